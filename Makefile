@@ -1,0 +1,29 @@
+# Every target installs what is missing first. `make` alone lists the targets.
+.DEFAULT_GOAL := help
+.PHONY: help run test test-live check fmt install
+
+BUN := node_modules/.bin/bun
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+run: node_modules/.installed ## serve on 127.0.0.1:4000 with the sandbox provider; data in ./data
+	@exec $(BUN) src/main.ts serve --sandbox
+
+test: node_modules/.installed ## every check and every test (a part of it: ONLY=checks, unit or e2e)
+	@exec $(BUN) scripts/test.ts $(if $(ONLY),--only $(ONLY))
+
+test-live: node_modules/.installed ## tests against the real providers whose keys are in the environment
+	@exec $(BUN) scripts/test.ts --only live
+
+check: node_modules/.installed ## types, style, layers, unused code, generated text
+	@exec $(BUN) scripts/check.ts
+
+fmt: node_modules/.installed ## format the code, fix what can be fixed, renew generated text
+	@node_modules/.bin/biome check --write
+	@$(BUN) scripts/docs.ts
+
+install: node_modules/.installed ## install the packages, nothing else
+
+node_modules/.installed: package-lock.json
+	@scripts/install.sh

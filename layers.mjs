@@ -1,0 +1,28 @@
+// The one table of which folder under src/ may import which; scripts/check-layers.ts enforces it and docs/architecture.md prints it.
+export const layers = {
+  core: { may: [], does: 'nouns without I/O: ids, clock, secrets, usage, errors' },
+  contract: { may: [], does: 'zod schemas of the control-plane API: the only src folder web/ may import' },
+  wire: { may: ['core'], does: 'dialects: what is on the wire, as pure synchronous steps' },
+  providers: { may: ['core', 'wire'], does: 'upstreams as data: address, key header, dialects, quirks' },
+  upstream: { may: ['core'], does: 'HTTP out: deadlines, abort, connection limits; knows no LLM' },
+  gateway: {
+    may: ['core', 'wire', 'providers', 'upstream'],
+    does: 'the hot path: seven stages and the ports they need',
+  },
+  store: { may: ['core', 'gateway'], does: 'Kysely schema, migrations, one file per aggregate' },
+  ledger: { may: ['core', 'gateway', 'store'], does: 'journal on disk and its shipping into the store' },
+  cluster: { may: ['core', 'gateway', 'store'], does: 'what nodes share: key and gate snapshots, limits' },
+  config: { may: ['core', 'providers'], does: 'settings from the environment, checked once' },
+  telemetry: { may: ['core'], does: 'logs' },
+  admin: {
+    may: ['core', 'contract', 'wire', 'providers', 'store', 'cluster', 'gateway'],
+    does: 'control-plane HTTP, one file per resource',
+  },
+  sandbox: { may: ['core'], does: 'the provider sandbox: a real HTTP server that plays every dialect' },
+  cli: {
+    may: ['core', 'contract', 'config', 'sandbox'],
+    does: 'the command line; reaches the server over HTTP or the local store through what main.ts hands it',
+  },
+}
+// The composition root: these files join everything and may import every folder; no folder imports them.
+export const roots = ['main.ts', 'compose.ts', 'server.ts', 'serve.ts']

@@ -1,0 +1,46 @@
+/** The one list of checks, for `make check` and for `make test`. Each is a program that exits 0 when all is well. */
+import { join } from 'node:path'
+import { runCommand } from './run-command.ts'
+import { type Counts, seconds } from './test-counts.ts'
+
+const HOUSE = join(import.meta.dir, '..')
+const TIME_LIMIT_MS = 5 * 60_000
+
+interface Check {
+  readonly name: string
+  readonly command: readonly string[]
+}
+
+const script = (file: string, ...rest: string[]) => [process.execPath, join(HOUSE, 'scripts', file), ...rest]
+const program = (name: string, ...rest: string[]) => [join(HOUSE, 'node_modules/.bin', name), ...rest]
+
+const checks: readonly Check[] = [
+  { name: 'lock file', command: script('check-lock.ts') },
+  { name: 'types', command: program('tsc', '--noEmit') },
+  {
+    name: 'style',
+    command: program('biome', 'check', '--error-on-warnings', '--reporter=concise', '--max-diagnostics=200'),
+  },
+  { name: 'layers', command: script('check-layers.ts') },
+  { name: 'provider names', command: script('check-provider-names.ts') },
+  { name: 'unused code', command: program('knip', '--no-progress') },
+  { name: 'generated text', command: script('docs.ts', '--check') },
+]
+
+/** Runs all, also after a failure, and shows what a failed one printed. */
+export async function runChecks(): Promise<Counts> {
+  let passed = 0
+  let failed = 0
+  for (const { name, command } of checks) {
+    const result = await runCommand(command, { timeLimitMs: TIME_LIMIT_MS, capture: true })
+    if (result.exitCode === 0) {
+      passed += 1
+      console.log(`  ok    ${name} (${seconds(result.durationMs)})`)
+    } else {
+      failed += 1
+      const how = result.timedOut ? 'took too long' : `exit code ${result.exitCode ?? 'none'}`
+      console.log(`  FAIL  ${name} (${seconds(result.durationMs)}, ${how})\n${result.output.trimEnd()}`)
+    }
+  }
+  return { passed, failed, skipped: 0 }
+}

@@ -1,0 +1,35 @@
+/** Reading `bun test`'s report. */
+import { expect, test } from 'bun:test'
+import { closingLine, readJunit } from './test-counts.ts'
+
+const report = `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="bun test" tests="4" failures="1" skipped="1">
+  <testsuite name="a.test.ts" file="a.test.ts">
+    <testcase name="ok > fine" classname="" time="0.1" file="a.test.ts" line="2" />
+    <testsuite name="group">
+      <testcase name="bad &lt;x&gt;" classname="g &amp; h" file="a.test.ts" line="3">
+        <failure type="Error" message="&lt;skipped /&gt;">boom</failure>
+      </testcase>
+      <testcase name="later" classname="g &amp; h" file="b.test.ts" line="4">
+        <skipped />
+      </testcase>
+    </testsuite>
+    <testcase name="last" classname="" file="b.test.ts" />
+  </testsuite>
+</testsuites>`
+
+test('passed, failed and skipped tests are told apart', () => {
+  const { counts, files, skippedNames } = readJunit(report)
+  expect(counts).toEqual({ passed: 2, failed: 1, skipped: 1 })
+  expect([...files]).toEqual(['a.test.ts', 'b.test.ts'])
+  expect(skippedNames).toEqual(['b.test.ts: g & h > later'])
+})
+
+test('no report is a report of nothing', () => {
+  expect(readJunit('').counts).toEqual({ passed: 0, failed: 0, skipped: 0 })
+})
+
+test('the closing line names skipped tests only when there are any', () => {
+  expect(closingLine({ passed: 3, failed: 0, skipped: 0 })).toBe('3 passed, 0 failed')
+  expect(closingLine({ passed: 3, failed: 1, skipped: 2 })).toBe('3 passed, 1 failed, 2 skipped')
+})

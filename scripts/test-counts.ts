@@ -1,0 +1,59 @@
+/** Counts of tests: adding them up, reading them from a JUnit report, and the closing line. Runs nothing. */
+
+export interface Counts {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+}
+
+export const NO_TESTS: Counts = { passed: 0, failed: 0, skipped: 0 }
+
+export function addCounts(a: Counts, b: Counts): Counts {
+  return { passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped }
+}
+
+/** `N passed, N failed`, and the skipped where there are any: the form that CI reads. */
+export function closingLine({ passed, failed, skipped }: Counts): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
+}
+
+export interface TestReport {
+  readonly counts: Counts
+  /** The test files that the report speaks of, as it spells them. */
+  readonly files: ReadonlySet<string>
+  /** `file: group > test` of each skipped test. */
+  readonly skippedNames: readonly string[]
+}
+
+/** Reads the JUnit report of `bun test`; an empty text is a report of nothing. */
+export function readJunit(xml: string): TestReport {
+  const files = new Set<string>()
+  const skippedNames: string[] = []
+  let tests = 0
+  let failed = 0
+  // A test without children is `<testcase … />`; failures and skips are children.
+  for (const match of xml.matchAll(/<testcase\b((?:[^>"]|"[^"]*")*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g)) {
+    const attributes = match[1] ?? ''
+    const content = match[2] ?? ''
+    const file = attribute(attributes, 'file')
+    files.add(file)
+    tests += 1
+    if (/<(failure|error)\b/.test(content)) failed += 1
+    else if (/<skipped\b/.test(content)) {
+      const group = attribute(attributes, 'classname')
+      skippedNames.push(`${file}: ${group === '' ? '' : `${group} > `}${attribute(attributes, 'name')}`)
+    }
+  }
+  const skipped = skippedNames.length
+  return { counts: { passed: tests - failed - skipped, failed, skipped }, files, skippedNames }
+}
+
+export function seconds(durationMs: number): string {
+  return `${(durationMs / 1000).toFixed(1)} s`
+}
+
+function attribute(attributes: string, name: string): string {
+  const value = new RegExp(`\\b${name}="([^"]*)"`).exec(attributes)?.[1] ?? ''
+  const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
+  return value.replaceAll(/&(lt|gt|quot|apos|amp);/g, (whole, entity: string) => entities[entity] ?? whole)
+}

@@ -1,0 +1,102 @@
+/** `make test`: every check, then every test. Its last line is `N passed, N failed`, where a check counts as a test. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { runChecks } from './checks.ts'
+import { runCommand, stopCommandsOnSignals } from './run-command.ts'
+import { addCounts, type Counts, closingLine, NO_TESTS, readJunit, seconds } from './test-counts.ts'
+import { findTestFiles, partOf, type TestPart } from './test-files.ts'
+
+const HOUSE = join(import.meta.dir, '..')
+const TIME_LIMIT_MS = 25 * 60_000
+
+const HELP = `bun scripts/test.ts [--only checks|unit|e2e|live]
+
+  checks  types, style, layers, unused code, generated text
+  unit    tests beside the code, and test/contract
+  e2e     tests that start processes: test/e2e, test/browser, test/chaos
+  live    test/live, against the real providers whose keys are in the environment
+
+Without --only: checks, unit and e2e. One file: bun test path/to/file.test.ts`
+
+async function runTests(part: TestPart, files: readonly string[]): Promise<Counts> {
+  const temporary = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
+  try {
+    const reportPath = join(temporary, 'junit.xml')
+    const command = [
+      ...[process.execPath, 'test', '--only-failures', '--no-orphans'],
+      ...['--reporter=junit', `--reporter-outfile=${reportPath}`],
+      // Tests that start servers measure deadlines and memory: one at a time, each in a fresh global object.
+      ...(part === 'unit' ? ['--parallel=2'] : ['--isolate', '--timeout=60000']),
+      ...files.map((path) => `./${path}`),
+    ]
+    const result = await runCommand(command, {
+      timeLimitMs: TIME_LIMIT_MS,
+      capture: false,
+      environment: part === 'live' ? { GATEHOUSE_TEST_LIVE: '1' } : {},
+    })
+    const reportFile = Bun.file(reportPath)
+    const report = readJunit((await reportFile.exists()) ? await reportFile.text() : '')
+    for (const name of report.skippedNames) console.log(`  SKIPPED  ${name}`)
+
+    let { failed } = report.counts
+    // A file that cannot be loaded is not in the report at all.
+    for (const path of files.filter((path) => !report.files.has(path))) {
+      failed += 1
+      console.log(`  FAIL  ${path}: none of its tests ran`)
+    }
+    if (result.timedOut) {
+      failed += 1
+      console.log(`  FAIL  ${part}: stopped after ${seconds(result.durationMs)}`)
+    } else if (result.exitCode !== 0 && failed === 0) {
+      failed += 1
+      console.log(`  FAIL  ${part}: exit code ${result.exitCode ?? 'none'}, though no test failed`)
+    }
+    return { ...report.counts, failed }
+  } finally {
+    rmSync(temporary, { recursive: true, force: true })
+  }
+}
+
+async function runPart(part: TestPart | 'checks'): Promise<Counts> {
+  if (part === 'checks') return await runChecks()
+  const files = findTestFiles(HOUSE).filter((path) => partOf(path) === part)
+  if (files.length > 0) return await runTests(part, files)
+  console.log('  there are no such tests')
+  return NO_TESTS
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  })
+  if (values.help) {
+    console.log(HELP)
+    return
+  }
+  const asked = (['checks', 'unit', 'e2e', 'live'] as const).filter((part) =>
+    values.only === undefined ? part !== 'live' : part === values.only,
+  )
+  if (asked.length === 0) {
+    console.error(`There is no part "${values.only}".\n\n${HELP}`)
+    process.exitCode = 2
+    return
+  }
+  stopCommandsOnSignals()
+
+  let total = NO_TESTS
+  for (const part of asked) {
+    console.log(`== ${part}`)
+    const startedAt = performance.now()
+    const counts = await runPart(part)
+    console.log(`== ${part}: ${closingLine(counts)} in ${seconds(performance.now() - startedAt)}`)
+    total = addCounts(total, counts)
+  }
+  const ran = total.passed + total.failed
+  // Live tests are all skipped where there are no keys; anywhere else a run of nothing is a fault.
+  if (total.failed > 0 || (ran === 0 && values.only !== 'live')) process.exitCode = 1
+  console.log(closingLine(total))
+}
+
+await main()

@@ -1,0 +1,61 @@
+/** What every resource is bound with: the shape of the app and what it may reach. Imports no resource. */
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { GateRegistry } from '../cluster/gate-registry.ts'
+import type { KeyRegistry } from '../cluster/key-registry.ts'
+import { errorBody } from '../contract/errors.ts'
+import type { ProviderBody } from '../contract/providers.ts'
+import type { GatewayError } from '../core/errors.ts'
+import type { Caller } from '../gateway/ports.ts'
+import type { CallTableStore } from '../store/calls.ts'
+
+export interface ControlPlaneDependencies {
+  readonly gates: Pick<GateRegistry, 'find' | 'list' | 'create' | 'update' | 'delete'>
+  readonly keys: Pick<KeyRegistry, 'list' | 'create' | 'import' | 'delete'>
+  readonly calls: Pick<CallTableStore, 'list' | 'find'>
+  /** The catalog; a gate's targets may name these providers and no others. */
+  readonly providers: readonly ProviderBody[]
+  /** @throws GatewayError `unauthorized` */
+  readonly authenticate: (headers: Headers) => Caller
+  /** Told of every `internal_error`, with its cause, before it is answered. */
+  readonly onFailure?: (error: GatewayError, requestId: string) => void
+}
+
+/** What a handler finds in `c.env`. The caller is absent on public routes only. */
+export interface ControlPlaneBindings {
+  readonly requestId: string
+  readonly caller?: Caller
+}
+
+export type ControlPlaneApp = OpenAPIHono<{ Bindings: ControlPlaneBindings }>
+
+/** The caller of a route that is not public. */
+export function callerOf(bindings: ControlPlaneBindings): Caller {
+  // Not reachable: the router authenticates before it dispatches. Deny rather than serve the wrong account.
+  if (bindings.caller === undefined) throw new Error('a handler ran without a caller')
+  return bindings.caller
+}
+
+const ERROR_DESCRIPTIONS = {
+  400: 'The request is not valid; the message names the field.',
+  401: 'The key is missing or not valid.',
+  404: 'There is no such thing in this account.',
+  409: 'It exists already.',
+  413: 'The body is too large.',
+} as const
+
+/** The error answers of a route, for its documentation. 401 goes without saying. */
+export function errorAnswers<const Status extends keyof typeof ERROR_DESCRIPTIONS>(
+  ...statuses: readonly Status[]
+) {
+  const content = { 'application/json': { schema: errorBody } }
+  const entries = [...new Set([401, ...statuses] as const)].map((status) => [
+    status,
+    { description: ERROR_DESCRIPTIONS[status], content },
+  ])
+  return Object.fromEntries(entries) as Record<Status | 401, { description: string; content: typeof content }>
+}
+
+/** A JSON answer or body, for a route's documentation. */
+export function jsonContent<Schema>(schema: Schema, description: string) {
+  return { description, content: { 'application/json': { schema } } }
+}

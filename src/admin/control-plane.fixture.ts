@@ -1,0 +1,124 @@
+/** A control plane over a store in memory, for the tests of this folder, and tables of requests to run against it. */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { GateRegistry } from '../cluster/gate-registry.ts'
+import { KeyRegistry } from '../cluster/key-registry.ts'
+import { hashApiKey } from '../core/api-key.ts'
+import { GatewayError } from '../core/errors.ts'
+import { type AccountId, DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
+import { Secret } from '../core/secret.ts'
+import type { Caller } from '../gateway/ports.ts'
+import { openStore } from '../store/open-store.ts'
+import { createControlPlane } from './router.ts'
+
+export const testKey = `sk-svc-${'5a'.repeat(32)}`
+export const strangerKey = `sk-svc-${'6b'.repeat(32)}`
+export const stranger = 'acct_stranger' as AccountId
+
+export const target = { model: 'openai/gpt-5' }
+
+const providers = ['mistral', 'openai'].map((id) => ({
+  id,
+  name: id,
+  docs: `https://${id}.test/docs`,
+  dialects: ['openai-chat'],
+  configured: id === 'openai',
+}))
+
+export interface Call {
+  readonly method?: string
+  readonly url: string
+  /** An object is sent as JSON, text and bytes as they are. */
+  readonly body?: unknown
+  /** An empty value takes a header away. */
+  readonly headers?: Record<string, string>
+}
+
+export interface Scenario extends Call {
+  readonly name: string
+  readonly status: number
+  /** What the answer's text must hold, and must not. */
+  readonly holds?: readonly string[]
+  readonly hides?: readonly string[]
+}
+
+/** The short form: name, method and address, body, status, what the answer's text must hold. */
+export type Row = readonly [name: string, request: string, body: unknown, status: number, ...holds: string[]]
+
+/** Has one gate, `demo`. The clock starts at 2026-01-02T03:04:05.006Z and ticks with each look at it. */
+async function start() {
+  const time = { now: Date.parse('2026-01-02T03:04:05.006Z') }
+  const clock = { now: () => time.now++ }
+  const failures: GatewayError[] = []
+  const store = await openStore({ path: ':memory:' })
+  const limits = { requestsPerMinute: 60, concurrentCalls: 5 }
+  const keys = await KeyRegistry.load({ keys: store.keys, limits, clock })
+  const gates = await GateRegistry.load({ gates: store.gates, clock })
+  keys.addEphemeral(new Secret(testKey), { accountId: DEFAULT_ACCOUNT, name: 'test' })
+  keys.addEphemeral(new Secret(strangerKey), { accountId: stranger, name: 'stranger' })
+  const authenticate = (headers: Headers): Caller => {
+    const presented = headers.get('authorization')?.replace(/^Bearer /, '') ?? ''
+    const caller = keys.find(hashApiKey(presented))
+    if (caller === undefined) throw new GatewayError('unauthorized', 'The API key is missing or not valid.')
+    return caller
+  }
+  const onFailure = (error: GatewayError) => void failures.push(error)
+  const { calls } = store
+  const controlPlane = createControlPlane({ gates, keys, calls, providers, authenticate, onFailure })
+  const demo = { id: 'demo' as GateId, description: '', targets: [target], timeoutMs: 1000, maxRetries: 1 }
+  await gates.create(DEFAULT_ACCOUNT, demo)
+  return { time, failures, store, keys, gates, controlPlane }
+}
+
+/** A fresh one for every test of the file. */
+export function useControlPlane() {
+  let current: Awaited<ReturnType<typeof start>>
+  beforeEach(async () => {
+    current = await start()
+  })
+  afterEach(async () => {
+    await current.keys.close()
+    await current.store.close()
+  })
+
+  async function send({ method = 'GET', url, body, headers = {} }: Call): Promise<Response> {
+    const isRaw = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
+    const request = new Request(`http://gatehouse.test${url}`, {
+      method,
+      headers: { authorization: `Bearer ${testKey}`, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
+    })
+    for (const [name, value] of Object.entries(headers)) if (value === '') request.headers.delete(name)
+    return current.controlPlane.handle(request, 'req_test')
+  }
+
+  async function sendForJson(call: Call): Promise<Record<string, unknown>> {
+    return (await (await send(call)).json()) as Record<string, unknown>
+  }
+
+  function check(scenarios: readonly (Scenario | Row)[]): void {
+    for (const each of scenarios) {
+      const scenario = 'name' in each ? each : toScenario(each)
+      test(`${scenario.name} → ${scenario.status}`, async () => {
+        const response = await send(scenario)
+        const text = await response.text()
+        expect({ status: response.status, text }).toMatchObject({ status: scenario.status })
+        for (const part of scenario.holds ?? []) expect(text).toContain(part)
+        for (const part of [...(scenario.hides ?? []), testKey.slice(0, 20)]) expect(text).not.toContain(part)
+        expect(response.headers.get('x-request-id')).toBe('req_test')
+        expect(response.headers.get('cache-control')).toBe('no-store')
+        if (scenario.status >= 400) {
+          expect(response.headers.get('content-type')).toBe('application/json')
+          expect(JSON.parse(text)).toMatchObject({ error: expect.any(String), message: expect.any(String) })
+        }
+        expect(current.failures).toEqual([])
+      })
+    }
+  }
+
+  return { send, sendForJson, check, current: () => current }
+}
+
+function toScenario([name, request, body, status, ...holds]: Row): Scenario {
+  const space = request.indexOf(' ')
+  return { name, method: request.slice(0, space), url: request.slice(space + 1), body, status, holds }
+}

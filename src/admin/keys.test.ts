@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'bun:test'
+import { strangerKey, testKey, useControlPlane } from './control-plane.fixture.ts'
+
+const { check, send, sendForJson } = useControlPlane()
+
+const url = '/v1/gates'
+
+describe('keys', () => {
+  const imported = { name: 'old', key: 'svc_0123456789abcdef' }
+  const importUrl = '/v1/keys/import'
+  check([
+    {
+      name: 'created',
+      method: 'POST',
+      url: '/v1/keys',
+      body: { name: 'ci' },
+      status: 201,
+      holds: ['"key":"sk-svc-', '"name":"ci"', '"lastUsedAt":null'],
+      hides: ['sha256', 'accountId'],
+    },
+    ['created without a name', 'POST /v1/keys', {}, 400, 'name: is required'],
+    [
+      'created with a key of their own',
+      'POST /v1/keys',
+      { name: 'x', key: testKey },
+      400,
+      'key: is not a known field',
+    ],
+    ['created with an account', 'POST /v1/keys', { name: 'x', accountId: 'acct_x' }, 400, 'accountId: '],
+    ['created with a line break in the name', 'POST /v1/keys', { name: 'a\u001b[31m' }, 400, 'name: '],
+    {
+      name: 'imported',
+      method: 'POST',
+      url: importUrl,
+      body: imported,
+      status: 201,
+      holds: ['"maskedPrefix":"svc_0123…"'],
+      hides: [imported.key, '"key"'],
+    },
+    {
+      name: 'imported, new format',
+      method: 'POST',
+      url: importUrl,
+      body: { name: 'x', key: `sk-svc-${'7c'.repeat(32)}` },
+      status: 201,
+      hides: ['7c'.repeat(5)],
+    },
+    [
+      'imported though there already',
+      'POST /v1/keys/import',
+      { name: 'x', key: testKey },
+      409,
+      '"error":"conflict"',
+    ],
+    {
+      name: 'imported in an unknown format',
+      method: 'POST',
+      url: importUrl,
+      body: { name: 'x', key: 'hunter2hunter2' },
+      status: 400,
+      holds: ['key: is not in a known format'],
+      hides: ['hunter2'],
+    },
+    {
+      name: 'imported as a number',
+      method: 'POST',
+      url: importUrl,
+      body: { name: 'x', key: 12345678 },
+      status: 400,
+      holds: ['key: must be a string'],
+      hides: ['12345678'],
+    },
+    ['deleted though not there', 'DELETE /v1/keys/key_nope', undefined, 404, '"error":"not_found"'],
+    ['deleted by the key itself', `DELETE /v1/keys/${testKey}`, undefined, 404],
+    ['__proto__ deleted', 'DELETE /v1/keys/__proto__', undefined, 404],
+    ['import by GET', 'GET /v1/keys/import', undefined, 405],
+  ])
+
+  test('a new key works at once, shows up masked, and is refused as soon as it is deleted', async () => {
+    const created = await sendForJson({ method: 'POST', url: '/v1/keys', body: { name: 'ci' } })
+    const headers = { authorization: `Bearer ${created.key}` }
+    expect((await send({ url, headers })).status).toBe(200)
+    const { key: _, ...shown } = created
+    const list = await sendForJson({ url: '/v1/keys' })
+    expect(list).toEqual({ data: [shown], nextCursor: null })
+    expect((await send({ method: 'DELETE', url: `/v1/keys/${created.id}`, headers })).status).toBe(204)
+    expect((await send({ url, headers })).status).toBe(401)
+    expect(await sendForJson({ url: '/v1/keys' })).toEqual({ data: [], nextCursor: null })
+  })
+
+  test('a stranger can neither list nor delete a key', async () => {
+    const created = await sendForJson({ method: 'POST', url: '/v1/keys', body: { name: 'ci' } })
+    const headers = { authorization: `Bearer ${strangerKey}` }
+    expect(await sendForJson({ url: '/v1/keys', headers })).toEqual({ data: [], nextCursor: null })
+    expect((await send({ method: 'DELETE', url: `/v1/keys/${created.id}`, headers })).status).toBe(404)
+  })
+})

@@ -1,0 +1,112 @@
+/** `/v1/keys`: makes, lists, imports and revokes API keys. A key leaves by the answer to its creation and by no other. */
+import { createRoute, z } from '@hono/zod-openapi'
+import {
+  createdKeyBody,
+  createKeyBody,
+  importKeyBody,
+  type KeyBody,
+  keyBody,
+  keyList,
+} from '../contract/keys.ts'
+import { noQuery, pageQuery } from '../contract/lists.ts'
+import type { ApiKey } from '../core/api-key.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { KeyId } from '../core/ids.ts'
+import { Secret } from '../core/secret.ts'
+import {
+  type ControlPlaneApp,
+  type ControlPlaneDependencies,
+  callerOf,
+  errorAnswers,
+  jsonContent,
+} from './control-plane-app.ts'
+import { decodeCursor, isAfter, type Position, toPage } from './paging.ts'
+
+const tags = ['API keys']
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/v1/keys',
+  operationId: 'listKeys',
+  summary: 'List API keys, newest first',
+  tags,
+  request: { query: pageQuery },
+  responses: { 200: jsonContent(keyList, 'A page of keys, masked.'), ...errorAnswers(400) },
+})
+
+const createKeyRoute = createRoute({
+  method: 'post',
+  path: '/v1/keys',
+  operationId: 'createKey',
+  summary: 'Create an API key',
+  tags,
+  request: { query: noQuery, body: { ...jsonContent(createKeyBody, 'Its label.'), required: true } },
+  responses: { 201: jsonContent(createdKeyBody, 'The key, shown this once.'), ...errorAnswers(400, 413) },
+})
+
+const importRoute = createRoute({
+  method: 'post',
+  path: '/v1/keys/import',
+  operationId: 'importKey',
+  summary: 'Take over a key that was made elsewhere',
+  tags,
+  request: {
+    query: noQuery,
+    body: { ...jsonContent(importKeyBody, 'The key and its label.'), required: true },
+  },
+  responses: { 201: jsonContent(keyBody, 'The key, masked.'), ...errorAnswers(400, 409, 413) },
+})
+
+const deleteRoute = createRoute({
+  method: 'delete',
+  path: '/v1/keys/{id}',
+  operationId: 'deleteKey',
+  summary: 'Revoke an API key',
+  description: 'Once this has answered, no call with the key is accepted.',
+  tags,
+  request: { params: z.object({ id: z.string() }), query: noQuery },
+  responses: { 204: { description: 'It is revoked.' }, ...errorAnswers(404) },
+})
+
+export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencies): void {
+  app.openapi(listRoute, (c) => {
+    const { limit, cursor } = c.req.valid('query')
+    const after = decodeCursor(cursor)
+    const rows = keys.list(callerOf(c.env).accountId).filter((key) => isAfter(toPosition(key), after))
+    const page = toPage(rows, limit, toPosition)
+    return c.json({ data: page.items.map(toKeyBody), nextCursor: page.nextCursor }, 200)
+  })
+
+  app.openapi(createKeyRoute, async (c) => {
+    const { name } = c.req.valid('json')
+    const { record, key } = await keys.create({ accountId: callerOf(c.env).accountId, name })
+    return c.json({ ...toKeyBody(record), key: key.reveal() }, 201)
+  })
+
+  app.openapi(importRoute, async (c) => {
+    const { name, key } = c.req.valid('json')
+    const record = await keys.import({ accountId: callerOf(c.env).accountId, name, key: new Secret(key) })
+    return c.json(toKeyBody(record), 201)
+  })
+
+  app.openapi(deleteRoute, async (c) => {
+    const wasThere = await keys.delete(callerOf(c.env).accountId, c.req.valid('param').id as KeyId)
+    if (!wasThere) throw new GatewayError('not_found', 'There is no key with this id.')
+    return c.body(null, 204)
+  })
+}
+
+function toPosition(key: ApiKey): Position {
+  return { at: key.createdAt, id: key.id }
+}
+
+/** Field by field: the hash must not come along. */
+function toKeyBody(key: ApiKey): KeyBody {
+  return {
+    id: key.id,
+    name: key.name,
+    maskedPrefix: key.maskedPrefix,
+    createdAt: new Date(key.createdAt).toISOString(),
+    lastUsedAt: key.lastUsedAt === null ? null : new Date(key.lastUsedAt).toISOString(),
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Describes the data plane for OpenAPI readers. Documentation only: those endpoints follow the vendors' formats, which
+ * are checked where they are spoken, and pass through what is not listed here.
+ */
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import { errorBody } from '../contract/errors.ts'
+
+type Registry = OpenAPIHono['openAPIRegistry']
+
+interface Endpoint {
+  readonly path: string
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly request: z.ZodType
+  /** What a successful answer and the stream's events are called in the vendor's documentation. */
+  readonly answer: string
+  readonly events: string
+  readonly envelope: z.ZodType
+}
+
+const gateId = z.string().meta({ description: 'Id of a gate.', example: 'demo' })
+const stream = z.boolean().optional().meta({ description: 'Answer as server-sent events.' })
+const answerBody = z.looseObject({}).meta({ description: "In the vendor's format, as the provider sent it." })
+
+const nestedErrorBody = z
+  .object({
+    error: z.object({
+      message: z.string(),
+      type: z.string().meta({ example: 'invalid_request_error' }),
+      param: z.string().nullable(),
+      code: z.string().nullable(),
+    }),
+  })
+  .meta({ id: 'NestedError', description: 'The error envelope that the OpenAI SDKs read.' })
+
+const responsesRequest = z
+  .looseObject({
+    model: gateId,
+    input: z.union([z.string(), z.array(z.looseObject({}))]),
+    instructions: z.string().optional(),
+    tools: z.array(z.looseObject({})).optional(),
+    tool_choice: z.union([z.string(), z.looseObject({})]).optional(),
+    max_output_tokens: z.int().optional(),
+    reasoning: z.looseObject({}).optional(),
+    stream,
+    store: z.literal(false).optional().meta({ description: 'Nothing is stored here: `true` is refused.' }),
+  })
+  .meta({ id: 'ResponsesRequest', description: "OpenAI's Responses format; other fields pass through." })
+
+const chatRequest = z
+  .looseObject({
+    gate_id: gateId.optional(),
+    model: gateId.optional().meta({ description: 'Id of a gate, where there is no `gate_id`.' }),
+    messages: z.array(z.looseObject({ role: z.string() })),
+    stream,
+  })
+  .meta({ id: 'ChatRequest', description: "OpenAI's Chat Completions format; other fields pass through." })
+
+const fimRequest = z
+  .looseObject({
+    model: gateId,
+    prompt: z.string().meta({ description: 'Code before the cursor.' }),
+    suffix: z.string().nullish().meta({ description: 'Code after the cursor.' }),
+    stream,
+    min_tokens: z.number().nullish().meta({ description: 'Accepted, without effect.' }),
+  })
+  .meta({ id: 'FimRequest', description: "Mistral's fill-in-the-middle format." })
+
+const modelList = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(z.looseObject({ id: gateId, object: z.literal('model') })),
+  })
+  .meta({ id: 'ModelList', description: "The account's gates, in OpenAI's format." })
+
+const endpoints: readonly Endpoint[] = [
+  {
+    path: '/v1/responses',
+    operationId: 'createResponse',
+    summary: 'Responses format',
+    description: 'The gate must lead to a provider that speaks this format. SDK base address: `{base}/v1`.',
+    request: responsesRequest,
+    answer: 'A response object.',
+    events: 'named events (`response.created` … `response.completed`)',
+    envelope: nestedErrorBody,
+  },
+  {
+    path: '/v1/chat/completions',
+    operationId: 'createChatCompletion',
+    summary: 'Chat format',
+    description: '`gate_id`, or else `model`, names the gate. SDK base address: `{base}/v1`.',
+    request: chatRequest,
+    answer: 'A chat completion.',
+    events: 'chunks, then `[DONE]`',
+    envelope: nestedErrorBody,
+  },
+  {
+    path: '/alt/v1/fim/completions',
+    operationId: 'createFimCompletion',
+    summary: 'Fill-in-the-middle code completion',
+    description: 'SDK server address: `{base}/alt`.',
+    request: fimRequest,
+    answer: 'A completion, shaped like a chat completion.',
+    events: 'chunks, then `[DONE]`',
+    envelope: errorBody,
+  },
+  {
+    path: '/alt/v1/chat/completions',
+    operationId: 'createAltChatCompletion',
+    summary: "Chat in Mistral's format",
+    description: 'Some code editors fall back to it. SDK server address: `{base}/alt`.',
+    request: chatRequest,
+    answer: 'A chat completion.',
+    events: 'chunks, then `[DONE]`',
+    envelope: errorBody,
+  },
+]
+
+const ERRORS: Readonly<Record<number, string>> = {
+  400: 'The request is not valid, or the gate leads to a provider of another format.',
+  401: 'The key is missing or not valid.',
+  404: 'There is no gate with this id.',
+  413: 'The body is too large.',
+  429: 'Too many calls with this key; `retry-after` says when to come back.',
+  500: 'The gateway failed.',
+  502: 'The provider failed, or refused our credential.',
+  503: 'The gateway cannot serve at the moment.',
+  504: 'The provider was too slow.',
+}
+
+/** Adds the data plane's endpoints to the document. */
+export function registerDataPlane(registry: Registry): void {
+  for (const endpoint of endpoints) {
+    registry.registerPath({
+      method: 'post',
+      path: endpoint.path,
+      operationId: endpoint.operationId,
+      summary: endpoint.summary,
+      description: endpoint.description,
+      tags: ['Inference'],
+      request: { body: { required: true, content: { 'application/json': { schema: endpoint.request } } } },
+      responses: {
+        200: {
+          description: `${endpoint.answer} With \`stream: true\`: ${endpoint.events}, as server-sent events.`,
+          headers: answerHeaders,
+          content: {
+            'application/json': { schema: answerBody },
+            'text/event-stream': { schema: z.string() },
+          },
+        },
+        ...toErrorAnswers(endpoint.envelope, Object.keys(ERRORS)),
+      },
+    })
+  }
+  registry.registerPath({
+    method: 'get',
+    path: '/v1/models',
+    operationId: 'listModels',
+    summary: 'List gates as models',
+    tags: ['Inference'],
+    responses: {
+      200: {
+        description: 'All gates of the account.',
+        content: { 'application/json': { schema: modelList } },
+      },
+      ...toErrorAnswers(nestedErrorBody, ['401']),
+    },
+  })
+}
+
+const answerHeaders = {
+  'x-request-id': { description: "The call's id, and its log row's.", schema: { type: 'string' as const } },
+  'x-gatehouse-target': {
+    description: '`provider/model` that answered.',
+    schema: { type: 'string' as const },
+  },
+  'x-gatehouse-attempts': {
+    description: 'How often an upstream was asked.',
+    schema: { type: 'integer' as const },
+  },
+}
+
+function toErrorAnswers(envelope: z.ZodType, statuses: readonly string[]) {
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      {
+        description: ERRORS[Number(status)] ?? 'An error.',
+        content: { 'application/json': { schema: envelope } },
+      },
+    ]),
+  )
+}

@@ -1,0 +1,51 @@
+/** Turns what is wrong with a request into the control plane's errors and answers. Knows no resource. */
+import { describeProblems, type FieldNotes, type Problem } from '../contract/problems.ts'
+import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { encodeError } from '../wire/envelope.ts'
+
+/** What looks like one of our keys, wherever a caller may have pasted it: into a field's name, a parameter's, a path. */
+const KEY_LIKE = /\b(sk-svc-|svc_|legacy_)[\x21\x23-\x5b\x5d-\x7e]{8,}(?<!:)/g
+
+/** A 400 whose message names the first problem and whose details hold them all. */
+export function refuse(problems: readonly Problem[]): GatewayError {
+  const [first] = problems
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
+  return new GatewayError('invalid_request', `${first?.field}: ${first?.message}${more}`, {
+    ...(first === undefined ? {} : { param: first.field }),
+    details: problems,
+  })
+}
+
+/** What a validator hands to its hook; `data` is the value as it came, though the types of a failure leave it out. */
+interface Validation {
+  readonly target: string
+  readonly success: boolean
+  readonly data?: unknown
+  readonly error?: { readonly issues: Parameters<typeof describeProblems>[0] }
+}
+
+/** For `app.openapi`: throws a refusal when the request does not meet the contract. */
+export function refuseProblems(notes: FieldNotes = {}): (result: Validation) => undefined {
+  return (result) => {
+    if (result.success || result.error === undefined) return undefined
+    const problems = describeProblems(result.error.issues, result.data, notes)
+    throw refuse(result.target === 'query' ? problems.map(toQueryProblem) : problems)
+  }
+}
+
+function toQueryProblem(problem: Problem): Problem {
+  return problem.message === 'is not a known field'
+    ? { ...problem, message: 'is not a known parameter' }
+    : problem
+}
+
+/** The flat answer to anything thrown. */
+export function toErrorResponse(thrown: unknown): Response {
+  const error = toGatewayError(thrown)
+  const body = encodeError('flat', error)
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
+  return new Response(text.replaceAll(KEY_LIKE, '$1…'), {
+    status: error.status,
+    headers: { ...error.headers, 'content-type': 'application/json' },
+  })
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test'
+import { openStore } from '../store/open-store.ts'
+import { useControlPlane } from './control-plane.fixture.ts'
+
+const { check, current, send, sendForJson } = useControlPlane()
+
+describe('every route', () => {
+  const anonymous = { authorization: '' }
+  const routes: readonly (readonly [string, string])[] = [
+    ['GET', '/v1/gates'],
+    ['POST', '/v1/gates'],
+    ['GET', '/v1/gates/demo'],
+    ['PATCH', '/v1/gates/demo'],
+    ['DELETE', '/v1/gates/demo'],
+    ['GET', '/v1/keys'],
+    ['POST', '/v1/keys'],
+    ['POST', '/v1/keys/import'],
+    ['DELETE', '/v1/keys/key_1'],
+    ['GET', '/v1/logs'],
+    ['GET', '/v1/logs/req_1'],
+    ['GET', '/v1/providers'],
+  ]
+  check([
+    ...routes.map(([method, path]) => ({
+      name: `${method} ${path} without a key`,
+      method,
+      url: path,
+      headers: anonymous,
+      status: 401,
+      holds: ['"error":"unauthorized"'],
+    })),
+    ['an unknown path', 'GET /v1/nope', undefined, 404, '"error":"not_found"'],
+    ['the root', 'GET /', undefined, 404],
+    ['a trailing slash', 'GET /v1/gates/', undefined, 404],
+    {
+      name: 'an unknown path without a key',
+      method: 'GET',
+      url: '/v1/nope',
+      headers: anonymous,
+      status: 404,
+    },
+    ['a data-plane path that is only described', 'POST /v1/responses', {}, 404],
+    ['HEAD', 'HEAD /v1/gates', undefined, 200],
+    {
+      name: 'the document without a key',
+      method: 'GET',
+      url: '/openapi.json',
+      headers: anonymous,
+      status: 200,
+    },
+  ])
+
+  test('the table above names every route there is', async () => {
+    const document = (await sendForJson({ url: '/openapi.json' })) as {
+      paths: Record<string, Record<string, { tags: string[] }>>
+    }
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([, operation]) => !operation.tags.includes('Inference'))
+        .map(([method]) => `${method.toUpperCase()} ${path.replace('{id}', 'x')}`),
+    )
+    const listed = routes.map(([method, path]) => `${method} ${path.replace(/(demo|key_1|req_1)$/, 'x')}`)
+    expect(listed.sort()).toEqual(described.sort())
+  })
+
+  test('a method that is not taken is answered with those that are', async () => {
+    const table = [
+      ['PUT', '/v1/gates', 'GET, POST, HEAD'],
+      ['POST', '/v1/gates/demo', 'GET, PATCH, DELETE, HEAD'],
+      ['OPTIONS', '/v1/keys', 'GET, POST, HEAD'],
+      ['PATCH', '/v1/keys/key_1', 'DELETE'],
+      ['POST', '/openapi.json', 'GET, HEAD'],
+    ]
+    for (const [method, path, allow] of table) {
+      const response = await send({ method: `${method}`, url: `${path}` })
+      expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({
+        status: 405,
+        allow: `${allow}`,
+      })
+      expect(await response.json()).toMatchObject({ error: 'method_not_allowed' })
+    }
+  })
+
+  test('without a key the body is not read', async () => {
+    const request = new Request('http://gatehouse.test/v1/gates', { method: 'POST', body: '{}' })
+    expect((await current().controlPlane.handle(request, 'req_test')).status).toBe(401)
+    expect(request.bodyUsed).toBe(false)
+  })
+
+  test('an unforeseen failure is a 500 that says nothing of its cause, which is reported', async () => {
+    await current().store.close()
+    const response = await send({ url: '/v1/logs' })
+    expect(response.status).toBe(500)
+    expect(await response.json()).toEqual({ error: 'internal_error', message: expect.any(String) })
+    expect(current().failures).toHaveLength(1)
+    current().store = await openStore({ path: ':memory:' })
+  })
+})

@@ -1,0 +1,77 @@
+/**
+ * The control plane: one bind call per resource, and what every request goes through before it reaches one.
+ * Costly to load (zod, OpenAPI): import it when it is first needed.
+ */
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { GatewayError, toGatewayError } from '../core/errors.ts'
+import type { ControlPlaneApp, ControlPlaneBindings, ControlPlaneDependencies } from './control-plane-app.ts'
+import { bindGates } from './gates.ts'
+import { bindKeys } from './keys.ts'
+import { bindLogs } from './logs.ts'
+import { bindOpenApi, OPENAPI_PATH } from './openapi.ts'
+import { bindProviders } from './providers.ts'
+import { readJsonBody } from './read-json-body.ts'
+import { refuseProblems, toErrorResponse } from './refusals.ts'
+
+export interface ControlPlane {
+  /** Answers every request, unknown paths too (404); never rejects. */
+  handle(request: Request, requestId: string): Promise<Response>
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+const PUBLIC_PATHS: ReadonlySet<string> = new Set([OPENAPI_PATH])
+
+export function createControlPlane(dependencies: ControlPlaneDependencies): ControlPlane {
+  const app: ControlPlaneApp = new OpenAPIHono<{ Bindings: ControlPlaneBindings }>({
+    defaultHook: refuseProblems(),
+  })
+  bindGates(app, dependencies)
+  bindKeys(app, dependencies)
+  bindLogs(app, dependencies)
+  bindProviders(app, dependencies)
+  bindOpenApi(app)
+  app.onError((error, c) => answerError(error, c.env.requestId))
+
+  return {
+    async handle(request, requestId) {
+      const response = await dispatch(request, requestId).catch((error: unknown) =>
+        answerError(error, requestId),
+      )
+      response.headers.set('x-request-id', requestId)
+      response.headers.set('cache-control', 'no-store')
+      return response
+    },
+  }
+
+  async function dispatch(request: Request, requestId: string): Promise<Response> {
+    const path = app.getPath(request)
+    const methods = METHODS.filter((method) => app.router.match(method, path)[0].length > 0)
+    if (methods.length === 0) throw new GatewayError('not_found', 'There is nothing at this address.')
+    if (methods.includes('GET')) methods.push('HEAD')
+    if (!methods.includes(request.method)) throw methodNotAllowed(methods)
+    const bindings: ControlPlaneBindings = PUBLIC_PATHS.has(path)
+      ? { requestId }
+      : { requestId, caller: dependencies.authenticate(request.headers) }
+    return app.fetch(await withCheckedBody(request), bindings)
+  }
+
+  function answerError(thrown: unknown, requestId: string): Response {
+    const error = toGatewayError(thrown)
+    if (error.kind === 'internal_error') dependencies.onFailure?.(error, requestId)
+    return toErrorResponse(error)
+  }
+}
+
+/** The request as the resources see it: its body, where its method has one, is a JSON object and says so. */
+async function withCheckedBody(request: Request): Promise<Request> {
+  const { url, method } = request
+  if (!METHODS_WITH_BODY.has(method)) return new Request(url, { method })
+  const body = await readJsonBody(request)
+  return new Request(url, { method, body, headers: { 'content-type': 'application/json' } })
+}
+
+function methodNotAllowed(methods: readonly string[]): GatewayError {
+  const allow = methods.join(', ')
+  return new GatewayError('method_not_allowed', `This address takes ${allow}.`, { headers: { allow } })
+}

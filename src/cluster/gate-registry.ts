@@ -1,0 +1,126 @@
+/** The gates that this node serves, in memory, with the store behind them. Knows nothing of HTTP or of providers. */
+import { type Clock, systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Gate } from '../core/gate.ts'
+import { type AccountId, createGateId, type GateId } from '../core/ids.ts'
+import type { GateStore } from '../gateway/ports.ts'
+import type { GateTableStore } from '../store/gates.ts'
+
+export interface GateRegistryOptions {
+  readonly gates: Pick<GateTableStore, 'loadAll' | 'insert' | 'save' | 'delete'>
+  readonly clock?: Clock
+}
+
+/** What the customer decides about a gate, but for its id. */
+export type GateSettings = Pick<Gate, 'displayName' | 'description' | 'targets' | 'timeoutMs' | 'maxRetries'>
+
+export interface NewGate extends Pick<GateSettings, 'targets' | 'timeoutMs' | 'maxRetries'> {
+  /** Generated when absent. */
+  readonly id?: GateId | undefined
+  /** The id when absent. */
+  readonly displayName?: string | undefined
+  readonly description: string
+}
+
+/** Only what is present changes; null is a value (`timeoutMs`). */
+export type GateChanges = { readonly [Field in keyof GateSettings]?: GateSettings[Field] | undefined }
+
+export class GateRegistry implements GateStore {
+  readonly #gates: GateRegistryOptions['gates']
+  readonly #clock: Clock
+  readonly #byAccount = new Map<AccountId, Map<string, Gate>>()
+  /** The last write; each waits for the one before, so that two changes at once both count. */
+  #writes: Promise<unknown> = Promise.resolve()
+
+  private constructor(options: GateRegistryOptions) {
+    this.#gates = options.gates
+    this.#clock = options.clock ?? systemClock
+  }
+
+  /** Reads every gate from the store. */
+  static async load(options: GateRegistryOptions): Promise<GateRegistry> {
+    const registry = new GateRegistry(options)
+    for (const gate of await options.gates.loadAll()) registry.#remember(gate)
+    return registry
+  }
+
+  find(accountId: AccountId, gateId: string): Gate | undefined {
+    return this.#byAccount.get(accountId)?.get(gateId)
+  }
+
+  /** Newest first. */
+  list(accountId: AccountId): readonly Gate[] {
+    const gates = [...(this.#byAccount.get(accountId)?.values() ?? [])]
+    return gates.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+  }
+
+  /** @throws GatewayError `conflict` when the account has a gate with this id. */
+  create(accountId: AccountId, settings: NewGate): Promise<Gate> {
+    return this.#inTurn(async () => {
+      const now = this.#clock.now()
+      const id = settings.id ?? createGateId()
+      const gate: Gate = {
+        accountId,
+        id,
+        displayName: settings.displayName ?? id,
+        description: settings.description,
+        targets: settings.targets,
+        timeoutMs: settings.timeoutMs,
+        maxRetries: settings.maxRetries,
+        createdAt: now,
+        updatedAt: now,
+      }
+      if (!(await this.#gates.insert(gate)))
+        throw new GatewayError('conflict', 'A gate with this id exists already.')
+      this.#remember(gate)
+      return gate
+    })
+  }
+
+  /** @throws GatewayError `gate_not_found` */
+  update(accountId: AccountId, gateId: string, changes: GateChanges): Promise<Gate> {
+    return this.#inTurn(async () => {
+      const current = this.find(accountId, gateId)
+      if (current === undefined) throw gateNotFound()
+      const gate: Gate = {
+        ...current,
+        displayName: changes.displayName ?? current.displayName,
+        description: changes.description ?? current.description,
+        targets: changes.targets ?? current.targets,
+        timeoutMs: changes.timeoutMs === undefined ? current.timeoutMs : changes.timeoutMs,
+        maxRetries: changes.maxRetries ?? current.maxRetries,
+        updatedAt: this.#clock.now(),
+      }
+      if (!(await this.#gates.save(gate))) throw gateNotFound()
+      this.#remember(gate)
+      return gate
+    })
+  }
+
+  /** @throws GatewayError `gate_not_found` */
+  delete(accountId: AccountId, gateId: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const gate = this.find(accountId, gateId)
+      if (gate === undefined) throw gateNotFound()
+      await this.#gates.delete(accountId, gate.id)
+      this.#byAccount.get(accountId)?.delete(gateId)
+    })
+  }
+
+  #remember(gate: Gate): void {
+    const gates = this.#byAccount.get(gate.accountId) ?? new Map<string, Gate>()
+    gates.set(gate.id, gate)
+    this.#byAccount.set(gate.accountId, gates)
+  }
+
+  #inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
+    const turn = this.#writes.then(write)
+    this.#writes = turn.catch(() => {})
+    return turn
+  }
+}
+
+/** The id is not repeated: what was asked for may be anything, a key pasted by mistake included. */
+export function gateNotFound(): GatewayError {
+  return new GatewayError('gate_not_found', 'There is no gate with this id.')
+}

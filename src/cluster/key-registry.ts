@@ -1,0 +1,194 @@
+/**
+ * The keys that this node accepts, in memory, with the store behind them. It never keeps a key itself, only its hash,
+ * and knows nothing of HTTP.
+ */
+import {
+  type ApiKey,
+  generateApiKey,
+  hashApiKey,
+  isLegacyKey,
+  isNewKey,
+  maskApiKey,
+} from '../core/api-key.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { GatewayError, invalidRequest } from '../core/errors.ts'
+import { type AccountId, createKeyId, type KeyId } from '../core/ids.ts'
+import type { Secret } from '../core/secret.ts'
+import type { Caller, KeyLimits, KeyStore } from '../gateway/ports.ts'
+import type { KeyTableStore } from '../store/keys.ts'
+
+export interface KeyRegistryOptions {
+  readonly keys: Pick<KeyTableStore, 'loadAll' | 'insert' | 'delete' | 'saveLastUsed'>
+  /** What every key may use; plans will tell them apart. */
+  readonly limits: KeyLimits
+  readonly clock?: Clock
+  /** How long a last-used time waits in memory. */
+  readonly flushIntervalMs?: number
+  /** Told when last-used times could not be written; they are kept for the next attempt. */
+  readonly onFlushFailure?: (error: unknown) => void
+}
+
+export interface KeyLabel {
+  readonly accountId: AccountId
+  readonly name: string
+}
+
+export interface CreatedKey {
+  readonly record: ApiKey
+  /** Shown once and kept nowhere. */
+  readonly key: Secret
+}
+
+interface Entry {
+  readonly record: ApiKey
+  readonly caller: Caller
+  readonly isEphemeral: boolean
+  lastUsedAt: number | null
+}
+
+const DEFAULT_FLUSH_INTERVAL_MS = 5_000
+
+export class KeyRegistry implements KeyStore {
+  readonly #keys: KeyRegistryOptions['keys']
+  readonly #limits: KeyLimits
+  readonly #clock: Clock
+  readonly #onFlushFailure: (error: unknown) => void
+  readonly #byHash = new Map<string, Entry>()
+  readonly #byId = new Map<KeyId, Entry>()
+  readonly #unsaved = new Set<Entry>()
+  readonly #timer: NodeJS.Timeout
+
+  private constructor(options: KeyRegistryOptions) {
+    this.#keys = options.keys
+    this.#limits = options.limits
+    this.#clock = options.clock ?? systemClock
+    this.#onFlushFailure = options.onFlushFailure ?? (() => {})
+    this.#timer = setInterval(
+      () => void this.#tryFlush(),
+      options.flushIntervalMs ?? DEFAULT_FLUSH_INTERVAL_MS,
+    )
+    this.#timer.unref()
+  }
+
+  /** Reads every key from the store. `close` the registry before the store. */
+  static async load(options: KeyRegistryOptions): Promise<KeyRegistry> {
+    const records = await options.keys.loadAll()
+    const registry = new KeyRegistry(options)
+    for (const record of records) registry.#remember(record)
+    return registry
+  }
+
+  find(sha256: string): Caller | undefined {
+    return this.#byHash.get(sha256)?.caller
+  }
+
+  touch(keyId: KeyId, atMs: number): void {
+    const entry = this.#byId.get(keyId)
+    if (entry === undefined || (entry.lastUsedAt ?? 0) >= atMs) return
+    entry.lastUsedAt = atMs
+    if (!entry.isEphemeral) this.#unsaved.add(entry)
+  }
+
+  async create(label: KeyLabel): Promise<CreatedKey> {
+    const key = generateApiKey()
+    return { record: await this.#add(label, key), key }
+  }
+
+  /**
+   * Takes over a key that was made elsewhere: `sk-svc-`, `svc_` or `legacy_`.
+   * @throws GatewayError `invalid_request` when it has no known format, `conflict` when it is there already.
+   */
+  async import(imported: KeyLabel & { readonly key: Secret }): Promise<ApiKey> {
+    const presented = imported.key.reveal()
+    if (!isNewKey(presented) && !isLegacyKey(presented)) {
+      throw invalidRequest('key: is not in a known format (sk-svc-…, svc_… or legacy_…)', 'key')
+    }
+    return this.#add(imported, imported.key)
+  }
+
+  /** Accepts a key for as long as the process lives; it is never listed nor stored. */
+  addEphemeral(key: Secret, label: KeyLabel): ApiKey {
+    const record = this.#toRecord(label, key)
+    this.#remember(record, { isEphemeral: true })
+    return record
+  }
+
+  /** The account's stored keys, newest first, last-used times up to the moment. */
+  list(accountId: AccountId): readonly ApiKey[] {
+    return [...this.#byId.values()]
+      .filter((entry) => !entry.isEphemeral && entry.record.accountId === accountId)
+      .map((entry) => ({ ...entry.record, lastUsedAt: entry.lastUsedAt }))
+      .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+  }
+
+  /** When this resolves, no call that begins later is accepted with the key. @returns false when there is none. */
+  async delete(accountId: AccountId, keyId: KeyId): Promise<boolean> {
+    const wasStored = await this.#keys.delete(accountId, keyId)
+    const entry = this.#byId.get(keyId)
+    if (entry === undefined || entry.isEphemeral || entry.record.accountId !== accountId) return wasStored
+    this.#byId.delete(keyId)
+    this.#unsaved.delete(entry)
+    // The same key may have been imported anew, under another id, since the store let go of it.
+    if (this.#byHash.get(entry.record.sha256) === entry) this.#byHash.delete(entry.record.sha256)
+    return wasStored
+  }
+
+  /** Writes the last-used times that wait. On failure they are kept for the next time and the error is thrown. */
+  async flush(): Promise<void> {
+    if (this.#unsaved.size === 0) return
+    const entries = [...this.#unsaved]
+    this.#unsaved.clear()
+    try {
+      await this.#keys.saveLastUsed(
+        new Map(entries.map(({ record, lastUsedAt }) => [record.id, lastUsedAt ?? 0])),
+      )
+    } catch (error) {
+      for (const entry of entries) if (this.#byId.get(entry.record.id) === entry) this.#unsaved.add(entry)
+      throw error
+    }
+  }
+
+  /** Stops the clockwork and writes what waits; a failure goes to `onFlushFailure`. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#tryFlush()
+  }
+
+  async #tryFlush(): Promise<void> {
+    try {
+      await this.flush()
+    } catch (error) {
+      this.#onFlushFailure(error)
+    }
+  }
+
+  async #add(label: KeyLabel, key: Secret): Promise<ApiKey> {
+    const record = this.#toRecord(label, key)
+    // One that lives in memory only would be shadowed by the stored one, and die with it.
+    const isTaken = this.#byHash.get(record.sha256)?.isEphemeral === true
+    if (isTaken || !(await this.#keys.insert(record)))
+      throw new GatewayError('conflict', 'This key exists already.')
+    this.#remember(record)
+    return record
+  }
+
+  #toRecord(label: KeyLabel, key: Secret): ApiKey {
+    const value = key.reveal()
+    return {
+      accountId: label.accountId,
+      id: createKeyId(),
+      name: label.name,
+      sha256: hashApiKey(value),
+      maskedPrefix: maskApiKey(value),
+      createdAt: this.#clock.now(),
+      lastUsedAt: null,
+    }
+  }
+
+  #remember(record: ApiKey, { isEphemeral = false }: { readonly isEphemeral?: boolean } = {}): void {
+    const caller: Caller = { accountId: record.accountId, keyId: record.id, limits: this.#limits }
+    const entry: Entry = { record, caller, isEphemeral, lastUsedAt: record.lastUsedAt }
+    this.#byHash.set(record.sha256, entry)
+    this.#byId.set(record.id, entry)
+  }
+}

@@ -1,0 +1,178 @@
+/** Settings from the environment, read once and checked with a message that names the variable. Holds no defaults of stages. */
+import { isAbsolute, resolve } from 'node:path'
+import { isNewKey } from '../core/api-key.ts'
+import { Secret } from '../core/secret.ts'
+import { catalog } from '../providers/catalog.ts'
+import { baseUrlVariable, keyVariable } from '../providers/define.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+}
+
+export interface Settings {
+  readonly host: string
+  readonly port: number
+  readonly dataFolder: string
+  readonly bootstrapKey: Secret | undefined
+  readonly logLevel: string
+  readonly requestsPerMinute: number
+  readonly concurrentCalls: number
+  readonly maxBodyBytes: number
+  readonly bodyTimeoutMs: number
+  readonly keepAliveMs: number
+  readonly shutdownTimeoutMs: number
+  readonly ledgerFailure: 'closed' | 'open'
+  readonly timeouts: {
+    readonly connectMs: number
+    readonly firstByteMs: number
+    readonly idleMs: number
+    readonly totalMs: number
+  }
+  /** Provider id → what the operator gave for it. */
+  readonly providerKeys: ReadonlyMap<string, Secret>
+  readonly providerBaseUrls: ReadonlyMap<string, string>
+  /** Variables that look like ours and are none: most likely misspelt. */
+  readonly unknownVariables: readonly string[]
+}
+
+/** Every `GATEHOUSE_*` variable, for `--help`, the documentation and the search for misspelt ones. */
+export const VARIABLES = {
+  GATEHOUSE_HOST: 'address to listen on (127.0.0.1)',
+  GATEHOUSE_PORT: 'port to listen on; 0 takes any free one (4000)',
+  GATEHOUSE_DATA_DIR: 'folder for the database and the journal (./data)',
+  GATEHOUSE_BOOTSTRAP_KEY: 'a key `sk-svc-…` to accept as the first one',
+  GATEHOUSE_LOG_LEVEL: 'trace, debug, info, warn, error or silent (info)',
+  GATEHOUSE_REQUESTS_PER_MINUTE: 'calls that one key may make a minute (1000000)',
+  GATEHOUSE_CONCURRENT_CALLS: 'calls that one key may have open at once (10000)',
+  GATEHOUSE_MAX_BODY_BYTES: 'largest request body (67108864)',
+  GATEHOUSE_BODY_TIMEOUT_MS: 'time for a request body to arrive (60000)',
+  GATEHOUSE_CONNECT_TIMEOUT_MS: 'time for an upstream to accept a connection (5000)',
+  GATEHOUSE_FIRST_BYTE_TIMEOUT_MS: 'time for an upstream to begin its answer (600000)',
+  GATEHOUSE_IDLE_TIMEOUT_MS: 'longest silence inside an answer (300000)',
+  GATEHOUSE_TOTAL_TIMEOUT_MS: 'longest time for a whole call (3600000)',
+  GATEHOUSE_KEEP_ALIVE_MS: 'silence in a stream after which a comment is sent (15000)',
+  GATEHOUSE_SHUTDOWN_TIMEOUT_MS: 'time that open calls get to finish at SIGTERM (30000)',
+  GATEHOUSE_LEDGER_FAILURE:
+    'closed: refuse calls while usage cannot be written down; open: serve them (closed)',
+  GATEHOUSE_URL: 'for the command line: the gateway to talk to',
+  GATEHOUSE_API_KEY: 'for the command line: the key to talk with',
+} as const
+
+type Variable = keyof typeof VARIABLES
+
+/** @throws SettingsError naming the variable that is wrong */
+export function readSettings(environment: Environment): Settings {
+  const integer = (name: Variable, fallback: number, range: { min: number; max: number }) =>
+    readInteger(environment, name, fallback, range)
+  const text = (name: Variable, fallback: string) => environment[name] || fallback
+  const positive = { min: 1, max: Number.MAX_SAFE_INTEGER }
+  const milliseconds = { min: 1, max: 86_400_000 }
+  const folder = text('GATEHOUSE_DATA_DIR', 'data')
+  return {
+    host: text('GATEHOUSE_HOST', '127.0.0.1'),
+    port: integer('GATEHOUSE_PORT', 4000, { min: 0, max: 65_535 }),
+    dataFolder: isAbsolute(folder) ? folder : resolve(folder),
+    bootstrapKey: readBootstrapKey(environment),
+    logLevel: readChoice(environment, 'GATEHOUSE_LOG_LEVEL', LOG_LEVELS),
+    requestsPerMinute: integer('GATEHOUSE_REQUESTS_PER_MINUTE', 1_000_000, positive),
+    concurrentCalls: integer('GATEHOUSE_CONCURRENT_CALLS', 10_000, positive),
+    maxBodyBytes: integer('GATEHOUSE_MAX_BODY_BYTES', 64 * 1024 * 1024, positive),
+    bodyTimeoutMs: integer('GATEHOUSE_BODY_TIMEOUT_MS', 60_000, milliseconds),
+    keepAliveMs: integer('GATEHOUSE_KEEP_ALIVE_MS', 15_000, milliseconds),
+    shutdownTimeoutMs: integer('GATEHOUSE_SHUTDOWN_TIMEOUT_MS', 30_000, milliseconds),
+    ledgerFailure: readChoice(environment, 'GATEHOUSE_LEDGER_FAILURE', ['closed', 'open'] as const),
+    timeouts: {
+      connectMs: integer('GATEHOUSE_CONNECT_TIMEOUT_MS', 5_000, milliseconds),
+      firstByteMs: integer('GATEHOUSE_FIRST_BYTE_TIMEOUT_MS', 600_000, milliseconds),
+      idleMs: integer('GATEHOUSE_IDLE_TIMEOUT_MS', 300_000, milliseconds),
+      totalMs: integer('GATEHOUSE_TOTAL_TIMEOUT_MS', 3_600_000, milliseconds),
+    },
+    ...readProviders(environment),
+    unknownVariables: Object.keys(environment).filter(
+      (name) => name.startsWith('GATEHOUSE_') && !Object.hasOwn(VARIABLES, name),
+    ),
+  }
+}
+
+/** The first is the default. */
+const LOG_LEVELS = ['info', 'trace', 'debug', 'warn', 'error', 'silent'] as const
+
+function readInteger(
+  environment: Environment,
+  name: Variable,
+  fallback: number,
+  range: { readonly min: number; readonly max: number },
+): number {
+  const text = environment[name]
+  if (text === undefined || text === '') return fallback
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < range.min || value > range.max) {
+    throw new SettingsError(
+      `${name} must be a whole number from ${range.min} to ${range.max}, but is '${text}'.`,
+    )
+  }
+  return value
+}
+
+function readChoice<T extends string>(
+  environment: Environment,
+  name: Variable,
+  choices: readonly [T, ...T[]],
+): T {
+  const text = environment[name]
+  if (text === undefined || text === '') return choices[0]
+  const choice = choices.find((candidate) => candidate === text)
+  if (choice === undefined)
+    throw new SettingsError(`${name} must be one of ${choices.join(', ')}, but is '${text}'.`)
+  return choice
+}
+
+function readBootstrapKey(environment: Environment): Secret | undefined {
+  const key = environment.GATEHOUSE_BOOTSTRAP_KEY
+  if (key === undefined || key === '') return undefined
+  // The value is not repeated: it is a key, if a malformed one.
+  if (!isNewKey(key)) {
+    throw new SettingsError(
+      'GATEHOUSE_BOOTSTRAP_KEY must be `sk-svc-` followed by 64 hexadecimal characters.',
+    )
+  }
+  return new Secret(key)
+}
+
+function readProviders(environment: Environment) {
+  const providerKeys = new Map<string, Secret>()
+  const providerBaseUrls = new Map<string, string>()
+  for (const { id, fallbackKey } of catalog) {
+    const key = environment[keyVariable(id)] || fallbackKey
+    if (key !== undefined) providerKeys.set(id, readProviderKey(keyVariable(id), key))
+    const address = environment[baseUrlVariable(id)]
+    if (address) providerBaseUrls.set(id, readBaseUrl(baseUrlVariable(id), address))
+  }
+  return { providerKeys, providerBaseUrls }
+}
+
+function readProviderKey(name: string, key: string): Secret {
+  const trimmed = key.trim()
+  if (!/^[\x21-\x7e]+$/.test(trimmed)) {
+    throw new SettingsError(`${name} holds characters that cannot stand in a header.`)
+  }
+  return new Secret(trimmed)
+}
+
+function readBaseUrl(name: string, address: string): string {
+  const url = URL.parse(address)
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    throw new SettingsError(
+      `${name} must be an http or https address without credentials, query or fragment.`,
+    )
+  }
+  return address.replace(/\/+$/, '')
+}

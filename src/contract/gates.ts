@@ -1,0 +1,110 @@
+/** Gates as the control plane reads and writes them. Which providers exist is not known here. */
+import { z } from 'zod'
+import { listOf } from './lists.ts'
+import type { FieldNotes } from './problems.ts'
+import { text } from './text.ts'
+
+const GATE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+const MAX_TARGETS = 20
+const MAX_TIMEOUT_MS = 3_600_000
+const MAX_RETRIES = 5
+const DEFAULT_RETRIES = 0
+
+const gateId = z
+  .string()
+  .regex(GATE_ID, {
+    error: 'must be 1 to 64 letters, digits, dots, hyphens or underscores, the first a letter or digit',
+  })
+  .meta({ description: 'Goes where the model name was. Cannot be changed.', example: 'demo' })
+
+const model = z
+  .string()
+  .max(200)
+  .regex(/^[A-Za-z0-9._-]+\/[\x21-\x7e]+$/, { error: 'must be provider/model, such as "openai/gpt-5"' })
+  .meta({ description: '`provider/model`.', example: 'sandbox/echo' })
+
+// Constants for now: they are in every answer, and accepted back, so that later versions can open them up.
+const strategy = z
+  .literal('fallback', {
+    error: 'must be "fallback": "weighted" and "fastest" are not available in this version',
+  })
+  .meta({ description: 'Targets are tried in their order. The only strategy of this version.' })
+const defaults = z
+  .strictObject({}, { error: 'must be {}: default parameters are not available in this version' })
+  .meta({ description: 'Empty in this version.' })
+const overrides = z
+  .literal('ignore', { error: 'must be "ignore": "reject" and "allow" are not available in this version' })
+  .meta({ description: 'A `model` beside `gate_id` is ignored. The only choice of this version.' })
+
+const displayName = text({ min: 1, max: 120 })
+const description = text({ min: 0, max: 1000 })
+const targets = z
+  .array(z.strictObject({ model }))
+  .min(1)
+  .max(MAX_TARGETS)
+  .meta({ description: 'Tried in this order.' })
+const timeoutMs = z
+  .int()
+  .min(1)
+  .max(MAX_TIMEOUT_MS)
+  .nullable()
+  .meta({ description: "Longest that a call may take, in milliseconds; null: the server's own limit." })
+const maxRetries = z
+  .int()
+  .min(0)
+  .max(MAX_RETRIES)
+  .meta({ description: 'How often one target is tried again before the next has its turn.' })
+const time = z.iso.datetime()
+
+/** Open, as every answer is: a later version may add members. */
+export const gateBody = z
+  .object({
+    id: gateId,
+    displayName,
+    description,
+    targets: z.array(z.object({ model })).meta({ description: 'Tried in this order.' }),
+    strategy,
+    defaults: z.object({}).meta({ description: 'Empty in this version.' }),
+    overrides,
+    timeoutMs,
+    maxRetries,
+    createdAt: time,
+    updatedAt: time,
+  })
+  .meta({ id: 'Gate', description: 'A named routing target.' })
+
+export const createGateBody = z
+  .strictObject({
+    id: gateId.optional().meta({ description: 'Generated when absent.' }),
+    displayName: displayName.optional().meta({ description: 'The id when absent.' }),
+    description: description.default(''),
+    targets,
+    strategy: strategy.optional(),
+    defaults: defaults.optional(),
+    overrides: overrides.optional(),
+    timeoutMs: timeoutMs.default(null),
+    maxRetries: maxRetries.default(DEFAULT_RETRIES),
+  })
+  .meta({ id: 'CreateGate' })
+
+export const updateGateBody = z
+  .strictObject({ displayName, description, targets, strategy, defaults, overrides, timeoutMs, maxRetries })
+  .partial()
+  .meta({ id: 'UpdateGate', description: 'Only the fields that are given change.' })
+
+export const gateList = listOf(gateBody, 'GateList')
+
+const NOT_YET: FieldNotes = { 'targets[].weight': 'is not available in this version' }
+export const createGateNotes: FieldNotes = {
+  ...NOT_YET,
+  createdAt: 'is set by the gateway',
+  updatedAt: 'is set by the gateway',
+}
+export const updateGateNotes: FieldNotes = {
+  ...NOT_YET,
+  id: 'cannot be changed; make a new gate instead',
+  createdAt: 'cannot be changed',
+  updatedAt: 'cannot be changed',
+}
+
+export type GateBody = z.infer<typeof gateBody>

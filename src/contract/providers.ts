@@ -1,0 +1,17 @@
+/** The catalog of providers as the control plane shows it. Which ones there are is not known here. */
+import { z } from 'zod'
+import { listOf } from './lists.ts'
+
+export const providerBody = z
+  .object({
+    id: z.string().meta({ description: 'The part of a target before the slash.', example: 'sandbox' }),
+    name: z.string(),
+    docs: z.string().meta({ description: 'Where the vendor documents its interface.' }),
+    dialects: z.array(z.string()).meta({ description: 'The wire formats it speaks.' }),
+    configured: z.boolean().meta({ description: 'Whether this gateway has a credential for it.' }),
+  })
+  .meta({ id: 'Provider' })
+
+export const providerList = listOf(providerBody, 'ProviderList')
+
+export type ProviderBody = z.infer<typeof providerBody>

@@ -1,0 +1,22 @@
+/** Text that a person typed: fit for every store and every screen. Knows no resource. */
+import { z } from 'zod'
+
+/** Unpaired surrogates cannot be stored as UTF-8, NUL not in Postgres; other control characters forge log lines. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
+
+export interface TextLength {
+  readonly min: number
+  readonly max: number
+}
+
+/** Line breaks and tabs are allowed; lengths are in UTF-16 units, as JavaScript counts them. */
+export function text(length: TextLength) {
+  return z
+    .string()
+    .min(length.min)
+    .max(length.max)
+    .refine((value) => value.isWellFormed() && !CONTROL_CHARACTERS.test(value), {
+      error: 'must not hold control characters or halves of surrogate pairs',
+    })
+}

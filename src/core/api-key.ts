@@ -1,0 +1,44 @@
+/** What a key looks like and how it is stored: as a hash and a masked prefix, never as itself. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { AccountId, KeyId } from './ids.ts'
+import { Secret } from './secret.ts'
+
+export interface ApiKey {
+  readonly accountId: AccountId
+  readonly id: KeyId
+  readonly name: string
+  /** SHA-256 of the whole key, in hexadecimal. */
+  readonly sha256: string
+  /** What may be shown after creation, such as `sk-svc-ab12…`. */
+  readonly maskedPrefix: string
+  readonly createdAt: number
+  /** Milliseconds since the Unix epoch, or null while never used. Written in batches. */
+  readonly lastUsedAt: number | null
+}
+
+/** New keys: `sk-svc-` and 64 hexadecimal characters. */
+const NEW_KEY = /^sk-svc-[0-9a-f]{64}$/i
+/** Keys made before the prefix changed; they still validate (interface-spec, API key). */
+const LEGACY_KEY = /^(?:svc_|legacy_)[\x21-\x7e]{8,500}$/
+
+export function isNewKey(key: string): boolean {
+  return NEW_KEY.test(key)
+}
+
+export function isLegacyKey(key: string): boolean {
+  return LEGACY_KEY.test(key)
+}
+
+export function generateApiKey(): Secret {
+  return new Secret(`sk-svc-${randomBytes(32).toString('hex')}`)
+}
+
+export function hashApiKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+/** The prefix and four more characters: enough to tell keys apart, useless to an attacker. */
+export function maskApiKey(key: string): string {
+  const prefix = /^(?:sk-svc-|svc_|legacy_)/.exec(key)?.[0] ?? ''
+  return `${key.slice(0, prefix.length + 4)}…`
+}

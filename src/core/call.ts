@@ -1,0 +1,32 @@
+/** A call: one request through a gate, as the ledger keeps it. Holds no prompt, no completion and no secret. */
+import type { ErrorKind } from './errors.ts'
+import type { AccountId, CallId, GateId, KeyId } from './ids.ts'
+import type { Usage } from './usage.ts'
+
+/** `succeeded`: the whole answer went out. `cancelled`: the client left first. `failed`: anything else. */
+export type CallOutcome = 'succeeded' | 'failed' | 'cancelled'
+
+export interface CallRecord {
+  readonly id: CallId
+  readonly accountId: AccountId
+  readonly keyId: KeyId
+  readonly gateId: GateId
+  /** The dialect the caller spoke (`openai-responses`). */
+  readonly dialect: string
+  readonly stream: boolean
+  /** `provider/model` that answered or was tried last; null when none was. */
+  readonly target: string | null
+  /** How many times an upstream was asked. */
+  readonly attempts: number
+  readonly outcome: CallOutcome
+  /** The HTTP status the caller saw; 499 when the client left before there was one. */
+  readonly status: number
+  readonly errorKind: ErrorKind | null
+  /** Milliseconds since the Unix epoch. */
+  readonly startedAt: number
+  /** From the start to the first upstream byte; null when none came. */
+  readonly firstByteMs: number | null
+  readonly durationMs: number
+  /** What the provider reported; null when it reported nothing. Never a guess. */
+  readonly usage: Usage | null
+}

@@ -1,0 +1,23 @@
+/** What the gateway tells of a call in headers, since nothing is added to bodies (design §4). */
+import type { AcceptedRequest } from '../wire/dialect.ts'
+import type { CallProgress } from './settle.ts'
+
+export function toAnswerHeaders(request: AcceptedRequest, progress: CallProgress): Record<string, string> {
+  return {
+    'x-gatehouse-target': encodeText(progress.target ?? ''),
+    'x-gatehouse-attempts': String(progress.attempts),
+    ...(request.ignored.length === 0 ? {} : { 'x-gatehouse-ignored': encodeNames(request.ignored) }),
+  }
+}
+
+/** Field names come from the caller: percent-encoded where a header could not hold them, and bounded. */
+function encodeNames(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).map((name) => encodeText(name.slice(0, 64)))
+  return [...shown, ...(names.length > MAX_NAMES ? [`and-${names.length - MAX_NAMES}-more`] : [])].join(', ')
+}
+
+const MAX_NAMES = 32
+
+function encodeText(text: string): string {
+  return text.toWellFormed().replace(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent)
+}

@@ -1,0 +1,34 @@
+/** Stage 1: who is calling? From the header alone, before the body is read. It must not do I/O. */
+import { hashApiKey, isLegacyKey, isNewKey } from '../core/api-key.ts'
+import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Caller, KeyStore } from './ports.ts'
+
+const BEARER = /^Bearer +(\S+) *$/i
+
+/**
+ * The account behind `Authorization: Bearer <key>`. The key is checked for its form and hashed before anything is
+ * looked up, and never repeated in an answer.
+ * @throws GatewayError `unauthorized`
+ */
+export function authenticate(
+  ports: { readonly keys: KeyStore; readonly clock: Clock },
+  headers: Headers,
+): Caller {
+  const header = headers.get('authorization')
+  if (header === null) {
+    throw unauthorized('Missing API key: send it in the header `Authorization: Bearer <API_KEY>`.')
+  }
+  const key = BEARER.exec(header)?.[1]
+  if (key === undefined) {
+    throw unauthorized('Malformed Authorization header: it must read `Bearer <API_KEY>`.')
+  }
+  const caller = isNewKey(key) || isLegacyKey(key) ? ports.keys.find(hashApiKey(key)) : undefined
+  if (caller === undefined) throw unauthorized('Invalid API key.')
+  ports.keys.touch(caller.keyId, ports.clock.now())
+  return caller
+}
+
+function unauthorized(message: string): GatewayError {
+  return new GatewayError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
+}

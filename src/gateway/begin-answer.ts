@@ -1,0 +1,101 @@
+/** Sends one request and reads just enough of the answer to know that it is one. Must not forward anything. */
+import type { Exchange } from '../upstream/exchange.ts'
+import type { AcceptedRequest, Dialect, RelayRequest, StreamTap, TapOutput } from '../wire/dialect.ts'
+import { type JsonObject, scanJsonObject } from '../wire/json-splice.ts'
+import { unusableAnswer } from './failures.ts'
+import type { Target } from './plan-targets.ts'
+import { toRefusal } from './refused-answer.ts'
+
+/** Whole answers up to this size are read, checked and counted before they go out; larger ones flow through uncounted. */
+const MAX_WHOLE_ANSWER_BYTES = 4 * 1024 * 1024
+
+/** The beginning of an answer that will be relayed. */
+export type BegunAnswer = { readonly status: number; readonly headers: Headers } & (
+  | { readonly type: 'whole'; readonly body: Uint8Array; readonly json: JsonObject }
+  | { readonly type: 'large'; readonly exchange: Exchange; readonly first: Uint8Array }
+  | {
+      readonly type: 'events'
+      readonly exchange: Exchange
+      readonly first: TapOutput
+      readonly tap: StreamTap
+    }
+)
+
+export interface AnswerExpectation {
+  readonly target: Target
+  readonly dialect: Dialect
+  readonly request: AcceptedRequest
+  readonly relayed: RelayRequest
+}
+
+/** @throws GatewayError `upstream_error` or `provider_auth_failed`; UpstreamFailure */
+export async function beginAnswer(exchange: Exchange, expected: AnswerExpectation): Promise<BegunAnswer> {
+  const head = await exchange.send()
+  if (head.status < 200 || head.status > 299) {
+    throw await toRefusal(exchange, head, expected.target, expected.dialect)
+  }
+  const contentType = head.headers.get('content-type')?.toLowerCase() ?? ''
+  const { status, headers } = head
+  if (expected.request.stream) {
+    if (!contentType.startsWith('text/event-stream'))
+      throw wrongType(expected.target, contentType, 'an event stream')
+    return { status, headers, ...(await beginEvents(exchange, expected)) }
+  }
+  if (contentType !== '' && !/^application\/(?:[\w.-]+\+)?json\b/.test(contentType)) {
+    throw wrongType(expected.target, contentType, 'JSON')
+  }
+  return { status, headers, ...(await beginWhole(exchange, expected.target, headers)) }
+}
+
+async function beginEvents(exchange: Exchange, expected: AnswerExpectation) {
+  const tap = expected.dialect.createTap(expected.relayed)
+  for (;;) {
+    const chunk = await exchange.read()
+    if (chunk === undefined)
+      throw unusableAnswer(expected.target.name, 'ended its stream before the first event')
+    const first = tap.push(chunk)
+    if (tap.reportedError !== null) {
+      throw unusableAnswer(expected.target.name, `reported a failure: ${tap.reportedError}`)
+    }
+    if (first.now.byteLength + first.held.byteLength > 0)
+      return { type: 'events' as const, exchange, first, tap }
+  }
+}
+
+async function beginWhole(exchange: Exchange, target: Target, headers: Headers) {
+  const declared = Number(headers.get('content-length') ?? Number.NaN)
+  const body =
+    declared <= MAX_WHOLE_ANSWER_BYTES
+      ? await exchange.readAll()
+      : await readUpTo(exchange, MAX_WHOLE_ANSWER_BYTES)
+  if (body.byteLength > MAX_WHOLE_ANSWER_BYTES) return { type: 'large' as const, exchange, first: body }
+  return { type: 'whole' as const, body, json: parseAnswer(body, target) }
+}
+
+/** Reads to the end, or until there is more than `limit`: then what was read so far. */
+async function readUpTo(exchange: Exchange, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  while (size <= limit) {
+    const chunk = await exchange.read()
+    if (chunk === undefined) break
+    chunks.push(chunk)
+    size += chunk.byteLength
+  }
+  const [only] = chunks
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
+}
+
+function parseAnswer(body: Uint8Array, target: Target): JsonObject {
+  if (body.byteLength === 0) throw unusableAnswer(target.name, 'sent an empty answer')
+  try {
+    return scanJsonObject(body)
+  } catch {
+    throw unusableAnswer(target.name, 'sent an answer that is not valid JSON')
+  }
+}
+
+function wrongType(target: Target, contentType: string, wanted: string) {
+  const sent = contentType.split(';')[0]?.slice(0, 64) || 'no content type'
+  return unusableAnswer(target.name, `answered with ${sent} where ${wanted} was asked for`)
+}

@@ -1,0 +1,83 @@
+/** The data plane's doors: which path speaks which dialect (design §4). It must not know how requests are served. */
+import { type ErrorKind, GatewayError } from '../core/errors.ts'
+import { createCallId } from '../core/ids.ts'
+import type { Dialect, Envelope } from '../wire/dialect.ts'
+import { mistralChat } from '../wire/mistral-chat/mistral-chat.ts'
+import { mistralFim } from '../wire/mistral-fim/mistral-fim.ts'
+import { openaiChat } from '../wire/openai-chat/openai-chat.ts'
+import { openaiResponses } from '../wire/openai-responses/openai-responses.ts'
+import { listModels, retrieveModel } from './list-models.ts'
+import { createPipeline, type PipelinePorts } from './pipeline.ts'
+import { refuse } from './refuse.ts'
+
+export const CALL_ENDPOINTS: Readonly<Record<string, Dialect>> = {
+  '/v1/responses': openaiResponses,
+  '/v1/chat/completions': openaiChat,
+  '/alt/v1/fim/completions': mistralFim,
+  '/alt/v1/chat/completions': mistralChat,
+}
+
+type Handler = (request: Request) => Promise<Response>
+
+export interface DataPlane {
+  /** Who serves a path, with every method on it. */
+  find(path: string): Handler | undefined
+}
+
+export function createDataPlane(ports: PipelinePorts): DataPlane {
+  const serveCall = createPipeline(ports)
+  const handlers = new Map<string, Handler>([
+    ['/v1/models', async (request) => answerGet(request, () => listModels(ports, request))],
+  ])
+  const serveModel: Handler = async (request) => answerGet(request, () => retrieveModel(ports, request))
+  for (const [path, dialect] of Object.entries(CALL_ENDPOINTS)) {
+    handlers.set(path, async (request) =>
+      request.method === 'POST'
+        ? await serveCall(request, dialect)
+        : refuseOtherMethod(request, dialect.envelope),
+    )
+  }
+  return { find: (path) => handlers.get(path) ?? (path.startsWith('/v1/models/') ? serveModel : undefined) }
+}
+
+function refuseOtherMethod(request: Request, envelope: Envelope): Response {
+  const isUpgrade = request.headers.get('upgrade')?.toLowerCase() === 'websocket'
+  return isUpgrade
+    ? refuseRoute('upgrade_not_supported', envelope, UPGRADE_MESSAGE, { upgrade: 'HTTP/1.1' })
+    : refuseMethod(request, envelope, 'POST')
+}
+
+const UPGRADE_MESSAGE = 'WebSocket connections are not supported here: send the request with POST.'
+
+function answerGet(request: Request, answer: () => Response): Response {
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return refuseMethod(request, 'nested', 'GET, HEAD')
+  try {
+    return answer()
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError)) throw thrown
+    return refuse(thrown, 'nested', { 'x-request-id': createCallId() })
+  }
+}
+
+function refuseMethod(request: Request, envelope: Envelope, allow: string): Response {
+  const message = `${request.method} is not allowed on this path: use ${allow}.`
+  return refuseRoute('method_not_allowed', envelope, message, { allow })
+}
+
+/** A refusal that is about the path or method alone. */
+export function refuseRoute(
+  kind: ErrorKind,
+  envelope: Envelope,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return refuse(new GatewayError(kind, message, { headers }), envelope, { 'x-request-id': createCallId() })
+}
+
+/** The envelope that a client of this path's family expects, also where the path itself does not exist. */
+export function envelopeOf(pathname: string): Envelope {
+  return NESTED_FAMILY.test(pathname) ? 'nested' : 'flat'
+}
+
+const NESTED_FAMILY = /^\/v1\/(?:responses|chat|models|completions|embeddings)(?:\/|$)/

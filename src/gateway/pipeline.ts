@@ -1,0 +1,62 @@
+/** The hot path, top to bottom: seven stages by name. Each is a file of its own; this one only says their order. */
+import type { Clock } from '../core/clock.ts'
+import type { GatewayError } from '../core/errors.ts'
+import { type CallId, createCallId } from '../core/ids.ts'
+import type { Dialect } from '../wire/dialect.ts'
+import { accept } from './accept.ts'
+import { admit } from './admit.ts'
+import { toAnswerHeaders } from './answer-headers.ts'
+import { type AttemptPorts, attemptTargets } from './attempt-targets.ts'
+import { authenticate } from './authenticate.ts'
+import { type PlanPorts, planTargets } from './plan-targets.ts'
+import type { KeyStore, Ledger, Limits } from './ports.ts'
+import type { BodyLimits } from './read-body.ts'
+import { refuse, settleRefused } from './refuse.ts'
+import { type RelayPorts, relayAnswer } from './relay-answer.ts'
+import { type CallProgress, createSettle, type Settle } from './settle.ts'
+
+export interface PipelinePorts extends PlanPorts, AttemptPorts, RelayPorts {
+  readonly clock: Clock
+  readonly keys: KeyStore
+  readonly limits: Limits
+  readonly ledger: Ledger
+  readonly bodyLimits: BodyLimits
+  /** Told of what failed inside the gateway itself. */
+  readonly reportFailure: (error: GatewayError, callId: CallId) => void
+}
+
+export type Pipeline = (request: Request, dialect: Dialect) => Promise<Response>
+
+export function createPipeline(ports: PipelinePorts): Pipeline {
+  return async function serveCall(request, dialect) {
+    const id = createCallId()
+    const startedAt = ports.clock.now()
+    const headers: Record<string, string> = { 'x-request-id': id }
+    const progress: CallProgress = { gateId: null, attempts: 0, target: null, firstByteAt: null }
+    let settle: Settle | undefined
+    try {
+      const caller = authenticate(ports, request.headers)
+      const accepted = await accept(ports, request, dialect)
+      const ticket = admit(ports, caller)
+      Object.assign(headers, ticket.headers)
+      settle = createSettle(ports, { id, startedAt, dialect, caller, request: accepted, ticket, progress })
+      const plan = planTargets(ports, caller, accepted, dialect)
+      progress.gateId = plan.gate.id
+      const { signal } = request
+      const attempted = await attemptTargets(ports, {
+        request: accepted,
+        dialect,
+        plan,
+        headers: request.headers,
+        signal,
+        progress,
+      })
+      Object.assign(headers, toAnswerHeaders(accepted, progress))
+      return await relayAnswer(ports, { attempted, dialect, settle, headers })
+    } catch (thrown) {
+      const error = await settleRefused(thrown, settle)
+      if (error.kind === 'internal_error') ports.reportFailure(error, id)
+      return refuse(error, dialect.envelope, headers)
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/** Stage 4: gate → the ordered targets that can take this call, each with its address and credential. No I/O. */
+import { GatewayError, invalidRequest } from '../core/errors.ts'
+import type { Gate, GateTarget } from '../core/gate.ts'
+import type { Secret } from '../core/secret.ts'
+import type { Endpoint, Provider } from '../providers/define.ts'
+import type { AcceptedRequest, Dialect, RelayTarget } from '../wire/dialect.ts'
+import type { Caller, Credentials, GateStore } from './ports.ts'
+
+/** A provider with the address that this gateway reaches it at. */
+export interface ReachableProvider extends Provider {
+  readonly baseUrl: string
+}
+
+export interface Target extends RelayTarget {
+  /** `provider/model`, as the gate names it. */
+  readonly name: string
+  readonly url: string
+  readonly credential: Secret
+  readonly accountHeaders: readonly string[]
+}
+
+export interface Plan {
+  readonly gate: Gate
+  /** Never empty. */
+  readonly targets: readonly Target[]
+}
+
+export interface PlanPorts {
+  readonly gates: GateStore
+  readonly credentials: Credentials
+  readonly providers: ReadonlyMap<string, ReachableProvider>
+}
+
+/** @throws GatewayError `gate_not_found`, or `invalid_request` when no target of the gate speaks the caller's dialect */
+export function planTargets(
+  ports: PlanPorts,
+  caller: Caller,
+  request: AcceptedRequest,
+  dialect: Dialect,
+): Plan {
+  const gate = ports.gates.find(caller.accountId, request.gateId)
+  if (gate === undefined) throw gateNotFound(request)
+  const speaking = gate.targets
+    .map((target) => findEndpoint(ports, target, dialect))
+    .filter((found) => found !== undefined)
+  if (speaking.length === 0) throw wrongDialect(gate, dialect)
+  return { gate, targets: speaking.map((found) => toTarget(ports, caller, found)) }
+}
+
+interface FoundEndpoint {
+  readonly name: string
+  readonly model: string
+  readonly provider: ReachableProvider
+  readonly endpoint: Endpoint
+}
+
+function findEndpoint(ports: PlanPorts, target: GateTarget, dialect: Dialect): FoundEndpoint | undefined {
+  const slash = target.model.indexOf('/')
+  const provider = ports.providers.get(target.model.slice(0, slash))
+  const endpoint = provider?.endpoints[dialect.id]
+  if (provider === undefined || endpoint === undefined) return undefined
+  return { name: target.model, model: target.model.slice(slash + 1), provider, endpoint }
+}
+
+function toTarget(ports: PlanPorts, caller: Caller, found: FoundEndpoint): Target {
+  const { provider, endpoint, model, name } = found
+  const credential = ports.credentials.find(caller.accountId, provider.id)
+  if (credential === undefined) {
+    throw new GatewayError(
+      'provider_auth_failed',
+      `No credential is configured for ${provider.name}: the operator has to set its key.`,
+    )
+  }
+  return {
+    name,
+    model,
+    url: provider.baseUrl + endpoint.path,
+    credential,
+    accountHeaders: provider.accountHeaders ?? [],
+    isReasoningModel: provider.reasoningModels?.test(model) ?? false,
+    countsStreamsOnRequest: endpoint.countsStreamsOnRequest ?? false,
+  }
+}
+
+function gateNotFound(request: AcceptedRequest): GatewayError {
+  const param = request.body.get('gate_id') === undefined ? 'model' : 'gate_id'
+  return new GatewayError(
+    'gate_not_found',
+    `There is no gate '${shorten(request.gateId)}' in this account. List the gates with GET /v1/models.`,
+    { param },
+  )
+}
+
+function wrongDialect(gate: Gate, dialect: Dialect): GatewayError {
+  const targets = gate.targets.map((target) => target.model).join(', ')
+  const elsewhere =
+    dialect.id === 'openai-responses' ? ' Cross-provider routing is done through /v1/chat/completions.' : ''
+  return invalidRequest(
+    `The gate '${gate.id}' resolves to ${targets}, which does not speak the format of this endpoint (${dialect.id}).${elsewhere}`,
+    'model',
+    'provider_mismatch',
+  )
+}
+
+/** A caller may put anything where a gate id belongs; an answer repeats no more of it than helps. */
+function shorten(text: string): string {
+  return text.length <= 64 ? text : `${text.slice(0, 64)}…`
+}

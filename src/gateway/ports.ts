@@ -1,0 +1,57 @@
+/** What the hot path needs from the rest of the house; store/, cluster/ and ledger/ satisfy these, main.ts joins them. */
+import type { CallRecord } from '../core/call.ts'
+import type { Gate } from '../core/gate.ts'
+import type { AccountId, KeyId } from '../core/ids.ts'
+import type { Secret } from '../core/secret.ts'
+
+export interface Caller {
+  readonly accountId: AccountId
+  readonly keyId: KeyId
+  readonly limits: KeyLimits
+}
+
+/** Per key, from the account's plan. */
+export interface KeyLimits {
+  readonly requestsPerMinute: number
+  readonly concurrentCalls: number
+}
+
+export interface KeyStore {
+  /** In memory: no I/O. `sha256` is the hexadecimal hash of the presented key. */
+  find(sha256: string): Caller | undefined
+  /** Notes that the key was used; written to the store in batches. */
+  touch(keyId: KeyId, atMs: number): void
+}
+
+export interface GateStore {
+  /** In memory: no I/O. Exact, case-sensitive id within the account. */
+  find(accountId: AccountId, gateId: string): Gate | undefined
+  list(accountId: AccountId): readonly Gate[]
+}
+
+/** A place taken under the limits; given back exactly once. */
+export interface Ticket {
+  /** `x-ratelimit-*` for the answer. */
+  readonly headers: Readonly<Record<string, string>>
+  release(): void
+}
+
+export interface Limits {
+  /** @throws GatewayError `rate_limited`, with `retry-after` and the rate-limit headers. */
+  admit(caller: Caller): Ticket
+}
+
+export interface Ledger {
+  /**
+   * Resolves when the record is in the journal file, so that it outlives the process.
+   * @throws GatewayError `unavailable` when it could not be written and the operator chose fail-closed.
+   */
+  record(call: CallRecord): Promise<void>
+  /** @throws GatewayError `unavailable` while the journal cannot be written and the operator chose fail-closed. */
+  assertWritable(): void
+}
+
+export interface Credentials {
+  /** The credential for a provider, or undefined when nobody configured one. */
+  find(accountId: AccountId, providerId: string): Secret | undefined
+}

@@ -1,0 +1,85 @@
+/** Reads a request body under a size limit and a deadline. Knows nothing of what is in it. */
+import { GatewayError, invalidRequest } from '../core/errors.ts'
+import type { Deadlines } from '../upstream/deadlines.ts'
+
+export interface BodyLimits {
+  readonly maxBodyBytes: number
+  /** How long the whole body may take to arrive, in milliseconds. */
+  readonly bodyTimeoutMs: number
+}
+
+/** @throws GatewayError `payload_too_large`, `request_timeout`, or `invalid_request` for a body that cannot be JSON. */
+export async function readBody(
+  request: Request,
+  limits: BodyLimits,
+  deadlines: Deadlines,
+): Promise<Uint8Array> {
+  checkContentHeaders(request.headers)
+  const declared = request.headers.get('content-length')
+  if (declared !== null && Number(declared) > limits.maxBodyBytes) throw tooLarge(limits)
+  if (request.body === null) return new Uint8Array(0)
+  // With its length known the body is one read; without, it is counted as it comes.
+  return await within(
+    deadlines,
+    limits.bodyTimeoutMs,
+    declared === null ? readCounted(request.body, limits) : request.bytes(),
+  )
+}
+
+function checkContentHeaders(headers: Headers): void {
+  const type = headers.get('content-type')
+  if (type !== null && !JSON_TYPE.test(type)) {
+    throw invalidRequest(
+      "The header 'content-type' must be application/json.",
+      'content-type',
+      'invalid_content_type',
+    )
+  }
+  const encoding = headers.get('content-encoding')
+  if (encoding !== null && encoding.toLowerCase() !== 'identity') {
+    throw invalidRequest(
+      "The header 'content-encoding' is not supported: send the body uncompressed.",
+      'content-encoding',
+      'unsupported_content_encoding',
+    )
+  }
+}
+
+/** JSON is UTF-8 (RFC 8259 §8.1): another charset is refused rather than misread. */
+const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i
+
+async function readCounted(body: ReadableStream<Uint8Array>, limits: BodyLimits): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.byteLength
+    if (size > limits.maxBodyBytes) throw tooLarge(limits)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function within<T>(deadlines: Deadlines, timeoutMs: number, reading: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const deadline = {
+      dueAt: performance.now() + timeoutMs,
+      onDue: () => reject(new GatewayError('request_timeout', 'The request body did not arrive in time.')),
+    }
+    deadlines.add(deadline)
+    reading.then(resolve, (cause) => {
+      reject(cause instanceof GatewayError ? cause : unreadable(cause))
+    })
+    reading.catch(() => undefined).finally(() => deadlines.remove(deadline))
+  })
+}
+
+function unreadable(cause: unknown): GatewayError {
+  return new GatewayError('invalid_request', 'The request body could not be read to its end.', { cause })
+}
+
+function tooLarge(limits: BodyLimits): GatewayError {
+  return new GatewayError(
+    'payload_too_large',
+    `The request body is larger than ${limits.maxBodyBytes} bytes.`,
+  )
+}

@@ -1,0 +1,49 @@
+/** How every refusal and failure before the first byte leaves the gateway, in the caller's envelope. */
+import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { UpstreamFailure } from '../upstream/upstream-failure.ts'
+import type { Envelope } from '../wire/dialect.ts'
+import { encodeError } from '../wire/envelope.ts'
+import type { Settle } from './settle.ts'
+
+/** The status of a call whose client left before there was one; never seen by anyone, only written down. */
+const CLIENT_LEFT_STATUS = 499
+
+/** Settles a call that ends without an answer from upstream. @returns the error that the client is told */
+export async function settleRefused(thrown: unknown, settle: Settle | undefined): Promise<GatewayError> {
+  const isCancelled = thrown instanceof UpstreamFailure && thrown.type === 'cancelled'
+  const error = isCancelled
+    ? new GatewayError('upstream_error', 'The client left before the answer was complete.', { cause: thrown })
+    : toGatewayError(thrown)
+  try {
+    await settle?.(
+      isCancelled
+        ? { outcome: 'cancelled', status: CLIENT_LEFT_STATUS }
+        : { outcome: 'failed', status: error.status, errorKind: error.kind },
+    )
+    return error
+  } catch (cause) {
+    return toGatewayError(cause)
+  }
+}
+
+/** Told apart by SDKs that would otherwise retry by status alone. */
+function retryHint(error: GatewayError): Record<string, string> {
+  return error.kind === 'quota_exceeded' ? { 'x-should-retry': 'false' } : {}
+}
+
+export function refuse(
+  error: GatewayError,
+  envelope: Envelope,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  return new Response(encodeError(envelope, error), {
+    status: error.status,
+    headers: {
+      ...headers,
+      ...retryHint(error),
+      ...error.headers,
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+    },
+  })
+}

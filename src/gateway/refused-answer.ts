@@ -1,0 +1,92 @@
+/** Turns an upstream's refusal into ours: which status, whose words, and nothing that it should not have said. */
+import { GatewayError } from '../core/errors.ts'
+import type { Exchange } from '../upstream/exchange.ts'
+import type { Dialect } from '../wire/dialect.ts'
+import { readUpstreamError, type UpstreamErrorAnswer } from '../wire/upstream-error.ts'
+import type { Target } from './plan-targets.ts'
+
+/** More of an error answer than this is no use to anyone. */
+const MAX_ERROR_BYTES = 64 * 1024
+
+/** Headers of a refusal that tell the client when to come back. */
+const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry']
+
+interface RefusedAnswer {
+  readonly status: number
+  readonly headers: Headers
+}
+
+/** Reads the refusal and closes the exchange. @returns a GatewayError `upstream_error` or `provider_auth_failed` */
+export async function toRefusal(
+  exchange: Exchange,
+  answer: RefusedAnswer,
+  target: Target,
+  dialect: Dialect,
+): Promise<GatewayError> {
+  const { status } = answer
+  // The caller's key was fine: it is the gateway's own credential that the provider refused (design §4, Errors).
+  if (status === 401 || status === 403) {
+    exchange.close()
+    return new GatewayError(
+      'provider_auth_failed',
+      `The provider of ${target.name} refused the gateway's credential (HTTP ${status}).`,
+    )
+  }
+  const body = scrub(await readAtMost(exchange, MAX_ERROR_BYTES), target)
+  const said = readUpstreamError(body)
+  return new GatewayError('upstream_error', describe(answer, target, said), {
+    status: toCallerStatus(status, dialect),
+    headers: pickHeaders(answer.headers),
+    ...(said.isNested ? { upstreamBody: body } : {}),
+    ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
+  })
+}
+
+/** A client's own mistake keeps its status; anything else is the upstream's failure, not ours and not the caller's. */
+function toCallerStatus(status: number, dialect: Dialect): number {
+  if (status === 422 && dialect.envelope === 'flat') return 400
+  return status >= 400 && status < 500 && status !== 407 ? status : 502
+}
+
+function describe(answer: RefusedAnswer, target: Target, said: UpstreamErrorAnswer): string {
+  if (said.message !== undefined) return said.message
+  const type = answer.headers.get('content-type')?.split(';')[0] ?? 'no content type'
+  if (answer.status >= 300 && answer.status < 400) {
+    return `The upstream of ${target.name} answered with a redirect (HTTP ${answer.status}), which is not followed.`
+  }
+  return `The upstream of ${target.name} answered HTTP ${answer.status} with ${type} that names no error.`
+}
+
+async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    while (size < limit) {
+      const chunk = await exchange.read()
+      if (chunk === undefined) break
+      chunks.push(chunk)
+      size += chunk.byteLength
+    }
+  } catch {
+    // A refusal cut short is still a refusal: what has come of it is told.
+  } finally {
+    exchange.close()
+  }
+  return Buffer.concat(chunks).subarray(0, limit)
+}
+
+/** Vendors have been seen repeating the key they refuse. */
+function scrub(body: Uint8Array, target: Target): Uint8Array {
+  const key = target.credential.reveal()
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  return text.includes(key) ? Buffer.from(text.toString('utf8').replaceAll(key, '[secret]')) : body
+}
+
+function pickHeaders(headers: Headers): Record<string, string> {
+  const picked: Record<string, string> = {}
+  for (const name of RETRY_HEADERS) {
+    const value = headers.get(name)
+    if (value !== null) picked[name] = value
+  }
+  return picked
+}

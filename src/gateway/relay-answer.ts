@@ -1,0 +1,168 @@
+/**
+ * Stage 6: pass the answer on, byte for byte, at the client's own pace, and settle before its last byte goes out.
+ * Owns what happens when either side leaves in the middle.
+ */
+import type { GatewayError } from '../core/errors.ts'
+import type { Usage } from '../core/usage.ts'
+import type { Deadlines } from '../upstream/deadlines.ts'
+import { forwardAnswerHeaders } from '../upstream/forwarded-headers.ts'
+import { UpstreamFailure } from '../upstream/upstream-failure.ts'
+import type { Dialect, StreamTap } from '../wire/dialect.ts'
+import type { Attempted } from './attempt-targets.ts'
+import type { BegunAnswer } from './begin-answer.ts'
+import { toFailure, unusableAnswer } from './failures.ts'
+import { KEEP_ALIVE, PatientReader } from './patient-reader.ts'
+import type { CallResult, Settle } from './settle.ts'
+
+/** After the last event that counts, an upstream that does not close is waited for only this long, in milliseconds. */
+const GRACE_AFTER_END_MS = 1_000
+
+/** How long the bytes of a failure event get to reach the client before its connection is cut, in milliseconds. */
+const FLUSH_BEFORE_CUT_MS = 50
+
+export interface RelayPorts {
+  readonly deadlines: Deadlines
+  /** Silence after which a comment keeps the client's connection alive, in milliseconds. */
+  readonly keepAliveMs: number
+}
+
+export interface RelayInput {
+  readonly attempted: Attempted
+  readonly dialect: Dialect
+  readonly settle: Settle
+  /** The gateway's own headers for this answer. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** @throws GatewayError `unavailable` when a whole answer could not be written down */
+export async function relayAnswer(ports: RelayPorts, input: RelayInput): Promise<Response> {
+  const { answer, target } = input.attempted
+  const headers = { ...forwardAnswerHeaders(answer.headers, target.accountHeaders), ...input.headers }
+  const { status } = answer
+  switch (answer.type) {
+    case 'whole': {
+      await input.settle(succeeded(status, input.dialect.readUsage(answer.json)))
+      return new Response(answer.body, { status, headers })
+    }
+    case 'large':
+      return new Response(streamBody(relayLarge(answer, input)), { status, headers })
+    case 'events':
+      return new Response(streamBody(relayEvents(ports, answer, input)), {
+        status,
+        headers: { ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
+      })
+  }
+}
+
+/** An async generator is pulled at the client's pace: a slow reader slows the upstream instead of filling memory. */
+function streamBody(generator: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  // Bun takes an async iterable as a body, which the web's own type does not know.
+  return generator as unknown as ReadableStream<Uint8Array>
+}
+
+async function* relayEvents(
+  ports: RelayPorts,
+  answer: Extract<BegunAnswer, { type: 'events' }>,
+  input: RelayInput,
+): AsyncGenerator<Uint8Array> {
+  const { exchange, tap, status } = answer
+  const { settle } = input
+  const reader = new PatientReader(exchange, ports.deadlines, ports.keepAliveMs)
+  let isTold = false
+  try {
+    let output = answer.first
+    for (;;) {
+      if (output.now.byteLength > 0) yield output.now
+      if (output.held.byteLength > 0) {
+        if (!isTold) await settle(endOf(tap, status))
+        isTold = true
+        yield output.held
+        exchange.expectEndWithin(GRACE_AFTER_END_MS)
+      }
+      const chunk = await reader.read()
+      if (chunk === undefined) break
+      output = chunk === KEEP_ALIVE ? { now: KEEP_ALIVE, held: NOTHING } : tap.push(chunk)
+    }
+    if (!isTold) {
+      if (!tap.isWholeAtEnd())
+        throw unusableAnswer(input.attempted.target.name, 'ended its stream before it was complete')
+      await settle(endOf(tap, status))
+    }
+  } catch (thrown) {
+    if (isTold) return
+    yield* endBroken(thrown, input, tap.usage, (error) => tap.encodeFailure(error))
+  } finally {
+    reader.close()
+    exchange.close()
+    // Reached without an end only when the client has left between two events.
+    await settle({ outcome: 'cancelled', status, usage: tap.usage })
+  }
+}
+
+/** An answer too large to hold: it flows through, and only its last piece waits for the ledger. */
+async function* relayLarge(
+  answer: Extract<BegunAnswer, { type: 'large' }>,
+  input: RelayInput,
+): AsyncGenerator<Uint8Array> {
+  const { exchange, status } = answer
+  const { settle } = input
+  try {
+    let held = answer.first
+    for (;;) {
+      const chunk = await exchange.read()
+      if (chunk === undefined) break
+      yield held
+      held = chunk
+    }
+    await settle(succeeded(status, null))
+    yield held
+  } catch (thrown) {
+    yield* endBroken(thrown, input, null, () => NOTHING)
+  } finally {
+    exchange.close()
+    await settle({ outcome: 'cancelled', status })
+  }
+}
+
+/**
+ * The end of an answer that broke: told in the caller's dialect, then an unclean close, so that no client can take it
+ * for a whole one. A client that has left itself is told nothing.
+ */
+async function* endBroken(
+  thrown: unknown,
+  input: RelayInput,
+  usage: Usage | null,
+  encodeFailure: (error: GatewayError) => Uint8Array,
+): AsyncGenerator<Uint8Array> {
+  const { status } = input.attempted.answer
+  if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') {
+    await settleQuietly(input.settle, { outcome: 'cancelled', status, usage })
+    return
+  }
+  const error = toFailure(thrown, input.attempted.target.name)
+  await settleQuietly(input.settle, { outcome: 'failed', status, errorKind: error.kind, usage })
+  const told = encodeFailure(error)
+  if (told.byteLength > 0) yield told
+  await Bun.sleep(FLUSH_BEFORE_CUT_MS)
+  // Bun cuts the connection without the closing chunk when a body throws, and prints what is thrown unless it is
+  // undefined; the failure has been told and written down already.
+  throw undefined
+}
+
+/** The stream is ending in failure already; a ledger that cannot be written has said so through its own state. */
+async function settleQuietly(settle: Settle, result: CallResult): Promise<void> {
+  await settle(result).catch(() => undefined)
+}
+
+function endOf(tap: StreamTap, status: number): CallResult {
+  const { usage, verdict } = tap
+  return verdict === 'failed'
+    ? { outcome: 'failed', status, errorKind: 'upstream_error', usage }
+    : succeeded(status, usage)
+}
+
+function succeeded(status: number, usage: Usage | null): CallResult {
+  return { outcome: 'succeeded', status, usage }
+}
+
+const NOTHING = new Uint8Array(0)

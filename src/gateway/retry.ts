@@ -1,0 +1,34 @@
+/** Whether and when a failed attempt is made again. Pure. */
+import type { GatewayError } from '../core/errors.ts'
+
+/** The upstream's own statuses that may pass: a timeout, a conflict, a limit. Its 5xx are `upstream_error` with 502. */
+const PASSING_STATUSES = new Set([408, 409, 429, 502, 503, 504])
+
+const FIRST_DELAY_MS = 200
+const MAX_DELAY_MS = 8_000
+
+/** A client's own mistake is never retried, and a refused credential stays refused. */
+export function isWorthRetrying(failure: GatewayError): boolean {
+  if (failure.kind === 'upstream_timeout') return true
+  return failure.kind === 'upstream_error' && PASSING_STATUSES.has(failure.status)
+}
+
+/**
+ * Exponential backoff with full jitter, and not before the upstream's `retry-after`; milliseconds.
+ * @param retry 1 for the first retry
+ */
+export function retryDelayMs(
+  retry: number,
+  failure: GatewayError,
+  random: () => number = Math.random,
+): number {
+  const backoff = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (retry - 1))
+  return Math.max(random() * backoff, Math.min(MAX_DELAY_MS, askedDelayMs(failure)))
+}
+
+function askedDelayMs(failure: GatewayError): number {
+  const inMs = Number(failure.headers?.['retry-after-ms'])
+  if (Number.isFinite(inMs) && inMs > 0) return inMs
+  const inSeconds = Number(failure.headers?.['retry-after'])
+  return Number.isFinite(inSeconds) && inSeconds > 0 ? inSeconds * 1000 : 0
+}

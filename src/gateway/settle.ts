@@ -1,0 +1,82 @@
+/** Stage 7: exactly once, whatever happened: give the place back and write down what was used. */
+import type { CallOutcome, CallRecord } from '../core/call.ts'
+import type { Clock } from '../core/clock.ts'
+import type { ErrorKind } from '../core/errors.ts'
+import type { CallId, GateId } from '../core/ids.ts'
+import type { Usage } from '../core/usage.ts'
+import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
+import type { Caller, Ledger, Ticket } from './ports.ts'
+
+/** How a call ended. */
+export interface CallResult {
+  readonly outcome: CallOutcome
+  /** The HTTP status the caller saw, or would have seen. */
+  readonly status: number
+  readonly errorKind?: ErrorKind
+  readonly usage?: Usage | null
+}
+
+/** What is known of a call so far, so that a failure half-way is told in full. */
+export interface CallProgress {
+  /** Null until the gate was found: a name that is no gate may be anything, and is not written down. */
+  gateId: GateId | null
+  /** How many times an upstream was asked. */
+  attempts: number
+  /** `provider/model` asked last. */
+  target: string | null
+  /** Milliseconds since the Unix epoch. */
+  firstByteAt: number | null
+}
+
+const UNKNOWN_GATE = '(unknown)' as GateId
+
+/** Resolves once the call is in the journal. Only its first call counts. */
+export type Settle = (result: CallResult) => Promise<void>
+
+export interface AdmittedCall {
+  readonly id: CallId
+  readonly startedAt: number
+  readonly dialect: Dialect
+  readonly caller: Caller
+  readonly request: AcceptedRequest
+  readonly ticket: Ticket
+  readonly progress: CallProgress
+}
+
+export function createSettle(
+  ports: { readonly ledger: Ledger; readonly clock: Clock },
+  call: AdmittedCall,
+): Settle {
+  let settled: Promise<void> | undefined
+  return (result) => {
+    settled ??= settleOnce(ports, call, result)
+    return settled
+  }
+}
+
+function settleOnce(
+  ports: { readonly ledger: Ledger; readonly clock: Clock },
+  call: AdmittedCall,
+  result: CallResult,
+): Promise<void> {
+  call.ticket.release()
+  const { progress, caller, request, startedAt } = call
+  const record: CallRecord = {
+    id: call.id,
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    gateId: progress.gateId ?? UNKNOWN_GATE,
+    dialect: call.dialect.id,
+    stream: request.stream,
+    target: progress.target,
+    attempts: progress.attempts,
+    outcome: result.outcome,
+    status: result.status,
+    errorKind: result.errorKind ?? null,
+    startedAt,
+    firstByteMs: progress.firstByteAt === null ? null : progress.firstByteAt - startedAt,
+    durationMs: ports.clock.now() - startedAt,
+    usage: result.usage ?? null,
+  }
+  return ports.ledger.record(record)
+}

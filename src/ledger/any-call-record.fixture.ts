@@ -1,0 +1,32 @@
+/** Any call record that the gateway could hand to the ledger, for property tests. Must not be imported outside tests. */
+import fc from 'fast-check'
+import type { CallRecord } from '../core/call.ts'
+import { ERROR_POLICY, type ErrorKind } from '../core/errors.ts'
+import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string(),
+  fc.constant('line\nbreak "quoted" \u2028 😀 \0'),
+)
+const count = fc.nat({ max: Number.MAX_SAFE_INTEGER })
+
+export const anyCallRecord: fc.Arbitrary<CallRecord> = fc.record({
+  id: fc.uuid().map((uuid) => `req_${uuid}` as CallId),
+  accountId: fc.constant(DEFAULT_ACCOUNT),
+  keyId: text.map((id) => id as KeyId),
+  gateId: text.map((id) => id as GateId),
+  dialect: text,
+  stream: fc.boolean(),
+  target: fc.option(text),
+  attempts: fc.nat(),
+  outcome: fc.constantFrom('succeeded', 'failed', 'cancelled'),
+  status: fc.integer({ min: 100, max: 599 }),
+  errorKind: fc.option(fc.constantFrom(...(Object.keys(ERROR_POLICY) as ErrorKind[]))),
+  startedAt: count,
+  firstByteMs: fc.option(count),
+  durationMs: count,
+  usage: fc.option(
+    fc.record({ inputTokens: count, outputTokens: count, cachedInputTokens: count, reasoningTokens: count }),
+  ),
+})

@@ -1,0 +1,38 @@
+/** Call records for the ledger's tests. Must not be imported outside tests. */
+import type { CallRecord } from '../core/call.ts'
+import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import type { Journal } from './journal.ts'
+import { SegmentReader } from './segment-reader.ts'
+
+export function createCallRecord(changes: Partial<CallRecord> = {}): CallRecord {
+  return {
+    id: createCallId(),
+    accountId: DEFAULT_ACCOUNT,
+    keyId: 'key_1' as KeyId,
+    gateId: 'support' as GateId,
+    dialect: 'openai-responses',
+    stream: true,
+    target: 'openai/gpt-5',
+    attempts: 1,
+    outcome: 'succeeded',
+    status: 200,
+    errorKind: null,
+    startedAt: 1_790_000_000_000,
+    firstByteMs: 120,
+    durationMs: 900,
+    usage: { inputTokens: 12, outputTokens: 5, cachedInputTokens: 2, reasoningTokens: 1 },
+    ...changes,
+  }
+}
+
+/** Every record in the segments that a journal holds closed, and how many lines were damaged. */
+export async function readClosed(journal: Journal): Promise<{ records: CallRecord[]; damagedLines: number }> {
+  const records: CallRecord[] = []
+  let damagedLines = 0
+  for (const segment of journal.closed.list()) {
+    const reader = new SegmentReader(segment.path)
+    for await (const found of reader.records()) records.push(...found)
+    damagedLines += reader.damage.damagedLines
+  }
+  return { records, damagedLines }
+}

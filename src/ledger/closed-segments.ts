@@ -1,0 +1,79 @@
+/** The segments that wait to be shipped, leftovers of earlier processes included. Must not know who ships them. */
+import { renameSync, unlinkSync } from 'node:fs'
+import type { ReportLedgerEvent } from './ledger-event.ts'
+import { type ClosedSegment, listSegments } from './segment-file.ts'
+import type { Damage } from './segment-reader.ts'
+
+export class ClosedSegments {
+  readonly #segments = new Set<ClosedSegment>()
+  readonly #report: ReportLedgerEvent
+  #damagedLines = 0
+
+  constructor(report: ReportLedgerEvent) {
+    this.#report = report
+  }
+
+  get count(): number {
+    return this.#segments.size
+  }
+
+  get bytes(): number {
+    let bytes = 0
+    for (const segment of this.#segments) bytes += segment.bytes
+    return bytes
+  }
+
+  /** Lines that could not be read, in the segments discarded since the start. */
+  get damagedLines(): number {
+    return this.#damagedLines
+  }
+
+  add(segment: ClosedSegment): void {
+    this.#segments.add(segment)
+  }
+
+  /** Oldest first. */
+  list(): readonly ClosedSegment[] {
+    return [...this.#segments]
+  }
+
+  /** Takes over what an earlier process left. @returns the first free sequence number. @throws the file system's error. */
+  recover(folder: string): number {
+    let next = 1
+    for (const { sequence, segment } of listLeftovers(folder)) {
+      this.#segments.add(segment)
+      next = sequence + 1
+    }
+    return next
+  }
+
+  /**
+   * Deletes a segment whose records are in the store. One that held damage other than a torn end is set aside as
+   * `*.damaged` instead, since a newer version or a person may still make something of it.
+   * @throws the file system's error; the segment stays listed then.
+   */
+  discard(segment: ClosedSegment, damage: Damage): void {
+    const { damagedLines, tornEnd } = damage
+    if (damagedLines > (tornEnd ? 1 : 0)) renameSync(segment.path, `${segment.path}.damaged`)
+    else unlinkSync(segment.path)
+    this.#segments.delete(segment)
+    this.#damagedLines += damagedLines
+    if (damagedLines > 0) {
+      this.#report({ type: 'segment-damaged', path: segment.path, lines: damagedLines, tornEnd })
+    }
+  }
+
+  /** Forgets a segment that somebody else deleted. */
+  forget(segment: ClosedSegment): void {
+    if (this.#segments.delete(segment)) this.#report({ type: 'segment-missing', path: segment.path })
+  }
+}
+
+function listLeftovers(folder: string): ReturnType<typeof listSegments> {
+  try {
+    return listSegments(folder)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
+}

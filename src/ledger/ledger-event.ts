@@ -1,0 +1,18 @@
+/** What an operator should hear of from the ledger. `reason` holds no path, `cause` and `path` may only go to the log. */
+export type LedgerEvent =
+  | { readonly type: 'write-failed'; readonly reason: string; readonly cause: unknown }
+  | { readonly type: 'write-recovered'; readonly backlogWritten: number }
+  | { readonly type: 'records-dropped'; readonly count: number }
+  | { readonly type: 'segment-missing'; readonly path: string }
+  | {
+      readonly type: 'segment-damaged'
+      readonly path: string
+      readonly lines: number
+      readonly tornEnd: boolean
+    }
+  /** Its file cannot be read, or not be deleted after it was shipped; told once, tried again at every pass. */
+  | { readonly type: 'segment-stuck'; readonly path: string; readonly cause: unknown }
+  | { readonly type: 'ship-failed'; readonly retryInMs: number; readonly cause: unknown }
+  | { readonly type: 'ship-recovered' }
+
+export type ReportLedgerEvent = (event: LedgerEvent) => void

@@ -1,0 +1,70 @@
+/** A record's line keeps the record, and any damage to it is noticed. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { anyCallRecord } from './any-call-record.fixture.ts'
+import { createCallRecord } from './call-record.fixture.ts'
+import { decodeRecordLine, encodeRecordLine } from './record-line.ts'
+
+function toBytes(line: string): Uint8Array {
+  return new TextEncoder().encode(line.slice(0, -1))
+}
+
+test('a record comes back from its line as it was, nulls and odd characters included', () => {
+  fc.assert(
+    fc.property(anyCallRecord, (record) => {
+      const line = encodeRecordLine(record)
+      expect(line.indexOf('\n')).toBe(line.length - 1)
+      expect(decodeRecordLine(toBytes(line))).toEqual(record)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('times are kept in whole milliseconds, and a clock that went back or broke makes them 0', () => {
+  const written = [1.4, 1.5, -3, Number.NaN, Number.POSITIVE_INFINITY].map((durationMs) => {
+    const line = encodeRecordLine(createCallRecord({ durationMs, firstByteMs: durationMs }))
+    return decodeRecordLine(toBytes(line))
+  })
+  expect(written.map((record) => record?.durationMs)).toEqual([1, 2, 0, 0, 0])
+  expect(written.map((record) => record?.firstByteMs)).toEqual([1, 2, 0, 0, 0])
+})
+
+test.each([1.5, -1, 1e30, Number.NaN])(
+  'usage with a count of %d is no usage, and the record is kept',
+  (count) => {
+    const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: count }
+    const record = createCallRecord({ usage })
+    expect(decodeRecordLine(toBytes(encodeRecordLine(record)))).toEqual({ ...record, usage: null })
+  },
+)
+
+test('a line with any one bit turned is recognised as damaged', () => {
+  const line = toBytes(encodeRecordLine(createCallRecord({ target: 'owned/modèle-😀' })))
+  for (let bit = 0; bit < line.length * 8; bit += 1) {
+    const damaged = line.slice()
+    const byte = Math.floor(bit / 8)
+    damaged[byte] = (damaged[byte] ?? 0) ^ (1 << (bit % 8))
+    expect(decodeRecordLine(damaged)).toBeUndefined()
+  }
+})
+
+test('a line cut anywhere, and any bytes at all, are damaged lines and never an exception', () => {
+  const line = toBytes(encodeRecordLine(createCallRecord()))
+  for (let end = 0; end < line.length; end += 1)
+    expect(decodeRecordLine(line.subarray(0, end))).toBeUndefined()
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => decodeRecordLine(bytes) === undefined))
+})
+
+test.each([
+  ['a version that is not known', '[2,"req_1"]'],
+  ['an object', '{"id":"req_1"}'],
+  ['a number in place of an id', '[1,5,"a","k","g","d",true,null,1,"failed",500,null,1,null,1,null]'],
+  ['an outcome that is not known', '[1,"r","a","k","g","d",true,null,1,"lost",500,null,1,null,1,null]'],
+  ['a fraction in place of a count', '[1,"r","a","k","g","d",true,null,1.5,"failed",500,null,1,null,1,null]'],
+  ['usage with a member missing', '[1,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,[1,2,3]]'],
+  ['usage with a null inside', '[1,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,[1,2,3,null]]'],
+  ['one member too many', '[1,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,9]'],
+])('a line whose checksum is right but that holds %s is not taken for a record', (_what, json) => {
+  const line = `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`
+  expect(decodeRecordLine(toBytes(line))).toBeUndefined()
+})

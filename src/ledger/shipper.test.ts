@@ -1,0 +1,299 @@
+/** The shipper's promises: everything arrives, nothing is deleted before its commit, an outage only lengthens the journal. */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import type { CallRecord } from '../core/call.ts'
+import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { openStore } from '../store/open-store.ts'
+import { createCallRecord } from './call-record.fixture.ts'
+import { Journal } from './journal.ts'
+import type { LedgerEvent } from './ledger-event.ts'
+import { Shipper } from './shipper.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-shipper-'))
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Idempotent by id, as the real one must be; fails while `isDown`. */
+function createStore() {
+  const rows = new Map<string, CallRecord>()
+  const batchSizes: number[] = []
+  return {
+    rows,
+    batchSizes,
+    isDown: false,
+    async insertMany(records: readonly CallRecord[]): Promise<void> {
+      await Promise.resolve()
+      if (this.isDown) throw new Error('the store is down')
+      batchSizes.push(records.length)
+      for (const record of records) rows.set(record.id, record)
+    },
+  }
+}
+
+function createRecords(count: number): CallRecord[] {
+  return Array.from({ length: count }, () => createCallRecord())
+}
+
+async function recordAll(journal: Journal, records: readonly CallRecord[]): Promise<void> {
+  await Promise.all(records.map((record) => journal.record(record)))
+}
+
+test('ships what was recorded, pending records and leftovers of an earlier process too, in batches', async () => {
+  const store = createStore()
+  const earlier = new Journal(folder, { segmentBytes: 5000 })
+  const left = createRecords(60)
+  for (const record of left) await earlier.record(record)
+  earlier.close()
+  const journal = new Journal(folder)
+  const fresh = createRecords(30)
+  void recordAll(journal, fresh)
+  await new Shipper(journal, (records) => store.insertMany(records), { batchRecords: 10 }).ship()
+  expect([...store.rows.values()]).toEqual([...left, ...fresh])
+  expect(Math.max(...store.batchSizes)).toBe(10)
+  expect(journal.state()).toMatchObject({ segments: 0, unshippedBytes: 0 })
+  journal.close()
+})
+
+test('shipping nothing touches neither the store nor the active segment', async () => {
+  const store = createStore()
+  const journal = new Journal(folder)
+  await new Shipper(journal, (records) => store.insertMany(records)).ship()
+  expect(store.batchSizes).toEqual([])
+  journal.close()
+})
+
+test('a store outage keeps every segment and makes no new one at each try; afterwards all arrives', async () => {
+  const store = createStore()
+  const journal = new Journal(folder)
+  const shipper = new Shipper(journal, (records) => store.insertMany(records))
+  const records = createRecords(20)
+  store.isDown = true
+  for (const record of records) {
+    await journal.record(record)
+    await expect(shipper.ship()).rejects.toThrow('the store is down')
+  }
+  expect(journal.state().segments).toBe(2)
+  store.isDown = false
+  await shipper.ship()
+  expect([...store.rows.values()]).toEqual(records)
+  expect(journal.state().segments).toBe(0)
+  journal.close()
+})
+
+test('a segment is deleted only after its last batch is committed', async () => {
+  const journal = new Journal(folder)
+  await recordAll(journal, createRecords(5))
+  journal.rotate()
+  const [segment] = journal.closed.list()
+  if (segment === undefined) throw new Error('nothing was closed')
+  const seen: boolean[] = []
+  const insertMany = async () => {
+    await Bun.sleep(2)
+    seen.push(existsSync(segment.path))
+  }
+  await new Shipper(journal, insertMany, { batchRecords: 2 }).ship()
+  expect(seen).toEqual([true, true, true])
+  expect(existsSync(segment.path)).toBe(false)
+  journal.close()
+})
+
+test('a store that cannot be made to outlive a power cut keeps the segment too', async () => {
+  const store = createStore()
+  const journal = new Journal(folder)
+  await recordAll(journal, createRecords(5))
+  let canSync = false
+  const syncStore = async () => {
+    if (!canSync) throw new Error('not synced')
+  }
+  const shipper = new Shipper(journal, (records) => store.insertMany(records), { syncStore })
+  await expect(shipper.ship()).rejects.toThrow('not synced')
+  expect(journal.state().segments).toBe(1)
+  canSync = true
+  await shipper.ship()
+  expect(journal.state().segments).toBe(0)
+  journal.close()
+})
+
+test('what is journalled can be read from the real store afterwards, every member of it', async () => {
+  const store = await openStore({ path: join(folder, 'gatehouse.db') })
+  const journal = new Journal(folder, { segmentBytes: 20_000 })
+  const records = [
+    ...createRecords(300),
+    createCallRecord({
+      usage: null,
+      firstByteMs: null,
+      target: null,
+      errorKind: 'upstream_error',
+      outcome: 'failed',
+    }),
+  ]
+  await recordAll(journal, records)
+  const shipper = new Shipper(journal, (batch) => store.calls.insertMany(batch), { syncStore: store.sync })
+  await shipper.ship()
+  const rows = await store.calls.list(DEFAULT_ACCOUNT, { limit: 1000 })
+  expect(rows.toSorted(byId)).toEqual(records.toSorted(byId))
+  journal.close()
+  await store.close()
+})
+
+function byId(left: CallRecord, right: CallRecord): number {
+  return left.id < right.id ? -1 : 1
+}
+
+test('passes never overlap, and a call during one ships what was recorded before that call', async () => {
+  let running = 0
+  let most = 0
+  const shipped: string[] = []
+  const journal = new Journal(folder)
+  const shipper = new Shipper(journal, async (records) => {
+    running += 1
+    most = Math.max(most, running)
+    await Bun.sleep(2)
+    shipped.push(...records.map((record) => record.id))
+    running -= 1
+  })
+  const waits: Promise<void>[] = []
+  const ids: string[] = []
+  for (let turn = 0; turn < 20; turn += 1) {
+    const record = createCallRecord()
+    await journal.record(record)
+    ids.push(record.id)
+    const expected = [...ids]
+    waits.push(shipper.ship().then(() => expect(shipped).toEqual(expect.arrayContaining(expected))))
+    // Calls that come just as a pass ends must not start two.
+    waits.push(Promise.race(waits).then(() => shipper.ship()))
+  }
+  await Promise.all(waits)
+  expect(most).toBe(1)
+  expect(shipped.toSorted()).toEqual(ids.toSorted())
+  journal.close()
+})
+
+test('on its own it ships at intervals, backs off while the store is down, and tells of both', async () => {
+  const store = createStore()
+  const events: LedgerEvent[] = []
+  const journal = new Journal(folder)
+  const shipper = new Shipper(journal, (records) => store.insertMany(records), {
+    intervalMs: 2,
+    maxBackoffMs: 8,
+    random: () => 1 - Number.EPSILON,
+    report: (event) => events.push(event),
+  })
+  store.isDown = true
+  shipper.start()
+  await journal.record(createCallRecord())
+  while (events.length < 4) await Bun.sleep(1)
+  store.isDown = false
+  while (store.rows.size === 0) await Bun.sleep(1)
+  await Bun.sleep(15)
+  await shipper.stop()
+  const pauses = events.flatMap((event) => (event.type === 'ship-failed' ? [event.retryInMs] : []))
+  expect(pauses.slice(0, 4)).toEqual([4, 8, 8, 8])
+  expect(events.filter((event) => event.type !== 'ship-failed')).toEqual([{ type: 'ship-recovered' }])
+  await journal.record(createCallRecord())
+  await Bun.sleep(20)
+  expect(store.rows.size).toBe(1)
+  journal.close()
+})
+
+test('a segment that fills is shipped without waiting for the interval', async () => {
+  const store = createStore()
+  const journal = new Journal(folder, { segmentBytes: 1000 })
+  const shipper = new Shipper(journal, (records) => store.insertMany(records), { intervalMs: 3_600_000 })
+  shipper.start()
+  await Bun.sleep(5)
+  await recordAll(journal, createRecords(10))
+  while (store.rows.size < 10) await Bun.sleep(1)
+  await shipper.stop()
+  journal.close()
+})
+
+test('damaged lines are skipped and counted, the rest arrives', async () => {
+  const store = createStore()
+  const journal = new Journal(folder)
+  const records = createRecords(3)
+  await recordAll(journal, records)
+  journal.rotate()
+  const [segment] = journal.closed.list()
+  if (segment === undefined) throw new Error('nothing was closed')
+  writeFileSync(segment.path, 'a torn line', { flag: 'a' })
+  await new Shipper(journal, (found) => store.insertMany(found)).ship()
+  expect(store.rows.size).toBe(3)
+  expect(journal.state()).toMatchObject({ damagedLines: 1, segments: 0 })
+  expect(existsSync(`${segment.path}.damaged`)).toBe(false)
+  journal.close()
+})
+
+test('a segment that was deleted or cannot be read does not hold up the others', async () => {
+  const store = createStore()
+  const events: LedgerEvent[] = []
+  const journal = new Journal(folder, { segmentBytes: 1, report: (event) => events.push(event) })
+  const records = createRecords(3)
+  for (const record of records) await journal.record(record)
+  const [deleted, unreadable] = journal.closed.list()
+  if (deleted === undefined || unreadable === undefined) throw new Error('nothing was closed')
+  rmSync(deleted.path)
+  rmSync(unreadable.path)
+  mkdirSync(unreadable.path)
+  const report = (event: LedgerEvent) => events.push(event)
+  const shipper = new Shipper(journal, (found) => store.insertMany(found), { report })
+  await expect(shipper.ship()).rejects.toMatchObject({ code: 'EISDIR' })
+  expect([...store.rows.values()]).toEqual(records.slice(2))
+  expect(events.map((event) => event.type)).toEqual(['segment-missing', 'segment-stuck'])
+  const next = createCallRecord()
+  await journal.record(next)
+  await expect(shipper.ship()).rejects.toMatchObject({ code: 'EISDIR' })
+  expect(store.rows.has(next.id)).toBe(true)
+  expect(events).toHaveLength(2)
+  journal.close()
+})
+
+test('whatever the store does and whenever the process dies, each record ends up in the store once', async () => {
+  const step = fc.oneof(
+    fc.record({ type: fc.constant('record' as const), count: fc.integer({ min: 1, max: 12 }) }),
+    fc.record({ type: fc.constant('ship' as const), failAfter: fc.nat({ max: 4 }) }),
+    fc.record({ type: fc.constant('restart' as const) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 15, size: 'max' }), async (steps) => {
+      rmSync(join(folder, 'journal'), { recursive: true, force: true })
+      const rows = new Map<string, CallRecord>()
+      const expected: CallRecord[] = []
+      let budget = 0
+      const insertMany = async (records: readonly CallRecord[]) => {
+        // The worst failure: committed, but the answer was lost.
+        for (const record of records) rows.set(record.id, record)
+        budget -= 1
+        if (budget < 0) throw new Error('connection lost')
+      }
+      const abandoned: Journal[] = []
+      let journal = new Journal(folder, { segmentBytes: 1500 })
+      for (const current of steps) {
+        if (current.type === 'record') {
+          const records = createRecords(current.count)
+          expected.push(...records)
+          await recordAll(journal, records)
+        } else if (current.type === 'ship') {
+          budget = current.failAfter
+          await new Shipper(journal, insertMany, { batchRecords: 3 }).ship().catch(() => {})
+        } else {
+          abandoned.push(journal)
+          journal = new Journal(folder, { segmentBytes: 1500 })
+        }
+      }
+      budget = Number.POSITIVE_INFINITY
+      await new Shipper(journal, insertMany, { batchRecords: 3 }).ship()
+      expect([...rows.keys()].sort()).toEqual(expected.map((record) => record.id as string).sort())
+      expect(journal.state().segments).toBe(0)
+      for (const open of [...abandoned, journal]) open.close()
+    }),
+    { numRuns: 60 },
+  )
+})

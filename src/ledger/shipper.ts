@@ -1,0 +1,201 @@
+/**
+ * Moves closed journal segments into the store, and deletes each only after its commit. Must not know SQL: the store
+ * hands in `insertMany`, which is idempotent by call id, so that a segment may be shipped twice.
+ */
+import type { CallRecord } from '../core/call.ts'
+import type { Journal } from './journal.ts'
+import type { ReportLedgerEvent } from './ledger-event.ts'
+import type { ClosedSegment } from './segment-file.ts'
+import { type Damage, SegmentReader } from './segment-reader.ts'
+
+export interface ShipperOptions {
+  /** Default 1,000. */
+  readonly intervalMs?: number
+  /** Records in one insert. Default 500. */
+  readonly batchRecords?: number
+  /** Longest pause after failures. Default 30,000. */
+  readonly maxBackoffMs?: number
+  /**
+   * Makes what was inserted outlive a power cut; awaited before a segment is deleted. For a journal with
+   * `sync: 'batch'` whose store would otherwise be the weaker of the two.
+   */
+  readonly syncStore?: () => Promise<void>
+  readonly report?: ReportLedgerEvent
+  /** Uniform in [0, 1). */
+  readonly random?: () => number
+}
+
+export type InsertMany = (records: readonly CallRecord[]) => Promise<void>
+
+export class Shipper {
+  readonly #journal: Journal
+  readonly #insertMany: InsertMany
+  readonly #intervalMs: number
+  readonly #batchRecords: number
+  readonly #maxBackoffMs: number
+  readonly #syncStore: () => Promise<void>
+  readonly #report: ReportLedgerEvent
+  readonly #random: () => number
+  /** In the store already, but the file could not be deleted yet. */
+  readonly #shipped = new WeakMap<ClosedSegment, Damage>()
+  /** Their files failed, and the operator was told. */
+  readonly #reported = new WeakSet<ClosedSegment>()
+  #running: Promise<void> | undefined
+  #next: Promise<void> | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #failures = 0
+  #isStarted = false
+
+  constructor(journal: Journal, insertMany: InsertMany, options: ShipperOptions = {}) {
+    this.#journal = journal
+    this.#insertMany = insertMany
+    this.#intervalMs = options.intervalMs ?? 1000
+    this.#batchRecords = options.batchRecords ?? 500
+    this.#maxBackoffMs = options.maxBackoffMs ?? 30_000
+    this.#syncStore = options.syncStore ?? (() => Promise.resolve())
+    this.#report = options.report ?? (() => {})
+    this.#random = options.random ?? Math.random
+  }
+
+  /** Ships at once what an earlier process left, then at every interval and whenever a segment fills. */
+  start(): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    this.#journal.onSegmentFilled(() => {
+      if (this.#isStarted && this.#failures === 0 && this.#running === undefined) this.#schedule(0)
+    })
+    this.#schedule(0)
+  }
+
+  /** Stops the schedule and waits for the pass that is under way. What is not shipped stays in the journal. */
+  async stop(): Promise<void> {
+    this.#isStarted = false
+    clearTimeout(this.#timer)
+    await this.#running?.catch(() => {})
+  }
+
+  /**
+   * Ships everything recorded before this call. Passes never overlap: a call during one waits and makes one more.
+   * @throws what `insertMany` or the file system threw; nothing is lost then.
+   */
+  ship(): Promise<void> {
+    if (this.#next !== undefined) return this.#next
+    if (this.#running === undefined) return this.#run()
+    this.#next = this.#running
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined
+        return this.#run()
+      })
+    return this.#next
+  }
+
+  #run(): Promise<void> {
+    this.#running = this.#pass().finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  #schedule(delayMs: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.#tick(), delayMs)
+    this.#timer.unref()
+  }
+
+  async #tick(): Promise<void> {
+    let delayMs = this.#intervalMs
+    try {
+      await this.ship()
+    } catch (cause) {
+      // Stuck segments were reported; only a failing store is a reason to wait longer.
+      if (this.#failures > 0) {
+        delayMs = this.#backoffMs()
+        this.#report({ type: 'ship-failed', retryInMs: delayMs, cause })
+      }
+    }
+    if (this.#isStarted) this.#schedule(delayMs)
+  }
+
+  /** Exponential, from half to the whole of the capped value, so that nodes do not return to a sick store together. */
+  #backoffMs(): number {
+    const ceilingMs = Math.min(this.#maxBackoffMs, this.#intervalMs * 2 ** Math.min(this.#failures, 30))
+    return Math.round(ceilingMs * (0.5 + this.#random() / 2))
+  }
+
+  async #pass(): Promise<void> {
+    const stuck = new Map<ClosedSegment, unknown>()
+    try {
+      // The active segment is closed only once everything older is in the store: during an outage it goes on to fill
+      // instead of leaving a small file per attempt.
+      await this.#shipClosed(stuck)
+      this.#journal.rotate()
+      await this.#shipClosed(stuck)
+    } catch (error) {
+      this.#failures += 1
+      throw error instanceof StoreFailure ? error.cause : error
+    }
+    if (this.#failures > 0) this.#report({ type: 'ship-recovered' })
+    this.#failures = 0
+    for (const cause of stuck.values()) throw cause
+  }
+
+  /** Adds to `stuck` the segments whose file failed: one of them must not hold up the others. */
+  async #shipClosed(stuck: Map<ClosedSegment, unknown>): Promise<void> {
+    for (const segment of this.#journal.closed.list()) {
+      if (stuck.has(segment)) continue
+      try {
+        const damage = this.#shipped.get(segment) ?? (await this.#shipSegment(segment))
+        this.#shipped.set(segment, damage)
+        this.#journal.closed.discard(segment, damage)
+      } catch (cause) {
+        if (cause instanceof StoreFailure) throw cause
+        if (isMissing(cause)) {
+          this.#journal.closed.forget(segment)
+          continue
+        }
+        stuck.set(segment, cause)
+        if (this.#reported.has(segment)) continue
+        this.#reported.add(segment)
+        this.#report({ type: 'segment-stuck', path: segment.path, cause })
+      }
+    }
+  }
+
+  async #shipSegment(segment: ClosedSegment): Promise<Damage> {
+    const reader = new SegmentReader(segment.path)
+    let batch: CallRecord[] = []
+    for await (const records of reader.records()) {
+      for (const record of records) {
+        batch.push(record)
+        if (batch.length < this.#batchRecords) continue
+        await this.#insert(batch)
+        batch = []
+      }
+    }
+    if (batch.length > 0) await this.#insert(batch)
+    await this.#syncStore().catch(failStore)
+    return reader.damage
+  }
+
+  async #insert(batch: readonly CallRecord[]): Promise<void> {
+    await this.#insertMany(batch).catch(failStore)
+    // An embedded store inserts without ever leaving the event loop; calls get their turn here.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+/** Tells a failing store, which ends the pass, from a failing file, which does not. */
+class StoreFailure extends Error {
+  constructor(cause: unknown) {
+    super('The store refused a batch.', { cause })
+  }
+}
+
+function failStore(cause: unknown): never {
+  throw new StoreFailure(cause)
+}
+
+function isMissing(cause: unknown): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
+}

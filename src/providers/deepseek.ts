@@ -1,0 +1,9 @@
+/** DeepSeek: OpenAI's chat dialect. */
+import { openaiCompatible } from './define.ts'
+
+export const deepseek = openaiCompatible({
+  id: 'deepseek',
+  name: 'DeepSeek',
+  docs: 'https://api-docs.deepseek.com/',
+  baseUrl: 'https://api.deepseek.com/v1',
+})

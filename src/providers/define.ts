@@ -1,0 +1,50 @@
+/** What a provider is: data. A capability is a present or absent field, never a method. */
+import type { DialectId } from '../wire/dialect.ts'
+
+export interface Endpoint {
+  /** Appended to the provider's base address. */
+  readonly path: string
+  /** The upstream counts a stream only when asked with `stream_options.include_usage`. */
+  readonly countsStreamsOnRequest?: boolean
+}
+
+export interface Provider {
+  /** The part of a target before the slash, and the stem of `<PROVIDER>_API_KEY` and `<PROVIDER>_BASE_URL`. */
+  readonly id: string
+  readonly name: string
+  /** Where the vendor documents its interface. */
+  readonly docs: string
+  /** In the form the vendor's own SDK takes it. Absent: it must be given by `<PROVIDER>_BASE_URL`. */
+  readonly baseUrl?: string
+  readonly endpoints: Partial<Record<DialectId, Endpoint>>
+  /** Models that think before they answer; absent: none are known to. */
+  readonly reasoningModels?: RegExp
+  /** Answer headers that name the operator's own account with the vendor. */
+  readonly accountHeaders?: readonly string[]
+  /** Used when no key is configured: only for upstreams that take any key. */
+  readonly fallbackKey?: string
+}
+
+export function defineProvider<const P extends Provider>(provider: P): P {
+  return provider
+}
+
+/** A vendor that copied OpenAI's chat endpoint: one address and the same wire format. */
+export function openaiCompatible(
+  provider: Omit<Provider, 'endpoints'> & { readonly baseUrl: string; readonly chat?: Partial<Endpoint> },
+): Provider {
+  const { chat, ...rest } = provider
+  return {
+    ...rest,
+    endpoints: { 'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true, ...chat } },
+  }
+}
+
+/** `OPENAI_API_KEY` for `openai`: the name under which the operator gives a provider's key. */
+export function keyVariable(providerId: string): string {
+  return `${providerId.toUpperCase().replaceAll('-', '_')}_API_KEY`
+}
+
+export function baseUrlVariable(providerId: string): string {
+  return `${providerId.toUpperCase().replaceAll('-', '_')}_BASE_URL`
+}

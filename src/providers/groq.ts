@@ -1,0 +1,9 @@
+/** Groq: OpenAI's chat dialect. */
+import { openaiCompatible } from './define.ts'
+
+export const groq = openaiCompatible({
+  id: 'groq',
+  name: 'Groq',
+  docs: 'https://console.groq.com/docs/api-reference',
+  baseUrl: 'https://api.groq.com/openai/v1',
+})

@@ -1,0 +1,9 @@
+/** OpenRouter: OpenAI's chat dialect. */
+import { openaiCompatible } from './define.ts'
+
+export const openrouter = openaiCompatible({
+  id: 'openrouter',
+  name: 'OpenRouter',
+  docs: 'https://openrouter.ai/docs/api-reference',
+  baseUrl: 'https://openrouter.ai/api/v1',
+})

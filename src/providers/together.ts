@@ -1,0 +1,9 @@
+/** Together AI: OpenAI's chat dialect. */
+import { openaiCompatible } from './define.ts'
+
+export const together = openaiCompatible({
+  id: 'together',
+  name: 'Together AI',
+  docs: 'https://docs.together.ai/reference',
+  baseUrl: 'https://api.together.xyz/v1',
+})

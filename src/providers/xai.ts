@@ -1,0 +1,9 @@
+/** xAI: OpenAI's chat dialect. */
+import { openaiCompatible } from './define.ts'
+
+export const xai = openaiCompatible({
+  id: 'xai',
+  name: 'xAI',
+  docs: 'https://docs.x.ai/docs/api-reference',
+  baseUrl: 'https://api.x.ai/v1',
+})

@@ -1,0 +1,31 @@
+/** The sandbox's sign-in: any Bearer key is good but one. Knows nothing of the gateway's own keys. */
+import { Refusal } from './refusal.ts'
+
+/** Answered as a credential that the vendor refuses. */
+const BAD_KEY = 'sandbox-bad-key'
+
+/** @returns the key, or '' where none is needed and none came. @throws Refusal 401. */
+export function checkKey(headers: Headers, requireKey: boolean): string {
+  const key = /^Bearer +(\S+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1] ?? ''
+  if (key === BAD_KEY) {
+    throw new Refusal(
+      401,
+      `Incorrect API key provided: ${maskKey(key)}. The sandbox takes any key but this one.`,
+      {
+        code: 'invalid_api_key',
+      },
+    )
+  }
+  if (key === '' && requireKey) {
+    throw new Refusal(
+      401,
+      "You didn't provide an API key: send it as 'Authorization: Bearer KEY'. Any key will do.",
+    )
+  }
+  return key
+}
+
+/** Vendors repeat the masked key in their message; whoever relays it should know. */
+function maskKey(key: string): string {
+  return `${key.slice(0, 8)}${'*'.repeat(Math.max(3, key.length - 12))}${key.slice(-4)}`
+}

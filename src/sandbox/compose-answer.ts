@@ -1,0 +1,167 @@
+/**
+ * What the sandbox says to a prompt: text, tool calls, or JSON that fits a schema; always the same for the same prompt.
+ * It must not know how any dialect writes it down.
+ */
+import { countTokens, splitTokens } from './count-tokens.ts'
+import { fillSchema } from './fill-schema.ts'
+import { isObject } from './json.ts'
+import type { Fault } from './parse-model.ts'
+import { repeatWords } from './prompt-texts.ts'
+
+export interface ToolOffer {
+  readonly name: string
+  /** JSON schema of the arguments. */
+  readonly parameters: unknown
+}
+
+export type ToolChoice =
+  | { readonly type: 'auto' | 'none' | 'required' }
+  | { readonly type: 'named'; readonly name: string }
+
+export interface Prompt {
+  readonly lastUserText: string
+  /** Said instead of the echo (the middle of a FIM request). */
+  readonly literalText?: string
+  /** Outputs that end the input: the answer quotes them instead of calling tools again. */
+  readonly toolOutputs: readonly string[]
+  readonly tools: readonly ToolOffer[]
+  readonly toolChoice: ToolChoice
+  readonly isParallel: boolean
+  /** Reasoning included; null: no limit. */
+  readonly maxOutputTokens: number | null
+  readonly stop: readonly string[]
+  /** `schema` present: the text is JSON; an empty schema stands for any object. */
+  readonly schema?: unknown
+  readonly reasoningTokens: number
+}
+
+export interface ComposedCall {
+  readonly name: string
+  /** JSON text. */
+  readonly arguments: string
+}
+
+export interface Composition {
+  /** The whole text; of a `big` answer only its first piece. Null when there is none: tools were called, or the limit was reached first. */
+  readonly text: string | null
+  /** The text as it is streamed. Lazy, because a `big` answer has more pieces than memory should hold. */
+  pieces(): Iterable<string>
+  readonly calls: readonly ComposedCall[]
+  readonly finish: 'stop' | 'length' | 'tool_calls'
+  /** Too long to be put together: `text` is only its start, and nothing in it needs escaping in JSON. */
+  readonly isBig: boolean
+  readonly reasoningTokens: number
+  /** Reasoning included. */
+  readonly outputTokens: number
+}
+
+export function composeAnswer(prompt: Prompt, fault: Fault | null): Composition {
+  if (fault?.name === 'big') return composeBig(fault.amount ?? 1, prompt.reasoningTokens)
+  const calls = composeCalls(prompt)
+  if (calls.length > 0) return limitCalls(calls, prompt)
+  return limitText(composeText(prompt), prompt)
+}
+
+function composeText(prompt: Prompt): string {
+  if (prompt.schema !== undefined) return JSON.stringify(fillSchema(prompt.schema, prompt.lastUserText))
+  if (prompt.toolOutputs.length > 0) return `Sandbox echo of tool outputs: ${prompt.toolOutputs.join('; ')}`
+  return repeatWords(prompt.lastUserText) ?? prompt.literalText ?? `Sandbox echo: ${prompt.lastUserText}`
+}
+
+function composeCalls(prompt: Prompt): ComposedCall[] {
+  if (prompt.toolChoice.type === 'none' || prompt.toolOutputs.length > 0) return []
+  const chosen = chooseTools(prompt)
+  const names = prompt.tools.map((tool) => tool.name)
+  return (prompt.isParallel ? chosen : chosen.slice(0, 1)).map((tool) => ({
+    name: tool.name,
+    arguments: composeArguments(tool.parameters, prompt.lastUserText, names),
+  }))
+}
+
+/** Always an object, whatever the schema says. */
+function composeArguments(parameters: unknown, text: string, toolNames: readonly string[]): string {
+  const filled = fillSchema(parameters ?? { type: 'object' }, text, toolNames)
+  return JSON.stringify(isObject(filled) ? filled : {})
+}
+
+/** Tools that the prompt names, in the order of their naming; forced choices need no naming. */
+function chooseTools({ tools, toolChoice, lastUserText }: Prompt): ToolOffer[] {
+  if (toolChoice.type === 'named') return tools.filter((tool) => tool.name === toolChoice.name).slice(0, 1)
+  const mentioned = tools
+    .map((tool) => ({ tool, at: lastUserText.search(mentionOf(tool.name)) }))
+    .filter(({ at }) => at !== -1)
+    .sort((a, b) => a.at - b.at)
+    .map(({ tool }) => tool)
+  return mentioned.length > 0 || toolChoice.type === 'auto' ? mentioned : tools.slice(0, 1)
+}
+
+/** Whole words only, and `get_weather` may be written "get weather". */
+function mentionOf(name: string): RegExp {
+  const words = name.split(/[_-]+/).map((word) => word.replace(/[^\p{L}\p{N}]/gu, '\\$&'))
+  return new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[ _-]+')}(?![\\p{L}\\p{N}])`, 'iu')
+}
+
+function limitCalls(calls: readonly ComposedCall[], prompt: Prompt): Composition {
+  const tokens = calls.reduce((sum, call) => sum + countTokens(call.name) + countTokens(call.arguments), 0)
+  const total = prompt.reasoningTokens + tokens
+  if (prompt.maxOutputTokens !== null && total > prompt.maxOutputTokens) return cutOff(prompt)
+  return {
+    text: null,
+    pieces: () => [],
+    calls,
+    finish: 'tool_calls',
+    isBig: false,
+    reasoningTokens: prompt.reasoningTokens,
+    outputTokens: total,
+  }
+}
+
+function limitText(full: string, prompt: Prompt): Composition {
+  const ends = prompt.stop.map((stop) => (stop === '' ? -1 : full.indexOf(stop))).filter((at) => at !== -1)
+  const tokens = splitTokens(ends.length > 0 ? full.slice(0, Math.min(...ends)) : full)
+  const budget = (prompt.maxOutputTokens ?? Number.POSITIVE_INFINITY) - prompt.reasoningTokens
+  if (budget <= 0) return cutOff(prompt)
+  const kept = tokens.length > budget ? tokens.slice(0, budget) : tokens
+  return {
+    text: kept.join(''),
+    pieces: () => kept,
+    calls: [],
+    finish: kept.length < tokens.length ? 'length' : 'stop',
+    isBig: false,
+    reasoningTokens: prompt.reasoningTokens,
+    outputTokens: prompt.reasoningTokens + kept.length,
+  }
+}
+
+/** The limit was used up before anything could be said, as happens to reasoning models. */
+function cutOff({ maxOutputTokens, reasoningTokens }: Prompt): Composition {
+  const used = Math.max(0, Math.floor(maxOutputTokens ?? 0))
+  return {
+    text: null,
+    pieces: () => [],
+    calls: [],
+    finish: 'length',
+    isBig: false,
+    reasoningTokens: Math.min(reasoningTokens, used),
+    outputTokens: used,
+  }
+}
+
+/** 16 KiB, and nothing in it that JSON would escape. */
+const BIG_PIECE = 'sandbox big text '.repeat(1024).slice(0, 16 * 1024)
+const BIG_PIECES_PER_MEGABYTE = 64
+
+function composeBig(megabytes: number, reasoningTokens: number): Composition {
+  const count = Math.max(1, megabytes * BIG_PIECES_PER_MEGABYTE)
+  return {
+    text: BIG_PIECE,
+    *pieces() {
+      for (let index = 0; index < count; index++) yield BIG_PIECE
+    },
+    calls: [],
+    finish: 'stop',
+    isBig: true,
+    reasoningTokens,
+    outputTokens: reasoningTokens + count * countTokens(BIG_PIECE),
+  }
+}

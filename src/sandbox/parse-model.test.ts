@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+import { parseFault, parseModel } from './parse-model.ts'
+
+test('a base model has no fault, with or without the prefix', () => {
+  for (const asked of ['echo-reasoning', 'sandbox/echo-reasoning', 'sandbox-echo-reasoning']) {
+    expect(parseModel(asked)).toEqual({ name: 'echo-reasoning', base: 'echo-reasoning', fault: null })
+  }
+})
+
+test('a fault alone echoes; a base and a fault are joined by a plus', () => {
+  expect(parseModel('slow-2000')).toMatchObject({ base: 'echo', fault: { name: 'slow', amount: 2000 } })
+  expect(parseModel('codestral+slow-stream-5')).toMatchObject({
+    base: 'codestral',
+    fault: { name: 'slow-stream', amount: 5 },
+  })
+})
+
+test('any HTTP error status is a fault, with seconds to wait after it', () => {
+  expect(parseFault('429-30')).toEqual({ name: 'status', status: 429, amount: 30 })
+  expect(parseFault('529')).toEqual({ name: 'status', status: 529, amount: null })
+})
+
+test('what is no model is refused', () => {
+  for (const asked of [
+    '',
+    'gpt-5',
+    'echo+',
+    '+429',
+    'gpt-5+429',
+    'echo+none',
+    '200',
+    '600',
+    'slow-',
+    'slow-1.5',
+    'Echo',
+  ]) {
+    expect(parseModel(asked)).toBeNull()
+  }
+})

@@ -1,0 +1,90 @@
+/**
+ * The provider sandbox's HTTP server: a provider that needs no account, answers deterministically and misbehaves on
+ * request (README.md has the table). It keeps nothing, and shares no code with the gateway, to be an independent witness.
+ */
+import { checkKey } from './check-key.ts'
+import { CREATED_AT } from './dialect.ts'
+import { findEndpoint, refusalEncoderFor } from './endpoints.ts'
+import { generate } from './generate.ts'
+import { BASE_MODELS } from './parse-model.ts'
+import { Refusal } from './refusal.ts'
+
+export interface SandboxOptions {
+  /** 127.0.0.1 unless given. */
+  readonly hostname?: string
+  /** Any free port unless given. */
+  readonly port?: number
+  /** Between the events of a stream; 0 unless given. */
+  readonly chunkDelayMs?: number
+  /** Whether a Bearer key must be there; true unless given. */
+  readonly requireKey?: boolean
+}
+
+export interface Sandbox {
+  /** `http://host:port` */
+  readonly url: string
+  /** Open connections are closed. */
+  stop(): Promise<void>
+}
+
+interface Settings {
+  readonly chunkDelayMs: number
+  readonly requireKey: boolean
+}
+
+const MAX_BODY_BYTES = 512 * 1024 * 1024
+
+/** @throws when the port is taken. */
+export function startSandbox(options: SandboxOptions = {}): Sandbox {
+  const settings: Settings = {
+    chunkDelayMs: options.chunkDelayMs ?? 0,
+    requireKey: options.requireKey ?? true,
+  }
+  const server = Bun.serve({
+    hostname: options.hostname ?? '127.0.0.1',
+    port: options.port ?? 0,
+    // A hanging answer is the point of some faults: only the client or stop() ends it.
+    idleTimeout: 0,
+    maxRequestBodySize: MAX_BODY_BYTES,
+    development: false,
+    fetch: (request) => handle(request, settings),
+    error: () =>
+      Response.json(
+        { error: { message: 'The sandbox failed.', type: 'server_error', param: null, code: null } },
+        { status: 500 },
+      ),
+  })
+  return { url: server.url.origin, stop: () => server.stop(true) }
+}
+
+async function handle(request: Request, settings: Settings): Promise<Response> {
+  const { pathname } = new URL(request.url)
+  const headers: Record<string, string> = {}
+  try {
+    const endpoint = findEndpoint(pathname)
+    if (!endpoint)
+      throw new Refusal(404, `Unknown request URL: ${request.method} ${pathname}.`, { code: 'unknown_url' })
+    if (request.method !== endpoint.method) {
+      const message = `Not allowed to ${request.method} on ${pathname}.`
+      throw new Refusal(405, message, { code: 'method_not_supported', headers: { allow: endpoint.method } })
+    }
+    const apiKey = checkKey(request.headers, settings.requireKey)
+    if (endpoint.type === 'models') return Response.json(MODEL_LIST)
+    const { dialect } = endpoint
+    return await generate({ request, dialect, apiKey, headers, chunkDelayMs: settings.chunkDelayMs })
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal)) throw thrown
+    const body = refusalEncoderFor(pathname)(thrown)
+    return Response.json(body, { status: thrown.status, headers: { ...headers, ...thrown.headers } })
+  }
+}
+
+const MODEL_LIST = {
+  object: 'list',
+  data: BASE_MODELS.map((id) => ({
+    id,
+    object: 'model',
+    created: CREATED_AT,
+    owned_by: 'gatehouse-sandbox',
+  })),
+}

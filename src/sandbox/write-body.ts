@@ -1,0 +1,129 @@
+/**
+ * Writes an answer's body, whole or as a stream, with the fault it was asked for. Every body is an async generator:
+ * it is pulled only as fast as the client reads, and ends when the client leaves. Knows no dialect.
+ */
+import type { Answer } from './dialect.ts'
+import type { Fault } from './parse-model.ts'
+import { pause, untilClientLeaves } from './pause.ts'
+
+export interface BodySettings {
+  readonly fault: Fault | null
+  /** Between the events of a stream. */
+  readonly chunkDelayMs: number
+  readonly signal: AbortSignal
+}
+
+type Chunk = string | Uint8Array
+
+/** Thrown to close the connection without the end that HTTP asks for; the server says nothing more of it. */
+class DeliberateCut extends Error {
+  override readonly name = 'DeliberateCut'
+}
+
+const DEFAULT_STREAM_DELAY_MS = 500
+
+/** A small JSON body goes out with its length; anything else in chunks. */
+export function writeJson(answer: Answer, settings: BodySettings): string | AsyncGenerator<Chunk> {
+  const { fault } = settings
+  if (fault?.name === 'big') return writeParts(answer.json())
+  const text = [...answer.json()].join('')
+  const half = text.slice(0, Math.ceil(text.length / 2))
+  switch (fault?.name) {
+    case 'bad-json':
+    case 'half-event':
+    case 'clean-cut':
+      return half
+    case 'cut-mid-stream':
+    case 'hang-mid-stream':
+      return writeCut([half], fault, settings)
+    case 'drip':
+      return writeBytes([text], settings.signal)
+    default:
+      return text
+  }
+}
+
+export function writeStream(answer: Answer, settings: BodySettings): AsyncGenerator<Chunk> {
+  const { fault } = settings
+  switch (fault?.name) {
+    case 'bad-json':
+    case 'clean-cut':
+    case 'error-mid-stream':
+    case 'half-event':
+      return writeFrames(breakFrames(answer, fault), settings)
+    case 'cut-mid-stream':
+    case 'hang-mid-stream': {
+      const frames = [...answer.frames()]
+      return writeCut(frames.slice(0, breakAt(frames.length, fault)), fault, settings)
+    }
+    case 'drip':
+      return writeBytes(answer.frames(), settings.signal)
+    case 'slow-stream':
+      return writeFrames(answer.frames(), {
+        ...settings,
+        chunkDelayMs: fault.amount ?? DEFAULT_STREAM_DELAY_MS,
+      })
+    default:
+      return writeFrames(answer.frames(), settings)
+  }
+}
+
+/** After how many events a fault strikes: as many as its name says, else half of them. */
+function breakAt(length: number, fault: Fault): number {
+  return Math.min(fault.amount ?? Math.floor(length / 2), Math.max(0, length - 1))
+}
+
+function breakFrames(answer: Answer, fault: Fault): readonly string[] {
+  const frames = [...answer.frames()]
+  const at = breakAt(frames.length, fault)
+  const before = frames.slice(0, at)
+  const next = frames[at] ?? ''
+  switch (fault.name) {
+    case 'bad-json':
+      // Without its last brace; `[DONE]` has none and stays.
+      return [...before, next.replace(/\}\n\n$/, '\n\n'), ...frames.slice(at + 1)]
+    case 'half-event':
+      return [...before, next.slice(0, Math.floor(next.length / 2))]
+    case 'error-mid-stream':
+      return [...before, ...answer.failureFrames(at)]
+    default:
+      return before
+  }
+}
+
+async function* writeParts(parts: Iterable<string>): AsyncGenerator<Chunk> {
+  yield* parts
+}
+
+async function* writeFrames(frames: Iterable<string>, settings: BodySettings): AsyncGenerator<Chunk> {
+  let isFirst = true
+  for (const frame of frames) {
+    if (!isFirst && settings.chunkDelayMs > 0 && !(await pause(settings.chunkDelayMs, settings.signal)))
+      return
+    isFirst = false
+    yield frame
+  }
+}
+
+async function* writeCut(
+  frames: readonly string[],
+  fault: Fault,
+  settings: BodySettings,
+): AsyncGenerator<Chunk> {
+  yield* writeFrames(frames, settings)
+  if (fault.name === 'hang-mid-stream') await untilClientLeaves(settings.signal)
+  // What was yielded last may still be in a buffer that the cut would throw away.
+  else await pause(5, settings.signal)
+  throw new DeliberateCut('The sandbox cut the answer, as it was asked to.')
+}
+
+/** One byte to a chunk. */
+async function* writeBytes(parts: Iterable<string>, signal: AbortSignal): AsyncGenerator<Chunk> {
+  for (const part of parts) {
+    for (const byte of new TextEncoder().encode(part)) {
+      if (signal.aborted) return
+      yield new Uint8Array([byte])
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+}

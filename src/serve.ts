@@ -1,0 +1,134 @@
+/** `gatehouse serve`: from settings to a listening gateway and back to a clean exit. Knows no HTTP path. */
+import { composeGatehouse, type Gatehouse, VERSION } from './compose.ts'
+import type { Settings } from './config/settings.ts'
+import { DEFAULT_ACCOUNT, type GateId } from './core/ids.ts'
+import type { Secret } from './core/secret.ts'
+import { sandbox as sandboxProvider } from './providers/sandbox.ts'
+import { type Sandbox, startSandbox } from './sandbox/start-sandbox.ts'
+import { type Listener, listen } from './server.ts'
+import { writeServerInfo } from './store/data-folder.ts'
+import { createLog, type Log } from './telemetry/log.ts'
+
+/** Bun opens at most this many upstream connections at once, and 256 unless told before it starts. */
+const UPSTREAM_CONNECTIONS = '65535'
+const CONNECTIONS_VARIABLE = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
+
+export interface ServeOptions {
+  readonly settings: Settings
+  readonly withSandbox: boolean
+}
+
+/** Returns when the gateway listens; the process then lives until it is told to end. */
+export async function serve({ settings, withSandbox }: ServeOptions): Promise<void> {
+  raiseConnectionLimit()
+  const log = createLog(settings.logLevel)
+  for (const name of settings.unknownVariables) log.warn({ name }, 'unknown setting: is it misspelt?')
+  const sandbox = withSandbox ? startSandbox() : undefined
+  const knownAddresses = new Map(sandbox === undefined ? [] : [[sandboxProvider.id, sandbox.url]])
+  const gatehouse = await composeGatehouse({ settings, log, knownAddresses })
+  const firstKey = await ensureFirstKey(gatehouse, settings)
+  if (withSandbox) await ensureDemoGate(gatehouse)
+  const listener = listen(settings, (request) => gatehouse.handle(request))
+  writeServerInfo(settings.dataFolder, { pid: process.pid, url: listener.url })
+  endOnSignal({ gatehouse, listener, sandbox, settings, log })
+  log.info({ url: listener.url, version: VERSION, dataFolder: settings.dataFolder }, 'ready')
+  process.stdout.write(welcome(listener.url, { firstKey, withSandbox }))
+}
+
+/** The runtime reads the limit before any code of ours runs, so the process replaces itself once; it keeps its id. */
+function raiseConnectionLimit(): void {
+  if (process.env[CONNECTIONS_VARIABLE] !== undefined || process.execve === undefined) return
+  const environment = Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
+  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
+    ...environment,
+    [CONNECTIONS_VARIABLE]: UPSTREAM_CONNECTIONS,
+  })
+}
+
+/** @returns the key to show, once, when one had to be made */
+async function ensureFirstKey(gatehouse: Gatehouse, settings: Settings): Promise<Secret | undefined> {
+  // A key that was deleted does not come back because it is still in the environment.
+  if (gatehouse.keys.list(DEFAULT_ACCOUNT).length > 0) return undefined
+  const label = { accountId: DEFAULT_ACCOUNT, name: 'first key' }
+  if (settings.bootstrapKey === undefined) return (await gatehouse.keys.create(label)).key
+  await gatehouse.keys.import({ ...label, key: settings.bootstrapKey })
+  return undefined
+}
+
+const DEMO_GATE = 'demo' as GateId
+
+async function ensureDemoGate(gatehouse: Gatehouse): Promise<void> {
+  if (gatehouse.gates.find(DEFAULT_ACCOUNT, DEMO_GATE) !== undefined) return
+  await gatehouse.gates.create(DEFAULT_ACCOUNT, {
+    id: DEMO_GATE,
+    displayName: 'Demo',
+    description: 'Answers from the built-in sandbox: no real model, no account, no cost.',
+    targets: [{ model: `${sandboxProvider.id}/echo` }],
+    timeoutMs: null,
+    maxRetries: 0,
+  })
+}
+
+function welcome(url: string, shown: { firstKey: Secret | undefined; withSandbox: boolean }): string {
+  const lines = [`Gatehouse ${VERSION} is listening on ${url}`]
+  if (shown.firstKey !== undefined) {
+    lines.push('', 'Your first API key, shown only this once:', '', `  ${shown.firstKey.reveal()}`)
+  }
+  if (shown.withSandbox) {
+    const key = shown.firstKey?.reveal() ?? '$GATEHOUSE_API_KEY'
+    lines.push(
+      '',
+      "Try it: the gate 'demo' answers from the built-in sandbox, which is no real model.",
+      '',
+      `  curl ${url}/v1/responses \\`,
+      `    -H "Authorization: Bearer ${key}" \\`,
+      '    -H "Content-Type: application/json" \\',
+      `    -d '{"model": "demo", "input": "Hello, gateway"}'`,
+    )
+  }
+  lines.push('', `The interface, machine-readable: ${url}/openapi.json`, '')
+  return `${lines.join('\n')}\n`
+}
+
+interface Running {
+  readonly gatehouse: Gatehouse
+  readonly listener: Listener
+  readonly sandbox: Sandbox | undefined
+  readonly settings: Settings
+  readonly log: Log
+}
+
+/** The first signal ends it with care, the second at once. */
+function endOnSignal(running: Running): void {
+  let isEnding = false
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (isEnding) process.exit(1)
+    isEnding = true
+    running.log.info({ signal }, 'ending: open calls are finished first')
+    end(running).then(
+      () => process.exit(0),
+      (error) => {
+        running.log.error({ err: error }, 'could not end cleanly')
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+}
+
+/** After being cut off, open streams get this long to tell their clients. */
+const FAREWELL_MS = 1_000
+
+async function end({ gatehouse, listener, sandbox, settings, log }: Running): Promise<void> {
+  if (!(await listener.drain(settings.shutdownTimeoutMs))) {
+    log.warn({ timeoutMs: settings.shutdownTimeoutMs }, 'open calls did not end in time and are cut off')
+    gatehouse.cutOff()
+    await listener.drain(FAREWELL_MS)
+  }
+  await listener.stop()
+  await sandbox?.stop()
+  await gatehouse.close()
+}

@@ -1,0 +1,101 @@
+/** The whole server on one screen: which path goes where, and the listener. It must not know what the paths do. */
+import { GatewayError } from './core/errors.ts'
+import { createCallId } from './core/ids.ts'
+import { type DataPlane, envelopeOf, refuseRoute } from './gateway/data-plane.ts'
+import { refuse } from './gateway/refuse.ts'
+
+export interface Routes {
+  readonly dataPlane: DataPlane
+  readonly controlPlane: () => Promise<{ handle(request: Request, requestId: string): Promise<Response> }>
+  readonly readiness: () => { readonly isReady: boolean; readonly checks: object }
+  readonly version: string
+}
+
+export function createRouter(routes: Routes): (request: Request) => Promise<Response> {
+  return async function route(request) {
+    const path = pathOf(request.url)
+    const call = routes.dataPlane.find(path)
+    if (call !== undefined) return await call(request)
+    switch (path) {
+      case '/healthz':
+        return state(200, { status: 'ok', version: routes.version })
+      case '/readyz': {
+        const { isReady, checks } = routes.readiness()
+        return state(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks })
+      }
+      case '/':
+        return state(200, { name: 'Gatehouse', version: routes.version, openapi: '/openapi.json' })
+    }
+    if (envelopeOf(path) === 'nested') return refuseRoute('not_found', 'nested', NOT_FOUND)
+    const controlPlane = await routes.controlPlane()
+    return await controlPlane.handle(request, createCallId())
+  }
+}
+
+const NOT_FOUND =
+  'There is nothing at this address. Nothing is stored here, so there is nothing to retrieve either.'
+
+/** `request.url` is always absolute; parsing it whole would cost more than the rest of the routing. */
+function pathOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('//') + 2)
+  const query = url.indexOf('?', start)
+  return query < 0 ? url.slice(start) : url.slice(start, query)
+}
+
+function state(status: number, body: object): Response {
+  return Response.json(body, { status, headers: { 'cache-control': 'no-store' } })
+}
+
+export interface Listener {
+  /** `http://HOST:PORT` */
+  readonly url: string
+  /** Takes no new connection, waits until open calls have ended or `timeoutMs` is over. @returns whether all had ended */
+  drain(timeoutMs: number): Promise<boolean>
+  /** Cuts what is left. */
+  stop(): Promise<void>
+}
+
+/** An idle connection between two requests, or one that never finishes its headers, is closed after this long. */
+const IDLE_SECONDS = 75
+const DRAIN_POLL_MS = 20
+
+/** @throws when the address is taken */
+export function listen(
+  address: { readonly host: string; readonly port: number },
+  handle: (request: Request) => Promise<Response>,
+): Listener {
+  let isDraining = false
+  const server = Bun.serve({
+    hostname: address.host,
+    port: address.port,
+    development: false,
+    idleTimeout: IDLE_SECONDS,
+    // Bodies are bounded where the answer can say so in the caller's own envelope.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    async fetch(request, listener) {
+      // From here on the gateway's own deadlines count: a model may think for minutes.
+      listener.timeout(request, 0)
+      const response = await handle(request)
+      if (isDraining) response.headers.set('connection', 'close')
+      return response
+    },
+    error(cause) {
+      return refuse(
+        new GatewayError('internal_error', 'The gateway failed to handle this request.', { cause }),
+        'flat',
+        {},
+      )
+    },
+  })
+  return {
+    url: `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${server.port}`,
+    async drain(timeoutMs) {
+      isDraining = true
+      void server.stop()
+      const until = performance.now() + timeoutMs
+      while (server.pendingRequests > 0 && performance.now() < until) await Bun.sleep(DRAIN_POLL_MS)
+      return server.pendingRequests === 0
+    },
+    stop: () => server.stop(true),
+  }
+}

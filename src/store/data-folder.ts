@@ -1,0 +1,101 @@
+/** Keeps a data folder to one process at a time, and says which. It must not know what is in the database. */
+import { Database } from 'bun:sqlite'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createPrivateFile } from './sqlite-driver.ts'
+
+const LOCK_FILE = 'gatehouse.lock'
+const SERVER_FILE = 'server.json'
+
+/** Who serves from a data folder, for the command line and for messages. */
+export interface ServerInfo {
+  readonly pid: number
+  /** Where it listens, such as `http://127.0.0.1:4000`. */
+  readonly url: string
+}
+
+export interface DataFolderLock {
+  /** Gives the folder back; more than once does nothing. */
+  release(): void
+}
+
+export class DataFolderInUseError extends Error {
+  override readonly name = 'DataFolderInUseError'
+  readonly folder: string
+  /** The process that has it, when it said so. */
+  readonly holder: ServerInfo | undefined
+
+  constructor(folder: string, holder: ServerInfo | undefined) {
+    const who =
+      holder === undefined
+        ? 'another Gatehouse process'
+        : `the server at ${holder.url} (process ${holder.pid})`
+    super(`The data folder ${folder} is in use by ${who}. Stop it, or give this one another folder.`)
+    this.folder = folder
+    this.holder = holder
+  }
+}
+
+/** A handle that the garbage collector closed would let the lock go. */
+const held = new Set<Database>()
+
+/**
+ * Takes the folder (created with mode 0700 when missing) for this process until `release` or the process's end. The
+ * lock is the operating system's own, taken by SQLite on a file of its own: nothing is left to clean up after SIGKILL.
+ * @throws DataFolderInUseError when another process, or this one, has it.
+ */
+export function lockDataFolder(folder: string): DataFolderLock {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const path = join(folder, LOCK_FILE)
+  createPrivateFile(path)
+  const database = new Database(path, { readwrite: true, create: true })
+  try {
+    database.run('PRAGMA busy_timeout = 0')
+    // Nothing is ever written, so there is nothing to roll back: spares a side file.
+    database.run('PRAGMA journal_mode = MEMORY')
+    database.run('BEGIN EXCLUSIVE')
+  } catch (error) {
+    database.close()
+    if (isBusy(error)) throw new DataFolderInUseError(folder, readServerInfo(folder))
+    throw error
+  }
+  held.add(database)
+  // What a killed process left: nobody serves from here now.
+  removeServerInfo(folder)
+  return {
+    release() {
+      if (!held.delete(database)) return
+      removeServerInfo(folder)
+      database.close()
+    },
+  }
+}
+
+/** Tells others who serves from this folder; only whoever holds its lock may call this. */
+export function writeServerInfo(folder: string, info: ServerInfo): void {
+  const path = join(folder, SERVER_FILE)
+  const draft = `${path}.new`
+  writeFileSync(draft, `${JSON.stringify({ pid: info.pid, url: info.url })}\n`, { mode: 0o600 })
+  // Renamed, so that a reader never sees half of it.
+  renameSync(draft, path)
+}
+
+/** Who serves from this folder, as it said itself; undefined when nobody did. Only the lock proves that it still does. */
+export function readServerInfo(folder: string): ServerInfo | undefined {
+  try {
+    const info: unknown = JSON.parse(readFileSync(join(folder, SERVER_FILE), 'utf8'))
+    if (typeof info !== 'object' || info === null || !('pid' in info) || !('url' in info)) return undefined
+    const { pid, url } = info
+    return typeof pid === 'number' && typeof url === 'string' ? { pid, url } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function removeServerInfo(folder: string): void {
+  rmSync(join(folder, SERVER_FILE), { force: true })
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
+}

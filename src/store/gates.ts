@@ -1,0 +1,79 @@
+/** Gates in the database. Trusts what it is given: the contract has checked it. */
+import type { Kysely, Selectable } from 'kysely'
+import type { Gate, GateTarget } from '../core/gate.ts'
+import type { AccountId, GateId } from '../core/ids.ts'
+import type { GateTable, Schema } from './schema.ts'
+
+export class GateTableStore {
+  readonly #database: Kysely<Schema>
+
+  constructor(database: Kysely<Schema>) {
+    this.#database = database
+  }
+
+  /** Every gate of every account, for the snapshot at start. */
+  async loadAll(): Promise<Gate[]> {
+    const rows = await this.#database.selectFrom('gates').selectAll().execute()
+    return rows.map(toGate)
+  }
+
+  /** @returns false when the account has a gate with this id already. */
+  async insert(gate: Gate): Promise<boolean> {
+    const result = await this.#database
+      .insertInto('gates')
+      .values({
+        account_id: gate.accountId,
+        id: gate.id,
+        created_at: gate.createdAt,
+        ...toMutableColumns(gate),
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst()
+    return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+  }
+
+  /** Writes everything about a gate that may change. @returns false when there is no such gate. */
+  async save(gate: Gate): Promise<boolean> {
+    const result = await this.#database
+      .updateTable('gates')
+      .set(toMutableColumns(gate))
+      .where('account_id', '=', gate.accountId)
+      .where('id', '=', gate.id)
+      .executeTakeFirst()
+    return Number(result.numUpdatedRows) === 1
+  }
+
+  async delete(accountId: AccountId, gateId: GateId): Promise<boolean> {
+    const result = await this.#database
+      .deleteFrom('gates')
+      .where('account_id', '=', accountId)
+      .where('id', '=', gateId)
+      .executeTakeFirst()
+    return Number(result.numDeletedRows) === 1
+  }
+}
+
+function toMutableColumns(gate: Gate): Omit<GateTable, 'account_id' | 'id' | 'created_at'> {
+  return {
+    display_name: gate.displayName,
+    description: gate.description,
+    targets: JSON.stringify(gate.targets),
+    timeout_ms: gate.timeoutMs,
+    max_retries: gate.maxRetries,
+    updated_at: gate.updatedAt,
+  }
+}
+
+function toGate(row: Selectable<GateTable>): Gate {
+  return {
+    accountId: row.account_id,
+    id: row.id,
+    displayName: row.display_name,
+    description: row.description,
+    targets: JSON.parse(row.targets) as GateTarget[],
+    timeoutMs: row.timeout_ms,
+    maxRetries: row.max_retries,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,83 @@
+/** API keys in the database: hash and masked prefix only. The key itself never comes this far. */
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { ApiKey } from '../core/api-key.ts'
+import type { AccountId, KeyId } from '../core/ids.ts'
+import type { ApiKeyTable, Schema } from './schema.ts'
+
+/** Keeps one statement under the parameters that a database allows (SQLite: 32,766; three per key here). */
+const KEYS_PER_STATEMENT = 500
+
+export class KeyTableStore {
+  readonly #database: Kysely<Schema>
+  readonly #sync: () => Promise<void>
+
+  constructor(database: Kysely<Schema>, sync: () => Promise<void>) {
+    this.#database = database
+    this.#sync = sync
+  }
+
+  /** Every key of every account, for the snapshot at start. */
+  async loadAll(): Promise<ApiKey[]> {
+    const rows = await this.#database.selectFrom('api_keys').selectAll().execute()
+    return rows.map(toApiKey)
+  }
+
+  /** @returns false when a key with this hash (or id) exists already, whichever account it belongs to. */
+  async insert(key: ApiKey): Promise<boolean> {
+    const result = await this.#database
+      .insertInto('api_keys')
+      .values({
+        id: key.id,
+        account_id: key.accountId,
+        name: key.name,
+        sha256: key.sha256,
+        masked_prefix: key.maskedPrefix,
+        created_at: key.createdAt,
+        last_used_at: key.lastUsedAt,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst()
+    return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+  }
+
+  /** Gone for good when this resolves, even if the power fails: a revoked key must not come back. */
+  async delete(accountId: AccountId, keyId: KeyId): Promise<boolean> {
+    const result = await this.#database
+      .deleteFrom('api_keys')
+      .where('account_id', '=', accountId)
+      .where('id', '=', keyId)
+      .executeTakeFirst()
+    await this.#sync()
+    return Number(result.numDeletedRows) === 1
+  }
+
+  /** Writes last-used times (ms since the epoch), one statement per few hundred keys. Unknown keys are passed over. */
+  async saveLastUsed(lastUsed: ReadonlyMap<KeyId, number>): Promise<void> {
+    const entries = [...lastUsed]
+    for (let start = 0; start < entries.length; start += KEYS_PER_STATEMENT) {
+      const batch = entries.slice(start, start + KEYS_PER_STATEMENT)
+      const cases = batch.map(([id, at]) => sql`when ${id} then cast(${at} as bigint)`)
+      await this.#database
+        .updateTable('api_keys')
+        .set({ last_used_at: sql<number>`case id ${sql.join(cases, sql` `)} end` })
+        .where(
+          'id',
+          'in',
+          batch.map(([id]) => id),
+        )
+        .execute()
+    }
+  }
+}
+
+function toApiKey(row: Selectable<ApiKeyTable>): ApiKey {
+  return {
+    accountId: row.account_id,
+    id: row.id,
+    name: row.name,
+    sha256: row.sha256,
+    maskedPrefix: row.masked_prefix,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+  }
+}

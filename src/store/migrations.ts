@@ -1,0 +1,130 @@
+/** The schema's history, in code: a build carries every step it needs. A step that was released is never edited. */
+import { type Kysely, type Migration, Migrator } from 'kysely'
+import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import type { Schema } from './schema.ts'
+
+/** The schema could not be brought up to date: whoever asked must not serve. */
+export class MigrationFailedError extends Error {
+  override readonly name = 'MigrationFailedError'
+}
+
+/** A later version of the gateway wrote this database: whoever asked must not serve. */
+export class NewerDatabaseError extends Error {
+  override readonly name = 'NewerDatabaseError'
+}
+
+const firstTables: Migration = {
+  async up(database: Kysely<Schema>): Promise<void> {
+    await database.schema
+      .createTable('accounts')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .execute()
+    await database
+      .insertInto('accounts')
+      .values({ id: DEFAULT_ACCOUNT, name: 'Default account', created_at: Date.now() })
+      .execute()
+
+    await database.schema
+      .createTable('api_keys')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('account_id', 'text', (column) => column.notNull().references('accounts.id'))
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('sha256', 'text', (column) => column.notNull().unique())
+      .addColumn('masked_prefix', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('last_used_at', 'bigint')
+      .execute()
+
+    await database.schema
+      .createTable('gates')
+      .addColumn('account_id', 'text', (column) => column.notNull().references('accounts.id'))
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('display_name', 'text', (column) => column.notNull())
+      .addColumn('description', 'text', (column) => column.notNull())
+      .addColumn('targets', 'text', (column) => column.notNull())
+      .addColumn('timeout_ms', 'bigint')
+      .addColumn('max_retries', 'integer', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('updated_at', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('gates_primary_key', ['account_id', 'id'])
+      .execute()
+
+    // No foreign keys here: a call must reach the store whatever became of its key, gate or account meanwhile.
+    await database.schema
+      .createTable('calls')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('account_id', 'text', (column) => column.notNull())
+      .addColumn('key_id', 'text', (column) => column.notNull())
+      .addColumn('gate_id', 'text', (column) => column.notNull())
+      .addColumn('dialect', 'text', (column) => column.notNull())
+      .addColumn('stream', 'integer', (column) => column.notNull())
+      .addColumn('target', 'text')
+      .addColumn('attempts', 'integer', (column) => column.notNull())
+      .addColumn('outcome', 'text', (column) => column.notNull())
+      .addColumn('status', 'integer', (column) => column.notNull())
+      .addColumn('error_kind', 'text')
+      .addColumn('started_at', 'bigint', (column) => column.notNull())
+      .addColumn('first_byte_ms', 'bigint')
+      .addColumn('duration_ms', 'bigint', (column) => column.notNull())
+      .addColumn('input_tokens', 'bigint')
+      .addColumn('output_tokens', 'bigint')
+      .addColumn('cached_input_tokens', 'bigint')
+      .addColumn('reasoning_tokens', 'bigint')
+      .execute()
+    await database.schema
+      .createIndex('calls_by_account_and_time')
+      .on('calls')
+      .columns(['account_id', 'started_at', 'id'])
+      .execute()
+  },
+}
+
+/** Kysely runs them in the order of their names. */
+export const migrations: Readonly<Record<string, Migration>> = {
+  '0001_first_tables': firstTables,
+}
+
+/**
+ * Brings the database up to date; all pending steps succeed together or none does (SQLite and Postgres alike).
+ * @throws NewerDatabaseError when the database holds a step that this build does not know.
+ * @throws MigrationFailedError when a step fails; `cause` says why.
+ */
+export async function migrateToLatest(
+  database: Kysely<Schema>,
+  steps: Readonly<Record<string, Migration>> = migrations,
+): Promise<void> {
+  const applied = await listApplied(database)
+  const unknown = applied.filter((name) => !Object.hasOwn(steps, name))
+  if (unknown.length > 0) {
+    throw new NewerDatabaseError(
+      `The database was written by a newer version of Gatehouse (it holds the migration ${unknown.join(', ')}). ` +
+        'Start that version, or restore a backup made before the upgrade.',
+    )
+  }
+  // Saves the Migrator's own look at every table on an ordinary start.
+  if (applied.length === Object.keys(steps).length) return
+
+  const migrator = new Migrator({ db: database, provider: { getMigrations: async () => ({ ...steps }) } })
+  const { error, results } = await migrator.migrateToLatest()
+  if (error === undefined) return
+  const failed = results?.find((result) => result.status === 'Error')?.migrationName
+  const reason = error instanceof Error ? error.message : String(error)
+  throw new MigrationFailedError(
+    `The database could not be brought up to date${failed === undefined ? '' : ` (migration ${failed})`}: ${reason}. ` +
+      'Nothing was changed.',
+    { cause: error },
+  )
+}
+
+/** The names of the steps this database has been through; none when it is new. */
+async function listApplied(database: Kysely<Schema>): Promise<string[]> {
+  const tables = await database.introspection.getTables({ withInternalKyselyTables: true })
+  if (!tables.some((table) => table.name === 'kysely_migration')) return []
+  const rows = await (database as unknown as Kysely<{ kysely_migration: { name: string } }>)
+    .selectFrom('kysely_migration')
+    .select('name')
+    .execute()
+  return rows.map((row) => row.name)
+}

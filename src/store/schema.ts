@@ -1,0 +1,65 @@
+/**
+ * The tables as Kysely sees them. Only what SQLite and Postgres share: integers for time (ms since the epoch) and
+ * truth values (0, 1), text for JSON. Every table carries the account.
+ */
+import type { CallOutcome } from '../core/call.ts'
+import type { ErrorKind } from '../core/errors.ts'
+import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
+
+export interface Schema {
+  readonly accounts: AccountTable
+  readonly api_keys: ApiKeyTable
+  readonly gates: GateTable
+  readonly calls: CallTable
+}
+
+export interface AccountTable {
+  id: AccountId
+  name: string
+  created_at: number
+}
+
+export interface ApiKeyTable {
+  id: KeyId
+  account_id: AccountId
+  name: string
+  sha256: string
+  masked_prefix: string
+  created_at: number
+  last_used_at: number | null
+}
+
+export interface GateTable {
+  account_id: AccountId
+  id: GateId
+  display_name: string
+  description: string
+  /** JSON: `[{"model": "provider/model"}]`. */
+  targets: string
+  timeout_ms: number | null
+  max_retries: number
+  created_at: number
+  updated_at: number
+}
+
+export interface CallTable {
+  id: CallId
+  account_id: AccountId
+  key_id: KeyId
+  gate_id: GateId
+  dialect: string
+  stream: number
+  target: string | null
+  attempts: number
+  outcome: CallOutcome
+  status: number
+  error_kind: ErrorKind | null
+  started_at: number
+  first_byte_ms: number | null
+  duration_ms: number
+  /** This and the three below are null together: the provider reported no usage. */
+  input_tokens: number | null
+  output_tokens: number | null
+  cached_input_tokens: number | null
+  reasoning_tokens: number | null
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test'
+import { Kysely, sql } from 'kysely'
+import { BunSqliteDialect } from './sqlite-driver.ts'
+
+interface Numbers {
+  readonly numbers: { n: number }
+}
+
+async function openNumbers(): Promise<Kysely<Numbers>> {
+  const database = new Kysely<Numbers>({ dialect: new BunSqliteDialect(':memory:') })
+  await database.schema.createTable('numbers').addColumn('n', 'integer').execute()
+  await database
+    .insertInto('numbers')
+    .values([{ n: 1 }, { n: 2 }, { n: 3 }])
+    .execute()
+  return database
+}
+
+test('what a statement changed and what it returned are told apart', async () => {
+  const database = await openNumbers()
+  const updated = await database.updateTable('numbers').set({ n: 0 }).where('n', '>', 1).executeTakeFirst()
+  expect(updated.numUpdatedRows).toBe(2n)
+  const returned = await database.deleteFrom('numbers').where('n', '=', 1).returning('n').execute()
+  expect(returned).toEqual([{ n: 1 }])
+  await database.destroy()
+})
+
+test('rows can be streamed, and a stream that is left early does not keep the database open', async () => {
+  const database = await openNumbers()
+  const seen: number[] = []
+  for await (const row of database.selectFrom('numbers').select('n').orderBy('n').stream()) {
+    seen.push(row.n)
+    if (row.n === 2) break
+  }
+  expect(seen).toEqual([1, 2])
+  await database.destroy()
+})
+
+test('a transaction that fails is rolled back, and a statement that fails does not keep the database open', async () => {
+  const database = await openNumbers()
+  const failing = database.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom('numbers').execute()
+    await sql`SELECT * FROM nowhere`.execute(transaction)
+  })
+  expect(failing).rejects.toThrow('nowhere')
+  await failing.catch(() => {})
+  expect(await database.selectFrom('numbers').selectAll().execute()).toHaveLength(3)
+  await database.destroy()
+})

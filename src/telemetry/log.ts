@@ -1,0 +1,16 @@
+/** The gateway's own log: one JSON line an event on standard error. Never a prompt, a completion or a secret. */
+import pino from 'pino'
+
+export interface Log {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export function createLog(level: string): Log {
+  // Standard output is for what the user asked to see; synchronous, so that the last line before an exit is not lost.
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ dest: 2, sync: true }),
+  )
+}

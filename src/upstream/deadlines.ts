@@ -1,0 +1,53 @@
+/**
+ * Deadlines for thousands of exchanges at the price of one timer: each is a number in a set that one sweep looks over.
+ * A timer per exchange and per chunk would cost more than relaying the chunk. Precision: SWEEP_MS.
+ */
+
+/** How often due deadlines are looked for, in milliseconds. */
+const SWEEP_MS = 25
+
+export interface Deadline {
+  /** Milliseconds on `performance.now()`'s clock; set it anew whenever the exchange has made progress. */
+  dueAt: number
+  /** `shutdown`: the gateway is ending and waits for nothing any more. */
+  readonly onDue: (cause: 'due' | 'shutdown') => void
+}
+
+export class Deadlines {
+  readonly #pending = new Set<Deadline>()
+  #timer: ReturnType<typeof setInterval> | undefined
+
+  add(deadline: Deadline): void {
+    this.#pending.add(deadline)
+    if (this.#timer === undefined) {
+      this.#timer = setInterval(() => this.#sweep(), SWEEP_MS)
+      this.#timer.unref()
+    }
+  }
+
+  remove(deadline: Deadline): void {
+    this.#pending.delete(deadline)
+  }
+
+  /** Ends every wait at once, because the gateway is shutting down. */
+  expireAll(): void {
+    // A copy, because falling due may begin another wait.
+    const pending = [...this.#pending]
+    this.#pending.clear()
+    for (const deadline of pending) deadline.onDue('shutdown')
+  }
+
+  #sweep(): void {
+    if (this.#pending.size === 0) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+      return
+    }
+    const now = performance.now()
+    for (const deadline of this.#pending) {
+      if (deadline.dueAt > now) continue
+      this.#pending.delete(deadline)
+      deadline.onDue('due')
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/** How an exchange with an upstream can fail, in words that do not depend on the HTTP client. Knows no LLM. */
+
+export type UpstreamFailureType =
+  | 'connect_failed'
+  | 'connect_timeout'
+  | 'first_byte_timeout'
+  | 'idle_timeout'
+  | 'total_timeout'
+  | 'connection_lost'
+  | 'cancelled'
+  | 'shutdown'
+
+export class UpstreamFailure extends Error {
+  override readonly name = 'UpstreamFailure'
+  readonly type: UpstreamFailureType
+
+  constructor(type: UpstreamFailureType, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.type = type
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * What a wire format must offer so that calls in it can be relayed byte for byte between a client and an upstream
+ * that both speak it. It must not know providers, HTTP servers or where bytes come from.
+ */
+import type { GatewayError } from '../core/errors.ts'
+import type { Usage } from '../core/usage.ts'
+import type { JsonObject } from './json-splice.ts'
+
+export type DialectId = 'openai-responses' | 'openai-chat' | 'mistral-fim' | 'mistral-chat'
+
+/** How errors look: `{error: {message, type, param, code}}` or `{error, message, details?}` (interface-spec, Errors). */
+export type Envelope = 'nested' | 'flat'
+
+/** What the gateway has to know of a request before it picks a target. The body itself stays bytes. */
+export interface AcceptedRequest {
+  readonly body: JsonObject
+  readonly gateId: string
+  readonly stream: boolean
+  /** Members of the body that have no effect, for `x-gatehouse-ignored`. */
+  readonly ignored: readonly string[]
+}
+
+/** The facts about a target that decide how a request to it is edited. */
+export interface RelayTarget {
+  /** The model's name at the upstream. */
+  readonly model: string
+  readonly isReasoningModel: boolean
+  /** Whether the upstream counts a stream only when asked (`stream_options.include_usage`). */
+  readonly countsStreamsOnRequest: boolean
+}
+
+export interface RelayRequest {
+  readonly body: Uint8Array
+  /** Set when the body asks for usage that the client did not ask for: the answer must be shown without it. */
+  readonly hidesUsage: boolean
+}
+
+/** What became of a chunk from the upstream. Both are exact bytes for the client, `held` after `now`. */
+export interface TapOutput {
+  readonly now: Uint8Array
+  /** The event that ends the answer, and what follows it: waits until the ledger has the call. */
+  readonly held: Uint8Array
+}
+
+/**
+ * `open`: more has to come. `complete`: the answer's last event was seen. `failed`: the upstream itself reported a
+ * failure inside its stream.
+ */
+export type TapVerdict = 'open' | 'complete' | 'failed'
+
+/** Watches one stream go by: passes whole events on unchanged and remembers what accounting needs. */
+export interface StreamTap {
+  /** @throws SseFrameTooLargeError when one event outgrows every plausible size. */
+  push(chunk: Uint8Array): TapOutput
+  readonly verdict: TapVerdict
+  readonly usage: Usage | null
+  /** Called when the upstream has closed cleanly: whether the answer may count as whole even so. */
+  isWholeAtEnd(): boolean
+  /** The failure that the upstream reported in its very first event, while an HTTP status can still tell it. */
+  readonly reportedError: string | null
+  /** The events that tell the client, in its own dialect, that the stream broke. */
+  encodeFailure(error: GatewayError): Uint8Array
+}
+
+export interface Dialect {
+  readonly id: DialectId
+  readonly envelope: Envelope
+  /** Reads and checks the top level. @throws GatewayError `invalid_request` naming the field. */
+  accept(body: JsonObject): AcceptedRequest
+  /** The bytes for an upstream of the same dialect: the caller's, but for what has to change. */
+  rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest
+  /** Usage from a whole (non-stream) answer; null when it reports none. */
+  readUsage(answer: JsonObject): Usage | null
+  createTap(relay: { readonly hidesUsage: boolean }): StreamTap
+}

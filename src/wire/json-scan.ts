@@ -1,0 +1,248 @@
+/**
+ * Walks over JSON text as bytes and refuses whatever JSON.parse would refuse, without building values.
+ * It must not know what any member means, nor edit anything.
+ */
+
+/** Deepest nesting of objects and arrays that is accepted; the outermost object is level 1. */
+export const MAX_DEPTH = 256
+
+/** The message says what is wrong and where, and never quotes the text: it may be a prompt. */
+export class JsonSyntaxError extends Error {
+  override readonly name = 'JsonSyntaxError'
+  /** Where, in bytes from the start of the scanned text. */
+  readonly offset: number
+
+  constructor(problem: string, offset: number) {
+    super(`${problem} at byte ${offset}`)
+    this.offset = offset
+  }
+}
+
+export const QUOTE = 0x22
+export const COMMA = 0x2c
+export const OPEN_BRACKET = 0x5b
+export const CLOSE_BRACKET = 0x5d
+export const OPEN_BRACE = 0x7b
+export const CLOSE_BRACE = 0x7d
+export const LETTER_F = 0x66
+export const LETTER_N = 0x6e
+export const LETTER_T = 0x74
+const TAB = 0x09
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
+const SPACE = 0x20
+const PLUS = 0x2b
+const MINUS = 0x2d
+const POINT = 0x2e
+const DIGIT_ZERO = 0x30
+const DIGIT_NINE = 0x39
+const COLON = 0x3a
+const UPPER_E = 0x45
+const BACKSLASH = 0x5c
+const LETTER_E = 0x65
+const LETTER_U = 0x75
+
+const SHORT_ESCAPES = tableOf('"\\/bfnrt')
+const HEX_DIGITS = tableOf('0123456789abcdefABCDEF')
+
+function tableOf(characters: string): Uint8Array {
+  const table = new Uint8Array(256)
+  for (const character of characters) table[character.charCodeAt(0)] = 1
+  return table
+}
+
+/** The text as bytes, and the same memory four bytes at a time. */
+export interface JsonText {
+  readonly bytes: Uint8Array
+  /** From the start of the underlying buffer, since words must be aligned. */
+  readonly words: Int32Array
+  /** Where in `words` the text starts, in bytes. */
+  readonly offset: number
+}
+
+export function toJsonText(bytes: Uint8Array): JsonText {
+  const { buffer, byteOffset } = bytes
+  return { bytes, words: new Int32Array(buffer, 0, buffer.byteLength >> 2), offset: byteOffset }
+}
+
+export function unexpected(bytes: Uint8Array, at: number, wanted: string): JsonSyntaxError {
+  return new JsonSyntaxError(
+    `unexpected ${at >= bytes.length ? 'end' : 'character'}, ${wanted} is wanted`,
+    at,
+  )
+}
+
+// Each `skip…` takes the offset of what it skips and returns the offset just behind it.
+
+export function skipSpace(bytes: Uint8Array, at: number): number {
+  let byte = bytes[at] ?? QUOTE
+  while (byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB)
+    byte = bytes[++at] ?? QUOTE
+  return at
+}
+
+/**
+ * One value of any type with everything in it. Iterative: a nesting bomb costs no stack.
+ * @param outerDepth how many containers are open around the value
+ */
+export function skipValue(text: JsonText, at: number, outerDepth: number): number {
+  const { bytes } = text
+  let depth = outerDepth
+  for (;;) {
+    const first = bytes[at] ?? 0
+    if (first === QUOTE) {
+      at = skipString(text, at)
+    } else if (first === OPEN_BRACE || first === OPEN_BRACKET) {
+      if (depth === MAX_DEPTH) throw new JsonSyntaxError(`nesting deeper than ${MAX_DEPTH} levels`, at)
+      const closer = first === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET
+      at = skipSpace(bytes, at + 1)
+      if (bytes[at] !== closer) {
+        CLOSERS[depth++] = closer
+        if (closer === CLOSE_BRACE) at = skipKey(text, at)
+        continue
+      }
+      at++
+    } else if (isDigit(first) || first === MINUS) {
+      at = skipNumber(bytes, at)
+    } else {
+      at = skipLiteral(bytes, at)
+    }
+
+    // A value is complete: close what it closes, then go on to the next one.
+    for (;;) {
+      if (depth === outerDepth) return at
+      at = skipSpace(bytes, at)
+      const closer = CLOSERS[depth - 1] ?? 0
+      const byte = bytes[at]
+      if (byte === COMMA) {
+        at = skipSpace(bytes, at + 1)
+        if (closer === CLOSE_BRACE) at = skipKey(text, at)
+        break
+      }
+      if (byte !== closer) throw unexpected(bytes, at, closer === CLOSE_BRACE ? '"," or "}"' : '"," or "]"')
+      depth--
+      at++
+    }
+  }
+}
+
+/** For each open container of the value being skipped, the byte that closes it. Shared, as the walk is synchronous. */
+const CLOSERS = new Uint8Array(MAX_DEPTH)
+
+/** A member's key, its colon and the space around them: ends where the value starts. */
+function skipKey(text: JsonText, at: number): number {
+  if (text.bytes[at] !== QUOTE) throw unexpected(text.bytes, at, 'a key in double quotes')
+  return skipColon(text.bytes, skipString(text, at))
+}
+
+export function skipColon(bytes: Uint8Array, at: number): number {
+  at = skipSpace(bytes, at)
+  if (bytes[at] !== COLON) throw unexpected(bytes, at, '":"')
+  return skipSpace(bytes, at + 1)
+}
+
+/** From the opening quote to just behind the closing one. */
+export function skipString(text: JsonText, start: number): number {
+  const { bytes } = text
+  let at = start + 1
+  for (;;) {
+    at = skipPlain(text, at)
+    const byte = bytes[at]
+    if (byte === QUOTE) return at + 1
+    if (byte === undefined) throw new JsonSyntaxError('unterminated string', start)
+    if (byte !== BACKSLASH) throw new JsonSyntaxError('unescaped control character in a string', at)
+    at = SHORT_ESCAPES[bytes[at + 1] ?? 0] === 1 ? at + 2 : skipUnicodeEscape(bytes, at)
+  }
+}
+
+/** To the next quote, backslash or control character, or to the end: nearly all bytes of a prompt pass here. */
+function skipPlain(text: JsonText, at: number): number {
+  const { bytes, words, offset } = text
+  const wordsEnd = (offset + bytes.length) >> 2
+  let index = (offset + at) >> 2
+  if (index < wordsEnd) {
+    // The bytes in front of `at` that share its word are blotted out with 0xff, which is never special.
+    const inFront = (1 << (((offset + at) & 3) * 8)) - 1
+    let hits = specialBytes((words[index] ?? 0) | inFront) & HIGH_BITS
+    if (hits === 0) {
+      index++
+      for (; index + 4 <= wordsEnd; index += 4) {
+        const a = specialBytes(words[index] ?? 0)
+        const b = specialBytes(words[index + 1] ?? 0)
+        const c = specialBytes(words[index + 2] ?? 0)
+        const d = specialBytes(words[index + 3] ?? 0)
+        if (((a | b | c | d) & HIGH_BITS) !== 0) break
+      }
+      for (; index < wordsEnd; index++) {
+        hits = specialBytes(words[index] ?? 0) & HIGH_BITS
+        if (hits !== 0) break
+      }
+    }
+    at = index * 4 - offset
+    // The lowest hit is exact and, words being little-endian, the first in the text.
+    if (hits !== 0) return at + ((31 - Math.clz32(hits & -hits)) >> 3)
+  }
+  while (at < bytes.length && !isSpecial(bytes[at] ?? 0)) at++
+  return at
+}
+
+function isSpecial(byte: number): boolean {
+  return byte < SPACE || byte === QUOTE || byte === BACKSLASH
+}
+
+const HIGH_BITS = 0x80808080
+
+/**
+ * Sets the high bit of each byte of the word that is special; the other bits mean nothing. Flipping bit 1 puts the
+ * quote right above the control characters, so that one subtraction finds both. A borrow can only raise false bits
+ * above a true one: the lowest is exact.
+ */
+function specialBytes(word: number): number {
+  const quoteOrControl = (word ^ 0x02020202) - 0x21212121
+  const backslash = (word ^ 0x5c5c5c5c) - 0x01010101
+  return (quoteOrControl | backslash) & ~word
+}
+
+function skipUnicodeEscape(bytes: Uint8Array, backslash: number): number {
+  const end = backslash + 6
+  let valid = bytes[backslash + 1] === LETTER_U && end <= bytes.length
+  for (let at = backslash + 2; valid && at < end; at++) valid = HEX_DIGITS[bytes[at] ?? 0] === 1
+  if (!valid) throw new JsonSyntaxError('invalid escape in a string', backslash)
+  return end
+}
+
+function skipNumber(bytes: Uint8Array, at: number): number {
+  if (bytes[at] === MINUS) at++
+  at = bytes[at] === DIGIT_ZERO ? at + 1 : skipDigits(bytes, at)
+  if (bytes[at] === POINT) at = skipDigits(bytes, at + 1)
+  if (bytes[at] === LETTER_E || bytes[at] === UPPER_E) {
+    const sign = bytes[at + 1]
+    at = skipDigits(bytes, sign === PLUS || sign === MINUS ? at + 2 : at + 1)
+  }
+  return at
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= DIGIT_ZERO && byte <= DIGIT_NINE
+}
+
+function skipDigits(bytes: Uint8Array, start: number): number {
+  let at = start
+  while (isDigit(bytes[at] ?? 0)) at++
+  if (at === start) throw unexpected(bytes, at, 'a digit')
+  return at
+}
+
+const TRUE = Buffer.from('true')
+const FALSE = Buffer.from('false')
+const NULL = Buffer.from('null')
+
+function skipLiteral(bytes: Uint8Array, start: number): number {
+  const first = bytes[start]
+  const literal = first === LETTER_T ? TRUE : first === LETTER_F ? FALSE : NULL
+  if (first !== literal[0]) throw unexpected(bytes, start, 'a value')
+  for (let index = 1; index < literal.length; index++) {
+    if (bytes[start + index] !== literal[index]) throw unexpected(bytes, start + index, 'true, false or null')
+  }
+  return start + literal.length
+}

@@ -1,0 +1,240 @@
+/**
+ * Edits the top-level members of a JSON object in its bytes, so that all other bytes stay as they were written:
+ * unknown fields, key order, number spelling. It must not know which member means what.
+ */
+import { isUtf8 } from 'node:buffer'
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  JsonSyntaxError,
+  LETTER_F,
+  LETTER_N,
+  LETTER_T,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  skipColon,
+  skipSpace,
+  skipString,
+  skipValue,
+  toJsonText,
+  unexpected,
+} from './json-scan.ts'
+
+/** Thrown by `scanJsonObject`; declared with the scanner, and offered here to those who call it. */
+export { JsonSyntaxError }
+
+export type JsonType = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object'
+
+export interface JsonSpan {
+  readonly start: number
+  /** Exclusive. */
+  readonly end: number
+}
+
+/** Where a top-level member lies, in bytes from the start of the object's text. */
+export interface JsonMember {
+  /** Decoded as JSON.parse does. */
+  readonly key: string
+  /** Of the key's opening quote. */
+  readonly start: number
+  readonly valueStart: number
+  /** Exclusive; holds no trailing space. */
+  readonly valueEnd: number
+}
+
+export type JsonEdit =
+  | { readonly type: 'replace'; readonly member: JsonMember; readonly json: string }
+  | { readonly type: 'remove'; readonly member: JsonMember }
+  | { readonly type: 'add'; readonly key: string; readonly json: string }
+
+// A leading U+FEFF inside a slice is text, not a byte order mark.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const encoder = new TextEncoder()
+
+/** A JSON object whose text is known to be valid and whose top-level keys differ. Made by `scanJsonObject`. */
+export class JsonObject {
+  readonly bytes: Uint8Array
+  /** Just behind the opening brace. */
+  readonly bodyStart: number
+  /** In the order of the text. */
+  readonly members: readonly JsonMember[]
+  readonly #byKey: ReadonlyMap<string, JsonMember>
+
+  constructor(bytes: Uint8Array, bodyStart: number, byKey: ReadonlyMap<string, JsonMember>) {
+    this.bytes = bytes
+    this.bodyStart = bodyStart
+    this.members = Array.from(byKey.values())
+    this.#byKey = byKey
+  }
+
+  get(key: string): JsonMember | undefined {
+    return this.#byKey.get(key)
+  }
+
+  type(member: JsonMember): JsonType {
+    switch (this.bytes[member.valueStart]) {
+      case QUOTE:
+        return 'string'
+      case OPEN_BRACE:
+        return 'object'
+      case OPEN_BRACKET:
+        return 'array'
+      case LETTER_T:
+      case LETTER_F:
+        return 'boolean'
+      case LETTER_N:
+        return 'null'
+      default:
+        return 'number'
+    }
+  }
+
+  /** The parsed value: meant for small ones, since it builds the whole tree. */
+  value(member: JsonMember): unknown {
+    return JSON.parse(decoder.decode(this.raw(member)))
+  }
+
+  /** The value's bytes as written; a view, not a copy. */
+  raw(member: JsonMember): Uint8Array {
+    return this.bytes.subarray(member.valueStart, member.valueEnd)
+  }
+}
+
+/**
+ * Checks the whole text and finds the top-level members. Accepts what JSON.parse accepts, provided that it is an
+ * object in valid UTF-8 without two equal top-level keys (RFC 8259 §4 leaves their meaning open) and within MAX_DEPTH.
+ * @throws JsonSyntaxError
+ */
+export function scanJsonObject(bytes: Uint8Array): JsonObject {
+  if (!isUtf8(bytes)) throw new JsonSyntaxError('invalid UTF-8', firstInvalidUtf8(bytes))
+  const text = toJsonText(bytes)
+  const keys = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const members = new Map<string, JsonMember>()
+  const open = skipSpace(bytes, 0)
+  if (bytes[open] !== OPEN_BRACE) throw unexpected(bytes, open, 'an object')
+  let at = skipSpace(bytes, open + 1)
+  const isEmpty = bytes[at] === CLOSE_BRACE
+  while (!isEmpty) {
+    const start = at
+    if (bytes[start] !== QUOTE) throw unexpected(bytes, start, 'a key in double quotes')
+    const keyEnd = skipString(text, start)
+    const key = decodeKey(keys, start, keyEnd)
+    const valueStart = skipColon(bytes, keyEnd)
+    const valueEnd = skipValue(text, valueStart, 1)
+    const before = members.size
+    if (members.set(key, { key, start, valueStart, valueEnd }).size === before) {
+      throw new JsonSyntaxError('duplicate key', start)
+    }
+    at = skipSpace(bytes, valueEnd)
+    if (bytes[at] === CLOSE_BRACE) break
+    if (bytes[at] !== COMMA) throw unexpected(bytes, at, '"," or "}"')
+    at = skipSpace(bytes, at + 1)
+  }
+  at = skipSpace(bytes, at + 1)
+  if (at < bytes.length) throw new JsonSyntaxError('text after the end of the object', at)
+  return new JsonObject(bytes, open + 1, members)
+}
+
+/**
+ * Where the elements of an array member lie, without the space around them. One that is an object can be read with
+ * `scanJsonObject(object.bytes.subarray(start, end))`.
+ * @throws TypeError when the member is not an array
+ */
+export function* arrayElements(object: JsonObject, member: JsonMember): Generator<JsonSpan, void> {
+  if (object.type(member) !== 'array') throw new TypeError('the member is not an array')
+  const { bytes } = object
+  const text = toJsonText(bytes)
+  let start = skipSpace(bytes, member.valueStart + 1)
+  while (bytes[start] !== CLOSE_BRACKET) {
+    const end = skipValue(text, start, 2)
+    yield { start, end }
+    const next = skipSpace(bytes, end)
+    start = bytes[next] === COMMA ? skipSpace(bytes, next + 1) : next
+  }
+}
+
+/**
+ * The object's text with the edits made and every other byte as it was; without edits, the very same array.
+ * `json` goes in as it is: valid JSON text is the caller's duty. Added members come first in the object.
+ * @throws TypeError when a member is edited twice or is not the object's, or when the result would hold a key twice
+ */
+export function spliceJson(object: JsonObject, edits: readonly JsonEdit[]): Uint8Array {
+  if (edits.length === 0) return object.bytes
+  const { added, edited } = checkEdits(object, edits)
+  const { members } = object
+  const lastKept = members.findLastIndex((member) => edited.get(member)?.type !== 'remove')
+
+  const cuts: Cut[] = []
+  if (added.size > 0) {
+    const text = Array.from(added, ([key, json]) => `${JSON.stringify(key)}:${json}`).join(',')
+    cuts.push({ start: object.bodyStart, end: object.bodyStart, text: lastKept >= 0 ? `${text},` : text })
+  }
+  for (const [index, member] of members.entries()) {
+    const edit = edited.get(member)
+    if (edit?.type === 'replace') {
+      cuts.push({ start: member.valueStart, end: member.valueEnd, text: edit.json })
+    } else if (edit?.type === 'remove' && index < lastKept) {
+      cuts.push({ start: member.start, end: members[index + 1]?.start ?? member.valueEnd, text: '' })
+    }
+  }
+  // Members removed at the end have no comma behind them: they go with the one before them.
+  const last = members.at(-1)
+  if (last !== undefined && edited.get(last)?.type === 'remove') {
+    cuts.push({ start: members[lastKept]?.valueEnd ?? object.bodyStart, end: last.valueEnd, text: '' })
+  }
+  return applyCuts(object.bytes, cuts)
+}
+
+interface Cut extends JsonSpan {
+  /** What stands in the place of the span. */
+  readonly text: string
+}
+
+/** @param cuts in the order of the text, not overlapping */
+function applyCuts(bytes: Uint8Array, cuts: readonly Cut[]): Uint8Array {
+  const pieces: Uint8Array[] = []
+  let at = 0
+  for (const { start, end, text } of cuts) {
+    pieces.push(bytes.subarray(at, start), encoder.encode(text))
+    at = end
+  }
+  pieces.push(bytes.subarray(at))
+  return Buffer.concat(pieces)
+}
+
+function checkEdits(object: JsonObject, edits: readonly JsonEdit[]) {
+  const edited = new Map<JsonMember, JsonEdit>()
+  const added = new Map<string, string>()
+  for (const edit of edits) {
+    if (edit.type === 'add') {
+      if (added.has(edit.key)) throw new TypeError(`"${edit.key}" is added twice`)
+      added.set(edit.key, edit.json)
+    } else {
+      const { member } = edit
+      if (object.get(member.key) !== member) throw new TypeError(`"${member.key}" is another object's member`)
+      if (edited.has(member)) throw new TypeError(`"${member.key}" is edited twice`)
+      edited.set(member, edit)
+    }
+  }
+  for (const key of added.keys()) {
+    const present = object.get(key)
+    if (present !== undefined && edited.get(present)?.type !== 'remove')
+      throw new TypeError(`"${key}" is there already`)
+  }
+  return { added, edited }
+}
+
+/** @param start of the opening quote; `end` lies behind the closing one */
+function decodeKey(text: Buffer, start: number, end: number): string {
+  const inner = text.toString('utf8', start + 1, end - 1)
+  return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner
+}
+
+/** Decoding puts U+FFFD where the text is invalid, so encoding again first differs there. */
+function firstInvalidUtf8(bytes: Uint8Array): number {
+  const repaired = encoder.encode(decoder.decode(bytes))
+  const offset = bytes.findIndex((byte, index) => byte !== repaired[index])
+  return offset === -1 ? bytes.length : offset
+}

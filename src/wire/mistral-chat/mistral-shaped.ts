@@ -1,0 +1,40 @@
+/** What Mistral's dialects have in common: a whitelist going up, chat-shaped answers coming down. */
+import type { AcceptedRequest, Dialect, RelayRequest, RelayTarget } from '../dialect.ts'
+import { type JsonEdit, type JsonObject, spliceJson } from '../json-splice.ts'
+import { ChatTap } from '../openai-chat/chat-tap.ts'
+import { editModel, readFlag, readGate } from '../request-fields.ts'
+import { readUsage } from '../usage.ts'
+
+export function mistralShaped(options: {
+  /** Names of the fields that go upstream; every other one is left out and named to the caller. */
+  readonly forwarded: ReadonlySet<string>
+}): Omit<Dialect, 'id' | 'envelope'> {
+  const { forwarded } = options
+  return {
+    accept(body: JsonObject): AcceptedRequest {
+      const gate = readGate(body)
+      const leftOut = body.members
+        .map((member) => member.key)
+        .filter((key) => key !== 'gate_id' && !forwarded.has(key))
+      return {
+        body,
+        gateId: gate.gateId,
+        stream: readFlag(body, 'stream'),
+        ignored: [...gate.ignored, ...leftOut],
+      }
+    },
+    rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
+      const { body } = request
+      const edits: JsonEdit[] = editModel(body, target.model)
+      for (const member of body.members) {
+        if (member.key !== 'gate_id' && !forwarded.has(member.key)) edits.push({ type: 'remove', member })
+      }
+      return { body: spliceJson(body, edits), hidesUsage: false }
+    },
+    readUsage: (answer) => {
+      const usage = answer.get('usage')
+      return usage === undefined ? null : readUsage('openai-chat', answer.value(usage))
+    },
+    createTap: () => new ChatTap({ hidesUsage: false, envelope: 'flat' }),
+  }
+}

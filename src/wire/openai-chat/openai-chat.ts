@@ -1,0 +1,68 @@
+/** OpenAI Chat Completions as the gateway serves it and relays it. It must not know which providers speak it. */
+import { invalidRequest } from '../../core/errors.ts'
+import type { AcceptedRequest, Dialect, RelayRequest, RelayTarget } from '../dialect.ts'
+import { type JsonEdit, type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
+import { checkFieldTypes, editModel, readFlag, readGate, requireField } from '../request-fields.ts'
+import { readUsage } from '../usage.ts'
+import { ChatTap } from './chat-tap.ts'
+
+export const openaiChat: Dialect = {
+  id: 'openai-chat',
+  envelope: 'nested',
+  accept,
+  rewrite,
+  readUsage: (answer) => {
+    const usage = answer.get('usage')
+    return usage === undefined ? null : readUsage('openai-chat', answer.value(usage))
+  },
+  createTap: ({ hidesUsage }) => new ChatTap({ hidesUsage, envelope: 'nested' }),
+}
+
+const FIELD_TYPES = {
+  messages: ['array'],
+  stream: ['boolean'],
+  stream_options: ['object'],
+  tools: ['array'],
+  tool_choice: ['string', 'object'],
+  max_tokens: ['number'],
+  max_completion_tokens: ['number'],
+} as const
+
+function accept(body: JsonObject): AcceptedRequest {
+  checkFieldTypes(body, FIELD_TYPES)
+  const gate = readGate(body)
+  requireField(body, 'messages')
+  return { body, gateId: gate.gateId, stream: readFlag(body, 'stream'), ignored: gate.ignored }
+}
+
+function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
+  const { body } = request
+  const edits = editModel(body, target.model)
+  const usageEdit = request.stream && target.countsStreamsOnRequest ? askForUsage(body) : undefined
+  if (usageEdit !== undefined) edits.push(usageEdit)
+  return { body: spliceJson(body, edits), hidesUsage: usageEdit !== undefined }
+}
+
+/** A stream has to be counted even when its client did not ask for usage (design §4, Chat). */
+function askForUsage(body: JsonObject): JsonEdit | undefined {
+  const member = body.get('stream_options')
+  if (member === undefined) return { type: 'add', key: 'stream_options', json: '{"include_usage":true}' }
+  if (body.type(member) === 'null') return { type: 'replace', member, json: '{"include_usage":true}' }
+  const options = scanStreamOptions(body.raw(member))
+  const include = options.get('include_usage')
+  if (include !== undefined && options.value(include) === true) return undefined
+  const edited = spliceJson(options, [
+    include === undefined
+      ? { type: 'add', key: 'include_usage', json: 'true' }
+      : { type: 'replace', member: include, json: 'true' },
+  ])
+  return { type: 'replace', member, json: new TextDecoder().decode(edited) }
+}
+
+function scanStreamOptions(bytes: Uint8Array): JsonObject {
+  try {
+    return scanJsonObject(bytes)
+  } catch (error) {
+    throw invalidRequest(`'stream_options' is not usable: ${(error as Error).message}`, 'stream_options')
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * OpenAI Responses as the gateway serves it: stateless, with encrypted reasoning carried by the client.
+ * It must not know which providers speak it.
+ */
+import { invalidRequest } from '../../core/errors.ts'
+import type { AcceptedRequest, Dialect, RelayRequest, RelayTarget } from '../dialect.ts'
+import {
+  arrayElements,
+  type JsonEdit,
+  type JsonMember,
+  type JsonObject,
+  scanJsonObject,
+  spliceJson,
+} from '../json-splice.ts'
+import { checkFieldTypes, presentMember, readFlag, readString, requireField } from '../request-fields.ts'
+import { readUsage } from '../usage.ts'
+import { ResponsesTap } from './responses-tap.ts'
+
+export const openaiResponses: Dialect = {
+  id: 'openai-responses',
+  envelope: 'nested',
+  accept,
+  rewrite,
+  readUsage: (answer) => {
+    const usage = answer.get('usage')
+    return usage === undefined ? null : readUsage('openai-responses', answer.value(usage))
+  },
+  createTap: () => new ResponsesTap(),
+}
+
+const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
+
+const CURE = "This gateway keeps no state: send whole items in 'input' on every request."
+
+/** Fields that only work where conversations are stored, each with what to do instead (design §4, Responses). */
+const STATEFUL_FIELDS: Readonly<Record<string, string>> = {
+  previous_response_id: `'previous_response_id' is not supported. ${CURE}`,
+  conversation: `'conversation' is not supported. ${CURE}`,
+  prompt: "Stored prompts ('prompt') are not supported. Send the prompt's text in 'instructions' or 'input'.",
+}
+
+const FIELD_TYPES = {
+  model: ['string'],
+  input: ['string', 'array'],
+  stream: ['boolean'],
+  store: ['boolean'],
+  background: ['boolean'],
+  include: ['array'],
+  tools: ['array'],
+  tool_choice: ['string', 'object'],
+  max_output_tokens: ['number'],
+  reasoning: ['object'],
+} as const
+
+function accept(body: JsonObject): AcceptedRequest {
+  checkFieldTypes(body, FIELD_TYPES)
+  const gateId = readString(body, requireField(body, 'model'))
+  if (readFlag(body, 'store')) {
+    throw invalidRequest(
+      `'store' must not be true: this gateway stores no responses. Leave it out or send false. ${CURE}`,
+      'store',
+      'unsupported_parameter',
+    )
+  }
+  for (const [field, message] of Object.entries(STATEFUL_FIELDS)) {
+    if (presentMember(body, field) !== undefined)
+      throw invalidRequest(message, field, 'unsupported_parameter')
+  }
+  if (readFlag(body, 'background')) {
+    throw invalidRequest(
+      "'background' must not be true: answers are not kept for later. Use 'stream' for long answers.",
+      'background',
+      'unsupported_parameter',
+    )
+  }
+  refuseItemReferences(body, requireField(body, 'input'))
+  return { body, gateId, stream: readFlag(body, 'stream'), ignored: [] }
+}
+
+/**
+ * A reference points at an item the upstream stored, and nothing is stored. Dropping it in silence would lose the
+ * assistant's own words (wire.md §2.3), so it is refused with the cure.
+ */
+function refuseItemReferences(body: JsonObject, input: JsonMember): void {
+  if (body.type(input) !== 'array' || !mayHoldItemReference(body.raw(input))) return
+  let index = 0
+  for (const element of arrayElements(body, input)) {
+    if (body.bytes[element.start] === OPENING_BRACE) {
+      const item = readItemType(body.bytes.subarray(element.start, element.end))
+      if (item === 'item_reference') {
+        throw invalidRequest(
+          `'input[${index}]' is an item_reference, but nothing is stored here: send whole items. In the AI SDK set ` +
+            'providerOptions.openai.store = false; in other SDKs set store to false and replay the output items.',
+          `input[${index}]`,
+          'unsupported_parameter',
+        )
+      }
+    }
+    index += 1
+  }
+}
+
+const OPENING_BRACE = 0x7b
+
+/** A cheap look before the items are read one by one: the word itself, or an escape that could spell it. */
+function mayHoldItemReference(input: Uint8Array): boolean {
+  const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength)
+  return bytes.includes('item_reference') || bytes.includes('\\u00')
+}
+
+/** @returns the item's `type`, or undefined when it has none that can be read; such items are the upstream's to judge. */
+function readItemType(item: Uint8Array): unknown {
+  let scanned: JsonObject
+  try {
+    scanned = scanJsonObject(item)
+  } catch {
+    // A duplicate key inside an item: which of the two counts is the upstream's business.
+    return undefined
+  }
+  const type = scanned.get('type')
+  return type === undefined ? undefined : scanned.value(type)
+}
+
+function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
+  const { body } = request
+  const edits: JsonEdit[] = [
+    { type: 'replace', member: requireField(body, 'model'), json: JSON.stringify(target.model) },
+  ]
+  const store = body.get('store')
+  // The upstream's default is true, so absence is not enough.
+  if (store === undefined) edits.push({ type: 'add', key: 'store', json: 'false' })
+  else if (body.type(store) === 'null') edits.push({ type: 'replace', member: store, json: 'false' })
+  if (target.isReasoningModel) edits.push(...includeEncryptedReasoning(body))
+  return { body: spliceJson(body, edits), hidesUsage: false }
+}
+
+/** The union of what the client asked for and the encrypted reasoning it needs for the next turn. */
+function includeEncryptedReasoning(body: JsonObject): JsonEdit[] {
+  const wanted = JSON.stringify(ENCRYPTED_REASONING)
+  const include = body.get('include')
+  if (include === undefined) return [{ type: 'add', key: 'include', json: `[${wanted}]` }]
+  const asked = body.value(include)
+  if (!Array.isArray(asked) || asked.length === 0)
+    return [{ type: 'replace', member: include, json: `[${wanted}]` }]
+  if (asked.includes(ENCRYPTED_REASONING)) return []
+  const spelling = new TextDecoder().decode(body.raw(include))
+  return [{ type: 'replace', member: include, json: `${spelling.slice(0, -1)},${wanted}]` }]
+}

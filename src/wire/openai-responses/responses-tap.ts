@@ -1,0 +1,118 @@
+/** Watches a Responses stream go by unchanged: its end, its usage, and what a failure event would have to repeat. */
+import type { GatewayError } from '../../core/errors.ts'
+import type { Usage } from '../../core/usage.ts'
+import type { StreamTap } from '../dialect.ts'
+import { toNestedError } from '../envelope.ts'
+import { encodeSseFrame, type SseFrame } from '../sse.ts'
+import { type SeenFrame, SseRelay } from '../sse-relay.ts'
+import { readUsage } from '../usage.ts'
+
+const TERMINAL_EVENTS = new Set(['response.completed', 'response.failed', 'response.incomplete'])
+
+interface ResponseEvent {
+  readonly sequence_number?: number
+  readonly response?: Record<string, unknown>
+  readonly error?: { readonly message?: string }
+  readonly message?: string
+}
+
+export class ResponsesTap extends SseRelay implements StreamTap {
+  usage: Usage | null = null
+  reportedError: string | null = null
+  #first: SseFrame | undefined
+  #last: SseFrame | undefined
+
+  protected see(frame: SseFrame): SeenFrame {
+    const event = frame.event
+    if (event === undefined) return { bytes: frame.raw, isTerminal: false }
+    if (event === 'error') this.#noteError(frame)
+    else this.#first ??= frame
+    this.#last = frame
+    const isTerminal = TERMINAL_EVENTS.has(event)
+    if (isTerminal) {
+      this.usage = readUsage('openai-responses', readEvent(frame).response?.usage)
+      this.verdict = event === 'response.failed' || this.verdict === 'failed' ? 'failed' : 'complete'
+    }
+    return { bytes: frame.raw, isTerminal }
+  }
+
+  isWholeAtEnd(): boolean {
+    return false // Every Responses stream ends with one of its terminal events; without one it was cut.
+  }
+
+  #noteError(frame: SseFrame): void {
+    this.verdict = 'failed'
+    const event = readEvent(frame)
+    if (this.#first === undefined) this.reportedError = event.error?.message ?? event.message ?? 'no message'
+  }
+
+  /**
+   * `error` with both the flat and the nested spelling, then `response.failed` with a whole response, then `[DONE]`:
+   * the one sequence that every client tried reports as a failure (wire.md §2.1, §2.4.7).
+   */
+  encodeFailure(error: GatewayError): Uint8Array {
+    const nested = toNestedError(error)
+    const sequence = (this.#last === undefined ? -1 : (readEvent(this.#last).sequence_number ?? -1)) + 1
+    const { type, ...flat } = nested
+    const started = this.#first === undefined ? {} : (readEvent(this.#first).response ?? {})
+    const failed = {
+      ...EMPTY_RESPONSE,
+      ...started,
+      status: 'failed',
+      error: { code: 'server_error', message: error.message },
+    }
+    return Buffer.concat([
+      encodeSseFrame({
+        event: 'error',
+        data: JSON.stringify({ type: 'error', sequence_number: sequence, ...flat, error: { type, ...flat } }),
+      }),
+      encodeSseFrame({
+        event: 'response.failed',
+        data: JSON.stringify({ type: 'response.failed', sequence_number: sequence + 1, response: failed }),
+      }),
+      encodeSseFrame({ data: '[DONE]' }),
+    ])
+  }
+}
+
+function readEvent(frame: SseFrame): ResponseEvent {
+  try {
+    const event: unknown = JSON.parse(frame.data ?? '')
+    return typeof event === 'object' && event !== null ? event : {}
+  } catch {
+    return {} // An event that is no JSON is passed on all the same; there is just nothing to read in it.
+  }
+}
+
+/** Every member that a response object must have, for a stream that broke before the upstream sent one. */
+const EMPTY_RESPONSE = {
+  id: 'resp_unknown',
+  object: 'response',
+  created_at: 0,
+  background: false,
+  incomplete_details: null,
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  model: '',
+  output: [],
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  service_tier: 'auto',
+  store: false,
+  temperature: null,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: null,
+  truncation: 'disabled',
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  usage: null,
+  user: null,
+  metadata: {},
+}

@@ -1,0 +1,100 @@
+/** Reading and checking single members of a request's top level, shared by the dialects. Knows no dialect's rules. */
+import { invalidRequest } from '../core/errors.ts'
+import type { JsonEdit, JsonMember, JsonObject } from './json-splice.ts'
+
+export type JsonType = ReturnType<JsonObject['type']>
+
+/** Field name → the JSON types it may have. `null` is always allowed for an optional field. */
+export type FieldTypes = Readonly<Record<string, readonly JsonType[]>>
+
+/** @throws GatewayError `invalid_request` naming the first field whose type is not among those listed. */
+export function checkFieldTypes(body: JsonObject, fields: FieldTypes): void {
+  for (const member of body.members) {
+    const allowed = Object.hasOwn(fields, member.key) ? fields[member.key] : undefined
+    if (allowed === undefined) continue
+    const type = body.type(member)
+    if (type !== 'null' && !allowed.includes(type)) {
+      throw invalidRequest(
+        `'${member.key}' must be ${describeTypes(allowed)}, but is ${describeTypes([type])}.`,
+        member.key,
+        'invalid_type',
+      )
+    }
+  }
+}
+
+/** @throws GatewayError `invalid_request` when the field is absent or null. */
+export function requireField(body: JsonObject, key: string): JsonMember {
+  const member = body.get(key)
+  if (member === undefined || body.type(member) === 'null') {
+    throw invalidRequest(`'${key}' is required.`, key, 'missing_required_parameter')
+  }
+  return member
+}
+
+/** True only for a literal `true`; absent, null and false are false. */
+export function readFlag(body: JsonObject, key: string): boolean {
+  const member = body.get(key)
+  return member !== undefined && body.value(member) === true
+}
+
+/** The member when it is present and not null. */
+export function presentMember(body: JsonObject, key: string): JsonMember | undefined {
+  const member = body.get(key)
+  return member === undefined || body.type(member) === 'null' ? undefined : member
+}
+
+export interface GateChoice {
+  readonly gateId: string
+  /** `model`, when it stood beside a `gate_id` that says something else. */
+  readonly ignored: readonly string[]
+}
+
+/** `gate_id` routes; without it `model` does (design §4). Both must be strings where they are present. */
+export function readGate(body: JsonObject): GateChoice {
+  checkFieldTypes(body, { gate_id: ['string'], model: ['string'] })
+  const gate = presentMember(body, 'gate_id')
+  const model = presentMember(body, 'model')
+  if (gate === undefined && model === undefined) {
+    throw invalidRequest(
+      "'model' is required: the id of a gate (or give it as 'gate_id').",
+      'model',
+      'missing_required_parameter',
+    )
+  }
+  const modelName = model === undefined ? undefined : readString(body, model)
+  if (gate === undefined) return { gateId: modelName ?? '', ignored: [] }
+  const gateId = readString(body, gate)
+  return { gateId, ignored: modelName === undefined || modelName === gateId ? [] : ['model'] }
+}
+
+/** A string member's value. @throws GatewayError `invalid_request` when it is empty. */
+export function readString(body: JsonObject, member: JsonMember): string {
+  const value = String(body.value(member))
+  if (value === '') throw invalidRequest(`'${member.key}' must not be empty.`, member.key, 'invalid_value')
+  return value
+}
+
+/** The edits that put the upstream's model name where the gate was named. */
+export function editModel(body: JsonObject, upstreamModel: string): JsonEdit[] {
+  const model = body.get('model')
+  const gate = body.get('gate_id')
+  const json = JSON.stringify(upstreamModel)
+  return [
+    model === undefined ? { type: 'add', key: 'model', json } : { type: 'replace', member: model, json },
+    ...(gate === undefined ? [] : [{ type: 'remove' as const, member: gate }]),
+  ]
+}
+
+function describeTypes(types: readonly JsonType[]): string {
+  return types.map((type) => ARTICLES[type]).join(' or ')
+}
+
+const ARTICLES: Record<JsonType, string> = {
+  string: 'a string',
+  number: 'a number',
+  boolean: 'a boolean',
+  null: 'null',
+  array: 'an array',
+  object: 'an object',
+}

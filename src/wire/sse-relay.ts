@@ -1,0 +1,51 @@
+/** What every tap does alike: cut a stream into whole events, pass them on, hold the last. Knows no dialect's events. */
+import type { TapOutput, TapVerdict } from './dialect.ts'
+import { type SseFrame, SseFramer } from './sse.ts'
+
+const NOTHING = new Uint8Array(0)
+
+/** What a dialect says of one event. `bytes` replaces the event's own; empty: the event is not shown. */
+export interface SeenFrame {
+  readonly bytes: Uint8Array
+  readonly isTerminal: boolean
+}
+
+export abstract class SseRelay {
+  readonly #framer = new SseFramer()
+  verdict: TapVerdict = 'open'
+
+  /** Looks at one event that is not yet past the end of the answer. */
+  protected abstract see(frame: SseFrame): SeenFrame
+
+  push(chunk: Uint8Array): TapOutput {
+    const frames = this.#framer.push(chunk)
+    if (frames.length === 0) return { now: NOTHING, held: NOTHING }
+    const now: Uint8Array[] = []
+    const held: Uint8Array[] = []
+    for (const frame of frames) {
+      // What follows the last event belongs after it, and so waits with it.
+      if (held.length > 0 || this.verdict === 'complete') {
+        held.push(frame.raw)
+        continue
+      }
+      const seen = this.see(frame)
+      if (seen.isTerminal) held.push(seen.bytes)
+      else now.push(seen.bytes)
+    }
+    return { now: join(now), held: join(held) }
+  }
+
+  /** Whether bytes of an unfinished event are waiting: a stream that closes now has lost something. */
+  protected hasHalfEvent(): boolean {
+    return this.#framer.pending.some((byte) => byte !== NEWLINE && byte !== CARRIAGE_RETURN)
+  }
+}
+
+const NEWLINE = 0x0a
+const CARRIAGE_RETURN = 0x0d
+
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 0) return NOTHING
+  const [only] = parts
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
+}

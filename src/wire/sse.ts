@@ -1,0 +1,215 @@
+/**
+ * Server-sent events on the wire (WHATWG HTML §9.2): cuts a byte stream into events and writes events as bytes.
+ * Pure and synchronous. It must not know what an event's data means.
+ */
+
+export interface SseFrame {
+  /** The event's exact bytes, its blank line included. */
+  readonly raw: Uint8Array
+  /** The last `event` field; undefined when there is none or it is empty, which both mean "message". */
+  readonly event: string | undefined
+  /** The `data` lines joined by a line feed; undefined when the frame has none, such as a comment. */
+  readonly data: string | undefined
+}
+
+export interface SseFramerOptions {
+  /** Longest frame accepted, so that a stream without blank lines cannot fill the memory. */
+  readonly maxFrameBytes?: number
+}
+
+export class SseFrameTooLargeError extends Error {
+  override readonly name = 'SseFrameTooLargeError'
+
+  constructor(maxFrameBytes: number) {
+    super(`a server-sent event is larger than ${maxFrameBytes} bytes`)
+  }
+}
+
+const DEFAULT_MAX_FRAME_BYTES = 16 * 1024 * 1024
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
+
+/** Where the framer stands in the text. After a CR it cannot yet tell whether an LF belongs to the same line end. */
+const LINE_START = 0
+const IN_LINE = 1
+const AFTER_CR = 2
+const AFTER_BLANK_LINE_CR = 3
+
+/**
+ * Cuts a stream into frames. The frames' raw bytes and `pending`, in order, are the bytes pushed, whatever the chunks.
+ * Frames may be views of the chunk they came in, so a chunk must not be overwritten while they are in use.
+ */
+export class SseFramer {
+  readonly #maxFrameBytes: number
+  readonly #unfinished = new ByteQueue()
+  #state = LINE_START
+  #isFirst = true
+
+  constructor(options: SseFramerOptions = {}) {
+    this.#maxFrameBytes = options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES
+  }
+
+  /** The bytes of a frame whose end has not come yet. Valid until the next call. */
+  get pending(): Uint8Array {
+    return this.#unfinished.bytes
+  }
+
+  /**
+   * The frames that end in this chunk. One whose blank line ends in a CR at the very end of the chunk waits for the
+   * next byte, since an LF there belongs to it.
+   * @throws SseFrameTooLargeError and is of no use after it
+   */
+  push(chunk: Uint8Array): readonly SseFrame[] {
+    const frames: SseFrame[] = []
+    let frameStart = 0
+    let state = this.#state
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at]
+      if (state === AFTER_BLANK_LINE_CR) {
+        const frameEnd = byte === LINE_FEED ? at + 1 : at
+        frames.push(this.#finish(chunk.subarray(frameStart, frameEnd)))
+        frameStart = frameEnd
+        state = LINE_START
+        if (byte === LINE_FEED) continue
+      }
+      if (byte === LINE_FEED) {
+        if (state === LINE_START) {
+          frames.push(this.#finish(chunk.subarray(frameStart, at + 1)))
+          frameStart = at + 1
+        }
+        state = LINE_START
+      } else if (byte === CARRIAGE_RETURN) {
+        state = state === IN_LINE ? AFTER_CR : AFTER_BLANK_LINE_CR
+      } else {
+        state = IN_LINE
+      }
+    }
+    this.#state = state
+    if (frameStart < chunk.length) this.#keep(chunk.subarray(frameStart))
+    return frames
+  }
+
+  /** The stream is over: a frame that was waiting for the LF behind its CR comes out; an unfinished one stays pending. */
+  end(): readonly SseFrame[] {
+    if (this.#state !== AFTER_BLANK_LINE_CR) return []
+    this.#state = LINE_START
+    return [this.#finish(new Uint8Array(0))]
+  }
+
+  #finish(rest: Uint8Array): SseFrame {
+    let raw = rest
+    if (this.#unfinished.length > 0) {
+      this.#keep(rest)
+      raw = this.#unfinished.take()
+    }
+    if (raw.length > this.#maxFrameBytes) throw new SseFrameTooLargeError(this.#maxFrameBytes)
+    const isFirst = this.#isFirst
+    this.#isFirst = false
+    return new Frame(raw, isFirst)
+  }
+
+  #keep(bytes: Uint8Array): void {
+    if (this.#unfinished.length + bytes.length > this.#maxFrameBytes) {
+      throw new SseFrameTooLargeError(this.#maxFrameBytes)
+    }
+    this.#unfinished.append(bytes)
+  }
+}
+
+/** Bytes; holds most events cut by a chunk's border, so that those are copied once. */
+const SMALLEST_ROOM = 1024
+
+/** Bytes that arrive in pieces. Doubles its room, so that many small pieces cost no more than one copy each. */
+class ByteQueue {
+  #room = new Uint8Array(0)
+  length = 0
+
+  get bytes(): Uint8Array {
+    return this.#room.subarray(0, this.length)
+  }
+
+  append(bytes: Uint8Array): void {
+    const length = this.length + bytes.length
+    if (length > this.#room.length) {
+      const room = new Uint8Array(Math.max(length, 2 * this.#room.length, SMALLEST_ROOM))
+      room.set(this.bytes)
+      this.#room = room
+    }
+    this.#room.set(bytes, this.length)
+    this.length = length
+  }
+
+  /** Hands the bytes over and starts anew. */
+  take(): Uint8Array {
+    const { bytes } = this
+    this.#room = new Uint8Array(0)
+    this.length = 0
+    return bytes
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const encoder = new TextEncoder()
+
+/** Reads its fields only when asked: most frames are only passed on. */
+class Frame implements SseFrame {
+  readonly raw: Uint8Array
+  readonly #isFirst: boolean
+  #fields: SseFields | undefined
+
+  constructor(raw: Uint8Array, isFirst: boolean) {
+    this.raw = raw
+    this.#isFirst = isFirst
+  }
+
+  get event(): string | undefined {
+    this.#fields ??= parseFields(this.raw, this.#isFirst)
+    return this.#fields.event
+  }
+
+  get data(): string | undefined {
+    this.#fields ??= parseFields(this.raw, this.#isFirst)
+    return this.#fields.data
+  }
+}
+
+type SseFields = Pick<SseFrame, 'event' | 'data'>
+
+/** A byte order mark is skipped at the start of the stream only, as the standard says. */
+function parseFields(raw: Uint8Array, isFirst: boolean): SseFields {
+  let text = decoder.decode(raw)
+  if (isFirst && text.startsWith('\ufeff')) text = text.slice(1)
+  let event: string | undefined
+  let data: string | undefined
+  for (const line of text.split(text.includes('\r') ? /\r\n|\r|\n/ : '\n')) {
+    const colon = line.indexOf(':')
+    const name = colon < 0 ? line : line.slice(0, colon)
+    if (name === 'data') {
+      const value = fieldValue(line, colon)
+      data = data === undefined ? value : `${data}\n${value}`
+    } else if (name === 'event') {
+      event = fieldValue(line, colon) || undefined
+    }
+  }
+  return { event, data }
+}
+
+/** What follows the colon and the one space that may stand behind it. */
+function fieldValue(line: string, colon: number): string {
+  if (colon < 0) return ''
+  return line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
+}
+
+/**
+ * One event as bytes. Every line end in `data` starts a new `data` line, so it is read back as a line feed.
+ * @throws TypeError when `event` holds a line end: it would let its text forge fields
+ */
+export function encodeSseFrame(frame: {
+  readonly event?: string | undefined
+  readonly data: string
+}): Uint8Array {
+  const { event, data } = frame
+  if (event !== undefined && /[\r\n]/.test(event)) throw new TypeError('an event name holds a line end')
+  const name = event === undefined ? '' : `event: ${event}\n`
+  return encoder.encode(`${name}data: ${data.replace(/\r\n|\r|\n/g, '\ndata: ')}\n\n`)
+}

@@ -1,0 +1,38 @@
+/** Each dialect's usage arithmetic in one table, from its own names to ours. Sums nothing a provider did not report. */
+import type { Usage } from '../core/usage.ts'
+
+type UsageReader = (reported: Record<string, unknown>) => Usage
+
+export const USAGE_READERS = {
+  /** `input_tokens` includes cached ones, `output_tokens` includes reasoning ones (wire.md §2.2). */
+  'openai-responses': (reported) => ({
+    inputTokens: count(reported.input_tokens),
+    outputTokens: count(reported.output_tokens),
+    cachedInputTokens: count(detail(reported.input_tokens_details, 'cached_tokens')),
+    reasoningTokens: count(detail(reported.output_tokens_details, 'reasoning_tokens')),
+  }),
+  /** Chat and the dialects shaped like it: the same inclusion under other names (wire.md §3.1). */
+  'openai-chat': (reported) => ({
+    inputTokens: count(reported.prompt_tokens),
+    outputTokens: count(reported.completion_tokens),
+    cachedInputTokens: count(detail(reported.prompt_tokens_details, 'cached_tokens')),
+    reasoningTokens: count(detail(reported.completion_tokens_details, 'reasoning_tokens')),
+  }),
+} as const satisfies Record<string, UsageReader>
+
+/** @returns null unless the provider sent an object: a missing report is not a report of zero. */
+export function readUsage(dialect: keyof typeof USAGE_READERS, reported: unknown): Usage | null {
+  if (typeof reported !== 'object' || reported === null || Array.isArray(reported)) return null
+  return USAGE_READERS[dialect](reported as Record<string, unknown>)
+}
+
+function detail(details: unknown, name: string): unknown {
+  return typeof details === 'object' && details !== null
+    ? (details as Record<string, unknown>)[name]
+    : undefined
+}
+
+/** A count as reported, or 0 for anything that is no plausible count. */
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
+}

@@ -1,0 +1,90 @@
+/** The Mistral SDK as published, unmodified but for its server address, against the sandbox. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { Mistral } from '@mistralai/mistralai'
+import { createGate } from '../support/control-plane.ts'
+import { MISTRAL_SCENARIOS } from '../support/mistral-scenarios.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+setDefaultTimeout(30_000)
+
+let gatehouse: Gatehouse
+beforeAll(async () => {
+  gatehouse = await startGatehouse({ sandbox: true })
+  await createGate(gatehouse, 'codestral', 'sandbox/codestral')
+  await createGate(gatehouse, 'chat', 'sandbox/echo')
+  await createGate(gatehouse, 'not-fim', 'openai/gpt-4o')
+  for (const fault of ['429', '500', '422', '401', 'cut-mid-stream', 'error-mid-stream', 'half-event']) {
+    await createGate(gatehouse, `fault-${fault}`, `sandbox/${fault}`)
+  }
+})
+afterAll(() => gatehouse.remove())
+
+const connect = (apiKey = gatehouse.key, serverURL = `${gatehouse.url}/alt`): Mistral =>
+  new Mistral({ apiKey, serverURL })
+
+const FIM = { prompt: 'def add(a, b):', suffix: 'return result' }
+
+async function caught(call: Promise<unknown>): Promise<unknown> {
+  try {
+    await call
+  } catch (error) {
+    return error
+  }
+  throw new Error('the call did not fail')
+}
+
+test.each(MISTRAL_SCENARIOS)('%s', async (_name, scenario) => {
+  await scenario({ client: connect(), fimGate: 'codestral', chatGate: 'chat' })
+})
+
+test('a slash at the end of serverURL changes nothing', async () => {
+  const client = connect(gatehouse.key, `${gatehouse.url}/alt/`)
+  const completion = await client.fim.complete({ model: 'codestral', ...FIM })
+  expect(completion.choices?.[0]?.message?.content).toBeTruthy()
+})
+
+describe('errors carry the status and the flat envelope', () => {
+  test.each([
+    ['a wrong key', 401, 'unauthorized', () => connect(`sk-svc-${'0'.repeat(64)}`), 'codestral'],
+    ['an unknown gate', 404, 'gate_not_found', connect, 'nobody'],
+    ['a gate without fill-in-the-middle', 400, 'invalid_request', connect, 'not-fim'],
+    ['an upstream 429', 429, 'upstream_error', connect, 'fault-429'],
+    ['an upstream 500', 502, 'upstream_error', connect, 'fault-500'],
+    ['an upstream 401', 502, 'provider_auth_failed', connect, 'fault-401'],
+    ['an upstream 422', 400, 'upstream_error', connect, 'fault-422'],
+  ] as const)('%s', async (_name, status, code, client, model) => {
+    for (const call of [
+      () => client().fim.complete({ model, ...FIM }),
+      () => client().fim.stream({ model, ...FIM }),
+    ]) {
+      const error = await caught(call())
+      expect(error).toMatchObject({ statusCode: status })
+      const body = JSON.parse((error as { body: string }).body) as { error: string; message: string }
+      expect(body.error).toBe(code)
+      expect(body.message).toBeString()
+    }
+  })
+})
+
+describe.each(['cut-mid-stream', 'error-mid-stream', 'half-event'])(
+  'a stream that breaks (%s) raises',
+  (fault) => {
+    const model = `fault-${fault}`
+
+    test('from fim.stream', async () => {
+      const read = async (): Promise<void> => {
+        for await (const event of await connect().fim.stream({ model, prompt: 'repeat 50 words' })) void event
+      }
+      expect(await caught(read())).toBeInstanceOf(Error)
+    })
+
+    test('from chat.stream', async () => {
+      const read = async (): Promise<void> => {
+        const messages = [{ role: 'user' as const, content: 'repeat 50 words' }]
+        for await (const event of await connect().chat.stream({ model, messages })) void event
+      }
+      expect(await caught(read())).toBeInstanceOf(Error)
+    })
+  },
+)

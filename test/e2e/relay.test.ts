@@ -1,0 +1,233 @@
+/** Slow and leaving clients: memory stays bounded, and nothing goes on upstream for a client that has gone. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createGate, listLogRows, waitForLogRow } from '../support/control-plane.ts'
+import { DIALECT_GATES, DIALECTS, type DialectRow, requestBody } from '../support/dialect-table.ts'
+import { chunk, composeRequest, LAST_CHUNK } from '../support/http-bytes.ts'
+import { pollUntil, within } from '../support/poll-until.ts'
+import { residentBytes } from '../support/process-memory.ts'
+import { connectRaw, finishedAnswer, type RawConnection } from '../support/raw-client.ts'
+import { openRawScene, type RawScene } from '../support/raw-scene.ts'
+import type { Exchange, Script } from '../support/raw-upstream.ts'
+import { answerHead, beginStream, jsonAnswer, silence, streamAnswer } from '../support/scripted-answers.ts'
+
+// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+setDefaultTimeout(30_000)
+
+const MEGABYTE = 1024 * 1024
+/** The two bounds that the product promises. */
+const MEMORY_BOUND = 150 * MEGABYTE
+const ABORT_BOUND_MS = 100
+
+let scene: RawScene
+beforeAll(async () => {
+  scene = await openRawScene({ gates: DIALECT_GATES })
+})
+afterAll(() => scene.close())
+beforeEach(() => scene.upstream.reset())
+
+async function connectAndSend(
+  row: DialectRow,
+  stream: boolean,
+  readBytesPerSecond?: number,
+): Promise<RawConnection> {
+  const connection = await connectRaw(
+    scene.gatehouse.url,
+    readBytesPerSecond === undefined ? {} : { readBytesPerSecond },
+  )
+  connection.send(
+    composeRequest({
+      path: row.path,
+      headers: { authorization: `Bearer ${scene.gatehouse.key}`, 'content-type': 'application/json' },
+      body: requestBody(row, { stream }),
+    }),
+  )
+  return connection
+}
+
+describe('back-pressure', () => {
+  const answerBytes = 400 * MEGABYTE
+  const event = `data: {"id":"c","choices":[{"index":0,"delta":{"content":"${'x'.repeat(1000)}"},"finish_reason":null}]}\n\n`
+
+  async function expectSteady(
+    row: DialectRow,
+    stream: boolean,
+    script: (accepted: (exchange: Exchange) => void) => Script,
+  ) {
+    const exchange = Promise.withResolvers<Exchange>()
+    scene.upstream.answer(script(exchange.resolve))
+    const connection = await connectAndSend(row, stream, 100_000)
+    const upstreamSide = await exchange.promise
+    let highest = 0
+    for (let sample = 0; sample < 25; sample++) {
+      await Bun.sleep(100)
+      highest = Math.max(highest, await residentBytes(scene.gatehouse.pid))
+    }
+    const accepted = upstreamSide.acceptedBytes()
+    connection.destroy()
+    await within(5000, 'end of the upstream connection', upstreamSide.whenClosed)
+    expect(highest).toBeLessThan(MEMORY_BOUND)
+    // What the kernel's socket buffers and the gateway hold between them; nowhere near the whole answer.
+    expect(accepted).toBeLessThan(64 * MEGABYTE)
+  }
+
+  test.each(DIALECTS.map((row) => [row.dialect, row] as const))(
+    'a client that reads 100 KB/s of a 400 MB stream does not make memory grow (%s)',
+    async (_, row) => {
+      const piece = chunk(event.repeat(60))
+      await expectSteady(row, true, (begun) => async (exchange) => {
+        begun(exchange)
+        await beginStream(exchange)
+        for (let sent = 0; sent < answerBytes && !exchange.closed; sent += piece.length)
+          await exchange.write(piece)
+      })
+    },
+  )
+
+  test('nor does a 400 MB answer that is no stream', async () => {
+    const [row] = DIALECTS
+    if (row === undefined) throw new Error('no dialects')
+    const piece = Buffer.alloc(65_536, 0x78)
+    await expectSteady(row, false, (begun) => async (exchange) => {
+      begun(exchange)
+      await exchange.write(
+        answerHead(200, { 'content-type': 'application/json', 'content-length': String(answerBytes) }),
+      )
+      await exchange.write('{"output":"')
+      for (let sent = 0; sent < answerBytes && !exchange.closed; sent += piece.length)
+        await exchange.write(piece)
+    })
+  })
+
+  test('a fast reader gets a large stream whole', async () => {
+    const [, row] = DIALECTS
+    if (row === undefined) throw new Error('no dialects')
+    const piece = chunk(event.repeat(60))
+    const pieces = Math.ceil((20 * MEGABYTE) / piece.length)
+    scene.upstream.answer(async (exchange) => {
+      await beginStream(exchange)
+      for (let sent = 0; sent < pieces; sent++) await exchange.write(piece)
+      await exchange.write(chunk('data: [DONE]\n\n'))
+      await exchange.write(LAST_CHUNK)
+    })
+    const answer = await scene.post(row.path, requestBody(row, { stream: true }))
+    expect(answer.complete).toBeTrue()
+    expect(answer.body.length).toBe(event.length * 60 * pieces + 'data: [DONE]\n\n'.length)
+  }, 30_000)
+})
+
+describe('abort', () => {
+  let leavings = 0
+
+  interface Leaving {
+    readonly stream: boolean
+    readonly begin: Script
+    /** When the client has seen enough. */
+    readonly after: (connection: RawConnection) => boolean
+  }
+
+  /** Milliseconds between the client's going and the end of the upstream's connection. */
+  async function closingDelayMs(row: DialectRow, leaving: Leaving): Promise<number> {
+    const exchange = Promise.withResolvers<Exchange>()
+    scene.upstream.answer(async (upstreamSide) => {
+      exchange.resolve(upstreamSide)
+      await leaving.begin(upstreamSide)
+    })
+    const connection = await connectAndSend(row, leaving.stream)
+    const upstreamSide = await within(5000, 'request at the upstream', exchange.promise)
+    await pollUntil('the part of the answer that the client waits for', () => leaving.after(connection), {
+      intervalMs: 5,
+    })
+    const leftAt = Date.now()
+    connection.destroy()
+    return (await within(5000, 'end of the upstream connection', upstreamSide.whenClosed)) - leftAt
+  }
+
+  const situations: readonly (readonly [string, (row: DialectRow) => Leaving])[] = [
+    ['before the first byte of a JSON answer', () => ({ stream: false, begin: silence, after: () => true })],
+    ['before the first byte of a stream', () => ({ stream: true, begin: silence, after: () => true })],
+    [
+      'in the middle of a stream',
+      (row) => ({
+        stream: true,
+        begin: streamAnswer(row.stream.slice(0, 2), { ending: 'hang' }),
+        after: (connection) => connection.received().includes(row.stream[1]?.slice(-40) ?? ''),
+      }),
+    ],
+    [
+      'in the middle of a stream that does not pause',
+      (row) => ({
+        stream: true,
+        begin: async (exchange) => {
+          await beginStream(exchange)
+          while (!exchange.closed) await exchange.write(chunk(row.stream[1] ?? ''))
+        },
+        after: (connection) => connection.receivedBytes() > 10_000,
+      }),
+    ],
+  ]
+
+  describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row) => {
+    test.each(situations)(
+      'a client that leaves %s takes the upstream call with it, and the call is settled once',
+      async (_situation, describeLeaving) => {
+        const gate = `leaving-${++leavings}`
+        await createGate(scene.gatehouse, gate, row.target)
+        // The least of a few measurements: a busy machine may delay one of them, not all.
+        const delays: number[] = []
+        while (delays.length < 5 && !delays.some((delay) => delay <= ABORT_BOUND_MS)) {
+          delays.push(await closingDelayMs({ ...row, gate }, describeLeaving(row)))
+        }
+        expect(Math.min(...delays)).toBeLessThanOrEqual(ABORT_BOUND_MS)
+
+        const rows = await pollUntil('the log rows', async () => {
+          const fresh = (await listLogRows(scene.gatehouse)).filter((logRow) => logRow.gateId === gate)
+          return fresh.length >= delays.length ? fresh : undefined
+        })
+        expect(rows).toHaveLength(delays.length)
+        for (const logRow of rows) {
+          expect(logRow).toMatchObject({
+            outcome: 'cancelled',
+            target: row.target,
+            attempts: 1,
+          })
+        }
+      },
+    )
+  })
+
+  test('a call whose client has left is not tried again', async () => {
+    const [row] = DIALECTS
+    if (row === undefined) throw new Error('no dialects')
+    await createGate(scene.gatehouse, 'eager', [row.target, row.target], { maxRetries: 5 })
+    scene.upstream.answer(silence)
+    const connection = await connectRaw(scene.gatehouse.url)
+    connection.send(
+      composeRequest({
+        path: row.path,
+        headers: { authorization: `Bearer ${scene.gatehouse.key}` },
+        body: requestBody(row, { model: 'eager' }),
+      }),
+    )
+    await pollUntil('the request at the upstream', () => scene.upstream.requests.length > 0)
+    connection.destroy()
+    const rows = await pollUntil('the log row', async () => {
+      const found = (await listLogRows(scene.gatehouse)).filter((logRow) => logRow.gateId === 'eager')
+      return found.length > 0 ? found : undefined
+    })
+    expect(rows).toHaveLength(1)
+    expect(rows[0]).toMatchObject({ outcome: 'cancelled', attempts: 1, status: 499 })
+    expect(scene.upstream.requests).toHaveLength(1)
+  })
+
+  test('a client that leaves after the whole answer does not turn it into a cancelled one', async () => {
+    for (const row of DIALECTS) {
+      scene.upstream.answer(jsonAnswer(200, row.answer))
+      const connection = await connectAndSend(row, false)
+      const answer = await finishedAnswer(connection)
+      connection.destroy()
+      expect(await waitForLogRow(scene.gatehouse, answer.headers['x-request-id'])).toMatchObject({
+        outcome: 'succeeded',
+      })
+    }
+  })
+})

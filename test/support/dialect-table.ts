@@ -1,0 +1,91 @@
+/** What is the same about every dialect, as a table, so that one test can be run over all of them. */
+
+import type { Usage } from './control-plane.ts'
+import {
+  CHAT_JSON,
+  CHAT_STREAM,
+  FIM_JSON,
+  FIM_STREAM,
+  FIM_USAGE,
+  RESPONSES_JSON,
+  RESPONSES_STREAM,
+  RESPONSES_USAGE,
+} from './dialect-samples.ts'
+import { ALT_CHAT, CHAT, FIM, RESPONSES } from './raw-scene.ts'
+
+export interface DialectRow {
+  readonly dialect: string
+  readonly path: string
+  readonly upstreamPath: string
+  readonly envelope: 'nested' | 'flat'
+  /** The target of the gate `gate`. */
+  readonly target: string
+  readonly gate: string
+  /** The least that a request must have beside `model` and `stream`. */
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly answer: string
+  readonly stream: readonly string[]
+  readonly usage: Usage
+}
+
+const messages = [{ role: 'user', content: 'hi' }]
+
+export const DIALECTS: readonly DialectRow[] = [
+  {
+    dialect: 'openai-responses',
+    path: RESPONSES,
+    upstreamPath: '/v1/responses',
+    envelope: 'nested',
+    target: 'openai/gpt-5',
+    gate: 'responses-gate',
+    fields: { input: 'hi' },
+    answer: RESPONSES_JSON,
+    stream: RESPONSES_STREAM,
+    usage: RESPONSES_USAGE,
+  },
+  {
+    dialect: 'openai-chat',
+    path: CHAT,
+    upstreamPath: '/v1/chat/completions',
+    envelope: 'nested',
+    target: 'openai/gpt-4o',
+    gate: 'chat-gate',
+    fields: { messages, stream_options: { include_usage: true } },
+    answer: CHAT_JSON,
+    stream: CHAT_STREAM,
+    usage: RESPONSES_USAGE,
+  },
+  {
+    dialect: 'mistral-fim',
+    path: FIM,
+    upstreamPath: '/v1/fim/completions',
+    envelope: 'flat',
+    target: 'mistral/codestral-latest',
+    gate: 'fim-gate',
+    fields: { prompt: 'def f(', suffix: 'return a' },
+    answer: FIM_JSON,
+    stream: FIM_STREAM,
+    usage: FIM_USAGE,
+  },
+  {
+    dialect: 'mistral-chat',
+    path: ALT_CHAT,
+    upstreamPath: '/v1/chat/completions',
+    envelope: 'flat',
+    target: 'mistral/mistral-large-latest',
+    gate: 'alt-chat-gate',
+    fields: { messages },
+    answer: FIM_JSON,
+    stream: FIM_STREAM,
+    usage: FIM_USAGE,
+  },
+]
+
+/** A gate for each row, as `openRawScene` takes them. */
+export const DIALECT_GATES: Readonly<Record<string, string>> = Object.fromEntries(
+  DIALECTS.map((row) => [row.gate, row.target]),
+)
+
+export function requestBody(row: DialectRow, extra: Readonly<Record<string, unknown>> = {}): string {
+  return JSON.stringify({ model: row.gate, ...row.fields, ...extra })
+}

@@ -1,0 +1,128 @@
+/** A client on plain TCP: sends bytes no HTTP library would, reads as slowly as it likes, and sees how the answer ended. */
+import { connect, type Socket } from 'node:net'
+import { composeRequest, parseHeaders, type RequestParts, readBody } from './http-bytes.ts'
+import { pollUntil } from './poll-until.ts'
+
+export interface RawAnswer {
+  /** 0 when the connection was closed without an answer. */
+  readonly status: number
+  readonly head: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Chunk framing taken off. */
+  readonly body: Buffer
+  readonly text: string
+  /** Whether the body ended as its framing promised: false after an unclean end. */
+  readonly complete: boolean
+}
+
+export interface RawConnection {
+  readonly socket: Socket
+  /** Everything received so far, as it came. */
+  received(): Buffer
+  receivedBytes(): number
+  /** The answer as far as it has arrived. */
+  answer(): RawAnswer
+  readonly closed: boolean
+  send(bytes: string | Uint8Array): void
+  /** Goes away at once, without a word. */
+  destroy(): void
+}
+
+export interface ConnectOptions {
+  /** Keeps count of the received bytes only, and reads no faster than this. */
+  readonly readBytesPerSecond?: number
+}
+
+export async function connectRaw(url: string, options: ConnectOptions = {}): Promise<RawConnection> {
+  const { hostname, port } = new URL(url)
+  const parts: Buffer[] = []
+  let bytes = 0
+  let closed = false
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
+  socket.on('error', () => undefined)
+  socket.on('close', () => {
+    closed = true
+  })
+  socket.on('end', () => {
+    closed = true
+  })
+  socket.on('data', (data) => {
+    const buffer = data as Buffer
+    bytes += buffer.length
+    if (options.readBytesPerSecond === undefined) parts.push(buffer)
+    else {
+      socket.pause()
+      setTimeout(() => socket.resume(), (buffer.length / options.readBytesPerSecond) * 1000)
+    }
+  })
+  await new Promise<void>((connected, failed) => {
+    socket.once('connect', connected)
+    socket.once('error', failed)
+  })
+  return {
+    socket,
+    received: () => Buffer.concat(parts),
+    receivedBytes: () => bytes,
+    answer: () => readAnswer(Buffer.concat(parts)),
+    get closed() {
+      return closed
+    },
+    send: (data) => void socket.write(data),
+    destroy: () => void socket.destroy(),
+  }
+}
+
+/** Sends one request and waits until its answer is whole or the server has closed the connection. */
+export async function sendRaw(url: string, request: RequestParts | Uint8Array | string): Promise<RawAnswer> {
+  const connection = await connectRaw(url)
+  try {
+    if (typeof request === 'string' || request instanceof Uint8Array) {
+      connection.send(request)
+      return await finishedAnswer(connection)
+    }
+    connection.send(composeRequest(request))
+    // The length in an answer to HEAD is that of a body that does not come.
+    return request.method === 'HEAD' ? await answerHead(connection) : await finishedAnswer(connection)
+  } finally {
+    connection.destroy()
+  }
+}
+
+async function answerHead(connection: RawConnection): Promise<RawAnswer> {
+  await pollUntil(
+    'the head of the answer',
+    () => connection.received().includes('\r\n\r\n') || connection.closed,
+  )
+  return { ...connection.answer(), complete: true }
+}
+
+export function finishedAnswer(connection: RawConnection): Promise<RawAnswer> {
+  return pollUntil(
+    'the end of the answer',
+    () => {
+      const answer = connection.answer()
+      return answer.complete || connection.closed ? connection.answer() : undefined
+    },
+    { intervalMs: 5, timeoutMs: 15_000 },
+  )
+}
+
+function readAnswer(bytes: Buffer): RawAnswer {
+  const headEnd = bytes.indexOf('\r\n\r\n')
+  if (headEnd === -1) {
+    return {
+      status: 0,
+      head: bytes.toString('latin1'),
+      headers: {},
+      body: Buffer.alloc(0),
+      text: '',
+      complete: false,
+    }
+  }
+  const head = bytes.toString('latin1', 0, headEnd)
+  const status = Number(head.split(' ')[1] ?? 0)
+  if (status === 100) return readAnswer(bytes.subarray(headEnd + 4))
+  const headers = parseHeaders(head)
+  const body = readBody(headers, bytes.subarray(headEnd + 4), { emptyWithoutLength: status === 204 })
+  return { status, head, headers, body: body.bytes, text: body.bytes.toString(), complete: body.complete }
+}

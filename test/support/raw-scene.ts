@@ -1,0 +1,67 @@
+/** A server between a raw client and a raw upstream that plays every provider: what goes in and what comes out are bytes. */
+import { createGate } from './control-plane.ts'
+import { type RawAnswer, sendRaw } from './raw-client.ts'
+import { type RawUpstream, startRawUpstream } from './raw-upstream.ts'
+import { type Gatehouse, startGatehouse } from './start-gatehouse.ts'
+
+/** What the platform would pay with: tests look for these where they must never be. */
+export const PLANTED_OPENAI_KEY = 'sk-proj-planted-openai-0123456789abcdef'
+export const PLANTED_MISTRAL_KEY = 'planted-mistral-fedcba9876543210'
+
+export const RESPONSES = '/v1/responses'
+export const CHAT = '/v1/chat/completions'
+export const FIM = '/alt/v1/fim/completions'
+export const ALT_CHAT = '/alt/v1/chat/completions'
+
+export interface RawScene {
+  readonly gatehouse: Gatehouse
+  readonly upstream: RawUpstream
+  /** Sends the body as it is when it is text or bytes, as compact JSON otherwise. */
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<RawAnswer>
+  close(): Promise<void>
+}
+
+export interface RawSceneOptions {
+  /** Gate id → targets. */
+  readonly gates: Readonly<Record<string, string | readonly string[]>>
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export async function openRawScene(options: RawSceneOptions): Promise<RawScene> {
+  const upstream = await startRawUpstream()
+  const gatehouse = await startGatehouse({
+    environment: {
+      OPENAI_BASE_URL: `${upstream.url}/v1`,
+      OPENAI_API_KEY: PLANTED_OPENAI_KEY,
+      MISTRAL_BASE_URL: `${upstream.url}/v1`,
+      MISTRAL_API_KEY: PLANTED_MISTRAL_KEY,
+      ...options.environment,
+    },
+  })
+  for (const [id, models] of Object.entries(options.gates)) await createGate(gatehouse, id, models)
+  return {
+    gatehouse,
+    upstream,
+    post: (path, body, headers) =>
+      sendRaw(gatehouse.url, {
+        path,
+        headers: {
+          authorization: `Bearer ${gatehouse.key}`,
+          'content-type': 'application/json',
+          ...headers,
+        },
+        body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+      }),
+    close: async () => {
+      await gatehouse.remove()
+      await upstream.stop()
+    },
+  }
+}
+
+/** The body with one member taken out, wherever it stood: to compare what was sent but for what was added. */
+export function withoutMember(body: string, member: string): string {
+  if (body.includes(`,${member}`)) return body.replace(`,${member}`, '')
+  if (body.includes(`${member},`)) return body.replace(`${member},`, '')
+  throw new Error(`the body has no member ${member}: ${body}`)
+}

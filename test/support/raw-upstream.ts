@@ -1,0 +1,155 @@
+/**
+ * A provider played byte by byte over plain TCP: it keeps exactly what it was sent and answers exactly what the
+ * script says, broken framing included. It must not use an HTTP library: that would tidy both up.
+ */
+import { createServer, type Socket } from 'node:net'
+import { parseHeaders, readBody } from './http-bytes.ts'
+
+export interface CapturedRequest {
+  readonly method: string
+  readonly path: string
+  /** Request line and headers as they came, without the empty line. */
+  readonly head: string
+  /** Names in lower case; repeated headers joined with `, `. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+  readonly text: string
+}
+
+export interface Exchange {
+  readonly request: CapturedRequest
+  /** Resolves when the bytes have left for the kernel or the peer is gone. */
+  write(bytes: string | Uint8Array): Promise<void>
+  /** Ends the connection in an orderly way (FIN). */
+  end(): void
+  /** Ends the connection with a reset (RST). */
+  reset(): void
+  readonly closed: boolean
+  /** Resolves with the time (ms since the epoch) at which the connection was seen closed by the gateway. */
+  readonly whenClosed: Promise<number>
+  /** Bytes that the kernel has taken of what was written. */
+  acceptedBytes(): number
+}
+
+export type Script = (exchange: Exchange) => void | Promise<void>
+
+export interface RawUpstream {
+  /** `http://127.0.0.1:port`, without a path. */
+  readonly url: string
+  readonly requests: CapturedRequest[]
+  /** The most recent request. */
+  last(): CapturedRequest
+  /** What to do with every request from now on. */
+  answer(script: Script): void
+  /** What to do with the next request only; several are taken in order, before `answer`'s. */
+  answerOnce(script: Script): void
+  reset(): void
+  openConnections(): number
+  stop(): Promise<void>
+}
+
+export async function startRawUpstream(): Promise<RawUpstream> {
+  const sockets = new Set<Socket>()
+  const requests: CapturedRequest[] = []
+  const once: Script[] = []
+  let standing: Script = (exchange) => exchange.reset()
+
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket)
+    let pending: Buffer = Buffer.alloc(0)
+    let busy = false
+    const closed = Promise.withResolvers<number>()
+    let isClosed = false
+    const markClosed = (): void => {
+      isClosed = true
+      closed.resolve(Date.now())
+    }
+    socket.on('close', () => {
+      sockets.delete(socket)
+      markClosed()
+    })
+    socket.on('end', markClosed)
+    socket.on('error', markClosed)
+
+    const serveNext = async (): Promise<void> => {
+      if (busy) return
+      const parsed = parseRequest(pending)
+      if (parsed === undefined) return
+      busy = true
+      pending = pending.subarray(parsed.length)
+      requests.push(parsed.request)
+      const script = once.shift() ?? standing
+      await script({
+        request: parsed.request,
+        write: (bytes) => writeAll(socket, bytes),
+        end: () => void socket.end(),
+        reset: () => void socket.resetAndDestroy(),
+        get closed() {
+          return isClosed
+        },
+        whenClosed: closed.promise,
+        acceptedBytes: () => socket.bytesWritten - socket.writableLength,
+      })
+      busy = false
+      void serveNext()
+    }
+    socket.on('data', (chunk) => {
+      pending = Buffer.concat([pending, chunk as Buffer])
+      void serveNext()
+    })
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the raw upstream has no port')
+
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    requests,
+    last: () => {
+      const request = requests.at(-1)
+      if (request === undefined) throw new Error('the upstream was asked nothing')
+      return request
+    },
+    answer: (script) => {
+      standing = script
+    },
+    answerOnce: (script) => {
+      once.push(script)
+    },
+    reset: () => {
+      once.length = 0
+      requests.length = 0
+    },
+    openConnections: () => sockets.size,
+    stop: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise<void>((stopped) => server.close(() => stopped()))
+    },
+  }
+}
+
+function parseRequest(bytes: Buffer): { request: CapturedRequest; length: number } | undefined {
+  const headEnd = bytes.indexOf('\r\n\r\n')
+  if (headEnd === -1) return undefined
+  const head = bytes.toString('latin1', 0, headEnd)
+  const [method = '', path = ''] = head.split(' ', 2)
+  const headers = parseHeaders(head)
+  const body = readBody(headers, bytes.subarray(headEnd + 4), { emptyWithoutLength: true })
+  if (!body.complete) return undefined
+  return {
+    request: { method, path, head, headers, body: body.bytes, text: body.bytes.toString() },
+    length: headEnd + 4 + body.consumed,
+  }
+}
+
+function writeAll(socket: Socket, bytes: string | Uint8Array): Promise<void> {
+  return new Promise((done) => {
+    if (socket.destroyed || !socket.writable) return done()
+    const finish = (): void => {
+      socket.off('close', finish)
+      done()
+    }
+    socket.once('close', finish)
+    socket.write(bytes, finish)
+  })
+}

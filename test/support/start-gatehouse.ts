@@ -1,0 +1,125 @@
+/**
+ * Runs the server as its users do: a process of its own, configured by the environment, watched from outside.
+ * It must not import anything from src/.
+ */
+import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
+import { within } from './poll-until.ts'
+import { createTemporaryFolder } from './temporary-folder.ts'
+
+const REPOSITORY = resolve(import.meta.dir, '../..')
+const LISTENING = /listening on (http:\/\/[^\s"\\]+)/
+const START_TIMEOUT_MS = 20_000
+const STOP_TIMEOUT_MS = 15_000
+
+export interface GatehouseOptions {
+  /** Mounts the provider `sandbox` and the gate `demo`. */
+  readonly sandbox?: boolean
+  /** Laid over the environment that every test server gets. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Where a server ran before, to start again on what it left; without it, a new folder. */
+  readonly dataFolder?: string
+  /** The key of the server that ran in `dataFolder` before. */
+  readonly key?: string
+}
+
+export interface Gatehouse {
+  readonly url: string
+  /** The bootstrap key: full access to the one account. */
+  readonly key: string
+  readonly pid: number
+  readonly dataFolder: string
+  readonly exited: Promise<number>
+  /** Everything the process wrote so far, standard output and standard error. */
+  output(): string
+  /** Sends a signal and does not wait. */
+  signal(name: NodeJS.Signals): void
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number>
+  /** SIGKILL; resolves when the process is gone. The data folder stays. */
+  kill(): Promise<void>
+  /** Kills what still runs and removes the data folder, if this server made it. */
+  remove(): Promise<void>
+}
+
+export function createBootstrapKey(): string {
+  return `sk-svc-${randomBytes(32).toString('hex')}`
+}
+
+export async function startGatehouse(options: GatehouseOptions = {}): Promise<Gatehouse> {
+  const folder = options.dataFolder === undefined ? await createTemporaryFolder() : undefined
+  const dataFolder = options.dataFolder ?? folder?.path ?? ''
+  const key = options.key ?? createBootstrapKey()
+  const child = Bun.spawn(
+    [process.execPath, 'src/main.ts', 'serve', ...(options.sandbox === true ? ['--sandbox'] : [])],
+    {
+      cwd: REPOSITORY,
+      // Not the test's own environment: a real provider's key there must never reach a test server by accident.
+      env: {
+        PATH: process.env.PATH ?? '',
+        HOME: process.env.HOME ?? '',
+        GATEHOUSE_HOST: '127.0.0.1',
+        GATEHOUSE_PORT: '0',
+        GATEHOUSE_DATA_DIR: dataFolder,
+        GATEHOUSE_BOOTSTRAP_KEY: key,
+        GATEHOUSE_LOG_LEVEL: 'debug',
+        GATEHOUSE_REQUESTS_PER_MINUTE: '1000000',
+        GATEHOUSE_CONCURRENT_CALLS: '10000',
+        ...options.environment,
+      },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    },
+  )
+
+  let output = ''
+  const listening = Promise.withResolvers<string>()
+  const collect = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
+    const decoder = new TextDecoder()
+    for await (const chunk of stream) {
+      output += decoder.decode(chunk, { stream: true })
+      const address = LISTENING.exec(output)?.[1]
+      if (address !== undefined) listening.resolve(address)
+    }
+  }
+  const collected = Promise.all([collect(child.stdout), collect(child.stderr)])
+  void child.exited.then((code) =>
+    listening.reject(new Error(`the server ended with code ${code}:\n${output}`)),
+  )
+
+  const remove = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await child.exited
+    await folder?.remove()
+  }
+  const url = await within(
+    START_TIMEOUT_MS,
+    'line that says where the server listens',
+    listening.promise,
+  ).catch(async (error: unknown) => {
+    await remove()
+    throw new Error(`the server did not start: ${String(error)}\n${output}`)
+  })
+
+  return {
+    url: url.replace(/\/$/, ''),
+    key,
+    pid: child.pid,
+    dataFolder,
+    exited: child.exited,
+    output: () => output,
+    signal: (name) => child.kill(name),
+    stop: async () => {
+      child.kill('SIGTERM')
+      const code = await within(STOP_TIMEOUT_MS, 'exit after SIGTERM', child.exited)
+      await collected
+      return code
+    },
+    kill: async () => {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+    remove,
+  }
+}

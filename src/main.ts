@@ -1,6 +1,20 @@
 #!/usr/bin/env bun
-/** Where the program starts. It only hands the command line what it needs; compose.ts constructs, server.ts listens. */
-import { readSettings } from './config/settings.ts'
-import { serve } from './serve.ts'
+/** Where the program starts: hands the command line what it may use. compose.ts constructs, server.ts listens. */
+import packageJson from '../package.json' with { type: 'json' }
+import type { CliContext } from './cli/context.ts'
+import { runProgram } from './cli/program.ts'
 
-await serve({ settings: readSettings(process.env), withSandbox: process.argv.includes('--sandbox') })
+const context: CliContext = {
+  version: packageJson.version,
+  environment: process.env,
+  async serve(flags) {
+    const { serveFromFlags } = await import('./serve.ts')
+    await serveFromFlags(process.env, flags)
+  },
+  async openLocal() {
+    const { openLocalGateway } = await import('./open-local-gateway.ts')
+    return await openLocalGateway(process.env)
+  },
+}
+
+process.exitCode = await runProgram(context, process.argv.slice(2))

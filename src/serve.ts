@@ -1,6 +1,7 @@
 /** `gatehouse serve`: from settings to a listening gateway and back to a clean exit. Knows no HTTP path. */
+import type { ServeFlags } from './cli/context.ts'
 import { composeGatehouse, type Gatehouse, VERSION } from './compose.ts'
-import type { Settings } from './config/settings.ts'
+import { type Environment, readSettings, type Settings } from './config/settings.ts'
 import { DEFAULT_ACCOUNT, type GateId } from './core/ids.ts'
 import type { Secret } from './core/secret.ts'
 import { sandbox as sandboxProvider } from './providers/sandbox.ts'
@@ -33,6 +34,17 @@ export async function serve({ settings, withSandbox }: ServeOptions): Promise<vo
   endOnSignal({ gatehouse, listener, sandbox, settings, log })
   log.info({ url: listener.url, version: VERSION, dataFolder: settings.dataFolder }, 'ready')
   process.stdout.write(welcome(listener.url, { firstKey, withSandbox }))
+}
+
+/** Options of the command line stand in for the variables they are named after. */
+export async function serveFromFlags(environment: Environment, flags: ServeFlags): Promise<void> {
+  const settings = readSettings({
+    ...environment,
+    ...(flags.host === undefined ? {} : { GATEHOUSE_HOST: flags.host }),
+    ...(flags.port === undefined ? {} : { GATEHOUSE_PORT: flags.port }),
+    ...(flags.dataDir === undefined ? {} : { GATEHOUSE_DATA_DIR: flags.dataDir }),
+  })
+  await serve({ settings, withSandbox: flags.sandbox === true })
 }
 
 /** The runtime reads the limit before any code of ours runs, so the process replaces itself once; it keeps its id. */

@@ -17,7 +17,7 @@ describe('creating a gate', () => {
       201,
       '"id":"gate-',
       '"timeoutMs":null',
-      '"maxRetries":2',
+      '"maxRetries":0',
     ],
     {
       name: 'everything there is',

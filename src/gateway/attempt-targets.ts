@@ -89,7 +89,6 @@ async function attemptOnce(
 
 function toUpstreamHeaders(headers: Headers, target: Target): Record<string, string> {
   const forwarded = forwardRequestHeaders(headers)
-  for (const name of target.accountHeaders) delete forwarded[name]
   forwarded.authorization = `Bearer ${target.credential.reveal()}`
   forwarded['content-type'] = 'application/json'
   // The answer is read on its way through, so it is asked for as it is.

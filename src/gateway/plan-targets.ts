@@ -16,7 +16,6 @@ export interface Target extends RelayTarget {
   readonly name: string
   readonly url: string
   readonly credential: Secret
-  readonly accountHeaders: readonly string[]
 }
 
 export interface Plan {
@@ -76,7 +75,6 @@ function toTarget(ports: PlanPorts, caller: Caller, found: FoundEndpoint): Targe
     model,
     url: provider.baseUrl + endpoint.path,
     credential,
-    accountHeaders: provider.accountHeaders ?? [],
     isReasoningModel: provider.reasoningModels?.test(model) ?? false,
     countsStreamsOnRequest: endpoint.countsStreamsOnRequest ?? false,
   }

@@ -36,8 +36,8 @@ export interface RelayInput {
 
 /** @throws GatewayError `unavailable` when a whole answer could not be written down */
 export async function relayAnswer(ports: RelayPorts, input: RelayInput): Promise<Response> {
-  const { answer, target } = input.attempted
-  const headers = { ...forwardAnswerHeaders(answer.headers, target.accountHeaders), ...input.headers }
+  const { answer } = input.attempted
+  const headers = { ...forwardAnswerHeaders(answer.headers), ...input.headers }
   const { status } = answer
   switch (answer.type) {
     case 'whole': {
@@ -69,6 +69,7 @@ async function* relayEvents(
   const { settle } = input
   const reader = new PatientReader(exchange, ports.deadlines, ports.keepAliveMs)
   let isTold = false
+  let hasEnded = false
   try {
     let output = answer.first
     for (;;) {
@@ -79,9 +80,11 @@ async function* relayEvents(
         yield output.held
         exchange.expectEndWithin(GRACE_AFTER_END_MS)
       }
+      if (hasEnded) break
       const chunk = await reader.read()
-      if (chunk === undefined) break
-      output = chunk === KEEP_ALIVE ? { now: KEEP_ALIVE, held: NOTHING } : tap.push(chunk)
+      hasEnded = chunk === undefined
+      if (chunk === undefined) output = tap.end()
+      else output = chunk === KEEP_ALIVE ? { now: KEEP_ALIVE, held: NOTHING } : tap.push(chunk)
     }
     if (!isTold) {
       if (!tap.isWholeAtEnd())

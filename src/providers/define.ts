@@ -19,8 +19,6 @@ export interface Provider {
   readonly endpoints: Partial<Record<DialectId, Endpoint>>
   /** Models that think before they answer; absent: none are known to. */
   readonly reasoningModels?: RegExp
-  /** Answer headers that name the operator's own account with the vendor. */
-  readonly accountHeaders?: readonly string[]
   /** Used when no key is configured: only for upstreams that take any key. */
   readonly fallbackKey?: string
 }

@@ -14,5 +14,4 @@ export const openai = defineProvider({
   // fine-tuned ones carry the name of their base model after `ft:`. An unknown name is taken for one without reasoning,
   // because OpenAI refuses to encrypt what a model does not produce.
   reasoningModels: /^(?:ft:)?(?:o[1-9]\b|gpt-(?:[5-9]|[1-9]\d)(?![^:]*-chat)|codex-|computer-use-)/,
-  accountHeaders: ['openai-organization', 'openai-project'],
 })

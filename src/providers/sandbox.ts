@@ -12,5 +12,5 @@ export const sandbox = defineProvider({
     'mistral-chat': { path: '/mistral/v1/chat/completions' },
   },
   reasoningModels: /reasoning/,
-  fallbackKey: 'sandbox',
+  fallbackKey: 'gatehouse-sandbox-any-key',
 })

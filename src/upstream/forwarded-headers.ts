@@ -37,9 +37,12 @@ const ANSWER_PREFIXES = [
   'proxy-',
 ]
 
-/** Cookies and anything whose name says that it opens something: `authorization`, `x-api-key`, `x-goog-api-key`, `x-amz-security-token`… */
+/**
+ * Cookies and anything whose name says that it opens something or names an account: `authorization`, `x-api-key`,
+ * `x-amz-security-token`, an `…-organization` that belongs to the caller's own credential and not to ours.
+ */
 const CREDENTIAL =
-  /(?:^|[-_])(?:authorization|auth|authenticate|cookie2?|api-?key|apikey|token|secret|credentials?|password|session|signature)(?:$|[-_])/
+  /(?:^|[-_])(?:authorization|auth|authenticate|cookie2?|api-?key|apikey|token|secret|credentials?|password|session|signature|organization|project)(?:$|[-_])/
 
 /** Decides by name once and remembers: the names that clients and vendors send are few. */
 class HeaderRule {
@@ -72,11 +75,8 @@ export function forwardRequestHeaders(headers: Headers): Record<string, string> 
   return forward(headers, requestRule)
 }
 
-/** `except`: further names that this upstream's answers carry and that must not go out (its account's name). */
-export function forwardAnswerHeaders(headers: Headers, except: readonly string[]): Record<string, string> {
-  const passed = forward(headers, answerRule)
-  for (const name of except) delete passed[name]
-  return passed
+export function forwardAnswerHeaders(headers: Headers): Record<string, string> {
+  return forward(headers, answerRule)
 }
 
 function forward(headers: Headers, rule: HeaderRule): Record<string, string> {

@@ -54,7 +54,9 @@ export interface StreamTap {
   push(chunk: Uint8Array): TapOutput
   readonly verdict: TapVerdict
   readonly usage: Usage | null
-  /** Called when the upstream has closed cleanly: whether the answer may count as whole even so. */
+  /** The upstream has closed cleanly: what of its bytes still has to go out. */
+  end(): TapOutput
+  /** After `end`: whether the answer may count as whole although its last event was not seen. */
   isWholeAtEnd(): boolean
   /** The failure that the upstream reported in its very first event, while an HTTP status can still tell it. */
   readonly reportedError: string | null

@@ -18,7 +18,19 @@ export abstract class SseRelay {
   protected abstract see(frame: SseFrame): SeenFrame
 
   push(chunk: Uint8Array): TapOutput {
-    const frames = this.#framer.push(chunk)
+    return this.#relay(this.#framer.push(chunk))
+  }
+
+  /** A last event without its blank line was cut off, and stays back; a client could take it for whole. */
+  end(): TapOutput {
+    const frames = this.#framer.end()
+    const { pending } = this.#framer
+    // But for the one that says nothing but that this is the end: some servers forget its line end.
+    const isBareEnd = Buffer.from(pending).toString('latin1').trim() === 'data: [DONE]'
+    return this.#relay(isBareEnd ? [...frames, ...this.#framer.push(TWO_LINE_ENDS)] : frames)
+  }
+
+  #relay(frames: readonly SseFrame[]): TapOutput {
     if (frames.length === 0) return { now: NOTHING, held: NOTHING }
     const now: Uint8Array[] = []
     const held: Uint8Array[] = []
@@ -41,6 +53,7 @@ export abstract class SseRelay {
   }
 }
 
+const TWO_LINE_ENDS = Buffer.from('\n\n')
 const NEWLINE = 0x0a
 const CARRIAGE_RETURN = 0x0d
 

@@ -1,4 +1,4 @@
-/** The SDK scenarios against the real providers: `GATEHOUSE_LIVE=1` and the providers' keys in the environment. Costs money. */
+/** The SDK scenarios against the real providers: `GATEHOUSE_TEST_LIVE=1` and the providers' keys in the environment. Costs money. */
 import { afterAll, beforeAll, describe, test } from 'bun:test'
 import { Mistral } from '@mistralai/mistralai'
 import { createGate } from '../support/control-plane.ts'
@@ -6,8 +6,8 @@ import { MISTRAL_SCENARIOS } from '../support/mistral-scenarios.ts'
 import { alteredReplay, OPENAI_SCENARIOS, OPENAI_VERSIONS } from '../support/openai-scenarios.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
-const { GATEHOUSE_LIVE, OPENAI_API_KEY = '', MISTRAL_API_KEY = '' } = process.env
-const isLive = GATEHOUSE_LIVE === '1'
+const { GATEHOUSE_TEST_LIVE, OPENAI_API_KEY = '', MISTRAL_API_KEY = '' } = process.env
+const isLive = GATEHOUSE_TEST_LIVE === '1'
 const TIMEOUT_MS = 120_000
 
 let gatehouse: Gatehouse | undefined
@@ -27,7 +27,7 @@ function started(): Gatehouse {
 }
 
 describe.skipIf(!isLive || OPENAI_API_KEY === '')(
-  'live: OpenAI (needs GATEHOUSE_LIVE=1 and OPENAI_API_KEY)',
+  'live: OpenAI (needs GATEHOUSE_TEST_LIVE=1 and OPENAI_API_KEY)',
   () => {
     describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
       const open = () => ({
@@ -60,7 +60,7 @@ describe.skipIf(!isLive || OPENAI_API_KEY === '')(
 )
 
 describe.skipIf(!isLive || MISTRAL_API_KEY === '')(
-  'live: Mistral (needs GATEHOUSE_LIVE=1 and MISTRAL_API_KEY)',
+  'live: Mistral (needs GATEHOUSE_TEST_LIVE=1 and MISTRAL_API_KEY)',
   () => {
     test.each(MISTRAL_SCENARIOS)(
       '%s',

@@ -1,0 +1,39 @@
+/** A failure that the command line reports in one line, with the exit code that scripts can rely on. */
+
+export const EXIT_CODES = {
+  failed: 1,
+  usage: 2,
+  unauthorized: 3,
+  notFound: 4,
+  conflict: 5,
+} as const
+
+export type CliFailure = keyof typeof EXIT_CODES
+
+export const EXIT_CODE_HELP = `
+Exit codes: 0 done · 1 failed · 2 wrong usage · 3 not authorised · 4 not found · 5 exists already · 130 interrupted`
+
+export class CliError extends Error {
+  override readonly name = 'CliError'
+  readonly failure: CliFailure
+  /** The gateway's own error code, where it answered with one. */
+  readonly code: string | undefined
+
+  constructor(failure: CliFailure, message: string, code?: string) {
+    super(message)
+    this.failure = failure
+    this.code = code
+  }
+}
+
+/** One line for a person, or JSON for a program; always on standard error. */
+export function reportError(thrown: unknown, asJson: boolean): number {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+  const failure: CliFailure = error instanceof CliError ? error.failure : 'failed'
+  const code = (error instanceof CliError ? error.code : undefined) ?? failure
+  const text = asJson
+    ? JSON.stringify({ error: code, message: error.message })
+    : `gatehouse: ${error.message}`
+  process.stderr.write(`${text}\n`)
+  return EXIT_CODES[failure]
+}

@@ -1,0 +1,141 @@
+/** `gatehouse gates`: create, list, show, update and delete gates. */
+import type { Command } from 'commander'
+import { withClient } from './client.ts'
+import type { CliContext } from './context.ts'
+import { confirmDeletion } from './input.ts'
+import { formatTable, formatTime, printJson, printLine } from './output.ts'
+import { asJson, example, parseLimit, parseWhole } from './program-parts.ts'
+
+interface GateFlags {
+  readonly target?: readonly string[]
+  readonly name?: string
+  readonly description?: string
+  readonly timeoutMs?: number | null
+  readonly maxRetries?: number
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+export function bindGates(program: Command, context: CliContext): void {
+  const gates = program.command('gates').description('gates: the names that stand where a model name was')
+
+  withGateOptions(gates.command('create <id>'))
+    .description('make a gate')
+    .addHelpText(
+      'after',
+      example(
+        'gatehouse gates create assistant --target openai/gpt-5-mini',
+        'gatehouse gates create fast --target groq/llama-3.3-70b-versatile --target openai/gpt-4o-mini',
+      ),
+    )
+    .action(async (id: string, flags: GateFlags, command: Command) => {
+      const gate = await withClient(context, (client) =>
+        client.json('/v1/gates', { method: 'POST', body: { id, ...toBody(flags) } }),
+      )
+      show(gate, asJson(command))
+    })
+
+  gates
+    .command('list')
+    .description('list the gates, newest first')
+    .option('--limit <n>', 'at most this many', parseLimit, 100)
+    .addHelpText('after', example('gatehouse gates list'))
+    .action(async ({ limit }: { limit: number }, command: Command) => {
+      const rows = await withClient(context, (client) => client.list('/v1/gates', limit))
+      if (asJson(command)) return printJson(rows)
+      const table = rows.map((row) => ({ ID: String(row.id), TARGETS: targetsOf(row).join(', ') }))
+      printLine(formatTable(['ID', 'TARGETS'], table))
+    })
+
+  gates
+    .command('show <id>')
+    .description('show one gate')
+    .addHelpText('after', example('gatehouse gates show assistant'))
+    .action(async (id: string, _flags, command: Command) => {
+      show(await withClient(context, (client) => client.json(pathOf(id))), asJson(command))
+    })
+
+  withGateOptions(gates.command('update <id>'))
+    .description('change a gate; what is not given stays as it is')
+    .addHelpText('after', example('gatehouse gates update assistant --target openai/gpt-5 --max-retries 1'))
+    .action(async (id: string, flags: GateFlags, command: Command) => {
+      const gate = await withClient(context, (client) =>
+        client.json(pathOf(id), { method: 'PATCH', body: toBody(flags) }),
+      )
+      show(gate, asJson(command))
+    })
+
+  gates
+    .command('delete <id>')
+    .description('delete a gate; calls through it are refused at once')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('gatehouse gates delete assistant --yes'))
+    .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
+      await confirmDeletion(`the gate ${id}`, flags.yes === true)
+      await withClient(context, (client) => client.request(pathOf(id), { method: 'DELETE' }))
+      if (asJson(command)) return printJson({ id, deleted: true })
+      printLine(`Deleted ${id}.`)
+    })
+}
+
+function withGateOptions(command: Command): Command {
+  return command
+    .option('--target <provider/model>', 'a target; again for each further one, in their order', collect)
+    .option('--name <text>', 'display name')
+    .option('--description <text>', 'what it is for')
+    .option(
+      '--timeout-ms <ms>',
+      "longest call, in milliseconds, or 'none' for the server's limit",
+      parseTimeout,
+    )
+    .option('--max-retries <n>', 'times a target is tried again, 0 to 5', (text) =>
+      parseWhole(text, { min: 0, max: 5 }),
+    )
+}
+
+function collect(value: string, previous: readonly string[] | undefined): readonly string[] {
+  return [...(previous ?? []), value]
+}
+
+function parseTimeout(text: string): number | null {
+  return text === 'none' ? null : parseWhole(text, { min: 1, max: 3_600_000 })
+}
+
+/** Only what was given, so that a PATCH changes nothing else. */
+function toBody(flags: GateFlags): Json {
+  const { target, name, description, timeoutMs, maxRetries } = flags
+  return {
+    ...(target === undefined ? {} : { targets: target.map((model) => ({ model })) }),
+    ...(name === undefined ? {} : { displayName: name }),
+    ...(description === undefined ? {} : { description }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(maxRetries === undefined ? {} : { maxRetries }),
+  }
+}
+
+function pathOf(id: string): string {
+  return `/v1/gates/${encodeURIComponent(id)}`
+}
+
+export function targetsOf(gate: Json): string[] {
+  const targets = gate.targets
+  return Array.isArray(targets) ? targets.map((target) => String(target.model)) : []
+}
+
+function show(gate: Json, isJson: boolean): void {
+  if (isJson) {
+    printJson(gate)
+    return
+  }
+  const fields: readonly (readonly [string, string])[] = [
+    ['id', String(gate.id)],
+    ['name', String(gate.displayName)],
+    ['description', String(gate.description || '-')],
+    ['targets', targetsOf(gate).join(', ')],
+    ['timeout', gate.timeoutMs === null ? "the server's limit" : `${gate.timeoutMs} ms`],
+    ['retries', String(gate.maxRetries)],
+    ['created', formatTime(gate.createdAt)],
+    ['updated', formatTime(gate.updatedAt)],
+  ]
+  for (const [name, value] of fields) printLine(`${name.padEnd(12)}${value}`)
+}

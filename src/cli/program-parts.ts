@@ -1,0 +1,24 @@
+/** Small parts that every command is made of. */
+import { type Command, InvalidArgumentError } from 'commander'
+
+/** `--json` stands on the program, so that it may be written anywhere. */
+export function asJson(command: Command): boolean {
+  return command.optsWithGlobals().json === true
+}
+
+export function example(...lines: readonly string[]): string {
+  return `\nExample${lines.length === 1 ? '' : 's'}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
+}
+
+export function parseLimit(text: string): number {
+  return parseWhole(text, { min: 1, max: 100_000 })
+}
+
+/** @throws InvalidArgumentError, which commander reports with the option's name */
+export function parseWhole(text: string, range: { readonly min: number; readonly max: number }): number {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < range.min || value > range.max) {
+    throw new InvalidArgumentError(`It must be a whole number from ${range.min} to ${range.max}.`)
+  }
+  return value
+}

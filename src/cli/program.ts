@@ -1,0 +1,62 @@
+/** The command line, one bind call per command. Must not know how a gateway is made: the context does. */
+import { Command, CommanderError } from 'commander'
+import { bindCall } from './call.ts'
+import { EXIT_CODE_HELP, EXIT_CODES, reportError } from './cli-error.ts'
+import type { CliContext, ServeFlags } from './context.ts'
+import { bindGates } from './gates.ts'
+import { bindKeys } from './keys.ts'
+import { example } from './program-parts.ts'
+import { bindSandbox } from './sandbox.ts'
+
+const WHERE_TO = `
+Commands other than serve and sandbox talk to the gateway at GATEHOUSE_URL with the key GATEHOUSE_API_KEY.
+Without GATEHOUSE_URL they work on the local data folder, while no server uses it.`
+
+/** Runs one command. @returns the exit code; of `serve` and `sandbox`, when they have begun */
+export async function runProgram(context: CliContext, argv: readonly string[]): Promise<number> {
+  const program = new Command('gatehouse')
+    .description('A gateway for applications that call large language models.')
+    .version(context.version)
+    .option('--json', 'print JSON, errors too')
+    .addHelpText('after', `${WHERE_TO}\n${EXIT_CODE_HELP}`)
+    .showHelpAfterError('(add --help for what can be given)')
+    .exitOverride()
+  bindServe(program, context)
+  bindSandbox(program)
+  bindKeys(program, context)
+  bindGates(program, context)
+  bindCall(program, context)
+  inheritSettings(program, program)
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return Number(process.exitCode ?? 0)
+  } catch (error) {
+    // Commander has printed its own message already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODES.usage
+    return reportError(error, argv.includes('--json'))
+  }
+}
+
+function bindServe(program: Command, context: CliContext): void {
+  program
+    .command('serve')
+    .description('run the gateway; settings come from GATEHOUSE_* variables, which these options override')
+    .option('--sandbox', 'mount the sandbox provider and make the gate demo')
+    .option('--host <address>', 'address to listen on')
+    .option('--port <port>', 'port to listen on; 0 takes any free one')
+    .option('--data-dir <folder>', 'folder for the database and the journal')
+    .addHelpText(
+      'after',
+      example('gatehouse serve --sandbox', 'OPENAI_API_KEY=sk-… gatehouse serve --port 8080'),
+    )
+    .action((flags: ServeFlags) => context.serve(flags))
+}
+
+/** `--json` may stand before or after the command, and every command ends through the same door. */
+function inheritSettings(command: Command, program: Command): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(program)
+    if (child.commands.length === 0) child.option('--json', 'print JSON, errors too')
+    inheritSettings(child, program)
+  }
+}

@@ -1,0 +1,46 @@
+/** A gateway inside the command line's own process: the same paths as a server's, without a listener. */
+import type { LocalGateway } from './cli/context.ts'
+import { composeGatehouse } from './compose.ts'
+import { type Environment, readSettings } from './config/settings.ts'
+import { generateApiKey } from './core/api-key.ts'
+import { DEFAULT_ACCOUNT } from './core/ids.ts'
+import { sandbox as sandboxProvider } from './providers/sandbox.ts'
+import { startSandbox } from './sandbox/start-sandbox.ts'
+import { DataFolderInUseError } from './store/data-folder.ts'
+import { createLog } from './telemetry/log.ts'
+
+/** @throws SettingsError, DataFolderInUseError with how to reach the server that has the folder, and store errors */
+export async function openLocalGateway(environment: Environment): Promise<LocalGateway> {
+  const settings = readSettings({
+    ...environment,
+    GATEHOUSE_LOG_LEVEL: environment.GATEHOUSE_LOG_LEVEL ?? 'silent',
+  })
+  // A gate made by `serve --sandbox` answers here too.
+  const sandbox = settings.providerBaseUrls.has(sandboxProvider.id) ? undefined : startSandbox()
+  const knownAddresses = new Map(sandbox === undefined ? [] : [[sandboxProvider.id, sandbox.url]])
+  const log = createLog(settings.logLevel)
+  const gatehouse = await composeGatehouse({ settings, log, knownAddresses }).catch(
+    async (error: unknown) => {
+      await sandbox?.stop()
+      throw error instanceof DataFolderInUseError ? withWayOut(error) : error
+    },
+  )
+  const key = generateApiKey()
+  gatehouse.keys.addEphemeral(key, { accountId: DEFAULT_ACCOUNT, name: 'command line' })
+  return {
+    send: (request) => gatehouse.handle(request),
+    apiKey: key.reveal(),
+    async close() {
+      await gatehouse.close()
+      await sandbox?.stop()
+    },
+  }
+}
+
+function withWayOut(error: DataFolderInUseError): Error {
+  const url = error.holder?.url ?? 'its address'
+  return new Error(
+    `${error.message} To talk to it instead, set GATEHOUSE_URL=${url} and GATEHOUSE_API_KEY to one of its keys.`,
+    { cause: error },
+  )
+}

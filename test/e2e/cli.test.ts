@@ -1,0 +1,162 @@
+/** The command line as a person or a script uses it: the real program, on a local folder and against a server. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createBootstrapKey, startGatehouse } from '../support/start-gatehouse.ts'
+import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+
+interface Ran {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+async function run(
+  words: readonly string[],
+  options: { readonly environment: Record<string, string>; readonly input?: string },
+): Promise<Ran> {
+  const { PATH = '', HOME = '' } = process.env
+  const child = Bun.spawn([process.execPath, 'src/main.ts', ...words], {
+    env: { PATH, HOME, ...options.environment },
+    stdin: new Blob([options.input ?? '']),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { exitCode, stdout, stderr }
+}
+
+describe('on the local data folder', () => {
+  let folder: TemporaryFolder
+  let environment: Record<string, string>
+  beforeAll(async () => {
+    folder = await createTemporaryFolder()
+    environment = { GATEHOUSE_DATA_DIR: folder.path }
+  })
+  afterAll(() => folder.remove())
+
+  test('keys create prints the key alone on standard output, and keys list only its masked prefix', async () => {
+    const created = await run(['keys', 'create', 'ci'], { environment })
+    expect(created.exitCode).toBe(0)
+    expect(created.stdout).toMatch(/^sk-svc-[0-9a-f]{64}\n$/)
+    const listed = await run(['keys', 'list'], { environment })
+    expect(listed.stdout).toContain(`${created.stdout.slice(0, 11)}…`)
+    expect(listed.stdout).not.toContain(created.stdout.trim())
+  })
+
+  test('keys import reads the key from standard input and never shows it', async () => {
+    const key = `legacy_${'k'.repeat(40)}`
+    const imported = await run(['keys', 'import', 'old'], { environment, input: `${key}\n` })
+    expect(imported.exitCode).toBe(0)
+    expect(imported.stdout + imported.stderr).not.toContain(key)
+    expect((await run(['keys', 'import', 'again'], { environment, input: key })).exitCode).toBe(5)
+  })
+
+  test('a gate can be made, shown, changed, called and deleted', async () => {
+    const made = await run(['gates', 'create', 'try', '--target', 'sandbox/echo', '--json'], { environment })
+    expect(JSON.parse(made.stdout)).toMatchObject({ id: 'try', targets: [{ model: 'sandbox/echo' }] })
+    const updated = await run(['gates', 'update', 'try', '--timeout-ms', '5000', '--json'], { environment })
+    expect(JSON.parse(updated.stdout)).toMatchObject({
+      timeoutMs: 5000,
+      targets: [{ model: 'sandbox/echo' }],
+    })
+    expect((await run(['gates', 'list'], { environment })).stdout).toContain('try  sandbox/echo')
+    const called = await run(['call', 'try', 'Hello'], { environment })
+    expect(called).toMatchObject({ exitCode: 0, stdout: 'Sandbox echo: Hello\n' })
+    expect(called.stderr).toContain('sandbox/echo · ')
+    expect((await run(['gates', 'delete', 'try'], { environment })).exitCode).toBe(0)
+    expect((await run(['gates', 'show', 'try'], { environment })).exitCode).toBe(4)
+  })
+
+  test.each([
+    ['an unknown command', ['gats'], 2, 'Did you mean gates?'],
+    ['an option out of range', ['gates', 'create', 'x', '--max-retries', '9'], 2, '0 to 5'],
+    ['a missing argument', ['keys', 'create'], 2, 'name'],
+    ['a provider that is not known', ['gates', 'create', 'x', '--target', 'nobody/x'], 1, 'targets[0].model'],
+    ['a gate that is not there', ['call', 'nope', 'Hi'], 4, 'gate'],
+  ])('%s ends with its exit code and says what is wrong', async (_name, words, exitCode, said) => {
+    const ran = await run(words, { environment })
+    expect(ran).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(said) })
+  })
+
+  test('with --json an error is JSON on standard error', async () => {
+    const ran = await run(['gates', 'show', 'nope', '--json'], { environment })
+    expect(JSON.parse(ran.stderr)).toMatchObject({ error: 'gate_not_found' })
+  })
+
+  test('every command explains itself with an example', async () => {
+    for (const words of [
+      'serve',
+      'sandbox',
+      'keys create',
+      'keys list',
+      'keys import',
+      'keys delete',
+      'gates create',
+      'call',
+    ]) {
+      const ran = await run([...words.split(' '), '--help'], { environment })
+      expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('$ ') })
+    }
+  })
+})
+
+describe('against a server', () => {
+  let gatehouse: Awaited<ReturnType<typeof startGatehouse>>
+  let environment: Record<string, string>
+  beforeAll(async () => {
+    gatehouse = await startGatehouse({ sandbox: true })
+    environment = { GATEHOUSE_URL: gatehouse.url, GATEHOUSE_API_KEY: gatehouse.key }
+  })
+  afterAll(() => gatehouse.remove())
+
+  test.each(['responses', 'chat', 'mistral-chat', 'fim'])(
+    'calls a gate over %s, as a stream and whole',
+    async (endpoint) => {
+      for (const flags of [[], ['--no-stream']]) {
+        const ran = await run(['call', 'demo', 'Hello', '--endpoint', endpoint, ...flags], { environment })
+        expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/sandbox/i) })
+        expect(ran.stderr).toMatch(/\d+ tokens in, \d+ out/)
+      }
+    },
+  )
+
+  test('reads the prompt from standard input', async () => {
+    const ran = await run(['call', 'demo', '-'], { environment, input: 'from a pipe' })
+    expect(ran.stdout).toBe('Sandbox echo: from a pipe\n')
+  })
+
+  test('a stream that breaks is a failure', async () => {
+    await run(['gates', 'create', 'cut', '--target', 'sandbox/cut-mid-stream'], { environment })
+    expect((await run(['call', 'cut', 'Hello'], { environment })).exitCode).toBe(1)
+  })
+
+  test('a wrong key is told apart from a missing one and from a server that is not there', async () => {
+    const wrong = await run(['keys', 'list'], {
+      environment: { ...environment, GATEHOUSE_API_KEY: createBootstrapKey() },
+    })
+    expect(wrong).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('Invalid API key') })
+    const missing = await run(['keys', 'list'], { environment: { GATEHOUSE_URL: gatehouse.url } })
+    expect(missing).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('GATEHOUSE_API_KEY is not set'),
+    })
+    const gone = await run(['keys', 'list'], {
+      environment: { ...environment, GATEHOUSE_URL: 'http://127.0.0.1:1' },
+    })
+    expect(gone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('No gateway answers') })
+  })
+
+  test('two processes never write to one folder: the second says who has it and how to talk to it', async () => {
+    const folder = { GATEHOUSE_DATA_DIR: gatehouse.dataFolder }
+    const local = await run(['keys', 'list'], { environment: folder })
+    expect(local).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(`GATEHOUSE_URL=${gatehouse.url}`),
+    })
+    const second = await run(['serve', '--port', '0'], { environment: folder })
+    expect(second).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(gatehouse.url) })
+  })
+})

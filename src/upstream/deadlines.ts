@@ -17,6 +17,11 @@ export class Deadlines {
   readonly #pending = new Set<Deadline>()
   #timer: ReturnType<typeof setInterval> | undefined
 
+  /** How many waits there are. */
+  get size(): number {
+    return this.#pending.size
+  }
+
   add(deadline: Deadline): void {
     this.#pending.add(deadline)
     if (this.#timer === undefined) {

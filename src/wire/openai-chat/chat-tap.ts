@@ -25,7 +25,7 @@ export class ChatTap extends SseRelay implements StreamTap {
   usage: Usage | null = null
   reportedError: string | null = null
   #sawChunk = false
-  #sawFinish = false
+  #lastWithReason: SseFrame | undefined
 
   constructor(options: ChatTapOptions) {
     super()
@@ -38,10 +38,8 @@ export class ChatTap extends SseRelay implements StreamTap {
       if (this.verdict === 'open') this.verdict = 'complete'
       return { bytes: frame.raw, isTerminal: true }
     }
-    // Most chunks of a stream have none of these words; reading only those that do keeps an event at about a microsecond.
-    if (!this.#sawFinish && raw.includes('"finish_reason":') && !raw.includes('"finish_reason":null')) {
-      this.#sawFinish = this.#hasFinishReason(frame)
-    }
+    // Read only should the stream end without its last event: reading every one would cost more than relaying it.
+    if (raw.includes('finish_reason')) this.#lastWithReason = frame
     const namesUsage = raw.includes('"usage"')
     const shown = namesUsage ? this.#seeUsage(frame) : frame.raw
     if (raw.includes('"error"')) this.#seeError(frame)
@@ -51,7 +49,8 @@ export class ChatTap extends SseRelay implements StreamTap {
 
   /** Some providers close without `[DONE]`; a finish reason says that nothing is missing. */
   isWholeAtEnd(): boolean {
-    return this.verdict === 'open' && this.#sawFinish && !this.hasHalfEvent()
+    const last = this.#lastWithReason
+    return this.verdict === 'open' && last !== undefined && hasFinishReason(last) && !this.hasHalfEvent()
   }
 
   encodeFailure(error: GatewayError): Uint8Array {
@@ -62,11 +61,6 @@ export class ChatTap extends SseRelay implements StreamTap {
     }
     const data = encodeError('nested', error)
     return Buffer.concat([encodeSseFrame({ data: String(data) }), encodeSseFrame({ data: '[DONE]' })])
-  }
-
-  #hasFinishReason(frame: SseFrame): boolean {
-    const choices = readChunk(frame)?.choices
-    return Array.isArray(choices) && choices.some((choice) => typeof choice?.finish_reason === 'string')
   }
 
   /** Usage may come in any chunk, with choices or without (lessons.md); the last report counts. */
@@ -88,6 +82,11 @@ export class ChatTap extends SseRelay implements StreamTap {
     const message = (error as { message?: unknown }).message
     this.reportedError = typeof message === 'string' ? message : JSON.stringify(message ?? error)
   }
+}
+
+function hasFinishReason(frame: SseFrame): boolean {
+  const choices = readChunk(frame)?.choices
+  return Array.isArray(choices) && choices.some((choice) => typeof choice?.finish_reason === 'string')
 }
 
 /** `[DONE]` without decoding the frame when it is spelled the usual way. */

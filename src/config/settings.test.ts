@@ -1,0 +1,63 @@
+/** Settings: what is read, what is refused by name, and that no key is ever repeated. */
+import { describe, expect, test } from 'bun:test'
+import { readSettings } from './settings.ts'
+
+test('without a variable everything has its default', () => {
+  expect(readSettings({})).toMatchObject({
+    host: '127.0.0.1',
+    port: 4000,
+    ledgerFailure: 'closed',
+    logLevel: 'info',
+  })
+})
+
+describe('refused, naming the variable', () => {
+  test.each([
+    ['GATEHOUSE_PORT', '70000'],
+    ['GATEHOUSE_PORT', '-1'],
+    ['GATEHOUSE_PORT', '0x10'],
+    ['GATEHOUSE_REQUESTS_PER_MINUTE', '0'],
+    ['GATEHOUSE_MAX_BODY_BYTES', '1.5'],
+    ['GATEHOUSE_IDLE_TIMEOUT_MS', '1e3'],
+    ['GATEHOUSE_LEDGER_FAILURE', 'maybe'],
+    ['GATEHOUSE_LOG_LEVEL', 'loud'],
+    ['OPENAI_BASE_URL', 'ftp://x'],
+    ['OPENAI_BASE_URL', 'http://user:pass@x/v1'],
+    ['OPENAI_BASE_URL', 'https://x/v1?key=1'],
+    ['OPENAI_API_KEY', 'two words'],
+    ['GATEHOUSE_BOOTSTRAP_KEY', 'sk-svc-short'],
+  ])('%s=%s', (name, value) => {
+    expect(() => readSettings({ [name]: value })).toThrow(name)
+  })
+})
+
+test('a key is never repeated in a message, nor printed from the settings', () => {
+  const key = 'sk-svc-canary canary'
+  for (const name of ['GATEHOUSE_BOOTSTRAP_KEY', 'OPENAI_API_KEY']) {
+    expect(() => readSettings({ [name]: key })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('canary') }),
+    )
+  }
+  const settings = readSettings({ OPENAI_API_KEY: 'sk-canary' })
+  const shown =
+    Bun.inspect(settings, { depth: 9 }) +
+    JSON.stringify([...settings.providerKeys]) +
+    String(settings.providerKeys.get('openai'))
+  expect(shown).not.toContain('canary')
+  expect(settings.providerKeys.get('openai')?.reveal()).toBe('sk-canary')
+})
+
+test('an address loses its trailing slash, and empty variables count as absent', () => {
+  const settings = readSettings({
+    OPENAI_BASE_URL: 'http://127.0.0.1:9/v1/',
+    GATEHOUSE_PORT: '',
+    MISTRAL_API_KEY: '',
+  })
+  expect(settings.providerBaseUrls.get('openai')).toBe('http://127.0.0.1:9/v1')
+  expect(settings.port).toBe(4000)
+  expect(settings.providerKeys.has('mistral')).toBe(false)
+})
+
+test('a misspelt variable is found', () => {
+  expect(readSettings({ GATEHOUSE_PROT: '1', PATH: '/bin' }).unknownVariables).toEqual(['GATEHOUSE_PROT'])
+})

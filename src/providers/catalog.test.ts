@@ -1,0 +1,55 @@
+/** The catalog's data holds together, and says of each model what the gateway relies on. */
+import { describe, expect, test } from 'bun:test'
+import { catalog } from './catalog.ts'
+import { baseUrlVariable, keyVariable } from './define.ts'
+import { openai } from './openai.ts'
+
+test('ids are unique and can stand in a target and in a variable', () => {
+  const ids = catalog.map((provider) => provider.id)
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const id of ids) expect(id).toMatch(/^[a-z][a-z0-9-]*$/)
+  expect(keyVariable('azure-openai')).toBe('AZURE_OPENAI_API_KEY')
+  expect(baseUrlVariable('openai')).toBe('OPENAI_BASE_URL')
+})
+
+describe.each(catalog.map((provider) => [provider.id, provider] as const))('%s', (_id, provider) => {
+  test('speaks something, at an address and a path that fit together', () => {
+    expect(Object.keys(provider.endpoints).length).toBeGreaterThan(0)
+    for (const { path } of Object.values(provider.endpoints)) expect(path).toMatch(/^\/[a-z0-9/]+[a-z]$/)
+    if (provider.baseUrl !== undefined) expect(provider.baseUrl).toMatch(/^https:\/\/[^?#]*[^/]$/)
+    expect(provider.docs).toStartWith('https://')
+  })
+})
+
+test.each([
+  'gpt-5',
+  'gpt-5-mini',
+  'gpt-5.1-codex-max',
+  'gpt-5-2025-08-07',
+  'gpt-6',
+  'gpt-10',
+  'o1',
+  'o1-preview',
+  'o3-mini',
+  'o4-mini-deep-research',
+  'codex-mini-latest',
+  'computer-use-preview',
+  'ft:o4-mini-2025-04-16:acme::x',
+])('%s reasons', (model) => {
+  expect(openai.reasoningModels.test(model)).toBe(true)
+})
+
+test.each([
+  'gpt-4o',
+  'gpt-4.1-nano',
+  'gpt-4-turbo',
+  'gpt-3.5-turbo',
+  'gpt-5-chat-latest',
+  'gpt-5.2-chat-latest',
+  'chatgpt-4o-latest',
+  'ft:gpt-4o-mini:acme::x',
+  'omni-moderation',
+  'unknown',
+])('%s does not', (model) => {
+  expect(openai.reasoningModels.test(model)).toBe(false)
+})

@@ -1,0 +1,164 @@
+/** One exchange with upstreams that behave in every odd way, over real sockets. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { Deadlines } from './deadlines.ts'
+import { Exchange, type ExchangeTimeouts } from './exchange.ts'
+import { UpstreamFailure } from './upstream-failure.ts'
+
+type Script = (write: (text: string) => void, end: () => void) => void
+
+const stops: (() => void)[] = []
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop()
+})
+
+function startUpstream(script: Script) {
+  let open = 0
+  const listener = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open: () => {
+        open += 1
+      },
+      close: () => {
+        open -= 1
+      },
+      data: (socket) =>
+        script(
+          (text) => void socket.write(text),
+          () => void socket.end(),
+        ),
+    },
+  })
+  stops.push(() => listener.stop(true))
+  return { url: `http://127.0.0.1:${listener.port}/`, openConnections: () => open }
+}
+
+const PATIENT: ExchangeTimeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000 }
+
+function open(url: string, timeouts: Partial<ExchangeTimeouts> = {}) {
+  const deadlines = new Deadlines()
+  const client = new AbortController()
+  const exchange = new Exchange(deadlines, {
+    url,
+    headers: {},
+    body: new Uint8Array([1]),
+    timeouts: { ...PATIENT, ...timeouts },
+    signal: client.signal,
+  })
+  return { exchange, deadlines, client }
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise
+  } catch (thrown) {
+    if (thrown instanceof UpstreamFailure) return thrown.type
+    throw thrown
+  }
+  return 'none'
+}
+
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
+const silence: Script = () => {}
+const halfABody: Script = (write) => write(`${HEAD}content-length: 10\r\n\r\nabc`)
+
+describe('deadlines', () => {
+  test('an address that refuses connections has failed to connect', async () => {
+    const { exchange } = open('http://127.0.0.1:1/')
+    expect(await failureOf(exchange.send())).toBe('connect_failed')
+  })
+
+  test('an upstream that accepts and says nothing runs out of time for its first byte, not for connecting', async () => {
+    const { exchange, deadlines } = open(startUpstream(silence).url, { connectMs: 60, firstByteMs: 200 })
+    expect(await failureOf(exchange.send())).toBe('first_byte_timeout')
+    expect(deadlines.size).toBe(0)
+  })
+
+  test('an upstream that falls silent in the middle is idle', async () => {
+    const { exchange } = open(startUpstream(halfABody).url, { idleMs: 60 })
+    await exchange.send()
+    expect(await exchange.read()).toHaveLength(3)
+    expect(await failureOf(exchange.read())).toBe('idle_timeout')
+  })
+
+  test('an upstream that drips runs out of time in total', async () => {
+    const drip: Script = (write) => {
+      write(`${HEAD}content-length: 1000\r\n\r\n`)
+      const timer = setInterval(() => write('x'), 10)
+      stops.push(() => clearInterval(timer))
+    }
+    const { exchange } = open(startUpstream(drip).url, { totalMs: 150 })
+    const readEverything = async () => {
+      await exchange.send()
+      while ((await exchange.read()) !== undefined);
+    }
+    expect(await failureOf(readEverything())).toBe('total_timeout')
+  })
+
+  test('a shutdown ends every wait', async () => {
+    const { exchange, deadlines } = open(startUpstream(silence).url)
+    const sending = failureOf(exchange.send())
+    await Bun.sleep(20)
+    deadlines.expireAll()
+    expect(await sending).toBe('shutdown')
+  })
+})
+
+describe('endings', () => {
+  test('a client that leaves closes the connection to the upstream', async () => {
+    const upstream = startUpstream(halfABody)
+    const { exchange, client, deadlines } = open(upstream.url)
+    await exchange.send()
+    await exchange.read()
+    const reading = failureOf(exchange.read())
+    client.abort()
+    expect(await reading).toBe('cancelled')
+    for (let look = 0; look < 100 && upstream.openConnections() > 0; look += 1) await Bun.sleep(5)
+    expect(upstream.openConnections()).toBe(0)
+    expect(deadlines.size).toBe(0)
+  })
+
+  test('a client that left before it began is not sent for', async () => {
+    const upstream = startUpstream(silence)
+    const { exchange, client } = open(upstream.url)
+    client.abort()
+    expect(await failureOf(exchange.send())).toBe('cancelled')
+  })
+
+  test('a body cut short is a lost connection, with a length and in chunks', async () => {
+    const cuts: Script[] = [
+      (write, end) => {
+        write(`${HEAD}content-length: 10\r\n\r\nabc`)
+        setTimeout(end, 20)
+      },
+      (write, end) => {
+        write(`${HEAD}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n`)
+        setTimeout(end, 20)
+      },
+    ]
+    for (const cut of cuts) {
+      const { exchange } = open(startUpstream(cut).url)
+      await exchange.send()
+      expect(await failureOf(exchange.readAll())).toBe('connection_lost')
+    }
+  })
+
+  test('a redirect is an answer, and is not followed', async () => {
+    const redirect: Script = (write) =>
+      write('HTTP/1.1 307 T\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n')
+    const { exchange } = open(startUpstream(redirect).url)
+    expect((await exchange.send()).status).toBe(307)
+    exchange.close()
+  })
+
+  test('a whole body leaves nothing behind, and closing again is harmless', async () => {
+    const whole: Script = (write) => write(`${HEAD}content-length: 3\r\n\r\nabc`)
+    const { exchange, deadlines } = open(startUpstream(whole).url)
+    await exchange.send()
+    expect(new TextDecoder().decode(await exchange.readAll())).toBe('abc')
+    exchange.close()
+    exchange.close()
+    expect(deadlines.size).toBe(0)
+  })
+})

@@ -1,5 +1,5 @@
 /** What a key looks like and how it is stored: as a hash and a masked prefix, never as itself. */
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { AccountId, KeyId } from './ids.ts'
 import { Secret } from './secret.ts'
 
@@ -34,7 +34,7 @@ export function generateApiKey(): Secret {
 }
 
 export function hashApiKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex')
+  return hash('sha256', key, 'hex')
 }
 
 /** The prefix and four more characters: enough to tell keys apart, useless to an attacker. */

@@ -1,7 +1,6 @@
 /** Sends one request and reads just enough of the answer to know that it is one. Must not forward anything. */
 import type { Exchange } from '../upstream/exchange.ts'
 import type { AcceptedRequest, Dialect, RelayRequest, StreamTap, TapOutput } from '../wire/dialect.ts'
-import { type JsonObject, scanJsonObject } from '../wire/json-splice.ts'
 import { unusableAnswer } from './failures.ts'
 import type { Target } from './plan-targets.ts'
 import { toRefusal } from './refused-answer.ts'
@@ -11,7 +10,7 @@ const MAX_WHOLE_ANSWER_BYTES = 4 * 1024 * 1024
 
 /** The beginning of an answer that will be relayed. */
 export type BegunAnswer = { readonly status: number; readonly headers: Headers } & (
-  | { readonly type: 'whole'; readonly body: Uint8Array; readonly json: JsonObject }
+  | { readonly type: 'whole'; readonly body: Uint8Array; readonly json: Readonly<Record<string, unknown>> }
   | { readonly type: 'large'; readonly exchange: Exchange; readonly first: Uint8Array }
   | {
       readonly type: 'events'
@@ -86,14 +85,22 @@ async function readUpTo(exchange: Exchange, limit: number): Promise<Uint8Array> 
   return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
 }
 
-function parseAnswer(body: Uint8Array, target: Target): JsonObject {
+/** Parsed whole, unlike a request: it is small, nothing in it is edited, and this is the fastest check that it is JSON. */
+function parseAnswer(body: Uint8Array, target: Target): Readonly<Record<string, unknown>> {
   if (body.byteLength === 0) throw unusableAnswer(target.name, 'sent an empty answer')
+  let json: unknown
   try {
-    return scanJsonObject(body)
+    json = JSON.parse(decoder.decode(body))
   } catch {
     throw unusableAnswer(target.name, 'sent an answer that is not valid JSON')
   }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw unusableAnswer(target.name, 'sent JSON that is not an object')
+  }
+  return json as Record<string, unknown>
 }
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
 
 function wrongType(target: Target, contentType: string, wanted: string) {
   const sent = contentType.split(';')[0]?.slice(0, 64) || 'no content type'

@@ -72,6 +72,6 @@ export interface Dialect {
   /** The bytes for an upstream of the same dialect: the caller's, but for what has to change. */
   rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest
   /** Usage from a whole (non-stream) answer; null when it reports none. */
-  readUsage(answer: JsonObject): Usage | null
+  readUsage(answer: Readonly<Record<string, unknown>>): Usage | null
   createTap(relay: { readonly hidesUsage: boolean }): StreamTap
 }

@@ -31,10 +31,7 @@ export function mistralShaped(options: {
       }
       return { body: spliceJson(body, edits), hidesUsage: false }
     },
-    readUsage: (answer) => {
-      const usage = answer.get('usage')
-      return usage === undefined ? null : readUsage('openai-chat', answer.value(usage))
-    },
+    readUsage: (answer) => readUsage('openai-chat', answer.usage),
     createTap: () => new ChatTap({ hidesUsage: false, envelope: 'flat' }),
   }
 }

@@ -11,10 +11,7 @@ export const openaiChat: Dialect = {
   envelope: 'nested',
   accept,
   rewrite,
-  readUsage: (answer) => {
-    const usage = answer.get('usage')
-    return usage === undefined ? null : readUsage('openai-chat', answer.value(usage))
-  },
+  readUsage: (answer) => readUsage('openai-chat', answer.usage),
   createTap: ({ hidesUsage }) => new ChatTap({ hidesUsage, envelope: 'nested' }),
 }
 

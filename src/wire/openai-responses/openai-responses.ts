@@ -21,10 +21,7 @@ export const openaiResponses: Dialect = {
   envelope: 'nested',
   accept,
   rewrite,
-  readUsage: (answer) => {
-    const usage = answer.get('usage')
-    return usage === undefined ? null : readUsage('openai-responses', answer.value(usage))
-  },
+  readUsage: (answer) => readUsage('openai-responses', answer.usage),
   createTap: () => new ResponsesTap(),
 }
 

@@ -43,7 +43,11 @@ export function planTargets(
     .map((target) => findEndpoint(ports, target, dialect))
     .filter((found) => found !== undefined)
   if (speaking.length === 0) throw wrongDialect(gate, dialect)
-  return { gate, targets: speaking.map((found) => toTarget(ports, caller, found)) }
+  const targets = speaking
+    .map((found) => toTarget(ports, caller, found))
+    .filter((target) => target !== undefined)
+  if (targets.length === 0) throw noCredential(speaking)
+  return { gate, targets }
 }
 
 interface FoundEndpoint {
@@ -61,15 +65,11 @@ function findEndpoint(ports: PlanPorts, target: GateTarget, dialect: Dialect): F
   return { name: target.model, model: target.model.slice(slash + 1), provider, endpoint }
 }
 
-function toTarget(ports: PlanPorts, caller: Caller, found: FoundEndpoint): Target {
+/** @returns undefined when nobody has configured a credential for the target's provider */
+function toTarget(ports: PlanPorts, caller: Caller, found: FoundEndpoint): Target | undefined {
   const { provider, endpoint, model, name } = found
   const credential = ports.credentials.find(caller.accountId, provider.id)
-  if (credential === undefined) {
-    throw new GatewayError(
-      'provider_auth_failed',
-      `No credential is configured for ${provider.name}: the operator has to set its key.`,
-    )
-  }
+  if (credential === undefined) return undefined
   return {
     name,
     model,
@@ -78,6 +78,14 @@ function toTarget(ports: PlanPorts, caller: Caller, found: FoundEndpoint): Targe
     isReasoningModel: provider.reasoningModels?.test(model) ?? false,
     countsStreamsOnRequest: endpoint.countsStreamsOnRequest ?? false,
   }
+}
+
+function noCredential(targets: readonly FoundEndpoint[]): GatewayError {
+  const names = [...new Set(targets.map((target) => target.provider.name))].join(' or ')
+  return new GatewayError(
+    'provider_auth_failed',
+    `No credential is configured for ${names}: the operator has to set its key.`,
+  )
 }
 
 function gateNotFound(request: AcceptedRequest): GatewayError {

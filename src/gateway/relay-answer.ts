@@ -98,7 +98,7 @@ async function* relayEvents(
     reader.close()
     exchange.close()
     // Reached without an end only when the client has left between two events.
-    await settle({ outcome: 'cancelled', status, usage: tap.usage })
+    await settleQuietly(settle, { outcome: 'cancelled', status, usage: tap.usage })
   }
 }
 
@@ -123,7 +123,7 @@ async function* relayLarge(
     yield* endBroken(thrown, input, null, () => NOTHING)
   } finally {
     exchange.close()
-    await settle({ outcome: 'cancelled', status })
+    await settleQuietly(settle, { outcome: 'cancelled', status })
   }
 }
 

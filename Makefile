@@ -1,6 +1,6 @@
 # Every target installs what is missing first. `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-live check fmt install
+.PHONY: help run test test-live bench bench-quick check fmt install
 
 BUN := node_modules/.bin/bun
 
@@ -15,6 +15,12 @@ test: node_modules/.installed ## every check and every test (a part of it: ONLY=
 
 test-live: node_modules/.installed ## tests against the real providers whose keys are in the environment
 	@exec $(BUN) scripts/test.ts --only live
+
+bench: node_modules/.installed ## measure beside nginx and Portkey in one run; writes docs/benchmarks.md
+	@scripts/require-programs.sh nginx wrk && exec taskset -c 1 env BUN_CONFIG_MAX_HTTP_REQUESTS=65535 $(BUN) bench/main.ts
+
+bench-quick: node_modules/.installed ## the same in two minutes, compared with the stored figures
+	@scripts/require-programs.sh nginx wrk && exec taskset -c 1 env BUN_CONFIG_MAX_HTTP_REQUESTS=65535 $(BUN) bench/main.ts --quick
 
 check: node_modules/.installed ## types, style, layers, unused code, generated text
 	@exec $(BUN) scripts/check.ts

@@ -40,10 +40,9 @@ export class ChatTap extends SseRelay implements StreamTap {
     }
     // Read only should the stream end without its last event: reading every one would cost more than relaying it.
     if (raw.includes('finish_reason')) this.#lastWithReason = frame
-    const namesUsage = raw.includes('"usage"')
-    const shown = namesUsage ? this.#seeUsage(frame) : frame.raw
+    const shown = raw.includes('"usage"') ? this.#seeUsage(frame, raw) : frame.raw
     if (raw.includes('"error"')) this.#seeError(frame)
-    if (frame.data !== undefined) this.#sawChunk = true
+    if (!this.#sawChunk) this.#sawChunk = frame.data !== undefined
     return { bytes: shown, isTerminal: false }
   }
 
@@ -64,14 +63,16 @@ export class ChatTap extends SseRelay implements StreamTap {
   }
 
   /** Usage may come in any chunk, with choices or without (lessons.md); the last report counts. */
-  #seeUsage(frame: SseFrame): Uint8Array {
-    const chunk = readChunk(frame)
-    if (chunk === undefined || !Object.hasOwn(chunk, 'usage')) return frame.raw
-    this.usage = readUsage('openai-chat', chunk.usage) ?? this.usage
-    if (!this.#options.hidesUsage) return frame.raw
-    const { choices } = chunk
-    if (chunk.usage !== null && Array.isArray(choices) && choices.length === 0) return NOTHING
-    return withoutUsage(frame)
+  #seeUsage(frame: SseFrame, raw: Buffer): Uint8Array {
+    if (!raw.includes(USAGE_NULL) || raw.includes(USAGE_OBJECT)) {
+      const chunk = readChunk(frame)
+      if (chunk === undefined || !Object.hasOwn(chunk, 'usage')) return frame.raw
+      this.usage = readUsage('openai-chat', chunk.usage) ?? this.usage
+      const { choices } = chunk
+      const isUsageOnly = chunk.usage !== null && Array.isArray(choices) && choices.length === 0
+      if (this.#options.hidesUsage && isUsageOnly) return NOTHING
+    }
+    return this.#options.hidesUsage ? withoutUsage(frame, raw) : frame.raw
   }
 
   #seeError(frame: SseFrame): void {
@@ -104,18 +105,30 @@ function readChunk(frame: SseFrame): Record<string, unknown> | undefined {
 }
 
 /** The event without its `usage` member, every other byte of its JSON unchanged. */
-function withoutUsage(frame: SseFrame): Uint8Array {
+function withoutUsage(frame: SseFrame, raw: Buffer): Uint8Array {
+  // Nearly every event is one line, `data: {…}`, and is edited where it lies; others are put together anew.
+  const isOneLine =
+    raw.indexOf(LINE_END) === raw.length - 2 && raw.toString('latin1', 0, PREFIX.length) === PREFIX
+  const json = isOneLine ? raw.subarray(PREFIX.length, raw.length - 2) : Buffer.from(frame.data ?? '')
   let chunk: JsonObject
   try {
-    chunk = scanJsonObject(Buffer.from(frame.data ?? ''))
+    chunk = scanJsonObject(json)
   } catch {
-    return frame.raw
+    return frame.raw // Not JSON after all: there is no member to take out.
   }
   const member = chunk.get('usage')
   if (member === undefined) return frame.raw
-  const data = new TextDecoder().decode(spliceJson(chunk, [{ type: 'remove', member }]))
+  const edited = spliceJson(chunk, [{ type: 'remove', member }])
+  if (isOneLine) return Buffer.concat([raw.subarray(0, PREFIX.length), edited, raw.subarray(raw.length - 2)])
+  const data = new TextDecoder().decode(edited)
   return encodeSseFrame(frame.event === undefined ? { data } : { event: frame.event, data })
 }
+
+const PREFIX = 'data: '
+const LINE_END = 0x0a
+/** How every chunk but the last says that there is nothing to count yet. */
+const USAGE_NULL = '"usage":null'
+const USAGE_OBJECT = '"usage":{'
 
 function flatFailure(error: GatewayError): Record<string, unknown> {
   return { type: error.kind, code: error.code, message: error.message }

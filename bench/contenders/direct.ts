@@ -1,0 +1,13 @@
+/** No gateway: what generator and upstream can do by themselves. */
+import type { Contender } from '../contender.ts'
+
+export const direct: Contender = {
+  name: 'direct',
+  does: 'nothing in between',
+  start: async ({ url }) => ({
+    url: `${url}/v1/chat/completions`,
+    headers: {},
+    model: 'gpt-4o',
+    stop: async () => {},
+  }),
+}

@@ -1,0 +1,32 @@
+/** nginx as a plain reverse proxy: what moving the bytes costs in C, with no key, limit or ledger. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Contender } from '../contender.ts'
+import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
+import { nginxConfiguration } from '../upstream.ts'
+
+const PORT = 19_201
+
+export const nginx: Contender = {
+  name: 'nginx',
+  does: 'proxy_pass, one worker, keep-alive to the upstream; no key, no limit, no ledger',
+  async start({ url, folder, streams }) {
+    const path = join(folder, 'proxy.conf')
+    const server = `
+      upstream fixed { server ${new URL(url).host}; keepalive 512; keepalive_requests 1000000000; }
+      server { listen 127.0.0.1:${PORT} backlog=8192; proxy_buffering ${streams ? 'off' : 'on'};
+        location / { proxy_pass http://fixed; proxy_http_version 1.1; proxy_set_header Connection ""; } }`
+    writeFileSync(path, nginxConfiguration('proxy', folder, server))
+    const process = startPinned(CONTENDER_CORE, ['nginx', '-c', path, '-p', folder])
+    const address = `http://127.0.0.1:${PORT}`
+    const startMs = await untilAnswers(address)
+    return {
+      url: `${address}/v1/chat/completions`,
+      headers: {},
+      model: 'gpt-4o',
+      process,
+      startMs,
+      stop: () => process.stop(),
+    }
+  },
+}

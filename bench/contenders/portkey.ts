@@ -1,0 +1,56 @@
+/** Portkey's open-source gateway from npm, as its documentation starts it; it has no keys, limits or ledger of its own. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Contender } from '../contender.ts'
+import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
+
+const PORT = 19_203
+const VERSION = '1.15.2'
+const FOLDER = '.cache/portkey'
+
+export const portkey: Contender = {
+  name: 'portkey',
+  does: `@portkey-ai/gateway ${VERSION} on Node; no key, no limit, no ledger`,
+  async start({ url }) {
+    if (!install()) return undefined
+    const server = startPinned(
+      CONTENDER_CORE,
+      ['node', 'node_modules/@portkey-ai/gateway/build/start-server.js', '--headless', `--port=${PORT}`],
+      // It refuses private addresses as custom hosts unless they are named.
+      {
+        folder: FOLDER,
+        environment: { NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' },
+      },
+    )
+    const address = `http://127.0.0.1:${PORT}`
+    const startMs = await untilAnswers(address)
+    const headers = {
+      authorization: 'Bearer any',
+      'content-type': 'application/json',
+      'x-portkey-provider': 'openai',
+      'x-portkey-custom-host': `${url}/v1`,
+    }
+    return {
+      url: `${address}/v1/chat/completions`,
+      headers,
+      model: 'gpt-4o',
+      process: server,
+      startMs,
+      stop: () => server.stop(),
+    }
+  },
+}
+
+function install(): boolean {
+  if (existsSync(join(FOLDER, 'node_modules/@portkey-ai/gateway'))) return true
+  mkdirSync(FOLDER, { recursive: true })
+  writeFileSync(join(FOLDER, 'package.json'), '{"private":true}')
+  return Bun.spawnSync(
+    ['npm', 'install', '--silent', '--no-audit', '--no-fund', `@portkey-ai/gateway@${VERSION}`],
+    {
+      cwd: FOLDER,
+      stdout: 'ignore',
+      stderr: 'inherit',
+    },
+  ).success
+}

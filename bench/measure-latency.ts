@@ -1,0 +1,47 @@
+/**
+ * Latency at a fixed rate. Each call is timed from the moment it was due, not from when the generator got round to
+ * sending it: a stall counts for every call that waited behind it (coordinated omission).
+ */
+import type { RunningContender } from './contender.ts'
+import { chatBody } from './measure-throughput.ts'
+
+export interface Latency {
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly p999Ms: number
+  readonly failed: number
+}
+
+export async function measureLatency(
+  contender: RunningContender,
+  load: { readonly perSecond: number; readonly seconds: number },
+): Promise<Latency> {
+  const body = chatBody(contender.model, 1024)
+  const headers = { 'content-type': 'application/json', ...contender.headers }
+  const total = load.perSecond * load.seconds
+  const times: number[] = []
+  let failed = 0
+  const startedAt = performance.now()
+  const running: Promise<void>[] = []
+  const call = async (dueAt: number) => {
+    try {
+      const response = await fetch(contender.url, { method: 'POST', headers, body })
+      await response.arrayBuffer()
+      if (response.status !== 200) throw new Error(`HTTP ${response.status}`)
+      times.push(performance.now() - dueAt)
+    } catch {
+      failed += 1 // Counted and told with the result: a contender may be too slow for this rate.
+    }
+  }
+  for (let sent = 0; sent < total; ) {
+    const due = Math.min(total, Math.floor(((performance.now() - startedAt) * load.perSecond) / 1000))
+    for (; sent < due; sent += 1) running.push(call(startedAt + (sent * 1000) / load.perSecond))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await Promise.all(running)
+  // The first second warms up code and connections.
+  const steady = times.slice(load.perSecond).sort((a, b) => a - b)
+  const at = (share: number) =>
+    steady[Math.min(steady.length - 1, Math.floor(steady.length * share))] ?? Number.NaN
+  return { p50Ms: at(0.5), p99Ms: at(0.99), p999Ms: at(0.999), failed }
+}

@@ -1,0 +1,55 @@
+/** Streams: what an event costs, how long the first takes, and what a thousand open ones weigh. */
+import type { RunningContender } from './contender.ts'
+import { HEADERS_OF_PACE } from './pace.ts'
+
+export interface Streams {
+  /** Processor time of the contender for each relayed event. */
+  readonly cpuMicrosPerEvent: number
+  readonly medianFirstByteMs: number
+  /** Resident memory while all were open. */
+  readonly residentBytes: number
+  readonly failed: number
+}
+
+export async function measureStreams(
+  contender: RunningContender,
+  load: { readonly streams: number; readonly events: number; readonly everyMs: number },
+): Promise<Streams> {
+  const body = JSON.stringify({
+    model: contender.model,
+    stream: true,
+    messages: [{ role: 'user', content: 'Hi' }],
+  })
+  const headers = {
+    'content-type': 'application/json',
+    ...contender.headers,
+    [HEADERS_OF_PACE.events]: String(load.events),
+    [HEADERS_OF_PACE.everyMs]: String(load.everyMs),
+  }
+  const firstBytes: number[] = []
+  let failed = 0
+  const open = async () => {
+    const startedAt = performance.now()
+    const response = await fetch(contender.url, { method: 'POST', headers, body })
+    let text = ''
+    const decoder = new TextDecoder()
+    for await (const chunk of response.body ?? []) {
+      if (text === '') firstBytes.push(performance.now() - startedAt)
+      text = (text + decoder.decode(chunk, { stream: true })).slice(-64)
+    }
+    if (!text.includes('[DONE]')) failed += 1
+  }
+  const cpuBefore = contender.process?.cpuMicros() ?? 0
+  const streams = Promise.all(Array.from({ length: load.streams }, open))
+  await Bun.sleep((load.events * load.everyMs) / 2)
+  const residentBytes = contender.process?.residentBytes() ?? 0
+  await streams
+  const cpuMicros = (contender.process?.cpuMicros() ?? 0) - cpuBefore
+  firstBytes.sort((a, b) => a - b)
+  return {
+    cpuMicrosPerEvent: cpuMicros / (load.streams * load.events),
+    medianFirstByteMs: firstBytes[firstBytes.length >> 1] ?? Number.NaN,
+    residentBytes,
+    failed,
+  }
+}

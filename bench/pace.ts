@@ -1,0 +1,2 @@
+/** How a measurement tells the paced upstream what to play: headers, which every gateway passes on. */
+export const HEADERS_OF_PACE = { events: 'x-bench-events', everyMs: 'x-bench-every-ms' } as const

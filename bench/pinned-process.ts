@@ -1,0 +1,84 @@
+/** Programs on a core of their own, and what the kernel says they used. Knows nothing of what they do. */
+import { readFileSync } from 'node:fs'
+
+/** The contender has one core, generator and upstream share the other: the machine has two. */
+export const CONTENDER_CORE = '0'
+export const LOAD_CORE = '1'
+
+export interface PinnedProcess {
+  readonly pid: number
+  /** User and system time of it and its children so far, in microseconds. */
+  cpuMicros(): number
+  /** Resident memory with its children, in bytes. */
+  residentBytes(): number
+  stop(): Promise<void>
+}
+
+/** USER_HZ: the unit of /proc/<pid>/stat, 100 on every Linux that matters. */
+const MICROS_PER_TICK = 10_000
+
+export function startPinned(
+  core: string,
+  command: readonly string[],
+  options: { readonly environment?: Readonly<Record<string, string>>; readonly folder?: string } = {},
+): PinnedProcess {
+  const { PATH = '', HOME = '' } = process.env
+  const child = Bun.spawn(['taskset', '-c', core, ...command], {
+    env: { PATH, HOME, ...options.environment },
+    ...(options.folder === undefined ? {} : { cwd: options.folder }),
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  return {
+    pid: child.pid,
+    cpuMicros: () => sum(treeOf(child.pid), readTicks) * MICROS_PER_TICK,
+    residentBytes: () => sum(treeOf(child.pid), readResidentBytes),
+    async stop() {
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => child.kill('SIGKILL'), 5_000)
+      await child.exited
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Waits until the address answers at all. @returns milliseconds from the call to the answer */
+export async function untilAnswers(url: string, request: RequestInit = {}): Promise<number> {
+  const startedAt = performance.now()
+  while (performance.now() - startedAt < 30_000) {
+    try {
+      await (await fetch(url, request)).arrayBuffer()
+      return performance.now() - startedAt
+    } catch {
+      await Bun.sleep(2) // Not listening yet.
+    }
+  }
+  throw new Error(`nothing answers at ${url}`)
+}
+
+function treeOf(pid: number): number[] {
+  const children = read(`/proc/${pid}/task/${pid}/children`).trim()
+  return [pid, ...(children === '' ? [] : children.split(' ').flatMap((child) => treeOf(Number(child))))]
+}
+
+function readTicks(pid: number): number {
+  const fields = read(`/proc/${pid}/stat`).split(') ')[1]?.split(' ') ?? []
+  return Number(fields[11] ?? 0) + Number(fields[12] ?? 0)
+}
+
+function readResidentBytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return '' // The process has ended.
+  }
+}
+
+function sum(pids: readonly number[], measure: (pid: number) => number): number {
+  return pids.reduce((total, pid) => total + measure(pid), 0)
+}

@@ -53,33 +53,53 @@ export function createPrivateFile(path: string): void {
   }
 }
 
+/** How many statements are kept ready: more than there are in the code, but for bulk inserts of odd lengths. */
+const KEPT_STATEMENTS = 64
+
+type KeptStatement = ReturnType<typeof prepare>
+
+function prepare(database: Database, sql: string) {
+  return database.prepare<unknown, SQLQueryBindings[]>(sql)
+}
+
+/** Statements are kept by their text: reading a bulk insert's costs SQLite twice what running it does. */
 function toKyselyDatabase(database: Database): SqliteDatabase {
+  const kept = new Map<string, KeptStatement>()
+  const find = (sql: string): KeptStatement => {
+    const statement = kept.get(sql) ?? prepare(database, sql)
+    // Taken out and put in again, so that the first one is always the one used least lately.
+    kept.delete(sql)
+    kept.set(sql, statement)
+    const [oldest] = kept
+    if (kept.size > KEPT_STATEMENTS && oldest !== undefined) {
+      kept.delete(oldest[0])
+      oldest[1].finalize()
+    }
+    return statement
+  }
   return {
-    prepare: (sql) => toKyselyStatement(database, sql),
-    // `true`: a statement that is still open is a mistake of ours and would keep the file locked unseen.
-    close: () => database.close(true),
+    prepare: (sql) => toKyselyStatement(database, sql, find(sql)),
+    close: () => {
+      for (const statement of kept.values()) statement.finalize()
+      kept.clear()
+      // `true`: a statement that is still open is a mistake of ours and would keep the file locked unseen.
+      database.close(true)
+    },
   }
 }
 
-/** Each statement is finalised after its one use, so that `close` really closes the file. */
-function toKyselyStatement(database: Database, sql: string): SqliteStatement {
-  const statement = database.prepare<unknown, SQLQueryBindings[]>(sql)
-  const use = <Result>(work: () => Result): Result => {
-    try {
-      return work()
-    } finally {
-      statement.finalize()
-    }
-  }
+function toKyselyStatement(database: Database, sql: string, statement: KeptStatement): SqliteStatement {
   return {
     reader: statement.columnNames.length > 0,
-    all: (parameters) => use(() => statement.all(...toBindings(parameters))),
-    run: (parameters) => use(() => statement.run(...toBindings(parameters))),
+    all: (parameters) => statement.all(...toBindings(parameters)),
+    run: (parameters) => statement.run(...toBindings(parameters)),
+    // One of its own: others may use the kept one while this is read row by row.
     *iterate(parameters) {
+      const own = prepare(database, sql)
       try {
-        yield* statement.iterate(...toBindings(parameters))
+        yield* own.iterate(...toBindings(parameters))
       } finally {
-        statement.finalize()
+        own.finalize()
       }
     },
   }

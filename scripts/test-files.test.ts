@@ -5,7 +5,7 @@ import { partOf } from './test-files.ts'
 test.each([
   ['src/core/ids.test.ts', 'unit'],
   ['scripts/test-files.test.ts', 'unit'],
-  ['test/contract/relay.test.ts', 'unit'],
+  ['test/contract/providers.test.ts', 'e2e'],
   ['test/e2e/first-minute.test.ts', 'e2e'],
   ['test/chaos/kill.test.ts', 'e2e'],
   ['test/browser/sign-in.test.ts', 'e2e'],

@@ -3,7 +3,7 @@
 export type TestPart = 'unit' | 'e2e' | 'live'
 
 /** What starts processes, servers or browsers; it runs by itself, so that nothing competes with it. */
-const SPAWNING = /^test\/(e2e|browser|chaos)\//
+const SPAWNING = /^test\/(contract|e2e|browser|chaos)\//
 /** Against real providers, with real keys: only when asked for. */
 const LIVE = /^test\/live\//
 

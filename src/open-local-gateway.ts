@@ -19,7 +19,7 @@ export async function openLocalGateway(environment: Environment): Promise<LocalG
   const sandbox = settings.providerBaseUrls.has(sandboxProvider.id) ? undefined : startSandbox()
   const knownAddresses = new Map(sandbox === undefined ? [] : [[sandboxProvider.id, sandbox.url]])
   const log = createLog(settings.logLevel)
-  const gatehouse = await composeGatehouse({ settings, log, knownAddresses }).catch(
+  const gatehouse = await whenFolderIsFree(() => composeGatehouse({ settings, log, knownAddresses })).catch(
     async (error: unknown) => {
       await sandbox?.stop()
       throw error instanceof DataFolderInUseError ? withWayOut(error) : error
@@ -37,10 +37,28 @@ export async function openLocalGateway(environment: Environment): Promise<LocalG
   }
 }
 
+const FOLDER_PATIENCE_MS = 5_000
+const FOLDER_POLL_MS = 50
+
+/** Waits for other commands, which have the folder for a moment; a server, which says its address, is not waited for. */
+async function whenFolderIsFree<T>(open: () => Promise<T>): Promise<T> {
+  const until = performance.now() + FOLDER_PATIENCE_MS
+  for (;;) {
+    try {
+      return await open()
+    } catch (error) {
+      const isPassing = error instanceof DataFolderInUseError && error.holder === undefined
+      if (!isPassing || performance.now() > until) throw error
+      await Bun.sleep(FOLDER_POLL_MS)
+    }
+  }
+}
+
 function withWayOut(error: DataFolderInUseError): Error {
-  const url = error.holder?.url ?? 'its address'
-  return new Error(
-    `${error.message} To talk to it instead, set GATEHOUSE_URL=${url} and GATEHOUSE_API_KEY to one of its keys.`,
-    { cause: error },
-  )
+  const { folder, holder } = error
+  const message =
+    holder === undefined
+      ? `The data folder ${folder} is in use by another Gatehouse process. Try again when it has ended, or set GATEHOUSE_URL and GATEHOUSE_API_KEY to talk to a server.`
+      : `The data folder ${folder} is in use by the server at ${holder.url} (process ${holder.pid}). Talk to it: set GATEHOUSE_URL=${holder.url} and GATEHOUSE_API_KEY to one of its keys.`
+  return new Error(message, { cause: error })
 }

@@ -10,10 +10,6 @@ import { type Listener, listen } from './server.ts'
 import { writeServerInfo } from './store/data-folder.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 
-/** Bun opens at most this many upstream connections at once, and 256 unless told before it starts. */
-const UPSTREAM_CONNECTIONS = '65535'
-const CONNECTIONS_VARIABLE = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
-
 export interface ServeOptions {
   readonly settings: Settings
   readonly withSandbox: boolean
@@ -21,19 +17,33 @@ export interface ServeOptions {
 
 /** Returns when the gateway listens; the process then lives until it is told to end. */
 export async function serve({ settings, withSandbox }: ServeOptions): Promise<void> {
-  raiseConnectionLimit()
   const log = createLog(settings.logLevel)
   for (const name of settings.unknownVariables) log.warn({ name }, 'unknown setting: is it misspelt?')
   const sandbox = withSandbox ? startSandbox() : undefined
   const knownAddresses = new Map(sandbox === undefined ? [] : [[sandboxProvider.id, sandbox.url]])
-  const gatehouse = await composeGatehouse({ settings, log, knownAddresses })
-  const firstKey = await ensureFirstKey(gatehouse, settings)
-  if (withSandbox) await ensureDemoGate(gatehouse)
-  const listener = listen(settings, (request) => gatehouse.handle(request))
-  writeServerInfo(settings.dataFolder, { pid: process.pid, url: listener.url })
-  endOnSignal({ gatehouse, listener, sandbox, settings, log })
-  log.info({ url: listener.url, version: VERSION, dataFolder: settings.dataFolder }, 'ready')
-  process.stdout.write(welcome(listener.url, { firstKey, withSandbox }))
+  const gatehouse = await composeGatehouse({ settings, log, knownAddresses }).catch(
+    async (error: unknown) => {
+      // What listens keeps a process alive, also one that has failed.
+      await sandbox?.stop()
+      throw error
+    },
+  )
+  let listener: Listener | undefined
+  try {
+    // Listening comes first: a key made for a start that then fails would be in the store and never be shown.
+    listener = listen(settings, (request) => gatehouse.handle(request))
+    const firstKey = await ensureFirstKey(gatehouse, settings)
+    if (withSandbox) await ensureDemoGate(gatehouse)
+    writeServerInfo(settings.dataFolder, { pid: process.pid, url: listener.url })
+    endOnSignal({ gatehouse, listener, sandbox, settings, log })
+    log.info({ url: listener.url, version: VERSION, dataFolder: settings.dataFolder }, 'ready')
+    process.stdout.write(welcome(listener.url, { firstKey, withSandbox }))
+  } catch (error) {
+    await listener?.stop()
+    await gatehouse.close()
+    await sandbox?.stop()
+    throw error
+  }
 }
 
 /** Options of the command line stand in for the variables they are named after. */
@@ -41,22 +51,10 @@ export async function serveFromFlags(environment: Environment, flags: ServeFlags
   const settings = readSettings({
     ...environment,
     ...(flags.host === undefined ? {} : { GATEHOUSE_HOST: flags.host }),
-    ...(flags.port === undefined ? {} : { GATEHOUSE_PORT: flags.port }),
+    ...(flags.port === undefined ? {} : { GATEHOUSE_PORT: String(flags.port) }),
     ...(flags.dataDir === undefined ? {} : { GATEHOUSE_DATA_DIR: flags.dataDir }),
   })
   await serve({ settings, withSandbox: flags.sandbox === true })
-}
-
-/** The runtime reads the limit before any code of ours runs, so the process replaces itself once; it keeps its id. */
-function raiseConnectionLimit(): void {
-  if (process.env[CONNECTIONS_VARIABLE] !== undefined || process.execve === undefined) return
-  const environment = Object.fromEntries(
-    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  )
-  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
-    ...environment,
-    [CONNECTIONS_VARIABLE]: UPSTREAM_CONNECTIONS,
-  })
 }
 
 /** @returns the key to show, once, when one had to be made */

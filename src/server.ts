@@ -69,6 +69,8 @@ export function listen(
     hostname: address.host,
     port: address.port,
     development: false,
+    // Without it `development: false` lets a second server share the port, and each gets some of the requests.
+    reusePort: false,
     idleTimeout: IDLE_SECONDS,
     // Bodies are bounded where the answer can say so in the caller's own envelope.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,

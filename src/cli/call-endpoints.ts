@@ -24,6 +24,8 @@ export interface CallEndpoint {
   readDelta(event: Json): string
   /** Why an event says that the stream failed; undefined when it does not. */
   readFailure(event: Json): string | undefined
+  /** Whether an event says that nothing is missing: a stream can end early without any sign of it. */
+  isEnd(event: Json): boolean
   readUsage(answerOrEvent: Json): CallUsage | undefined
 }
 
@@ -33,6 +35,7 @@ const chatShaped = {
   readText: (answer: Json) => text(at(answer, 'choices', 0, 'message', 'content')),
   readDelta: (event: Json) => text(at(event, 'choices', 0, 'delta', 'content')),
   readFailure: (event: Json) => (event.error === undefined ? undefined : errorMessage(event.error)),
+  isEnd: (event: Json) => typeof at(event, 'choices', 0, 'finish_reason') === 'string',
   readUsage: (answer: Json) => usage(answer.usage, 'prompt_tokens', 'completion_tokens'),
 }
 
@@ -58,6 +61,7 @@ export const CALL_ENDPOINTS: Readonly<Record<string, CallEndpoint>> = {
       if (event.type === 'error') return errorMessage(event.error ?? event)
       return event.type === 'response.failed' ? errorMessage(at(event, 'response', 'error')) : undefined
     },
+    isEnd: (event) => event.type === 'response.completed' || event.type === 'response.incomplete',
     readUsage: (answer) =>
       usage(at(answer, 'response', 'usage') ?? answer.usage, 'input_tokens', 'output_tokens'),
   },

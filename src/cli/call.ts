@@ -2,11 +2,11 @@
 import { type Command, Option } from 'commander'
 import { CALL_ENDPOINTS, type CallEndpoint, type CallQuestion, type CallUsage } from './call-endpoints.ts'
 import { CliError } from './cli-error.ts'
-import { type Client, withClient } from './client.ts'
+import { type Client, type JsonObject, notAGateway, readJsonObject, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { targetsOf } from './gates.ts'
 import { readStandardInput } from './input.ts'
-import { printJson, printNote } from './output.ts'
+import { onReaderGone, printJson, printLine, printNote, toPrintable } from './output.ts'
 import { asJson, example, parseWhole } from './program-parts.ts'
 import { readEventData } from './read-event-data.ts'
 
@@ -17,6 +17,8 @@ interface CallFlags {
   readonly maxTokens?: number
   readonly stream: boolean
 }
+
+const FIM = 'fim'
 
 export function bindCall(program: Command, context: CliContext): void {
   program
@@ -45,7 +47,12 @@ export function bindCall(program: Command, context: CliContext): void {
     .action(async (gate: string, promptText: string, flags: CallFlags, command: Command) => {
       const { endpoint: named, system, suffix, maxTokens } = flags
       const isJson = asJson(command)
+      if (suffix !== undefined && named !== undefined && named !== FIM)
+        throw new CliError('usage', `--suffix is for --endpoint ${FIM} only.`)
+      if (system !== undefined && (named === FIM || suffix !== undefined))
+        throw new CliError('usage', 'Fill-in-the-middle takes no --system.')
       const prompt = promptText === '-' ? await readStandardInput() : promptText
+      if (prompt === '') throw new CliError('usage', 'The prompt is empty.')
       const question: CallQuestion = {
         gate,
         prompt,
@@ -64,14 +71,15 @@ export function bindCall(program: Command, context: CliContext): void {
 
 /** The first endpoint whose format one of the gate's providers speaks; with a suffix only fill-in-the-middle will do. */
 async function findEndpoint(client: Client, question: CallQuestion): Promise<CallEndpoint> {
-  const gate = await client.json(`/v1/gates/${encodeURIComponent(question.gate)}`)
-  const providers = (await client.json('/v1/providers')).data as readonly Readonly<Record<string, unknown>>[]
+  const gate = await client.json(`/v1/gates/${encodeURIComponent(question.gate)}`, 'id')
+  const providers = (await client.json('/v1/providers', 'data')).data as readonly JsonObject[]
   const dialects = new Set<unknown>()
   for (const target of targetsOf(gate)) {
     const provider = providers.find((candidate) => target.startsWith(`${candidate.id}/`))
     for (const dialect of (provider?.dialects as string[] | undefined) ?? []) dialects.add(dialect)
   }
-  const order = question.suffix === undefined ? Object.keys(CALL_ENDPOINTS) : ['fim']
+  const fitting = Object.keys(CALL_ENDPOINTS).filter((name) => name !== FIM || question.system === undefined)
+  const order = question.suffix === undefined ? fitting : [FIM]
   const endpoint = order
     .map((name) => CALL_ENDPOINTS[name])
     .find((candidate) => candidate !== undefined && dialects.has(candidate.dialect))
@@ -92,11 +100,14 @@ async function callGate(
 ): Promise<void> {
   const startedAt = performance.now()
   const interruption = new AbortController()
-  const interrupt = () => {
+  const interruptWith = (exitCode: number) => () => {
+    process.exitCode = exitCode
     interruption.abort()
-    process.exitCode = 130
   }
-  process.once('SIGINT', interrupt)
+  // The call is ended rather than the process, so that its row in the log says what became of it.
+  const signals = { SIGINT: interruptWith(130), SIGTERM: interruptWith(143) }
+  for (const [signal, interrupt] of Object.entries(signals)) process.once(signal, interrupt)
+  onReaderGone(interruptWith(141))
   try {
     const response = await client.request(endpoint.path, {
       method: 'POST',
@@ -105,36 +116,49 @@ async function callGate(
     })
     const usage = question.stream
       ? await showStream(response, endpoint)
-      : showAnswer((await response.json()) as Record<string, unknown>, endpoint, isJson)
-    if (!isJson) printNote(summary(response, usage, performance.now() - startedAt))
+      : await showAnswer(response, endpoint, isJson)
+    if (!isJson && !interruption.signal.aborted)
+      printNote(summary(response, usage, performance.now() - startedAt))
   } catch (error) {
     if (!interruption.signal.aborted) throw error
   } finally {
-    process.off('SIGINT', interrupt)
+    for (const [signal, interrupt] of Object.entries(signals)) process.off(signal, interrupt)
   }
 }
 
-function showAnswer(
-  answer: Record<string, unknown>,
+async function showAnswer(
+  response: Response,
   endpoint: CallEndpoint,
   isJson: boolean,
-): CallUsage | undefined {
+): Promise<CallUsage | undefined> {
+  const answer = await readJsonObject(response)
+  if (answer === undefined) throw notAGateway(response)
   if (isJson) printJson(answer)
-  else process.stdout.write(`${endpoint.readText(answer)}\n`)
+  else printLine(toShown(endpoint.readText(answer)))
   return endpoint.readUsage(answer)
 }
 
-/** @throws CliError when the stream says that it failed, or breaks */
+/** @throws CliError when the stream says that it failed, or breaks, or ends before it is complete */
 async function showStream(response: Response, endpoint: CallEndpoint): Promise<CallUsage | undefined> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) throw notAGateway(response)
   let usage: CallUsage | undefined
   let failure: string | undefined
+  let isWhole = false
+  let shown = ''
   try {
     for await (const data of readEventData(response)) {
-      if (data === '[DONE]') continue
-      const event = JSON.parse(data) as Record<string, unknown>
+      if (data === '[DONE]') {
+        isWhole = true
+        continue
+      }
+      const event = JSON.parse(data) as JsonObject
       failure ??= endpoint.readFailure(event)
+      isWhole ||= endpoint.isEnd(event)
       usage = endpoint.readUsage(event) ?? usage
-      process.stdout.write(endpoint.readDelta(event))
+      const delta = toShown(endpoint.readDelta(event))
+      if (delta === '') continue
+      process.stdout.write(delta)
+      shown = delta
     }
   } catch (cause) {
     throw new CliError(
@@ -142,10 +166,16 @@ async function showStream(response: Response, endpoint: CallEndpoint): Promise<C
       failure ?? `The answer broke off: ${cause instanceof Error ? cause.message : cause}`,
     )
   } finally {
-    process.stdout.write('\n')
+    if (!shown.endsWith('\n')) process.stdout.write('\n')
   }
   if (failure !== undefined) throw new CliError('failed', failure)
+  if (!isWhole) throw new CliError('failed', 'The answer broke off before it was complete.')
   return usage
+}
+
+/** A terminal must not obey what a model says; a file or a pipe gets it as it is. */
+function toShown(text: string): string {
+  return process.stdout.isTTY ? toPrintable(text) : text
 }
 
 function summary(response: Response, usage: CallUsage | undefined, durationMs: number): string {

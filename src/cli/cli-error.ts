@@ -1,4 +1,6 @@
 /** A failure that the command line reports in one line, with the exit code that scripts can rely on. */
+import { explainError } from './explain-error.ts'
+import { toPrintable } from './output.ts'
 
 export const EXIT_CODES = {
   failed: 1,
@@ -6,6 +8,7 @@ export const EXIT_CODES = {
   unauthorized: 3,
   notFound: 4,
   conflict: 5,
+  interrupted: 130,
 } as const
 
 export type CliFailure = keyof typeof EXIT_CODES
@@ -31,9 +34,8 @@ export function reportError(thrown: unknown, asJson: boolean): number {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
   const failure: CliFailure = error instanceof CliError ? error.failure : 'failed'
   const code = (error instanceof CliError ? error.code : undefined) ?? failure
-  const text = asJson
-    ? JSON.stringify({ error: code, message: error.message })
-    : `gatehouse: ${error.message}`
+  const message = error instanceof CliError ? error.message : explainError(error)
+  const text = asJson ? JSON.stringify({ error: code, message }) : `gatehouse: ${toPrintable(message)}`
   process.stderr.write(`${text}\n`)
   return EXIT_CODES[failure]
 }

@@ -8,9 +8,12 @@ export interface ClientCall {
   readonly signal?: AbortSignal
 }
 
-interface Page {
-  readonly data: readonly Record<string, unknown>[]
-  readonly nextCursor: string | null
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export interface Listing {
+  readonly rows: readonly JsonObject[]
+  /** Whether the list goes on where the limit was reached. */
+  readonly hasMore: boolean
 }
 
 const PAGE_SIZE = 200
@@ -40,23 +43,32 @@ export class Client {
     return response
   }
 
-  async json(path: string, call: ClientCall = {}): Promise<Record<string, unknown>> {
+  /** @throws CliError, also when `field` is not in the answer: then it is not a gateway that answered */
+  async json(path: string, field: string, call: ClientCall = {}): Promise<JsonObject> {
     const response = await this.request(path, call)
-    return (await response.json()) as Record<string, unknown>
+    const body = await readJsonObject(response)
+    if (body?.[field] === undefined) throw notAGateway(response)
+    return body
+  }
+
+  async delete(path: string): Promise<void> {
+    const response = await this.request(path, { method: 'DELETE' })
+    // Anything else that is well came from something that does not know what was asked.
+    if (response.status !== 204) throw notAGateway(response)
   }
 
   /** Follows the cursors until `limit` rows are there or the list ends. */
-  async list(path: string, limit: number): Promise<readonly Record<string, unknown>[]> {
-    const rows: Record<string, unknown>[] = []
-    let cursor: string | null = null
+  async list(path: string, limit: number): Promise<Listing> {
+    const rows: JsonObject[] = []
+    let cursor: unknown = null
     do {
       const query = new URLSearchParams({ limit: String(Math.min(PAGE_SIZE, limit - rows.length)) })
-      if (cursor !== null) query.set('cursor', cursor)
-      const page = (await this.json(`${path}?${query}`)) as unknown as Page
-      rows.push(...page.data)
+      if (typeof cursor === 'string') query.set('cursor', cursor)
+      const page: JsonObject = await this.json(`${path}?${query}`, 'data')
+      if (Array.isArray(page.data)) rows.push(...page.data)
       cursor = page.nextCursor
-    } while (cursor !== null && rows.length < limit)
-    return rows
+    } while (typeof cursor === 'string' && rows.length < limit)
+    return { rows, hasMore: typeof cursor === 'string' }
   }
 }
 
@@ -65,6 +77,12 @@ export async function withClient<T>(context: CliContext, use: (client: Client) =
   const baseUrl = context.environment.GATEHOUSE_URL
   const apiKey = context.environment.GATEHOUSE_API_KEY
   if (baseUrl) return await use(openRemote(baseUrl, apiKey))
+  if (apiKey) {
+    throw new CliError(
+      'failed',
+      'GATEHOUSE_API_KEY is set, but GATEHOUSE_URL is not: set it to the address of the gateway, or unset the key to work on the local data folder.',
+    )
+  }
   const local = await context.openLocal()
   try {
     return await use(new Client(local.send, { baseUrl: 'http://localhost', apiKey: local.apiKey }))
@@ -75,14 +93,21 @@ export async function withClient<T>(context: CliContext, use: (client: Client) =
 
 function openRemote(address: string, apiKey: string | undefined): Client {
   const url = URL.parse(address)
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new CliError('usage', `GATEHOUSE_URL is not an http or https address: '${address}'.`)
+  // The address is not repeated: it may hold a password.
+  if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.search}${url.hash}` !== '') {
+    throw new CliError(
+      'usage',
+      'GATEHOUSE_URL must be an http or https address without credentials, query or fragment, such as http://127.0.0.1:4000.',
+    )
   }
   if (!apiKey) {
     throw new CliError(
       'unauthorized',
       'GATEHOUSE_API_KEY is not set: it must hold a key of the gateway at GATEHOUSE_URL.',
     )
+  }
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new CliError('unauthorized', 'GATEHOUSE_API_KEY holds characters that are in no key.')
   }
   const send: SendRequest = (request) =>
     fetch(request, { redirect: 'manual' }).catch((cause: unknown) => {
@@ -92,7 +117,8 @@ function openRemote(address: string, apiKey: string | undefined): Client {
         `No gateway answers at ${url.origin}: is it running there? (${describe(cause)})`,
       )
     })
-  return new Client(send, { baseUrl: url.href.replace(/\/+$/, ''), apiKey })
+  // SDKs are given the address with `/v1`; here it is the same gateway.
+  return new Client(send, { baseUrl: url.href.replace(/\/+(v1\/*)?$/, ''), apiKey })
 }
 
 function describe(cause: unknown): string {
@@ -101,22 +127,41 @@ function describe(cause: unknown): string {
 
 const FAILURES: Readonly<Record<number, CliFailure>> = {
   401: 'unauthorized',
+  403: 'unauthorized',
   404: 'notFound',
   409: 'conflict',
 }
 
 /** Reads either envelope: `{error, message}` or `{error: {code, message}}`. */
 async function toCliError(response: Response): Promise<CliError> {
-  const failure = FAILURES[response.status] ?? 'failed'
-  const text = await response.text()
-  let body: { error?: string | { message?: string; code?: string | null }; message?: string }
+  const body = await readJsonObject(response)
+  const error = body?.error
+  const nested = typeof error === 'object' && error !== null ? (error as JsonObject) : undefined
+  const message = nested?.message ?? body?.message
+  if (typeof message !== 'string') return notAGateway(response)
+  const code = nested?.code ?? error
+  return new CliError(
+    FAILURES[response.status] ?? 'failed',
+    message,
+    typeof code === 'string' ? code : undefined,
+  )
+}
+
+/** @returns undefined for anything but a JSON object */
+export async function readJsonObject(response: Response): Promise<JsonObject | undefined> {
   try {
-    body = JSON.parse(text)
+    const body: unknown = JSON.parse(await response.text())
+    return typeof body === 'object' && body !== null ? (body as JsonObject) : undefined
   } catch {
-    return new CliError(failure, `The address answered HTTP ${response.status}, but not like a gateway.`)
+    return undefined
   }
-  const { error } = body
-  const nested = typeof error === 'object' && error !== null ? error : undefined
-  const message = nested?.message ?? body.message ?? `HTTP ${response.status}`
-  return new CliError(failure, message, nested?.code ?? (typeof error === 'string' ? error : undefined))
+}
+
+export function notAGateway(response: Response): CliError {
+  const location = response.headers.get('location')
+  const how = location === null ? (response.headers.get('content-type') ?? 'no content') : `to ${location}`
+  return new CliError(
+    'failed',
+    `The address in GATEHOUSE_URL answered HTTP ${response.status} (${how}), which is not how a gateway answers. Is it the gateway's own address?`,
+  )
 }

@@ -14,7 +14,7 @@ export interface LocalGateway {
 export interface ServeFlags {
   readonly sandbox?: boolean
   readonly host?: string
-  readonly port?: string
+  readonly port?: number
   readonly dataDir?: string
 }
 

@@ -1,10 +1,11 @@
 /** `gatehouse gates`: create, list, show, update and delete gates. */
 import type { Command } from 'commander'
-import { withClient } from './client.ts'
+import { CliError } from './cli-error.ts'
+import { type JsonObject, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion } from './input.ts'
-import { formatTable, formatTime, printJson, printLine } from './output.ts'
-import { asJson, example, parseLimit, parseWhole } from './program-parts.ts'
+import { formatTime, printJson, printLine, toPrintable } from './output.ts'
+import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
 
 interface GateFlags {
   readonly target?: readonly string[]
@@ -13,8 +14,6 @@ interface GateFlags {
   readonly timeoutMs?: number | null
   readonly maxRetries?: number
 }
-
-type Json = Readonly<Record<string, unknown>>
 
 export function bindGates(program: Command, context: CliContext): void {
   const gates = program.command('gates').description('gates: the names that stand where a model name was')
@@ -29,8 +28,10 @@ export function bindGates(program: Command, context: CliContext): void {
       ),
     )
     .action(async (id: string, flags: GateFlags, command: Command) => {
+      if (flags.target === undefined)
+        throw new CliError('usage', 'A gate needs a target: give --target provider/model.')
       const gate = await withClient(context, (client) =>
-        client.json('/v1/gates', { method: 'POST', body: { id, ...toBody(flags) } }),
+        client.json('/v1/gates', 'id', { method: 'POST', body: { id, ...toBody(flags) } }),
       )
       show(gate, asJson(command))
     })
@@ -41,10 +42,11 @@ export function bindGates(program: Command, context: CliContext): void {
     .option('--limit <n>', 'at most this many', parseLimit, 100)
     .addHelpText('after', example('gatehouse gates list'))
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const rows = await withClient(context, (client) => client.list('/v1/gates', limit))
-      if (asJson(command)) return printJson(rows)
-      const table = rows.map((row) => ({ ID: String(row.id), TARGETS: targetsOf(row).join(', ') }))
-      printLine(formatTable(['ID', 'TARGETS'], table))
+      const listing = await withClient(context, (client) => client.list('/v1/gates', limit))
+      printListing(listing, command, {
+        columns: ['ID', 'TARGETS'],
+        toRow: (row) => ({ ID: String(row.id), TARGETS: targetsOf(row).join(', ') }),
+      })
     })
 
   gates
@@ -52,15 +54,17 @@ export function bindGates(program: Command, context: CliContext): void {
     .description('show one gate')
     .addHelpText('after', example('gatehouse gates show assistant'))
     .action(async (id: string, _flags, command: Command) => {
-      show(await withClient(context, (client) => client.json(pathOf(id))), asJson(command))
+      show(await withClient(context, (client) => client.json(pathOf(id), 'id')), asJson(command))
     })
 
   withGateOptions(gates.command('update <id>'))
     .description('change a gate; what is not given stays as it is')
     .addHelpText('after', example('gatehouse gates update assistant --target openai/gpt-5 --max-retries 1'))
     .action(async (id: string, flags: GateFlags, command: Command) => {
+      if (Object.keys(toBody(flags)).length === 0)
+        throw new CliError('usage', 'There is nothing to change: give at least one option.')
       const gate = await withClient(context, (client) =>
-        client.json(pathOf(id), { method: 'PATCH', body: toBody(flags) }),
+        client.json(pathOf(id), 'id', { method: 'PATCH', body: toBody(flags) }),
       )
       show(gate, asJson(command))
     })
@@ -72,7 +76,7 @@ export function bindGates(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse gates delete assistant --yes'))
     .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
       await confirmDeletion(`the gate ${id}`, flags.yes === true)
-      await withClient(context, (client) => client.request(pathOf(id), { method: 'DELETE' }))
+      await withClient(context, (client) => client.delete(pathOf(id)))
       if (asJson(command)) return printJson({ id, deleted: true })
       printLine(`Deleted ${id}.`)
     })
@@ -102,7 +106,7 @@ function parseTimeout(text: string): number | null {
 }
 
 /** Only what was given, so that a PATCH changes nothing else. */
-function toBody(flags: GateFlags): Json {
+function toBody(flags: GateFlags): JsonObject {
   const { target, name, description, timeoutMs, maxRetries } = flags
   return {
     ...(target === undefined ? {} : { targets: target.map((model) => ({ model })) }),
@@ -117,12 +121,12 @@ function pathOf(id: string): string {
   return `/v1/gates/${encodeURIComponent(id)}`
 }
 
-export function targetsOf(gate: Json): string[] {
+export function targetsOf(gate: JsonObject): string[] {
   const targets = gate.targets
   return Array.isArray(targets) ? targets.map((target) => String(target.model)) : []
 }
 
-function show(gate: Json, isJson: boolean): void {
+function show(gate: JsonObject, isJson: boolean): void {
   if (isJson) {
     printJson(gate)
     return
@@ -137,5 +141,5 @@ function show(gate: Json, isJson: boolean): void {
     ['created', formatTime(gate.createdAt)],
     ['updated', formatTime(gate.updatedAt)],
   ]
-  for (const [name, value] of fields) printLine(`${name.padEnd(12)}${value}`)
+  for (const [name, value] of fields) printLine(`${name.padEnd(12)}${toPrintable(value)}`)
 }

@@ -5,9 +5,9 @@ import { CliError } from './cli-error.ts'
 export async function readSecret(question: string): Promise<string> {
   if (!process.stdin.isTTY) return (await readStandardInput()).trim()
   const { password, isCancel } = await import('@clack/prompts')
-  const answer = await password({ message: question })
-  if (isCancel(answer)) throw new CliError('failed', 'Cancelled.')
-  return answer.trim()
+  const answer = await password({ message: question, output: process.stderr })
+  if (isCancel(answer)) throw new CliError('interrupted', 'Cancelled.')
+  return (answer ?? '').trim()
 }
 
 export async function readStandardInput(): Promise<string> {
@@ -16,8 +16,9 @@ export async function readStandardInput(): Promise<string> {
 
 /** Asks before something that cannot be undone; a script without a terminal has said yes by calling. */
 export async function confirmDeletion(what: string, isAgreed: boolean): Promise<void> {
-  if (isAgreed || !process.stdin.isTTY || !process.stdout.isTTY) return
+  if (isAgreed || !process.stdin.isTTY || !process.stderr.isTTY) return
   const { confirm, isCancel } = await import('@clack/prompts')
-  const answer = await confirm({ message: `Delete ${what}?`, initialValue: false })
-  if (isCancel(answer) || !answer) throw new CliError('failed', 'Cancelled.')
+  const answer = await confirm({ message: `Delete ${what}?`, initialValue: false, output: process.stderr })
+  if (isCancel(answer)) throw new CliError('interrupted', 'Cancelled.')
+  if (!answer) throw new CliError('failed', 'Nothing was deleted.')
 }

@@ -1,10 +1,11 @@
 /** `gatehouse keys`: create, list, import and delete API keys. */
 import type { Command } from 'commander'
-import { withClient } from './client.ts'
+import { CliError } from './cli-error.ts'
+import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion, readSecret } from './input.ts'
-import { formatTable, formatTime, printJson, printLine, printNote } from './output.ts'
-import { asJson, example, parseLimit } from './program-parts.ts'
+import { formatTime, printJson, printLine, printNote } from './output.ts'
+import { asJson, example, parseLimit, printListing } from './program-parts.ts'
 
 export function bindKeys(program: Command, context: CliContext): void {
   const keys = program.command('keys').description('API keys of the account')
@@ -15,7 +16,7 @@ export function bindKeys(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse keys create "ci pipeline"', 'KEY=$(gatehouse keys create ci)'))
     .action(async (name: string, _flags, command: Command) => {
       const created = await withClient(context, (client) =>
-        client.json('/v1/keys', { method: 'POST', body: { name } }),
+        client.json('/v1/keys', 'key', { method: 'POST', body: { name } }),
       )
       if (asJson(command)) return printJson(created)
       printLine(String(created.key))
@@ -28,20 +29,17 @@ export function bindKeys(program: Command, context: CliContext): void {
     .option('--limit <n>', 'at most this many', parseLimit, 100)
     .addHelpText('after', example('gatehouse keys list', 'gatehouse keys list --json'))
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const rows = await withClient(context, (client) => client.list('/v1/keys', limit))
-      if (asJson(command)) return printJson(rows)
-      printLine(
-        formatTable(
-          ['ID', 'KEY', 'CREATED', 'LAST USED', 'NAME'],
-          rows.map((row) => ({
-            ID: String(row.id),
-            KEY: String(row.maskedPrefix),
-            CREATED: formatTime(row.createdAt),
-            'LAST USED': formatTime(row.lastUsedAt),
-            NAME: String(row.name),
-          })),
-        ),
-      )
+      const listing = await withClient(context, (client) => client.list('/v1/keys', limit))
+      printListing(listing, command, {
+        columns: ['ID', 'KEY', 'CREATED', 'LAST USED', 'NAME'],
+        toRow: (row) => ({
+          ID: shortIdOf(String(row.id)),
+          KEY: String(row.maskedPrefix),
+          CREATED: formatTime(row.createdAt),
+          'LAST USED': formatTime(row.lastUsedAt),
+          NAME: String(row.name),
+        }),
+      })
     })
 
   keys
@@ -52,8 +50,9 @@ export function bindKeys(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse keys import "old app" < key.txt'))
     .action(async (name: string, _flags, command: Command) => {
       const key = await readSecret('The key to import')
+      if (key === '') throw new CliError('usage', 'There is no key on standard input.')
       const imported = await withClient(context, (client) =>
-        client.json('/v1/keys/import', { method: 'POST', body: { name, key } }),
+        client.json('/v1/keys/import', 'id', { method: 'POST', body: { name, key } }),
       )
       if (asJson(command)) return printJson(imported)
       printLine(`Imported ${imported.maskedPrefix} as ${imported.id}.`)
@@ -64,12 +63,35 @@ export function bindKeys(program: Command, context: CliContext): void {
     .description('revoke a key; calls with it are refused at once')
     .option('--yes', 'do not ask')
     .addHelpText('after', example('gatehouse keys delete key_01a1fbc63aa470d6877cf556d6121edd'))
-    .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
+    .action(async (given: string, flags: { yes?: boolean }, command: Command) => {
+      // A prompt is not held while the data folder is: others may need it.
+      const id = SHORT_ID.test(given) ? await withClient(context, (client) => findId(client, given)) : given
       await confirmDeletion(`the key ${id}`, flags.yes === true)
-      await withClient(context, (client) =>
-        client.request(`/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' }),
-      )
+      await withClient(context, (client) => client.delete(`/v1/keys/${encodeURIComponent(id)}`))
       if (asJson(command)) return printJson({ id, deleted: true })
       printLine(`Deleted ${id}.`)
     })
+}
+
+const SHORT_ID_LENGTH = 12
+const SHORT_ID = /^[0-9a-f]{6,31}$/
+const MOST_KEYS = 100_000
+
+/** The end of an id, which is the random part of it: whole ids leave no place for names in a line of 80 characters. */
+function shortIdOf(id: string): string {
+  return id.slice(-SHORT_ID_LENGTH)
+}
+
+/** @throws CliError when no key's id, or more than one, ends like this */
+async function findId(client: Client, given: string): Promise<string> {
+  const { rows } = await client.list('/v1/keys', MOST_KEYS)
+  const [id, ...others] = rows.map((row) => String(row.id)).filter((candidate) => candidate.endsWith(given))
+  if (id === undefined) throw new CliError('notFound', `There is no key with an id that ends in ${given}.`)
+  if (others.length > 0) {
+    throw new CliError(
+      'conflict',
+      `${others.length + 1} keys have ids that end in ${given}: give more of it.`,
+    )
+  }
+  return id
 }

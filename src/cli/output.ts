@@ -6,34 +6,83 @@ export function printLine(text: string): void {
 
 /** For what is said beside the result, so that the result alone can be piped. */
 export function printNote(text: string): void {
-  process.stderr.write(`${text}\n`)
+  process.stderr.write(`${toPrintable(text)}\n`)
 }
 
 export function printJson(value: unknown): void {
   printLine(JSON.stringify(value, null, 2))
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const TERMINAL_CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+
+/** Without what would move the cursor, change colours or rename the window: names and answers come from elsewhere. */
+export function toPrintable(text: string): string {
+  return text.replaceAll(TERMINAL_CONTROLS, '')
+}
+
 export type Row = Readonly<Record<string, string>>
 
-/** Columns as wide as their longest cell, the last one as long as it is. */
-export function formatTable(columns: readonly string[], rows: readonly Row[]): string {
-  const widths = columns.map((column) =>
-    Math.max(column.length, ...rows.map((row) => row[column]?.length ?? 0)),
+/** What a terminal has unless it says otherwise; also the width when there is none. */
+const DEFAULT_WIDTH = 80
+const GAP = '  '
+
+/** Columns as wide as their longest cell; the last one is cut where the line would not fit into `width`. */
+export function formatTable(
+  columns: readonly string[],
+  rows: readonly Row[],
+  width: number = process.stdout.columns || DEFAULT_WIDTH,
+): string {
+  const lines = [columns, ...rows.map((row) => columns.map((column) => toCell(row[column] ?? '')))]
+  const widths = columns.map((_, index) =>
+    Math.max(...lines.map((cells) => Bun.stringWidth(cells[index] ?? ''))),
   )
-  const format = (cells: readonly string[]) =>
-    cells
-      .map((cell, index) => (index === cells.length - 1 ? cell : cell.padEnd(widths[index] ?? 0)))
-      .join('  ')
-      .trimEnd()
-  return [format(columns), ...rows.map((row) => format(columns.map((column) => row[column] ?? '')))].join(
-    '\n',
-  )
+  const before = widths.slice(0, -1).reduce((sum, columnWidth) => sum + columnWidth + GAP.length, 0)
+  const lastWidth = Math.max(width - before, columns.at(-1)?.length ?? 0)
+  return lines
+    .map((cells) =>
+      cells
+        .map((cell, index) =>
+          index === cells.length - 1 ? cut(cell, lastWidth) : pad(cell, widths[index] ?? 0),
+        )
+        .join(GAP)
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+function toCell(text: string): string {
+  return toPrintable(text.replaceAll(/\s+/g, ' '))
+}
+
+function pad(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - Bun.stringWidth(text)))
+}
+
+function cut(text: string, width: number): string {
+  if (Bun.stringWidth(text) <= width) return text
+  let kept = ''
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (Bun.stringWidth(kept + segment) >= width) break
+    kept += segment
+  }
+  return `${kept}…`
 }
 
 /** `2026-11-21 09:30` in the reader's zone; a dash for what has not happened. */
 export function formatTime(iso: unknown): string {
   if (typeof iso !== 'string') return '-'
   const time = new Date(iso)
+  if (Number.isNaN(time.getTime())) return '-'
   const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000)
   return local.toISOString().slice(0, 16).replace('T', ' ')
+}
+
+/** Calls back once when nobody reads standard output any more (`| head`), instead of dying with a stack trace. */
+export function onReaderGone(leave: (error: Error) => void): void {
+  process.stdout.once('error', (error) => {
+    // What is still written after the first failure fails too.
+    process.stdout.on('error', () => {})
+    leave(error)
+  })
 }

@@ -1,5 +1,7 @@
 /** Small parts that every command is made of. */
 import { type Command, InvalidArgumentError } from 'commander'
+import type { Listing } from './client.ts'
+import { formatTable, printJson, printLine, printNote, type Row } from './output.ts'
 
 /** `--json` stands on the program, so that it may be written anywhere. */
 export function asJson(command: Command): boolean {
@@ -15,10 +17,26 @@ export function parseLimit(text: string): number {
 }
 
 /** @throws InvalidArgumentError, which commander reports with the option's name */
+export function parsePort(text: string): number {
+  return parseWhole(text, { min: 0, max: 65_535 })
+}
+
+/** @throws InvalidArgumentError, which commander reports with the option's name */
 export function parseWhole(text: string, range: { readonly min: number; readonly max: number }): number {
   const value = Number(text)
   if (!/^\d+$/.test(text) || value < range.min || value > range.max) {
     throw new InvalidArgumentError(`It must be a whole number from ${range.min} to ${range.max}.`)
   }
   return value
+}
+
+/** A list as a table or as a JSON array, and a word when the limit has cut it. */
+export function printListing(
+  listing: Listing,
+  command: Command,
+  table: { readonly columns: readonly string[]; readonly toRow: (row: Listing['rows'][number]) => Row },
+): void {
+  if (asJson(command)) printJson(listing.rows)
+  else printLine(formatTable(table.columns, listing.rows.map(table.toRow)))
+  if (listing.hasMore) printNote(`These are the first ${listing.rows.length}; see more with --limit.`)
 }

@@ -1,11 +1,12 @@
 /** The command line, one bind call per command. Must not know how a gateway is made: the context does. */
 import { Command, CommanderError } from 'commander'
 import { bindCall } from './call.ts'
-import { EXIT_CODE_HELP, EXIT_CODES, reportError } from './cli-error.ts'
+import { CliError, EXIT_CODE_HELP, EXIT_CODES, reportError } from './cli-error.ts'
 import type { CliContext, ServeFlags } from './context.ts'
 import { bindGates } from './gates.ts'
 import { bindKeys } from './keys.ts'
-import { example } from './program-parts.ts'
+import { onReaderGone } from './output.ts'
+import { example, parsePort } from './program-parts.ts'
 import { bindSandbox } from './sandbox.ts'
 
 const WHERE_TO = `
@@ -14,6 +15,11 @@ Without GATEHOUSE_URL they work on the local data folder, while no server uses i
 
 /** Runs one command. @returns the exit code; of `serve` and `sandbox`, when they have begun */
 export async function runProgram(context: CliContext, argv: readonly string[]): Promise<number> {
+  const isJson = argv.includes('--json')
+  onReaderGone((error) => {
+    // A signal that has ended the command already has named the reason.
+    process.exitCode ||= 'code' in error && error.code === 'EPIPE' ? READER_GONE : reportError(error, isJson)
+  })
   const program = new Command('gatehouse')
     .description('A gateway for applications that call large language models.')
     .version(context.version)
@@ -21,6 +27,7 @@ export async function runProgram(context: CliContext, argv: readonly string[]): 
     .addHelpText('after', `${WHERE_TO}\n${EXIT_CODE_HELP}`)
     .showHelpAfterError('(add --help for what can be given)')
     .exitOverride()
+  if (isJson) program.configureOutput({ writeErr: () => {} })
   bindServe(program, context)
   bindSandbox(program)
   bindKeys(program, context)
@@ -31,10 +38,22 @@ export async function runProgram(context: CliContext, argv: readonly string[]): 
     await program.parseAsync([...argv], { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
-    // Commander has printed its own message already.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODES.usage
-    return reportError(error, argv.includes('--json'))
+    if (!(error instanceof CommanderError)) return reportError(error, isJson)
+    if (error.exitCode === 0) return 0
+    // For people, commander has printed its own message already.
+    return isJson ? reportError(toUsageError(error), true) : EXIT_CODES.usage
   }
+}
+
+/** What a shell reports of a program whose reader has gone (128 + SIGPIPE). */
+const READER_GONE = 141
+
+function toUsageError(error: CommanderError): CliError {
+  const isCommandMissing = error.code === 'commander.help'
+  return new CliError(
+    'usage',
+    isCommandMissing ? 'A command is missing: see --help.' : error.message.replace(/^error: /, ''),
+  )
 }
 
 function bindServe(program: Command, context: CliContext): void {
@@ -43,7 +62,7 @@ function bindServe(program: Command, context: CliContext): void {
     .description('run the gateway; settings come from GATEHOUSE_* variables, which these options override')
     .option('--sandbox', 'mount the sandbox provider and make the gate demo')
     .option('--host <address>', 'address to listen on')
-    .option('--port <port>', 'port to listen on; 0 takes any free one')
+    .option('--port <port>', 'port to listen on; 0 takes any free one', parsePort)
     .option('--data-dir <folder>', 'folder for the database and the journal')
     .addHelpText(
       'after',

@@ -1,7 +1,7 @@
 /** `gatehouse sandbox`: the provider sandbox alone, for testing one's own error handling. */
 import type { Command } from 'commander'
 import { printJson, printLine } from './output.ts'
-import { asJson, example, parseWhole } from './program-parts.ts'
+import { asJson, example, parsePort, parseWhole } from './program-parts.ts'
 
 interface SandboxFlags {
   readonly host: string
@@ -14,12 +14,7 @@ export function bindSandbox(program: Command): void {
     .command('sandbox')
     .description('run the sandbox provider alone: deterministic answers, and faults on request')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option(
-      '--port <port>',
-      'port to listen on; 0 takes any free one',
-      (text) => parseWhole(text, { min: 0, max: 65_535 }),
-      4010,
-    )
+    .option('--port <port>', 'port to listen on; 0 takes any free one', parsePort, 4010)
     .option(
       '--delay-ms <ms>',
       'pause between the events of a stream',

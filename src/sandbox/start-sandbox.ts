@@ -47,6 +47,8 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
     idleTimeout: 0,
     maxRequestBodySize: MAX_BODY_BYTES,
     development: false,
+    // Without it `development: false` lets a second server share the port, and each gets some of the requests.
+    reusePort: false,
     fetch: (request) => handle(request, settings),
     error: () =>
       Response.json(

@@ -1,5 +1,6 @@
 /** The command line as a person or a script uses it: the real program, on a local folder and against a server. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { listLogRows } from '../support/control-plane.ts'
 import { createBootstrapKey, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -86,6 +87,81 @@ describe('on the local data folder', () => {
     expect(JSON.parse(ran.stderr)).toMatchObject({ error: 'gate_not_found' })
   })
 
+  test('with --json wrong usage is JSON on standard error too', async () => {
+    for (const words of [
+      ['keys'],
+      ['keys', 'create'],
+      ['gats'],
+      ['call', 'x', 'y', '--max-tokens', 'many'],
+    ]) {
+      const ran = await run([...words, '--json'], { environment })
+      expect(ran).toMatchObject({ exitCode: 2, stdout: '' })
+      expect(JSON.parse(ran.stderr)).toMatchObject({ error: 'usage', message: expect.any(String) })
+    }
+  })
+
+  test.each([
+    ['a suffix for a chat', ['call', 'x', 'y', '--endpoint', 'chat', '--suffix', 'z']],
+    ['a system prompt for fill-in-the-middle', ['call', 'x', 'y', '--endpoint', 'fim', '--system', 'z']],
+    ['an empty prompt', ['call', 'x', '-']],
+    ['a gate without a target', ['gates', 'create', 'x']],
+    ['an update of nothing', ['gates', 'update', 'x']],
+    ['an import of nothing', ['keys', 'import', 'x']],
+    ['a port that is none', ['serve', '--port', '99999']],
+  ])('%s is wrong usage', async (_name, words) => {
+    expect((await run(words, { environment })).exitCode).toBe(2)
+  })
+
+  test('a list fits into 80 columns, and a listed id is enough to delete', async () => {
+    const name = `${'a long name\n'.repeat(9)}\u009b31m`
+    const created = JSON.parse((await run(['keys', 'create', name, '--json'], { environment })).stdout)
+    const listed = (await run(['keys', 'list'], { environment })).stdout.trim().split('\n')
+    for (const line of listed) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(80)
+    expect(listed.join('')).not.toContain('\u009b')
+    const shortId = listed.find((line) => line.includes('a long name'))?.split(' ')[0] ?? ''
+    expect(created.id).toEndWith(shortId)
+    expect((await run(['keys', 'delete', shortId], { environment })).stdout).toContain(created.id)
+    expect((await run(['keys', 'delete', shortId], { environment })).exitCode).toBe(4)
+  })
+
+  test('a list that the limit cuts says so', async () => {
+    await run(['keys', 'create', 'one'], { environment })
+    await run(['keys', 'create', 'two'], { environment })
+    const ran = await run(['keys', 'list', '--limit', '1', '--json'], { environment })
+    expect(JSON.parse(ran.stdout)).toHaveLength(1)
+    expect(ran.stderr).toContain('--limit')
+  })
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s ends a call, and its row says that it was cancelled', async (signal, exitCode) => {
+    const target = 'sandbox/echo+hang-mid-stream'
+    await run(['gates', 'create', `hang-${signal}`, '--target', target], { environment })
+    const { PATH = '', HOME = '' } = process.env
+    const child = Bun.spawn(
+      [process.execPath, 'src/main.ts', 'call', `hang-${signal}`, 'one two three four'],
+      {
+        env: { PATH, HOME, ...environment },
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'pipe',
+      },
+    )
+    const text = child.stdout.getReader()
+    await text.read()
+    child.kill(signal)
+    // A second signal would end the process at once, and a reader that leaves would be another reason to end.
+    while (!(await text.read()).done);
+    expect(await child.exited).toBe(exitCode)
+    expect(await child.stderr.text()).toBe('')
+    const key = (await run(['keys', 'create', 'reader'], { environment })).stdout.trim()
+    const server = await startGatehouse({ dataFolder: environment.GATEHOUSE_DATA_DIR ?? '', key })
+    const rows = await listLogRows(server)
+    await server.stop()
+    expect(rows.find((row) => row.gateId === `hang-${signal}`)).toMatchObject({ outcome: 'cancelled' })
+  })
+
   test('every command explains itself with an example', async () => {
     for (const words of [
       'serve',
@@ -100,6 +176,46 @@ describe('on the local data folder', () => {
       const ran = await run([...words.split(' '), '--help'], { environment })
       expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('$ ') })
     }
+  })
+})
+
+describe('starting', () => {
+  let folder: TemporaryFolder
+  beforeAll(async () => {
+    folder = await createTemporaryFolder()
+  })
+  afterAll(() => folder.remove())
+
+  test('a taken port is refused, ends the process, and does not use up the first key', async () => {
+    const running = await startGatehouse()
+    const { port } = new URL(running.url)
+    const environment = { GATEHOUSE_DATA_DIR: folder.path }
+    for (const words of [['serve', '--sandbox'], ['sandbox']]) {
+      const ran = await run([...words, '--port', port], { environment })
+      expect(ran).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(`port ${port}`) })
+    }
+    await running.remove()
+    const keys = await run(['keys', 'list', '--json'], { environment })
+    expect(JSON.parse(keys.stdout)).toEqual([])
+  })
+
+  test('commands that meet on one folder wait for each other', async () => {
+    const environment = { GATEHOUSE_DATA_DIR: folder.path }
+    const made = await Promise.all(
+      ['a', 'b', 'c'].map((name) => run(['keys', 'create', name], { environment })),
+    )
+    expect(made.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0])
+    const listed = await run(['keys', 'list'], { environment })
+    expect(listed.stdout.trim().split('\n')).toHaveLength(4)
+  })
+
+  test('a file that is no database is told with the way out', async () => {
+    const other = await createTemporaryFolder()
+    await Bun.write(`${other.path}/gatehouse.db`, 'not a database, but as long as the header of one would be')
+    const ran = await run(['keys', 'list'], { environment: { GATEHOUSE_DATA_DIR: other.path } })
+    await other.remove()
+    expect(ran.exitCode).toBe(1)
+    expect(ran.stderr).toMatch(/^gatehouse: .*GATEHOUSE_DATA_DIR.*\n$/)
   })
 })
 
@@ -126,6 +242,46 @@ describe('against a server', () => {
   test('reads the prompt from standard input', async () => {
     const ran = await run(['call', 'demo', '-'], { environment, input: 'from a pipe' })
     expect(ran.stdout).toBe('Sandbox echo: from a pipe\n')
+  })
+
+  test('an address that is no gateway is told apart from success', async () => {
+    const stranger = Bun.serve({ port: 0, fetch: () => Response.json({ hello: 'world' }) })
+    for (const words of [
+      ['keys', 'create', 'x'],
+      ['keys', 'list'],
+      ['gates', 'delete', 'x'],
+      ['call', 'x', 'y'],
+    ]) {
+      const ran = await run(words, { environment: { ...environment, GATEHOUSE_URL: stranger.url.href } })
+      expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('GATEHOUSE_URL') })
+      expect(ran.stdout.trim()).toBe('')
+    }
+    await stranger.stop(true)
+  })
+
+  test('a key without an address, and an address with a password, are refused without repeating either', async () => {
+    const alone = await run(['keys', 'list'], { environment: { GATEHOUSE_API_KEY: gatehouse.key } })
+    expect(alone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('GATEHOUSE_URL') })
+    const address = gatehouse.url.replace('//', '//user:hidden@')
+    const password = await run(['keys', 'list'], { environment: { ...environment, GATEHOUSE_URL: address } })
+    expect(password.exitCode).toBe(2)
+    expect(alone.stderr + password.stderr).not.toMatch(/hidden|sk-svc/)
+  })
+
+  test('the address that SDKs are given works too', async () => {
+    const withVersion = { ...environment, GATEHOUSE_URL: `${gatehouse.url}/v1` }
+    expect((await run(['keys', 'list'], { environment: withVersion })).exitCode).toBe(0)
+  })
+
+  test('a reader that leaves early ends a call without a stack trace', async () => {
+    const { PATH = '', HOME = '' } = process.env
+    const program = `"${process.execPath}" src/main.ts call demo "repeat 20000 words"`
+    const shell = Bun.spawn(['bash', '-c', `${program} | head -c 5 > /dev/null; echo "\${PIPESTATUS[0]}"`], {
+      env: { PATH, HOME, ...environment },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    expect([await shell.stdout.text(), await shell.stderr.text()]).toEqual(['141\n', ''])
   })
 
   test('a stream that breaks is a failure', async () => {

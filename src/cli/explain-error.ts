@@ -1,0 +1,22 @@
+/** Adds the cure to failures whose own words have none. Knows no command and no class of the house, only error codes. */
+
+/** What to say of an error that reached the command line; its own message where that says enough. */
+export function explainError(error: Error): string {
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown }
+  if (code === 'EADDRINUSE' || syscall === 'listen') return explainListen(error)
+  if (typeof code !== 'string') return error.message
+  if (code.startsWith('SQLITE_'))
+    return `The database in the data folder cannot be used (${error.message}). Restore a backup, or give another folder with GATEHOUSE_DATA_DIR.`
+  if (FOLDER_CODES.has(code))
+    return `The data folder cannot be used (${error.message}). Give another with GATEHOUSE_DATA_DIR.`
+  return error.message
+}
+
+const FOLDER_CODES: ReadonlySet<string> = new Set(['EACCES', 'EEXIST', 'ENOENT', 'ENOTDIR', 'EPERM', 'EROFS'])
+
+/** Bun says `Is port N in use?` of every address that it cannot listen on; with port 0 that cannot be the reason. */
+function explainListen(error: Error): string {
+  const port = /port (\d+)/.exec(error.message)?.[1] ?? '0'
+  if (port === '0') return `It cannot listen on this host (${error.message}). Give another with --host.`
+  return `It cannot listen on port ${port}: another process has it, or the host is not this machine's. Give another with --port (0 takes any free one) or --host.`
+}

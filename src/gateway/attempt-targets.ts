@@ -27,19 +27,18 @@ export interface Attempted {
 }
 
 export interface AttemptInput {
-  readonly request: AcceptedRequest
+  /** Of the caller's own request: its headers, and whether the client is still there. */
+  readonly request: Pick<Request, 'headers' | 'signal'>
+  readonly accepted: AcceptedRequest
   readonly dialect: Dialect
   readonly plan: Plan
-  /** The caller's own headers; what may not pass is dropped here. */
-  readonly headers: Headers
-  /** Aborts when the client is gone or the gateway shuts down. */
-  readonly signal: AbortSignal
   readonly progress: CallProgress
 }
 
 /** @throws GatewayError of the last target's failure; UpstreamFailure `cancelled` when the client left */
 export async function attemptTargets(ports: AttemptPorts, input: AttemptInput): Promise<Attempted> {
-  const { plan, progress, signal } = input
+  const { plan, progress } = input
+  const { signal } = input.request
   const startedAt = performance.now()
   let failure: GatewayError | undefined
   for (const target of plan.targets) {
@@ -69,18 +68,18 @@ async function attemptOnce(
   target: Target,
   startedAt: number,
 ): Promise<BegunAnswer> {
-  const { request, dialect, plan, signal } = input
-  const relayed = dialect.rewrite(request, target)
+  const { request, accepted, dialect, plan } = input
+  const relayed = dialect.rewrite(accepted, target)
   const totalMs = (plan.gate.timeoutMs ?? ports.timeouts.totalMs) - (performance.now() - startedAt)
   const exchange = new Exchange(ports.deadlines, {
     url: target.url,
-    headers: toUpstreamHeaders(input.headers, target),
+    headers: toUpstreamHeaders(request.headers, target),
     body: relayed.body,
     timeouts: { ...ports.timeouts, totalMs },
-    signal,
+    signal: request.signal,
   })
   try {
-    return await beginAnswer(exchange, { target, dialect, request, relayed })
+    return await beginAnswer(exchange, { target, dialect, request: accepted, relayed })
   } catch (thrown) {
     exchange.close()
     throw thrown

@@ -42,15 +42,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       settle = createSettle(ports, { id, startedAt, dialect, caller, request: accepted, ticket, progress })
       const plan = planTargets(ports, caller, accepted, dialect)
       progress.gateId = plan.gate.id
-      const { signal } = request
-      const attempted = await attemptTargets(ports, {
-        request: accepted,
-        dialect,
-        plan,
-        headers: request.headers,
-        signal,
-        progress,
-      })
+      const attempted = await attemptTargets(ports, { request, accepted, dialect, plan, progress })
       Object.assign(headers, toAnswerHeaders(accepted, progress))
       return await relayAnswer(ports, { attempted, dialect, settle, headers })
     } catch (thrown) {

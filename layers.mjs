@@ -25,4 +25,11 @@ export const layers = {
   },
 }
 // The composition root: these files join everything and may import every folder; no folder imports them.
-export const roots = ['main.ts', 'compose.ts', 'server.ts', 'serve.ts', 'open-local-gateway.ts']
+export const roots = [
+  'main.ts',
+  'compose.ts',
+  'server.ts',
+  'serve.ts',
+  'open-local-gateway.ts',
+  'prepare-process.ts',
+]

@@ -3,13 +3,13 @@
 import packageJson from '../package.json' with { type: 'json' }
 import type { CliContext } from './cli/context.ts'
 import { runProgram } from './cli/program.ts'
-import { raiseConnectionLimit } from './upstream/raise-connection-limit.ts'
+import { prepareProcess } from './prepare-process.ts'
 
 const context: CliContext = {
   version: packageJson.version,
   environment: process.env,
   async serve(flags) {
-    raiseConnectionLimit()
+    prepareProcess()
     const { serveFromFlags } = await import('./serve.ts')
     await serveFromFlags(process.env, flags)
   },

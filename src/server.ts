@@ -12,10 +12,12 @@ export interface Routes {
 }
 
 export function createRouter(routes: Routes): (request: Request) => Promise<Response> {
-  return async function route(request) {
+  return function route(request) {
     const path = pathOf(request.url)
-    const call = routes.dataPlane.find(path)
-    if (call !== undefined) return await call(request)
+    return routes.dataPlane.find(path)?.(request) ?? routeOther(request, path)
+  }
+
+  async function routeOther(request: Request, path: string): Promise<Response> {
     switch (path) {
       case '/healthz':
         return state(200, { status: 'ok', version: routes.version })

@@ -23,6 +23,8 @@ export interface Settings {
   readonly bodyTimeoutMs: number
   readonly keepAliveMs: number
   readonly shutdownTimeoutMs: number
+  /** How the process shares its cores (docs/decisions/0006). Acted upon before anything is loaded. */
+  readonly scheduling: 'batch' | 'normal'
   readonly ledgerFailure: 'closed' | 'open'
   readonly timeouts: {
     readonly connectMs: number
@@ -54,6 +56,7 @@ export const VARIABLES = {
   GATEHOUSE_TOTAL_TIMEOUT_MS: 'longest time for a whole call (3600000)',
   GATEHOUSE_KEEP_ALIVE_MS: 'silence in a stream after which a comment is sent (15000)',
   GATEHOUSE_SHUTDOWN_TIMEOUT_MS: 'time that open calls get to finish at SIGTERM (30000)',
+  GATEHOUSE_SCHEDULING: 'batch, or normal where other programs compete for the same cores (batch)',
   GATEHOUSE_LEDGER_FAILURE:
     'closed: refuse calls while usage cannot be written down; open: serve them (closed)',
   GATEHOUSE_URL: 'for the command line: the gateway to talk to',
@@ -82,6 +85,7 @@ export function readSettings(environment: Environment): Settings {
     bodyTimeoutMs: integer('GATEHOUSE_BODY_TIMEOUT_MS', 60_000, milliseconds),
     keepAliveMs: integer('GATEHOUSE_KEEP_ALIVE_MS', 15_000, milliseconds),
     shutdownTimeoutMs: integer('GATEHOUSE_SHUTDOWN_TIMEOUT_MS', 30_000, milliseconds),
+    scheduling: readChoice(environment, 'GATEHOUSE_SCHEDULING', ['batch', 'normal'] as const),
     ledgerFailure: readChoice(environment, 'GATEHOUSE_LEDGER_FAILURE', ['closed', 'open'] as const),
     timeouts: {
       connectMs: integer('GATEHOUSE_CONNECT_TIMEOUT_MS', 5_000, milliseconds),

@@ -31,10 +31,10 @@ export function createDataPlane(ports: PipelinePorts): DataPlane {
   ])
   const serveModel: Handler = async (request) => answerGet(request, () => retrieveModel(ports, request))
   for (const [path, dialect] of Object.entries(CALL_ENDPOINTS)) {
-    handlers.set(path, async (request) =>
+    handlers.set(path, (request) =>
       request.method === 'POST'
-        ? await serveCall(request, dialect)
-        : refuseOtherMethod(request, dialect.envelope),
+        ? serveCall(request, dialect)
+        : Promise.resolve(refuseOtherMethod(request, dialect.envelope)),
     )
   }
   return { find: (path) => handlers.get(path) ?? (path.startsWith('/v1/models/') ? serveModel : undefined) }

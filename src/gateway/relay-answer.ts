@@ -37,7 +37,7 @@ export interface RelayInput {
 /** @throws GatewayError `unavailable` when a whole answer could not be written down */
 export async function relayAnswer(ports: RelayPorts, input: RelayInput): Promise<Response> {
   const { answer } = input.attempted
-  const headers = { ...forwardAnswerHeaders(answer.headers), ...input.headers }
+  const headers = Object.assign(forwardAnswerHeaders(answer.headers), input.headers)
   const { status } = answer
   switch (answer.type) {
     case 'whole': {

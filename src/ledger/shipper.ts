@@ -11,7 +11,7 @@ import { type Damage, SegmentReader } from './segment-reader.ts'
 export interface ShipperOptions {
   /** Default 1,000. */
   readonly intervalMs?: number
-  /** Records in one insert. Default 500. */
+  /** Records in one insert. Default 512: whole statements of the store, whose text is made once. */
   readonly batchRecords?: number
   /** Longest pause after failures. Default 30,000. */
   readonly maxBackoffMs?: number
@@ -50,7 +50,7 @@ export class Shipper {
     this.#journal = journal
     this.#insertMany = insertMany
     this.#intervalMs = options.intervalMs ?? 1000
-    this.#batchRecords = options.batchRecords ?? 500
+    this.#batchRecords = options.batchRecords ?? 512
     this.#maxBackoffMs = options.maxBackoffMs ?? 30_000
     this.#syncStore = options.syncStore ?? (() => Promise.resolve())
     this.#report = options.report ?? (() => {})

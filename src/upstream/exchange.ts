@@ -78,21 +78,24 @@ export class Exchange {
   }
 
   /** The next piece of the body, undefined at its clean end. @throws UpstreamFailure */
-  async read(): Promise<Uint8Array | undefined> {
+  read(): Promise<Uint8Array | undefined> {
     this.#reader ??= this.#response?.body?.getReader() as Reader | undefined
-    if (this.#reader === undefined) return undefined
-    try {
-      const { done, value } = await this.#reader.read()
-      if (done) {
-        this.#finish()
-        return undefined
-      }
-      this.#phase = 'body'
-      this.#wait(this.#request.timeouts.idleMs)
-      return value
-    } catch (thrown) {
-      throw this.#fail(thrown, 'connection_lost')
+    return this.#reader?.read().then(this.#onRead, this.#onReadFailed) ?? Promise.resolve(undefined)
+  }
+
+  // Made once and not for each chunk: this runs for every event of every stream.
+  readonly #onRead = ({ done, value }: { done: boolean; value?: Uint8Array | undefined }) => {
+    if (done) {
+      this.#finish()
+      return undefined
     }
+    this.#phase = 'body'
+    this.#wait(this.#request.timeouts.idleMs)
+    return value
+  }
+
+  readonly #onReadFailed = (thrown: unknown): never => {
+    throw this.#fail(thrown, 'connection_lost')
   }
 
   /** The whole body at once: the fast way for answers known to be small. @throws UpstreamFailure */

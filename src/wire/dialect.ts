@@ -30,6 +30,7 @@ export interface RelayTarget {
 }
 
 export interface RelayRequest {
+  /** Lent: to be sent before anything else is rewritten (byte-room.ts). */
   readonly body: Uint8Array
   /** Set when the body asks for usage that the client did not ask for: the answer must be shown without it. */
   readonly hidesUsage: boolean

@@ -2,7 +2,9 @@
  * Edits the top-level members of a JSON object in its bytes, so that all other bytes stay as they were written:
  * unknown fields, key order, number spelling. It must not know which member means what.
  */
+
 import { isUtf8 } from 'node:buffer'
+import type { ByteRoom } from './byte-room.ts'
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -158,9 +160,10 @@ export function* arrayElements(object: JsonObject, member: JsonMember): Generato
 /**
  * The object's text with the edits made and every other byte as it was; without edits, the very same array.
  * `json` goes in as it is: valid JSON text is the caller's duty. Added members come first in the object.
+ * @param room where the result is written; it is valid until the room is used again. Without it: memory of its own.
  * @throws TypeError when a member is edited twice or is not the object's, or when the result would hold a key twice
  */
-export function spliceJson(object: JsonObject, edits: readonly JsonEdit[]): Uint8Array {
+export function spliceJson(object: JsonObject, edits: readonly JsonEdit[], room?: ByteRoom): Uint8Array {
   if (edits.length === 0) return object.bytes
   const { added, edited } = checkEdits(object, edits)
   const { members } = object
@@ -184,7 +187,7 @@ export function spliceJson(object: JsonObject, edits: readonly JsonEdit[]): Uint
   if (last !== undefined && edited.get(last)?.type === 'remove') {
     cuts.push({ start: members[lastKept]?.valueEnd ?? object.bodyStart, end: last.valueEnd, text: '' })
   }
-  return applyCuts(object.bytes, cuts)
+  return applyCuts(object.bytes, cuts, room)
 }
 
 interface Cut extends JsonSpan {
@@ -193,15 +196,20 @@ interface Cut extends JsonSpan {
 }
 
 /** @param cuts in the order of the text, not overlapping */
-function applyCuts(bytes: Uint8Array, cuts: readonly Cut[]): Uint8Array {
-  const pieces: Uint8Array[] = []
-  let at = 0
+function applyCuts(bytes: Uint8Array, cuts: readonly Cut[], room: ByteRoom | undefined): Uint8Array {
+  let length = bytes.length
+  for (const { start, end, text } of cuts) length += Buffer.byteLength(text) - (end - start)
+  const result = room?.take(length) ?? Buffer.allocUnsafe(length)
+  let from = 0
+  let to = 0
   for (const { start, end, text } of cuts) {
-    pieces.push(bytes.subarray(at, start), encoder.encode(text))
-    at = end
+    result.set(bytes.subarray(from, start), to)
+    to += start - from
+    to += result.write(text, to)
+    from = end
   }
-  pieces.push(bytes.subarray(at))
-  return Buffer.concat(pieces)
+  result.set(bytes.subarray(from), to)
+  return result
 }
 
 function checkEdits(object: JsonObject, edits: readonly JsonEdit[]) {

@@ -74,7 +74,9 @@ export class SseFramer {
       }
       if (byte === LINE_FEED) {
         if (state === LINE_START) {
-          frames.push(this.#finish(chunk.subarray(frameStart, at + 1)))
+          // Nearly always a chunk is just one frame, and needs no view of itself.
+          const isWhole = frameStart === 0 && at + 1 === chunk.length
+          frames.push(this.#finish(isWhole ? chunk : chunk.subarray(frameStart, at + 1)))
           frameStart = at + 1
         }
         state = LINE_START

@@ -153,3 +153,20 @@ test('a stream that ends in [DONE] without a line end is whole', () => {
   expect(tap.verdict).toBe('complete')
   expect(relayed.text).toStartWith('data: {"choices":[]}\n\ndata: [DONE]')
 })
+
+test.each([
+  ['last', '{"id":"a","choices":[],"usage":null}', '{"id":"a","choices":[]}'],
+  ['before padding', '{"id":"ü","usage":null,"obfuscation":"Xy9"}', '{"id":"ü","obfuscation":"Xy9"}'],
+  ['first', '{"usage":null,"id":"a"}', '{"id":"a"}'],
+  [
+    'before an object',
+    '{"id":"a","usage":null,"choices":[{"index":0}]}',
+    '{"id":"a","choices":[{"index":0}]}',
+  ],
+  ['inside a choice only', '{"choices":[{"usage":null}]}', '{"choices":[{"usage":null}]}'],
+  ['inside a text', '{"t":",\\"usage\\":null}"}', '{"t":",\\"usage\\":null}"}'],
+  ['in a text and outside', '{"t":",\\"usage\\":null","usage":null}', '{"t":",\\"usage\\":null"}'],
+])('usage that nobody asked for disappears from a chunk wherever it stands: %s', (_, sent, shown) => {
+  const tap = openaiChat.createTap({ hidesUsage: true })
+  expect(Buffer.from(tap.push(Buffer.from(`data: ${sent}\n\n`)).now).toString()).toBe(`data: ${shown}\n\n`)
+})

@@ -1,4 +1,5 @@
 /** What Mistral's dialects have in common: a whitelist going up, chat-shaped answers coming down. */
+import { requestRoom } from '../byte-room.ts'
 import type { AcceptedRequest, Dialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { type JsonEdit, type JsonObject, spliceJson } from '../json-splice.ts'
 import { ChatTap } from '../openai-chat/chat-tap.ts'
@@ -29,7 +30,7 @@ export function mistralShaped(options: {
       for (const member of body.members) {
         if (member.key !== 'gate_id' && !forwarded.has(member.key)) edits.push({ type: 'remove', member })
       }
-      return { body: spliceJson(body, edits), hidesUsage: false }
+      return { body: spliceJson(body, edits, requestRoom), hidesUsage: false }
     },
     readUsage: (answer) => readUsage('openai-chat', answer.usage),
     createTap: () => new ChatTap({ hidesUsage: false, envelope: 'flat' }),

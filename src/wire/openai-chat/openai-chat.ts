@@ -1,5 +1,7 @@
 /** OpenAI Chat Completions as the gateway serves it and relays it. It must not know which providers speak it. */
+
 import { invalidRequest } from '../../core/errors.ts'
+import { requestRoom } from '../byte-room.ts'
 import type { AcceptedRequest, Dialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { type JsonEdit, type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
 import { checkFieldTypes, editModel, readFlag, readGate, requireField } from '../request-fields.ts'
@@ -37,7 +39,7 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   const edits = editModel(body, target.model)
   const usageEdit = request.stream && target.countsStreamsOnRequest ? askForUsage(body) : undefined
   if (usageEdit !== undefined) edits.push(usageEdit)
-  return { body: spliceJson(body, edits), hidesUsage: usageEdit !== undefined }
+  return { body: spliceJson(body, edits, requestRoom), hidesUsage: usageEdit !== undefined }
 }
 
 /** A stream has to be counted even when its client did not ask for usage (design §4, Chat). */

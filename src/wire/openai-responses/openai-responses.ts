@@ -2,7 +2,9 @@
  * OpenAI Responses as the gateway serves it: stateless, with encrypted reasoning carried by the client.
  * It must not know which providers speak it.
  */
+
 import { invalidRequest } from '../../core/errors.ts'
+import { requestRoom } from '../byte-room.ts'
 import type { AcceptedRequest, Dialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import {
   arrayElements,
@@ -128,7 +130,7 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   if (store === undefined) edits.push({ type: 'add', key: 'store', json: 'false' })
   else if (body.type(store) === 'null') edits.push({ type: 'replace', member: store, json: 'false' })
   if (target.isReasoningModel) edits.push(...includeEncryptedReasoning(body))
-  return { body: spliceJson(body, edits), hidesUsage: false }
+  return { body: spliceJson(body, edits, requestRoom), hidesUsage: false }
 }
 
 /** The union of what the client asked for and the encrypted reasoning it needs for the next turn. */

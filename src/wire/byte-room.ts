@@ -1,0 +1,29 @@
+/** One piece of memory lent again and again for bytes that are used at once and copied by whoever keeps them. */
+
+/** What is kept between uses; a larger request gets memory of its own. */
+const MAX_KEPT_BYTES = 4 * 1024 * 1024
+const SMALLEST_ROOM_BYTES = 64 * 1024
+
+/**
+ * New memory costs more than filling it: the system hands it out page by page, each cleared first, and a megabyte has 256
+ * of them. So the edited body of a request is written where the one before it was.
+ */
+export class ByteRoom {
+  #bytes = Buffer.alloc(0)
+
+  /** Memory for `length` bytes with anything in it, lent until the next call. */
+  take(length: number): Buffer {
+    if (length > MAX_KEPT_BYTES) return Buffer.allocUnsafeSlow(length)
+    if (length > this.#bytes.length) {
+      const doubled = Math.max(length, this.#bytes.length * 2, SMALLEST_ROOM_BYTES)
+      this.#bytes = Buffer.allocUnsafeSlow(Math.min(doubled, MAX_KEPT_BYTES))
+    }
+    return this.#bytes.subarray(0, length)
+  }
+}
+
+/**
+ * For the bodies of requests to upstreams. Whoever rewrites a request sends it in the same turn of the event loop, and
+ * `fetch` copies what it is given before it returns (https://fetch.spec.whatwg.org/#concept-bodyinit-extract).
+ */
+export const requestRoom = new ByteRoom()

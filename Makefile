@@ -1,6 +1,6 @@
 # Every target installs what is missing first. `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-live bench bench-quick check fmt install
+.PHONY: help run test test-live bench bench-quick profile check fmt install
 
 BUN := node_modules/.bin/bun
 
@@ -21,6 +21,9 @@ bench: node_modules/.installed ## measure beside nginx and Portkey in one run; w
 
 bench-quick: node_modules/.installed ## the same in two minutes, compared with the stored figures
 	@scripts/require-programs.sh nginx wrk && exec taskset -c 1 env BUN_CONFIG_MAX_HTTP_REQUESTS=65535 $(BUN) bench/main.ts --quick
+
+profile: node_modules/.installed ## where the processor time of a call goes, by function; writes bench/profiles/
+	@scripts/require-programs.sh nginx wrk && exec taskset -c 1 env BUN_CONFIG_MAX_HTTP_REQUESTS=65535 $(BUN) bench/profile.ts
 
 check: node_modules/.installed ## types, style, layers, unused code, generated text
 	@exec $(BUN) scripts/check.ts

@@ -1,41 +1,57 @@
 /** Gatehouse with everything on that a company would have on: key check, limits, ledger in the journal and shipped. */
 import { join } from 'node:path'
-import type { Contender } from '../contender.ts'
+import type { Contender, RunningContender } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
 
 const PORT = 19_202
 const KEY = `sk-svc-${'b'.repeat(64)}`
 
-export const gatehouse: Contender = {
-  name: 'gatehouse',
-  does: 'key check, limits, ledger written and shipped; one process',
-  async start({ url, folder }) {
-    const server = startPinned(CONTENDER_CORE, [process.execPath, 'src/main.ts', 'serve'], {
-      environment: {
-        GATEHOUSE_PORT: String(PORT),
-        GATEHOUSE_DATA_DIR: join(folder, `data-${Date.now()}`),
-        GATEHOUSE_BOOTSTRAP_KEY: KEY,
-        GATEHOUSE_LOG_LEVEL: 'warn',
-        GATEHOUSE_REQUESTS_PER_MINUTE: '1000000000',
-        OPENAI_API_KEY: 'any',
-        OPENAI_BASE_URL: `${url}/v1`,
-      },
-    })
-    const address = `http://127.0.0.1:${PORT}`
-    const startMs = await untilAnswers(`${address}/healthz`)
-    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
-    await fetch(`${address}/v1/gates`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ id: 'bench', targets: [{ model: 'openai/gpt-4o' }] }),
-    })
-    return {
-      url: `${address}/v1/chat/completions`,
-      headers,
-      model: 'bench',
-      process: server,
-      startMs,
-      stop: () => server.stop(),
-    }
-  },
+export const gatehouse: Contender = gatehouseWith({})
+
+export interface GatehouseOptions {
+  /** For Bun itself, such as those that make it write a profile. */
+  readonly runtimeFlags?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export function gatehouseWith(options: GatehouseOptions): Contender {
+  return {
+    name: 'gatehouse',
+    does: 'key check, limits, ledger written and shipped; one process',
+    start: (upstream) => start(upstream, options),
+  }
+}
+
+async function start(
+  { url, folder }: { readonly url: string; readonly folder: string },
+  { runtimeFlags = [], environment = {} }: GatehouseOptions,
+): Promise<RunningContender> {
+  const server = startPinned(CONTENDER_CORE, [process.execPath, ...runtimeFlags, 'src/main.ts', 'serve'], {
+    environment: {
+      GATEHOUSE_PORT: String(PORT),
+      GATEHOUSE_DATA_DIR: join(folder, `data-${Date.now()}`),
+      GATEHOUSE_BOOTSTRAP_KEY: KEY,
+      GATEHOUSE_LOG_LEVEL: 'warn',
+      GATEHOUSE_REQUESTS_PER_MINUTE: '1000000000',
+      OPENAI_API_KEY: 'any',
+      OPENAI_BASE_URL: `${url}/v1`,
+      ...environment,
+    },
+  })
+  const address = `http://127.0.0.1:${PORT}`
+  const startMs = await untilAnswers(`${address}/healthz`)
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+  await fetch(`${address}/v1/gates`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ id: 'bench', targets: [{ model: 'openai/gpt-4o' }] }),
+  })
+  return {
+    url: `${address}/v1/chat/completions`,
+    headers,
+    model: 'bench',
+    process: server,
+    startMs,
+    stop: () => server.stop(),
+  }
 }

@@ -7,6 +7,7 @@ import type { Usage } from '../../core/usage.ts'
 import type { Envelope, StreamTap } from '../dialect.ts'
 import { encodeError } from '../envelope.ts'
 import { type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
+import { toLatin1 } from '../latin1.ts'
 import { encodeSseFrame, type SseFrame } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { readUsage } from '../usage.ts'
@@ -127,10 +128,6 @@ function withoutUsage(frame: SseFrame, text: string): Uint8Array {
   if (isOneLine) return Buffer.concat([raw.subarray(0, PREFIX.length), edited, raw.subarray(raw.length - 2)])
   const data = new TextDecoder().decode(edited)
   return encodeSseFrame(frame.event === undefined ? { data } : { event: frame.event, data })
-}
-
-function toLatin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 
 const PREFIX = 'data: '

@@ -14,14 +14,21 @@ export interface RunningContender {
   stop(): Promise<void>
 }
 
+export interface StartOptions {
+  /** The upstream's base address. */
+  readonly url: string
+  /** For its files; removed after the run. */
+  readonly folder: string
+  /** Whether it will relay streams, for those that have to be told. */
+  readonly streams: boolean
+}
+
 export interface Contender {
   readonly name: string
   /** What is switched on, for the table's legend. */
   readonly does: string
+  /** Load before anything is measured, until compilers have done their work. Default 3. */
+  readonly warmUpSeconds?: number
   /** @returns undefined when it is not installed here */
-  start(upstream: {
-    readonly url: string
-    readonly folder: string
-    readonly streams: boolean
-  }): Promise<RunningContender | undefined>
+  start(upstream: StartOptions): Promise<RunningContender | undefined>
 }

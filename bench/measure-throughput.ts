@@ -18,6 +18,8 @@ export async function measureThroughput(
     readonly connections: number
     readonly seconds: number
     readonly folder: string
+    /** How many different keys to send in turn instead of the contender's own; 0: only ones that do not exist. */
+    readonly keys?: number
   },
 ): Promise<Throughput> {
   const path = join(load.folder, 'body.json')
@@ -36,13 +38,14 @@ export async function measureThroughput(
       '--timeout',
       '10s',
       '-s',
-      'bench/post.lua',
+      load.keys === undefined ? 'bench/post.lua' : 'bench/keys.lua',
       contender.url,
     ],
     {
       env: {
         PATH: process.env.PATH ?? '',
         BENCH_BODY: path,
+        BENCH_KEYS: String(load.keys),
         BENCH_HEADERS: Object.entries(headers)
           .map(([name, value]) => `${name}: ${value}`)
           .join('\n'),

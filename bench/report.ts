@@ -1,4 +1,4 @@
-/** Figures as a table and as ratios. Measures nothing. */
+/** Figures as tables and as ratios. Measures nothing. */
 
 /** Measure → contender → median. */
 export type Figures = Readonly<Record<string, Readonly<Record<string, number>>>>
@@ -12,33 +12,66 @@ export interface Results {
 
 export function toMarkdown({ date, machine, legend, figures }: Results): string {
   const names = [...new Set(Object.values(figures).flatMap((row) => Object.keys(row)))]
-  const ratios = toRatios(figures)
+  const peers = ['nginx', 'bare Bun', 'portkey'].filter((name) => names.includes(name))
   const rows = Object.entries(figures).map(([measure, row]) => {
     const cells = names.map((name) => format(row[name]))
-    return `| ${[measure, ...cells, format(ratios[measure])].join(' | ')} |`
+    const ratios = peers.map((peer) => format(ratio(row, peer)))
+    return `| ${[measure, ...cells, ...ratios].join(' | ')} |`
   })
   return [
-    `Measured ${date} on ${machine}. Medians; contender on one core, generator and upstream on the other.`,
+    '## Every figure',
+    '',
+    `Measured ${date} on ${machine}. Medians. The contender has one core to itself; generator and upstream share the other.`,
     '',
     ...names.map((name) => `- **${name}**: ${legend[name]}`),
     '',
-    `| measure | ${names.join(' | ')} | gatehouse / nginx |`,
-    `|---|${'---:|'.repeat(names.length + 1)}`,
+    `| measure | ${names.join(' | ')} | ${peers.map((peer) => `gatehouse / ${peer}`).join(' | ')} |`,
+    `|---|${'---:|'.repeat(names.length + peers.length)}`,
     ...rows,
     '',
   ].join('\n')
 }
 
-/** Gatehouse's figure divided by nginx's, for each measure that has both. */
-export function toRatios(figures: Figures): Record<string, number> {
-  const ratios: Record<string, number> = {}
-  for (const [measure, { gatehouse, nginx }] of Object.entries(figures)) {
-    if (gatehouse !== undefined && nginx !== undefined && nginx !== 0) ratios[measure] = gatehouse / nginx
-  }
-  return ratios
+/** The few lines for the README. */
+export function toSummary({ date, figures }: Results): string {
+  const shown: readonly (readonly [string, string])[] = [
+    ['Calls a second on one core, 1 KB', '1 KB, 64 connections: calls/s'],
+    ['… 200 KB', '200 KB, 64 connections: calls/s'],
+    ['Processor time of a call, µs', '1 KB, 64 connections: CPU µs a call'],
+    ['Latency at 1,000 calls/s, p50, ms', '1000 calls/s: p50, ms'],
+    ['Processor time of a streamed event, µs', 'streams of 1,000 events: CPU µs an event'],
+    ['Memory, idle, MB', 'memory: idle, MB'],
+  ]
+  const names = ['nginx', 'bare Bun', 'gatehouse', 'portkey']
+  const rows = shown.map(([title, measure]) => {
+    const row = figures[measure] ?? {}
+    return `| ${[title, ...names.map((name) => format(row[name]))].join(' | ')} |`
+  })
+  return [
+    `| ${date} | nginx | a bare Bun proxy | **Gatehouse** | Portkey |`,
+    '|---|---:|---:|---:|---:|',
+    ...rows,
+    '',
+  ].join('\n')
 }
 
-function format(value: number | undefined): string {
+/** Gatehouse's figure divided by a peer's, for each measure that has both. */
+export function toRatios(figures: Figures, peer: string): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(figures).flatMap(([measure, row]) => {
+      const value = ratio(row, peer)
+      return value === undefined ? [] : [[measure, value]]
+    }),
+  )
+}
+
+function ratio(row: Readonly<Record<string, number>>, peer: string): number | undefined {
+  const { gatehouse } = row
+  const other = row[peer]
+  return gatehouse === undefined || other === undefined || other === 0 ? undefined : gatehouse / other
+}
+
+export function format(value: number | undefined): string {
   if (value === undefined || Number.isNaN(value)) return '–'
   return value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(2)
 }

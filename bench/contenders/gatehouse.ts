@@ -1,10 +1,10 @@
 /** Gatehouse with everything on that a company would have on: key check, limits, ledger in the journal and shipped. */
 import { join } from 'node:path'
-import type { Contender, RunningContender } from '../contender.ts'
+import type { Contender, RunningContender, StartOptions } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
 
 const PORT = 19_202
-const KEY = `sk-svc-${'b'.repeat(64)}`
+export const KEY = `sk-svc-${'b'.repeat(64)}`
 
 export const gatehouse: Contender = gatehouseWith({})
 
@@ -12,24 +12,26 @@ export interface GatehouseOptions {
   /** For Bun itself, such as those that make it write a profile. */
   readonly runtimeFlags?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  /** Already filled; otherwise a new one. */
+  readonly dataFolder?: string
 }
 
 export function gatehouseWith(options: GatehouseOptions): Contender {
   return {
     name: 'gatehouse',
-    does: 'key check, limits, ledger written and shipped; one process',
+    does: 'key check, limits, ledger written before the answer and shipped into SQLite; one process',
     start: (upstream) => start(upstream, options),
   }
 }
 
 async function start(
-  { url, folder }: { readonly url: string; readonly folder: string },
-  { runtimeFlags = [], environment = {} }: GatehouseOptions,
+  { url, folder }: StartOptions,
+  { runtimeFlags = [], environment = {}, dataFolder }: GatehouseOptions,
 ): Promise<RunningContender> {
   const server = startPinned(CONTENDER_CORE, [process.execPath, ...runtimeFlags, 'src/main.ts', 'serve'], {
     environment: {
       GATEHOUSE_PORT: String(PORT),
-      GATEHOUSE_DATA_DIR: join(folder, `data-${Date.now()}`),
+      GATEHOUSE_DATA_DIR: dataFolder ?? join(folder, `data-${Date.now()}`),
       GATEHOUSE_BOOTSTRAP_KEY: KEY,
       GATEHOUSE_LOG_LEVEL: 'warn',
       GATEHOUSE_REQUESTS_PER_MINUTE: '1000000000',

@@ -10,7 +10,9 @@ const FOLDER = '.cache/portkey'
 
 export const portkey: Contender = {
   name: 'portkey',
-  does: `@portkey-ai/gateway ${VERSION} on Node; no key, no limit, no ledger`,
+  does: `@portkey-ai/gateway ${VERSION} on Node ${nodeVersion()}; no key, no limit, no ledger`,
+  // It doubles its rate in its first ten seconds.
+  warmUpSeconds: 12,
   async start({ url }) {
     if (!install()) return undefined
     const server = startPinned(
@@ -53,4 +55,8 @@ function install(): boolean {
       stderr: 'inherit',
     },
   ).success
+}
+
+function nodeVersion(): string {
+  return Bun.spawnSync(['node', '--version']).stdout.toString().trim()
 }

@@ -1,0 +1,73 @@
+/** Fills a data folder with keys, gates and past calls, through the store's own code. Runs before anything is measured. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { hashApiKey, maskApiKey } from '../src/core/api-key.ts'
+import { createCallId, createKeyId, DEFAULT_ACCOUNT, type GateId } from '../src/core/ids.ts'
+import { openStore } from '../src/store/open-store.ts'
+
+const BATCH = 4096
+
+/** The key that stands for a number, as bench/keys.lua spells it too. */
+export function numberedKey(number: number): string {
+  return `sk-svc-${number.toString(16).padStart(64, '0')}`
+}
+
+export async function seedStore(
+  dataFolder: string,
+  stored: { readonly keys?: number; readonly gates?: number; readonly calls?: number },
+): Promise<void> {
+  mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
+  const store = await openStore({ path: join(dataFolder, 'gatehouse.db') })
+  const now = Date.now()
+  try {
+    for (let number = 1; number <= (stored.keys ?? 0); number += 1) {
+      const key = numberedKey(number)
+      await store.keys.insert({
+        accountId: DEFAULT_ACCOUNT,
+        id: createKeyId(),
+        name: `key ${number}`,
+        sha256: hashApiKey(key),
+        maskedPrefix: maskApiKey(key),
+        createdAt: now,
+        lastUsedAt: null,
+      })
+    }
+    for (let number = 1; number <= (stored.gates ?? 0); number += 1) {
+      await store.gates.insert({
+        accountId: DEFAULT_ACCOUNT,
+        id: `gate-${number}` as GateId,
+        displayName: `gate ${number}`,
+        description: '',
+        targets: [{ model: 'openai/gpt-4o' }],
+        timeoutMs: null,
+        maxRetries: 0,
+        createdAt: now,
+        updatedAt: now,
+      })
+    }
+    const keyId = createKeyId()
+    for (let written = 0; written < (stored.calls ?? 0); written += BATCH) {
+      await store.calls.insertMany(
+        Array.from({ length: BATCH }, () => ({
+          id: createCallId(),
+          accountId: DEFAULT_ACCOUNT,
+          keyId,
+          gateId: 'bench' as GateId,
+          dialect: 'openai-chat',
+          stream: false,
+          target: 'openai/gpt-4o',
+          attempts: 1,
+          outcome: 'succeeded' as const,
+          status: 200,
+          errorKind: null,
+          startedAt: now,
+          firstByteMs: 1,
+          durationMs: 2,
+          usage: { inputTokens: 12, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 },
+        })),
+      )
+    }
+  } finally {
+    await store.close()
+  }
+}

@@ -99,7 +99,7 @@ async function measureAll(
       }
     }
     if (parts.includes('stored') && plan.stored.keys > 0)
-      await measureStored(plan, json.url, folder, noteFor(gatehouse))
+      await orTell('a full store', () => measureStored(plan, json.url, folder, noteFor(gatehouse)))
   } finally {
     await json.stop()
   }
@@ -133,10 +133,20 @@ async function withContender(
   if (running === undefined) return
   try {
     const complaint = await findFault(running, upstream.streams)
-    if (complaint === undefined) await measure(running)
+    if (complaint === undefined) await orTell(contender.name, () => measure(running))
     else console.log(`  ${contender.name} is left out: ${complaint}`)
   } finally {
     await running.stop()
+  }
+}
+
+/** What fails has no figure; ten minutes of other figures are not thrown away for it. */
+async function orTell(name: string, measure: () => Promise<void>): Promise<void> {
+  try {
+    await measure()
+  } catch (failure) {
+    console.error(`  ${name} failed:`, failure)
+    process.exitCode = 1
   }
 }
 

@@ -14,14 +14,16 @@ export function numberedKey(number: number): string {
 
 export async function seedStore(
   dataFolder: string,
+  ownKey: string,
   stored: { readonly keys?: number; readonly gates?: number; readonly calls?: number },
 ): Promise<void> {
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
   const store = await openStore({ path: join(dataFolder, 'gatehouse.db') })
   const now = Date.now()
   try {
-    for (let number = 1; number <= (stored.keys ?? 0); number += 1) {
-      const key = numberedKey(number)
+    const numbered = Array.from({ length: stored.keys ?? 0 }, (_, index) => numberedKey(index + 1))
+    // A store that holds keys takes no bootstrap key: the contender's own is put in beside them.
+    for (const [number, key] of [...(numbered.length > 0 ? [ownKey] : []), ...numbered].entries()) {
       await store.keys.insert({
         accountId: DEFAULT_ACCOUNT,
         id: createKeyId(),

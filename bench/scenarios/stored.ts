@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunningContender } from '../contender.ts'
-import { gatehouseWith } from '../contenders/gatehouse.ts'
+import { gatehouseWith, KEY } from '../contenders/gatehouse.ts'
 import { measureThroughput } from '../measure-throughput.ts'
 import type { Note, Plan } from '../plan.ts'
 import { seedStore } from '../seed-store.ts'
@@ -23,13 +23,14 @@ export async function measureStored(
   for (const { name, stored } of cases) {
     console.log(`with ${name}`)
     const dataFolder = join(folder, 'stored')
-    await seedStore(dataFolder, stored)
+    await seedStore(dataFolder, KEY, stored)
     const running = await gatehouseWith({ dataFolder }).start({ url: upstreamUrl, folder, streams: false })
     if (running === undefined) throw new Error('the gateway did not start')
     try {
       const load = { bodyBytes: 1024, connections: 64, seconds: 3, folder }
       await measureThroughput(running, load)
       const measured = await measureThroughput(running, load)
+      if (measured.failed > 0) throw new Error(`${measured.failed} calls failed with ${name}`)
       note(`with ${name}: CPU µs a call`, measured.cpuMicrosPerCall ?? Number.NaN)
       note(`with ${name}: start, ms`, running.startMs ?? Number.NaN)
       note(`with ${name}: memory, MB`, (running.process?.residentBytes() ?? Number.NaN) / 1e6)

@@ -49,7 +49,7 @@ export function plotCost(figures: Figures): string {
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-label="Processor time of a call by the size of its body" font-family="system-ui, sans-serif" font-size="13" fill="#4a463f">
 <rect width="${WIDTH}" height="${HEIGHT}" rx="8" fill="#fbf9f5"/>
-<text x="20" y="30" font-size="16" font-weight="600" fill="#2b2823">Processor time of a call, by the size of its body (64 connections; lower is better)</text>
+<text x="20" y="30" font-size="16" font-weight="600" fill="#2b2823">Processor time of a call, by the size of its body (lower is better)</text>
 ${[...grid, ...columns, ...series].join('\n')}
 <text x="${(PLOT.left + PLOT.right) / 2}" y="${PLOT.bottom + 44}" text-anchor="middle">request body</text>
 </svg>

@@ -41,6 +41,8 @@ export async function seedStore(
         displayName: `gate ${number}`,
         description: '',
         targets: [{ model: 'openai/gpt-4o' }],
+        strategy: 'fallback',
+        hedgeAfterMs: null,
         timeoutMs: null,
         maxRetries: 0,
         createdAt: now,

@@ -10,8 +10,10 @@ import { steadyClock } from './core/clock.ts'
 import type { GatewayError } from './core/errors.ts'
 import { authenticate } from './gateway/authenticate.ts'
 import { createDataPlane } from './gateway/data-plane.ts'
+import { TargetOrder } from './gateway/order-targets.ts'
 import type { PipelinePorts } from './gateway/pipeline.ts'
 import type { ReachableProvider } from './gateway/plan-targets.ts'
+import { TargetHealth } from './gateway/target-health.ts'
 import { Journal } from './ledger/journal.ts'
 import type { LedgerEvent } from './ledger/ledger-event.ts'
 import { Shipper } from './ledger/shipper.ts'
@@ -57,6 +59,7 @@ export async function composeGatehouse({
 
   const deadlines = new Deadlines()
   const providers = reachableProviders(settings, knownAddresses ?? new Map())
+  const health = new TargetHealth(steadyClock)
   const ports: PipelinePorts = {
     clock: steadyClock,
     keys,
@@ -65,6 +68,8 @@ export async function composeGatehouse({
     ledger: journal,
     credentials: { find: (_account, providerId) => settings.providerKeys.get(providerId) },
     providers,
+    health,
+    order: new TargetOrder(health),
     deadlines,
     timeouts: settings.timeouts,
     keepAliveMs: settings.keepAliveMs,

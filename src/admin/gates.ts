@@ -94,13 +94,16 @@ export function bindGates(app: ControlPlaneApp, { gates, providers }: ControlPla
   app.openapi(
     createGateRoute,
     async (c) => {
-      const { id, displayName, description, targets, timeoutMs, maxRetries } = c.req.valid('json')
+      const { id, displayName, description, targets, strategy, hedgeAfterMs, timeoutMs, maxRetries } =
+        c.req.valid('json')
       assertKnownProviders(targets, providerIds)
       const gate = await gates.create(callerOf(c.env).accountId, {
         id: id as GateId | undefined,
         displayName,
         description,
         targets,
+        strategy,
+        hedgeAfterMs,
         timeoutMs,
         maxRetries,
       })
@@ -118,12 +121,15 @@ export function bindGates(app: ControlPlaneApp, { gates, providers }: ControlPla
   app.openapi(
     updateRoute,
     async (c) => {
-      const { displayName, description, targets, timeoutMs, maxRetries } = c.req.valid('json')
+      const { displayName, description, targets, strategy, hedgeAfterMs, timeoutMs, maxRetries } =
+        c.req.valid('json')
       if (targets !== undefined) assertKnownProviders(targets, providerIds)
       const gate = await gates.update(callerOf(c.env).accountId, c.req.valid('param').id, {
         displayName,
         description,
         targets,
+        strategy,
+        hedgeAfterMs,
         timeoutMs,
         maxRetries,
       })
@@ -159,8 +165,9 @@ function toGateBody(gate: Gate): GateBody {
     id: gate.id,
     displayName: gate.displayName,
     description: gate.description,
-    targets: gate.targets.map(({ model }) => ({ model })),
-    strategy: 'fallback',
+    targets: gate.targets.map(({ model, weight }) => (weight === undefined ? { model } : { model, weight })),
+    strategy: gate.strategy,
+    hedgeAfterMs: gate.hedgeAfterMs,
     defaults: {},
     overrides: 'ignore',
     timeoutMs: gate.timeoutMs,

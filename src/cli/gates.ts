@@ -1,5 +1,5 @@
 /** `gatehouse gates`: create, list, show, update and delete gates. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { CliError } from './cli-error.ts'
 import { type JsonObject, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
@@ -13,6 +13,9 @@ interface GateFlags {
   readonly description?: string
   readonly timeoutMs?: number | null
   readonly maxRetries?: number
+  readonly strategy?: string
+  readonly weights?: readonly number[]
+  readonly hedgeAfterMs?: number | null
 }
 
 export function bindGates(program: Command, context: CliContext): void {
@@ -92,6 +95,19 @@ function withGateOptions(command: Command): Command {
       "longest call, in milliseconds, or 'none' for the server's limit",
       parseTimeout,
     )
+    .addOption(
+      new Option('--strategy <name>', 'which target is asked first').choices([
+        'fallback',
+        'weighted',
+        'fastest',
+      ]),
+    )
+    .option('--weights <n,n,…>', 'shares of the targets under weighted, in their order', parseWeights)
+    .option(
+      '--hedge-after-ms <ms>',
+      "ask the next target as well when the first byte is this late, or 'none'",
+      parseTimeout,
+    )
     .option('--max-retries <n>', 'times a target is tried again, 0 to 5', (text) =>
       parseWhole(text, { min: 0, max: 5 }),
     )
@@ -105,13 +121,27 @@ function parseTimeout(text: string): number | null {
   return text === 'none' ? null : parseWhole(text, { min: 1, max: 3_600_000 })
 }
 
+function parseWeights(text: string): readonly number[] {
+  return text.split(',').map((weight) => parseWhole(weight.trim(), { min: 0, max: 1000 }))
+}
+
+function toTarget(model: string, weight: number | undefined): JsonObject {
+  return weight === undefined ? { model } : { model, weight }
+}
+
 /** Only what was given, so that a PATCH changes nothing else. */
 function toBody(flags: GateFlags): JsonObject {
-  const { target, name, description, timeoutMs, maxRetries } = flags
+  const { target, weights, name, description, strategy, hedgeAfterMs, timeoutMs, maxRetries } = flags
+  if (weights !== undefined && weights.length !== (target?.length ?? 0))
+    throw new CliError('usage', 'Give as many --weights as there are --target options.')
   return {
-    ...(target === undefined ? {} : { targets: target.map((model) => ({ model })) }),
+    ...(target === undefined
+      ? {}
+      : { targets: target.map((model, index) => toTarget(model, weights?.[index])) }),
     ...(name === undefined ? {} : { displayName: name }),
     ...(description === undefined ? {} : { description }),
+    ...(strategy === undefined ? {} : { strategy }),
+    ...(hedgeAfterMs === undefined ? {} : { hedgeAfterMs }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(maxRetries === undefined ? {} : { maxRetries }),
   }
@@ -136,6 +166,8 @@ function show(gate: JsonObject, isJson: boolean): void {
     ['name', String(gate.displayName)],
     ['description', String(gate.description || '-')],
     ['targets', targetsOf(gate).join(', ')],
+    ['strategy', String(gate.strategy)],
+    ['hedge after', gate.hedgeAfterMs === null ? 'never' : `${gate.hedgeAfterMs} ms`],
     ['timeout', gate.timeoutMs === null ? "the server's limit" : `${gate.timeoutMs} ms`],
     ['retries', String(gate.maxRetries)],
     ['created', formatTime(gate.createdAt)],

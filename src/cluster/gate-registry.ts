@@ -1,7 +1,7 @@
 /** The gates that this node serves, in memory, with the store behind them. Knows nothing of HTTP or of providers. */
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Gate } from '../core/gate.ts'
+import type { Gate, Strategy } from '../core/gate.ts'
 import { type AccountId, createGateId, type GateId } from '../core/ids.ts'
 import type { GateStore } from '../gateway/ports.ts'
 import type { GateTableStore } from '../store/gates.ts'
@@ -12,9 +12,12 @@ export interface GateRegistryOptions {
 }
 
 /** What the customer decides about a gate, but for its id. */
-export type GateSettings = Pick<Gate, 'displayName' | 'description' | 'targets' | 'timeoutMs' | 'maxRetries'>
+export type GateSettings = Omit<Gate, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>
 
 export interface NewGate extends Pick<GateSettings, 'targets' | 'timeoutMs' | 'maxRetries'> {
+  /** `fallback` when absent. */
+  readonly strategy?: Strategy | undefined
+  readonly hedgeAfterMs?: number | null | undefined
   /** Generated when absent. */
   readonly id?: GateId | undefined
   /** The id when absent. */
@@ -65,6 +68,8 @@ export class GateRegistry implements GateStore {
         displayName: settings.displayName ?? id,
         description: settings.description,
         targets: settings.targets,
+        strategy: settings.strategy ?? 'fallback',
+        hedgeAfterMs: settings.hedgeAfterMs ?? null,
         timeoutMs: settings.timeoutMs,
         maxRetries: settings.maxRetries,
         createdAt: now,
@@ -87,6 +92,8 @@ export class GateRegistry implements GateStore {
         displayName: changes.displayName ?? current.displayName,
         description: changes.description ?? current.description,
         targets: changes.targets ?? current.targets,
+        strategy: changes.strategy ?? current.strategy,
+        hedgeAfterMs: changes.hedgeAfterMs === undefined ? current.hedgeAfterMs : changes.hedgeAfterMs,
         timeoutMs: changes.timeoutMs === undefined ? current.timeoutMs : changes.timeoutMs,
         maxRetries: changes.maxRetries ?? current.maxRetries,
         updatedAt: this.#clock.now(),

@@ -8,6 +8,7 @@ const GATE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const MAX_TARGETS = 20
 const MAX_TIMEOUT_MS = 3_600_000
 const MAX_RETRIES = 5
+const MAX_WEIGHT = 1000
 const DEFAULT_RETRIES = 0
 
 const gateId = z
@@ -24,11 +25,14 @@ const model = z
   .meta({ description: '`provider/model`.', example: 'sandbox/echo' })
 
 // Constants for now: they are in every answer, and accepted back, so that later versions can open them up.
-const strategy = z
-  .literal('fallback', {
-    error: 'must be "fallback": "weighted" and "fastest" are not available in this version',
-  })
-  .meta({ description: 'Targets are tried in their order. The only strategy of this version.' })
+const strategy = z.enum(['fallback', 'weighted', 'fastest']).meta({
+  description:
+    'Which target is asked first; the others follow when it fails. `fallback`: the order of the list. `weighted`: each in proportion to its weight, exactly. `fastest`: the one that has lately begun to answer soonest.',
+})
+const hedgeAfterMs = z.int().min(1).max(MAX_TIMEOUT_MS).nullable().meta({
+  description:
+    'When the first byte is this late, in milliseconds, the next target is asked as well and the first to answer is taken; the other is cancelled. null: never.',
+})
 const defaults = z
   .strictObject({}, { error: 'must be {}: default parameters are not available in this version' })
   .meta({ description: 'Empty in this version.' })
@@ -38,11 +42,19 @@ const overrides = z
 
 const displayName = text({ min: 1, max: 120 })
 const description = text({ min: 0, max: 1000 })
+const weight = z
+  .int()
+  .min(0)
+  .max(MAX_WEIGHT)
+  .meta({ description: 'Share of the calls under `weighted`; 0: only when the others fail. 1 when absent.' })
 const targets = z
-  .array(z.strictObject({ model }))
+  .array(z.strictObject({ model, weight: weight.optional() }))
   .min(1)
   .max(MAX_TARGETS)
-  .meta({ description: 'Tried in this order.' })
+  .refine((list) => list.length === 0 || list.some((target) => target.weight !== 0), {
+    error: 'must hold at least one target whose weight is not 0',
+  })
+  .meta({ description: 'In the order in which they are tried, as far as the strategy leaves it open.' })
 const timeoutMs = z
   .int()
   .min(1)
@@ -62,8 +74,9 @@ export const gateBody = z
     id: gateId,
     displayName,
     description,
-    targets: z.array(z.object({ model })).meta({ description: 'Tried in this order.' }),
+    targets: z.array(z.object({ model, weight: weight.optional() })),
     strategy,
+    hedgeAfterMs,
     defaults: z.object({}).meta({ description: 'Empty in this version.' }),
     overrides,
     timeoutMs,
@@ -79,7 +92,8 @@ export const createGateBody = z
     displayName: displayName.optional().meta({ description: 'The id when absent.' }),
     description: description.default(''),
     targets,
-    strategy: strategy.optional(),
+    strategy: strategy.default('fallback'),
+    hedgeAfterMs: hedgeAfterMs.default(null),
     defaults: defaults.optional(),
     overrides: overrides.optional(),
     timeoutMs: timeoutMs.default(null),
@@ -88,20 +102,27 @@ export const createGateBody = z
   .meta({ id: 'CreateGate' })
 
 export const updateGateBody = z
-  .strictObject({ displayName, description, targets, strategy, defaults, overrides, timeoutMs, maxRetries })
+  .strictObject({
+    displayName,
+    description,
+    targets,
+    strategy,
+    hedgeAfterMs,
+    defaults,
+    overrides,
+    timeoutMs,
+    maxRetries,
+  })
   .partial()
   .meta({ id: 'UpdateGate', description: 'Only the fields that are given change.' })
 
 export const gateList = listOf(gateBody, 'GateList')
 
-const NOT_YET: FieldNotes = { 'targets[].weight': 'is not available in this version' }
 export const createGateNotes: FieldNotes = {
-  ...NOT_YET,
   createdAt: 'is set by the gateway',
   updatedAt: 'is set by the gateway',
 }
 export const updateGateNotes: FieldNotes = {
-  ...NOT_YET,
   id: 'cannot be changed; make a new gate instead',
   createdAt: 'cannot be changed',
   updatedAt: 'cannot be changed',

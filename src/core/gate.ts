@@ -4,15 +4,26 @@ import type { AccountId, GateId } from './ids.ts'
 export interface GateTarget {
   /** `provider/model`; the provider is the part before the first slash. */
   readonly model: string
+  /** Its share of the calls under the strategy `weighted`; 0: only when the others fail. Absent: 1. */
+  readonly weight?: number | undefined
 }
+
+/**
+ * Which target is asked first; the others follow when it fails. `fallback`: the order of the list. `weighted`: each in
+ * proportion to its weight. `fastest`: the one that has lately begun to answer soonest.
+ */
+export type Strategy = 'fallback' | 'weighted' | 'fastest'
 
 export interface Gate {
   readonly accountId: AccountId
   readonly id: GateId
   readonly displayName: string
   readonly description: string
-  /** Tried in this order; never empty. */
+  /** Never empty. */
   readonly targets: readonly GateTarget[]
+  readonly strategy: Strategy
+  /** When the first byte is this late (milliseconds), the next target is asked as well; null: never. */
+  readonly hedgeAfterMs: number | null
   /** Longest that a call may take from its first byte in to its last byte out; null: the server's own limit. */
   readonly timeoutMs: number | null
   /** How often one target is tried again after a failure that may pass, before the next target's turn. */

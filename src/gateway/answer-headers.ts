@@ -1,12 +1,11 @@
 /** What the gateway tells of a call in headers, since nothing is added to bodies (design §4). */
-import type { AcceptedRequest } from '../wire/dialect.ts'
 import type { CallProgress } from './settle.ts'
 
-export function toAnswerHeaders(request: AcceptedRequest, progress: CallProgress): Record<string, string> {
+export function toAnswerHeaders(progress: CallProgress): Record<string, string> {
   return {
     'x-gatehouse-target': encodeText(progress.target ?? ''),
     'x-gatehouse-attempts': String(progress.attempts),
-    ...(request.ignored.length === 0 ? {} : { 'x-gatehouse-ignored': encodeNames(request.ignored) }),
+    ...(progress.ignored.length === 0 ? {} : { 'x-gatehouse-ignored': encodeNames(progress.ignored) }),
   }
 }
 

@@ -1,9 +1,11 @@
 /** Sends one request and reads just enough of the answer to know that it is one. Must not forward anything. */
 import type { Exchange } from '../upstream/exchange.ts'
+import type { JsonRecord } from '../wire/chat-request.ts'
 import type { AcceptedRequest, Dialect, RelayRequest, StreamTap, TapOutput } from '../wire/dialect.ts'
 import { unusableAnswer } from './failures.ts'
 import type { Target } from './plan-targets.ts'
 import { toRefusal } from './refused-answer.ts'
+import type { TranslatedRequest } from './translate.ts'
 
 /** Whole answers up to this size are read, checked and counted before they go out; larger ones flow through uncounted. */
 const MAX_WHOLE_ANSWER_BYTES = 4 * 1024 * 1024
@@ -24,8 +26,13 @@ export interface AnswerExpectation {
   readonly target: Target
   readonly dialect: Dialect
   readonly request: AcceptedRequest
-  readonly relayed: RelayRequest
+  readonly outgoing: OutgoingRequest
 }
+
+/** What is sent, and with it how the answer comes back: as it is, or in the caller's own dialect. */
+export type OutgoingRequest =
+  | ({ readonly type: 'relayed' } & RelayRequest)
+  | ({ readonly type: 'translated' } & Omit<TranslatedRequest, 'ignored'>)
 
 /** @throws GatewayError `upstream_error` or `provider_auth_failed`; UpstreamFailure */
 export async function beginAnswer(exchange: Exchange, expected: AnswerExpectation): Promise<BegunAnswer> {
@@ -43,11 +50,12 @@ export async function beginAnswer(exchange: Exchange, expected: AnswerExpectatio
   if (contentType !== '' && !/^application\/(?:[\w.-]+\+)?json\b/.test(contentType)) {
     throw wrongType(expected.target, contentType, 'JSON')
   }
-  return { status, headers, ...(await beginWhole(exchange, expected.target, headers)) }
+  return { status, headers, ...(await beginWhole(exchange, expected, headers)) }
 }
 
 async function beginEvents(exchange: Exchange, expected: AnswerExpectation) {
-  const tap = expected.dialect.createTap(expected.relayed)
+  const { outgoing, dialect } = expected
+  const tap = outgoing.type === 'relayed' ? dialect.createTap(outgoing) : outgoing.createTap()
   for (;;) {
     const chunk = await exchange.read()
     if (chunk === undefined)
@@ -61,12 +69,18 @@ async function beginEvents(exchange: Exchange, expected: AnswerExpectation) {
   }
 }
 
-async function beginWhole(exchange: Exchange, target: Target, headers: Headers) {
+async function beginWhole(exchange: Exchange, { target, outgoing }: AnswerExpectation, headers: Headers) {
   const declared = Number(headers.get('content-length') ?? Number.NaN)
   const body =
     declared <= MAX_WHOLE_ANSWER_BYTES
       ? await exchange.readAll()
       : await readUpTo(exchange, MAX_WHOLE_ANSWER_BYTES)
+  if (outgoing.type === 'translated') {
+    if (body.byteLength > MAX_WHOLE_ANSWER_BYTES)
+      throw unusableAnswer(target.name, 'sent an answer too large to translate')
+    const json = outgoing.convert(parseAnswer(body, target))
+    return { type: 'whole' as const, body: Buffer.from(JSON.stringify(json)), json }
+  }
   if (body.byteLength > MAX_WHOLE_ANSWER_BYTES) return { type: 'large' as const, exchange, first: body }
   return { type: 'whole' as const, body, json: parseAnswer(body, target) }
 }
@@ -86,7 +100,7 @@ async function readUpTo(exchange: Exchange, limit: number): Promise<Uint8Array> 
 }
 
 /** Parsed whole, unlike a request: it is small, nothing in it is edited, and this is the fastest check that it is JSON. */
-function parseAnswer(body: Uint8Array, target: Target): Readonly<Record<string, unknown>> {
+function parseAnswer(body: Uint8Array, target: Target): JsonRecord {
   if (body.byteLength === 0) throw unusableAnswer(target.name, 'sent an empty answer')
   let json: unknown
   try {
@@ -97,7 +111,7 @@ function parseAnswer(body: Uint8Array, target: Target): Readonly<Record<string, 
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw unusableAnswer(target.name, 'sent JSON that is not an object')
   }
-  return json as Record<string, unknown>
+  return json as JsonRecord
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -32,7 +32,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
     const id = createCallId()
     const startedAt = ports.clock.now()
     const headers: Record<string, string> = { 'x-request-id': id }
-    const progress: CallProgress = { gateId: null, attempts: 0, target: null, firstByteAt: null }
+    const progress: CallProgress = { gateId: null, attempts: 0, target: null, firstByteAt: null, ignored: [] }
     let settle: Settle | undefined
     try {
       const caller = authenticate(ports, request.headers)
@@ -42,8 +42,9 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       settle = createSettle(ports, { id, startedAt, dialect, caller, request: accepted, ticket, progress })
       const plan = planTargets(ports, caller, accepted, dialect)
       progress.gateId = plan.gate.id
-      const attempted = await attemptTargets(ports, { request, accepted, dialect, plan, progress })
-      Object.assign(headers, toAnswerHeaders(accepted, progress))
+      const call = { callId: id, startedAtMs: startedAt, request, accepted, dialect, plan, progress }
+      const attempted = await attemptTargets(ports, call)
+      Object.assign(headers, toAnswerHeaders(progress))
       return await relayAnswer(ports, { attempted, dialect, settle, headers })
     } catch (thrown) {
       const error = await settleRefused(thrown, settle)

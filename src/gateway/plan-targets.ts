@@ -3,7 +3,10 @@ import { GatewayError, invalidRequest } from '../core/errors.ts'
 import type { Gate, GateTarget } from '../core/gate.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Endpoint, Provider } from '../providers/define.ts'
-import type { AcceptedRequest, Dialect, RelayTarget } from '../wire/dialect.ts'
+import { CLIENT_CODECS } from '../wire/client-codecs.ts'
+import type { ClientCodec, ModelTraits } from '../wire/codec.ts'
+import type { AcceptedRequest, Dialect, DialectId, RelayTarget } from '../wire/dialect.ts'
+import { healthKey, type TargetOrder } from './order-targets.ts'
 import type { Caller, Credentials, GateStore } from './ports.ts'
 
 /** A provider with the address that this gateway reaches it at. */
@@ -16,6 +19,17 @@ export interface Target extends RelayTarget {
   readonly name: string
   readonly url: string
   readonly credential: Secret
+  /** The header that carries the credential; undefined: `Authorization: Bearer`. */
+  readonly keyHeader: string | undefined
+  /** The provider's own, sent with every request. */
+  readonly headers: Readonly<Record<string, string>> | undefined
+  /** Set when the target speaks another dialect than the caller. */
+  readonly codec: ClientCodec | undefined
+  readonly traits: ModelTraits
+  /** Who signs this target's reasoning, and can read it again: its provider under this credential. */
+  readonly sealOrigin: string
+  /** Names it in this node's memory of how targets do (target-health.ts). */
+  readonly healthKey: string
 }
 
 export interface Plan {
@@ -28,6 +42,7 @@ export interface PlanPorts {
   readonly gates: GateStore
   readonly credentials: Credentials
   readonly providers: ReadonlyMap<string, ReachableProvider>
+  readonly order: TargetOrder
 }
 
 /** @throws GatewayError `gate_not_found`, or `invalid_request` when no target of the gate speaks the caller's dialect */
@@ -39,7 +54,8 @@ export function planTargets(
 ): Plan {
   const gate = ports.gates.find(caller.accountId, request.gateId)
   if (gate === undefined) throw gateNotFound(request)
-  const speaking = gate.targets
+  const speaking = ports.order
+    .of(gate)
     .map((target) => findEndpoint(ports, target, dialect))
     .filter((found) => found !== undefined)
   if (speaking.length === 0) throw wrongDialect(gate, dialect)
@@ -51,18 +67,33 @@ export function planTargets(
 }
 
 interface FoundEndpoint {
+  readonly target: GateTarget
   readonly name: string
   readonly model: string
   readonly provider: ReachableProvider
   readonly endpoint: Endpoint
+  readonly codec: ClientCodec | undefined
 }
 
 function findEndpoint(ports: PlanPorts, target: GateTarget, dialect: Dialect): FoundEndpoint | undefined {
   const slash = target.model.indexOf('/')
   const provider = ports.providers.get(target.model.slice(0, slash))
-  const endpoint = provider?.endpoints[dialect.id]
-  if (provider === undefined || endpoint === undefined) return undefined
-  return { name: target.model, model: target.model.slice(slash + 1), provider, endpoint }
+  if (provider === undefined) return undefined
+  const spoken = provider.endpoints[dialect.id]
+  const found =
+    spoken === undefined ? findTranslated(provider, dialect) : { endpoint: spoken, codec: undefined }
+  if (found === undefined) return undefined
+  return { target, name: target.model, model: target.model.slice(slash + 1), provider, ...found }
+}
+
+/** The caller's own dialect is relayed byte for byte wherever the provider speaks it; only else is anything translated. */
+function findTranslated(provider: ReachableProvider, dialect: Dialect) {
+  if (dialect.serverCodec === undefined) return undefined
+  for (const [id, endpoint] of Object.entries(provider.endpoints)) {
+    const codec = CLIENT_CODECS[id as DialectId]
+    if (codec !== undefined) return { endpoint, codec }
+  }
+  return undefined
 }
 
 /** @returns undefined when nobody has configured a credential for the target's provider */
@@ -73,11 +104,23 @@ function toTarget(ports: PlanPorts, caller: Caller, found: FoundEndpoint): Targe
   return {
     name,
     model,
-    url: provider.baseUrl + endpoint.path,
+    url: provider.baseUrl + endpoint.path.replace('{model}', encodeURIComponent(model)),
     credential,
+    keyHeader: provider.keyHeader,
+    headers: provider.headers,
+    codec: found.codec,
+    traits: found.codec === undefined ? NO_TRAITS : traitsOf(provider, model),
+    sealOrigin: provider.id,
+    healthKey: healthKey(caller, found.target),
     isReasoningModel: provider.reasoningModels?.test(model) ?? false,
     countsStreamsOnRequest: endpoint.countsStreamsOnRequest ?? false,
   }
+}
+
+const NO_TRAITS: ModelTraits = {}
+
+function traitsOf(provider: Provider, model: string): ModelTraits {
+  return provider.traits?.find(([pattern]) => pattern.test(model))?.[1] ?? NO_TRAITS
 }
 
 function noCredential(targets: readonly FoundEndpoint[]): GatewayError {

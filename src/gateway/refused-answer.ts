@@ -37,7 +37,8 @@ export async function toRefusal(
   return new GatewayError('upstream_error', describe(answer, target, said), {
     status: toCallerStatus(status, dialect),
     headers: pickHeaders(answer.headers),
-    ...(said.isNested ? { upstreamBody: body } : {}),
+    // In another dialect than the caller's its words are passed on, and not its form.
+    ...(said.isNested && target.codec === undefined ? { upstreamBody: body } : {}),
     ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
   })
 }

@@ -8,11 +8,13 @@ import type { Deadlines } from '../upstream/deadlines.ts'
 import { forwardAnswerHeaders } from '../upstream/forwarded-headers.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import type { Dialect, StreamTap } from '../wire/dialect.ts'
-import type { Attempted } from './attempt-targets.ts'
+import type { Attempted } from './ask-target.ts'
 import type { BegunAnswer } from './begin-answer.ts'
 import { toFailure, unusableAnswer } from './failures.ts'
 import { KEEP_ALIVE, PatientReader } from './patient-reader.ts'
+import { isTargetsFault } from './retry.ts'
 import type { CallResult, Settle } from './settle.ts'
+import type { TargetHealth } from './target-health.ts'
 
 /** After the last event that counts, an upstream that does not close is waited for only this long, in milliseconds. */
 const GRACE_AFTER_END_MS = 1_000
@@ -24,6 +26,7 @@ export interface RelayPorts {
   readonly deadlines: Deadlines
   /** Silence after which a comment keeps the client's connection alive, in milliseconds. */
   readonly keepAliveMs: number
+  readonly health: TargetHealth
 }
 
 export interface RelayInput {
@@ -37,7 +40,7 @@ export interface RelayInput {
 /** @throws GatewayError `unavailable` when a whole answer could not be written down */
 export async function relayAnswer(ports: RelayPorts, input: RelayInput): Promise<Response> {
   const { answer } = input.attempted
-  const headers = Object.assign(forwardAnswerHeaders(answer.headers), input.headers)
+  const headers = Object.assign(toForwarded(input.attempted), input.headers)
   const { status } = answer
   switch (answer.type) {
     case 'whole': {
@@ -45,12 +48,20 @@ export async function relayAnswer(ports: RelayPorts, input: RelayInput): Promise
       return new Response(answer.body, { status, headers })
     }
     case 'large':
-      return new Response(streamBody(relayLarge(answer, input)), { status, headers })
+      return new Response(streamBody(relayLarge(ports, answer, input)), { status, headers })
     case 'events':
       return new Response(streamBody(relayEvents(ports, answer, input)), {
         status,
         headers: { ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
       })
+  }
+}
+
+/** A translated answer is ours, and so are its headers. */
+function toForwarded({ target, answer }: Attempted): Record<string, string> {
+  if (target.codec === undefined) return forwardAnswerHeaders(answer.headers)
+  return {
+    'content-type': answer.type === 'events' ? 'text/event-stream; charset=utf-8' : 'application/json',
   }
 }
 
@@ -93,7 +104,7 @@ async function* relayEvents(
     }
   } catch (thrown) {
     if (isTold) return
-    yield* endBroken(thrown, input, tap.usage, (error) => tap.encodeFailure(error))
+    yield* endBroken(ports, input, { thrown, usage: tap.usage, encode: (error) => tap.encodeFailure(error) })
   } finally {
     reader.close()
     exchange.close()
@@ -104,6 +115,7 @@ async function* relayEvents(
 
 /** An answer too large to hold: it flows through, and only its last piece waits for the ledger. */
 async function* relayLarge(
+  ports: RelayPorts,
   answer: Extract<BegunAnswer, { type: 'large' }>,
   input: RelayInput,
 ): AsyncGenerator<Uint8Array> {
@@ -120,7 +132,7 @@ async function* relayLarge(
     await settle(succeeded(status, null))
     yield held
   } catch (thrown) {
-    yield* endBroken(thrown, input, null, () => NOTHING)
+    yield* endBroken(ports, input, { thrown, usage: null, encode: () => NOTHING })
   } finally {
     exchange.close()
     await settleQuietly(settle, { outcome: 'cancelled', status })
@@ -132,24 +144,32 @@ async function* relayLarge(
  * for a whole one. A client that has left itself is told nothing.
  */
 async function* endBroken(
-  thrown: unknown,
+  { health }: RelayPorts,
   input: RelayInput,
-  usage: Usage | null,
-  encodeFailure: (error: GatewayError) => Uint8Array,
+  { thrown, usage, encode }: BrokenAnswer,
 ): AsyncGenerator<Uint8Array> {
   const { status } = input.attempted.answer
   if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') {
     await settleQuietly(input.settle, { outcome: 'cancelled', status, usage })
     return
   }
-  const error = toFailure(thrown, input.attempted.target.name)
+  const { target } = input.attempted
+  const error = toFailure(thrown, target.name)
+  if (isTargetsFault(error)) health.noteFailed(target.healthKey)
   await settleQuietly(input.settle, { outcome: 'failed', status, errorKind: error.kind, usage })
-  const told = encodeFailure(error)
+  const told = encode(error)
   if (told.byteLength > 0) yield told
   await Bun.sleep(FLUSH_BEFORE_CUT_MS)
   // Bun cuts the connection without the closing chunk when a body throws, and prints what is thrown unless it is
   // undefined; the failure has been told and written down already.
   throw undefined
+}
+
+interface BrokenAnswer {
+  readonly thrown: unknown
+  /** As far as it is known. */
+  readonly usage: Usage | null
+  readonly encode: (error: GatewayError) => Uint8Array
 }
 
 /** The stream is ending in failure already; a ledger that cannot be written has said so through its own state. */

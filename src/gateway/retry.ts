@@ -4,6 +4,16 @@ import type { GatewayError } from '../core/errors.ts'
 /** The upstream's own statuses that may pass: a timeout, a conflict, a limit. Its 5xx are `upstream_error` with 502. */
 const PASSING_STATUSES = new Set([408, 409, 429, 502, 503, 504])
 
+/** Whether another target may do better. A credential that one provider refused says nothing of the next one's. */
+export function movesOn(failure: GatewayError): boolean {
+  return isWorthRetrying(failure) || failure.kind === 'provider_auth_failed'
+}
+
+/** Whether the failure speaks against the target itself, for a while. */
+export function isTargetsFault(failure: GatewayError): boolean {
+  return movesOn(failure) && failure.status !== 409
+}
+
 const FIRST_DELAY_MS = 200
 const MAX_DELAY_MS = 8_000
 
@@ -26,7 +36,8 @@ export function retryDelayMs(
   return Math.max(random() * backoff, Math.min(MAX_DELAY_MS, askedDelayMs(failure)))
 }
 
-function askedDelayMs(failure: GatewayError): number {
+/** How long the upstream asked to be left alone, in milliseconds; 0 when it did not. */
+export function askedDelayMs(failure: GatewayError): number {
   const inMs = Number(failure.headers?.['retry-after-ms'])
   if (Number.isFinite(inMs) && inMs > 0) return inMs
   const inSeconds = Number(failure.headers?.['retry-after'])

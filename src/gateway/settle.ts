@@ -26,6 +26,8 @@ export interface CallProgress {
   target: string | null
   /** Milliseconds since the Unix epoch. */
   firstByteAt: number | null
+  /** Members of the request that had no effect with the target asked last. */
+  ignored: readonly string[]
 }
 
 const UNKNOWN_GATE = '(unknown)' as GateId

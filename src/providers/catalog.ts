@@ -1,4 +1,5 @@
 /** The list of providers: documentation, checks and tests derive their ids from here. One line each. */
+import { anthropic } from './anthropic.ts'
 import { deepseek } from './deepseek.ts'
 import type { Provider } from './define.ts'
 import { groq } from './groq.ts'
@@ -10,6 +11,7 @@ import { together } from './together.ts'
 import { xai } from './xai.ts'
 
 export const catalog: readonly Provider[] = [
+  anthropic,
   deepseek,
   groq,
   mistral,

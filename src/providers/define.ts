@@ -1,8 +1,9 @@
 /** What a provider is: data. A capability is a present or absent field, never a method. */
+import type { ModelTraits } from '../wire/codec.ts'
 import type { DialectId } from '../wire/dialect.ts'
 
 export interface Endpoint {
-  /** Appended to the provider's base address. */
+  /** Appended to the provider's base address; `{model}` stands for the model's name. */
   readonly path: string
   /** The upstream counts a stream only when asked with `stream_options.include_usage`. */
   readonly countsStreamsOnRequest?: boolean
@@ -17,6 +18,12 @@ export interface Provider {
   /** In the form the vendor's own SDK takes it. Absent: it must be given by `<PROVIDER>_BASE_URL`. */
   readonly baseUrl?: string
   readonly endpoints: Partial<Record<DialectId, Endpoint>>
+  /** How the credential is sent; absent: `Authorization: Bearer`. */
+  readonly keyHeader?: string
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** What a codec must know of a model, by its name: the first pattern that matches counts. */
+  readonly traits?: readonly (readonly [pattern: RegExp, traits: ModelTraits])[]
   /** Models that think before they answer; absent: none are known to. */
   readonly reasoningModels?: RegExp
   /** Used when no key is configured: only for upstreams that take any key. */

@@ -81,9 +81,20 @@ const firstTables: Migration = {
   },
 }
 
+const gateRouting: Migration = {
+  async up(database: Kysely<Schema>): Promise<void> {
+    await database.schema
+      .alterTable('gates')
+      .addColumn('strategy', 'text', (column) => column.notNull().defaultTo('fallback'))
+      .execute()
+    await database.schema.alterTable('gates').addColumn('hedge_after_ms', 'bigint').execute()
+  },
+}
+
 /** Kysely runs them in the order of their names. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001_first_tables': firstTables,
+  '0002_gate_routing': gateRouting,
 }
 
 /**

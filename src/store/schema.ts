@@ -4,6 +4,7 @@
  */
 import type { CallOutcome } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
+import type { Strategy } from '../core/gate.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
 
 export interface Schema {
@@ -34,8 +35,10 @@ export interface GateTable {
   id: GateId
   display_name: string
   description: string
-  /** JSON: `[{"model": "provider/model"}]`. */
+  /** JSON: `[{"model": "provider/model", "weight": 1}]`, the weight only where one was given. */
   targets: string
+  strategy: Strategy
+  hedge_after_ms: number | null
   timeout_ms: number | null
   max_retries: number
   created_at: number

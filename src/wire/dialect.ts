@@ -4,9 +4,15 @@
  */
 import type { GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
+import type { ServerCodec } from './codec.ts'
 import type { JsonObject } from './json-splice.ts'
 
-export type DialectId = 'openai-responses' | 'openai-chat' | 'mistral-fim' | 'mistral-chat'
+export type DialectId =
+  | 'openai-responses'
+  | 'openai-chat'
+  | 'mistral-fim'
+  | 'mistral-chat'
+  | 'anthropic-messages'
 
 /** How errors look: `{error: {message, type, param, code}}` or `{error, message, details?}` (interface-spec, Errors). */
 export type Envelope = 'nested' | 'flat'
@@ -75,4 +81,6 @@ export interface Dialect {
   /** Usage from a whole (non-stream) answer; null when it reports none. */
   readUsage(answer: Readonly<Record<string, unknown>>): Usage | null
   createTap(relay: { readonly hidesUsage: boolean }): StreamTap
+  /** Present where callers of this dialect can be served by upstreams that speak another one. */
+  readonly serverCodec?: ServerCodec
 }

@@ -18,6 +18,16 @@ export const USAGE_READERS = {
     cachedInputTokens: count(detail(reported.prompt_tokens_details, 'cached_tokens')),
     reasoningTokens: count(detail(reported.completion_tokens_details, 'reasoning_tokens')),
   }),
+  /** `input_tokens` leaves out what was read from and written to the cache (wire.md §3.2). */
+  'anthropic-messages': (reported) => ({
+    inputTokens:
+      count(reported.input_tokens) +
+      count(reported.cache_read_input_tokens) +
+      count(reported.cache_creation_input_tokens),
+    outputTokens: count(reported.output_tokens),
+    cachedInputTokens: count(reported.cache_read_input_tokens),
+    reasoningTokens: 0,
+  }),
 } as const satisfies Record<string, UsageReader>
 
 /** @returns null unless the provider sent an object: a missing report is not a report of zero. */

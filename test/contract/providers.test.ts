@@ -5,9 +5,16 @@ import { baseUrlVariable, keyVariable } from '../../src/providers/define.ts'
 import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
 import { DIALECTS, type DialectRow } from '../support/dialect-table.ts'
 import { type RawAnswer, sendRaw } from '../support/raw-client.ts'
+import { CHAT } from '../support/raw-scene.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import {
+  TRANSLATED,
+  TRANSLATED_TEXT,
+  TRANSLATED_USAGE,
+  type TranslatedRow,
+} from '../support/translated-samples.ts'
 
 const keyOf = (provider: string) => `planted-key-of-${provider}`
 
@@ -39,7 +46,7 @@ const PAIRS = catalog.flatMap((provider) =>
 )
 
 test('every dialect that a provider speaks has a row of samples', () => {
-  const sampled = new Set(DIALECTS.map((row) => row.dialect))
+  const sampled = new Set([...DIALECTS, ...TRANSLATED].map((row) => row.dialect))
   expect(PAIRS.filter(({ dialect }) => !sampled.has(dialect))).toEqual([])
 })
 
@@ -50,59 +57,139 @@ test('GET /v1/providers shows the whole catalog, each with its key configured', 
   expect(data.map(({ id, configured }) => [id, configured])).toEqual(catalog.map(({ id }) => [id, true]))
 })
 
-describe.each(PAIRS)('$provider over $dialect', ({ provider, dialect, upstreamPath }) => {
-  const row = DIALECTS.find((candidate) => candidate.dialect === dialect) as DialectRow
+const isTranslated = (pair: { readonly dialect: string }) =>
+  TRANSLATED.some((row) => row.dialect === pair.dialect)
 
-  function call(extra: object = {}): Promise<RawAnswer> {
-    return sendRaw(gatehouse.url, {
-      path: row.path,
-      headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: `of-${provider}`, ...row.fields, ...extra }),
+describe.each(PAIRS.filter((pair) => !isTranslated(pair)))(
+  '$provider over $dialect',
+  ({ provider, dialect, upstreamPath }) => {
+    const row = DIALECTS.find((candidate) => candidate.dialect === dialect) as DialectRow
+
+    function call(extra: object = {}): Promise<RawAnswer> {
+      return sendRaw(gatehouse.url, {
+        path: row.path,
+        headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: `of-${provider}`, ...row.fields, ...extra }),
+      })
+    }
+
+    test("goes to its address with its key, under the model's whole name", async () => {
+      upstream.answer(jsonAnswer(200, row.answer))
+      await call()
+      const sent = upstream.last()
+      expect(sent.path).toBe(`/base-of-${provider}${upstreamPath}`)
+      expect(sent.headers.authorization).toBe(`Bearer ${keyOf(provider)}`)
+      expect(JSON.parse(sent.body.toString()).model).toBe('some/model-1')
     })
-  }
 
-  test("goes to its address with its key, under the model's whole name", async () => {
-    upstream.answer(jsonAnswer(200, row.answer))
-    await call()
-    const sent = upstream.last()
-    expect(sent.path).toBe(`/base-of-${provider}${upstreamPath}`)
-    expect(sent.headers.authorization).toBe(`Bearer ${keyOf(provider)}`)
-    expect(JSON.parse(sent.body.toString()).model).toBe('some/model-1')
-  })
+    test('an answer comes back to the byte, and is counted', async () => {
+      upstream.answer(jsonAnswer(200, row.answer))
+      const answer = await call()
+      expect(answer.text).toBe(row.answer)
+      expect(answer.headers['x-gatehouse-target']).toBe(`${provider}/some/model-1`)
+      expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(row.usage)
+    })
 
-  test('an answer comes back to the byte, and is counted', async () => {
-    upstream.answer(jsonAnswer(200, row.answer))
-    const answer = await call()
-    expect(answer.text).toBe(row.answer)
-    expect(answer.headers['x-gatehouse-target']).toBe(`${provider}/some/model-1`)
-    expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(row.usage)
-  })
+    test('a stream comes back to the byte', async () => {
+      upstream.answer(streamAnswer(row.stream))
+      expect((await call({ stream: true })).text).toBe(row.stream.join(''))
+    })
 
-  test('a stream comes back to the byte', async () => {
-    upstream.answer(streamAnswer(row.stream))
-    expect((await call({ stream: true })).text).toBe(row.stream.join(''))
-  })
+    test('a stream that is cut does not look whole', async () => {
+      upstream.answer(streamAnswer(row.stream.slice(0, 1), { ending: 'close' }))
+      const answer = await call({ stream: true })
+      expect(answer.complete).toBe(false)
+      expect(answer.text).toContain('"error"')
+    })
 
-  test('a stream that is cut does not look whole', async () => {
-    upstream.answer(streamAnswer(row.stream.slice(0, 1), { ending: 'close' }))
-    const answer = await call({ stream: true })
-    expect(answer.complete).toBe(false)
-    expect(answer.text).toContain('"error"')
-  })
+    test.each([400, 404, 429])("its %i is the caller's", async (status) => {
+      upstream.answer(jsonAnswer(status, { error: { message: 'no', type: 't', param: null, code: null } }))
+      expect((await call()).status).toBe(status)
+    })
 
-  test.each([400, 404, 429])("its %i is the caller's", async (status) => {
-    upstream.answer(jsonAnswer(status, { error: { message: 'no', type: 't', param: null, code: null } }))
-    expect((await call()).status).toBe(status)
-  })
+    test.each([401, 403, 500, 503])('its %i is a 502 that does not show the key', async (status) => {
+      upstream.answer(
+        jsonAnswer(status, {
+          error: { message: `bad key ${keyOf(provider)}`, type: 't', param: null, code: null },
+        }),
+      )
+      const answer = await call()
+      expect(answer.status).toBe(502)
+      expect(answer.text).not.toContain(keyOf(provider))
+    })
+  },
+)
 
-  test.each([401, 403, 500, 503])('its %i is a 502 that does not show the key', async (status) => {
-    upstream.answer(
-      jsonAnswer(status, {
-        error: { message: `bad key ${keyOf(provider)}`, type: 't', param: null, code: null },
-      }),
-    )
-    const answer = await call()
-    expect(answer.status).toBe(502)
-    expect(answer.text).not.toContain(keyOf(provider))
-  })
-})
+describe.each(PAIRS.filter(isTranslated))(
+  '$provider over $dialect, for chat callers',
+  ({ provider, dialect, upstreamPath }) => {
+    const row = TRANSLATED.find((candidate) => candidate.dialect === dialect) as TranslatedRow
+
+    function call(extra: object = {}): Promise<RawAnswer> {
+      const messages = [{ role: 'user', content: 'Hi' }]
+      return sendRaw(gatehouse.url, {
+        path: CHAT,
+        headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: `of-${provider}`, messages, ...extra }),
+      })
+    }
+
+    test("goes to its address with the provider's key and without the caller's", async () => {
+      upstream.answer(jsonAnswer(200, row.answer))
+      await call()
+      const sent = upstream.last()
+      expect(sent.path).toStartWith(`/base-of-${provider}${upstreamPath.split('{')[0]}`)
+      expect(sent.head).toContain(keyOf(provider))
+      expect(sent.head).not.toContain(gatehouse.key)
+    })
+
+    test('an answer comes back as a chat completion, and is counted', async () => {
+      upstream.answer(jsonAnswer(200, row.answer))
+      const answer = await call()
+      expect(JSON.parse(answer.text)).toMatchObject({
+        object: 'chat.completion',
+        choices: [{ message: { content: TRANSLATED_TEXT }, finish_reason: 'stop' }],
+      })
+      expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(TRANSLATED_USAGE)
+    })
+
+    test('a stream comes back as chunks, ends in [DONE], and is counted', async () => {
+      upstream.answer(streamAnswer(row.stream))
+      const answer = await call({ stream: true })
+      const chunks = answer.text
+        .split('\n\n')
+        .filter((event) => event.startsWith('data: {'))
+        .map((event) => JSON.parse(event.slice('data: '.length)))
+      expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe(TRANSLATED_TEXT)
+      expect(chunks.at(-1).choices[0].finish_reason).toBe('stop')
+      expect(answer.text).toEndWith('data: [DONE]\n\n')
+      expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(TRANSLATED_USAGE)
+    })
+
+    test('a stream that is cut does not look whole, wherever it is cut', async () => {
+      for (let kept = 1; kept < row.stream.length; kept += 1) {
+        upstream.answer(streamAnswer(row.stream.slice(0, kept), { ending: 'close' }))
+        const answer = await call({ stream: true })
+        if (answer.status !== 200) continue
+        expect(answer.complete).toBe(false)
+        expect(answer.text).toContain('"error"')
+      }
+    })
+
+    test.each([400, 404, 429])("its %i is the caller's, in the caller's own form", async (status) => {
+      upstream.answer(jsonAnswer(status, { error: { message: 'no' } }))
+      const answer = await call()
+      expect(answer.status).toBe(status)
+      expect(JSON.parse(answer.text)).toEqual({
+        error: { message: 'no', type: 'upstream_error', param: null, code: 'upstream_error' },
+      })
+    })
+
+    test.each([401, 403, 500, 503])('its %i is a 502 that does not show the key', async (status) => {
+      upstream.answer(jsonAnswer(status, { error: { message: `bad key ${keyOf(provider)}` } }))
+      const answer = await call()
+      expect(answer.status).toBe(502)
+      expect(answer.text).not.toContain(keyOf(provider))
+    })
+  },
+)

@@ -7,6 +7,7 @@ import { type JsonEdit, type JsonObject, scanJsonObject, spliceJson } from '../j
 import { checkFieldTypes, editModel, readFlag, readGate, requireField } from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
 import { ChatTap } from './chat-tap.ts'
+import { openaiChatServerCodec } from './server-codec.ts'
 
 export const openaiChat: Dialect = {
   id: 'openai-chat',
@@ -15,6 +16,7 @@ export const openaiChat: Dialect = {
   rewrite,
   readUsage: (answer) => readUsage('openai-chat', answer.usage),
   createTap: ({ hidesUsage }) => new ChatTap({ hidesUsage, envelope: 'nested' }),
+  serverCodec: openaiChatServerCodec,
 }
 
 const FIELD_TYPES = {

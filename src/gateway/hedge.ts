@@ -1,0 +1,75 @@
+/** Asks a second target when the first is late, and takes whichever begins to answer first. */
+import { UpstreamFailure } from '../upstream/upstream-failure.ts'
+import { type AskPorts, type Attempted, type AttemptInput, askTarget } from './ask-target.ts'
+import type { Target } from './plan-targets.ts'
+
+export interface HedgedTargets {
+  readonly first: Target
+  readonly second: Target
+  /** How long the first has for its first byte, in milliseconds. */
+  readonly afterMs: number
+  /** Told when the second is asked. */
+  readonly onHedge: () => void
+}
+
+/**
+ * The loser's exchange is cancelled, and only the winner's answer is relayed and counted.
+ * @throws what `askTarget` throws: of the first when it failed in time, else of the last one to fail
+ */
+export async function askHedged(
+  ports: AskPorts,
+  input: AttemptInput,
+  { first, second, afterMs, onHedge }: HedgedTargets,
+): Promise<Attempted> {
+  const early = ask(ports, input, first)
+  if (await settlesWithin(early.attempted, afterMs)) return await early.attempted
+  onHedge()
+  const late = ask(ports, input, second)
+  try {
+    const winner = await Promise.any([early.attempted, late.attempted])
+    input.progress.target = winner.target.name
+    cancel(winner.target === first ? late : early)
+    return winner
+  } catch (thrown) {
+    throw lastFailure(thrown)
+  }
+}
+
+interface Asked {
+  readonly attempted: Promise<Attempted>
+  readonly leave: AbortController
+}
+
+function ask(ports: AskPorts, input: AttemptInput, target: Target): Asked {
+  const leave = new AbortController()
+  const signal = AbortSignal.any([input.request.signal, leave.signal])
+  return { attempted: askTarget(ports, input, target, signal), leave }
+}
+
+/** One that began to answer in the same moment is closed; one that has not is cancelled, and its failure means nothing. */
+function cancel({ attempted, leave }: Asked): void {
+  leave.abort()
+  attempted.then(
+    ({ answer }) => {
+      if (answer.type !== 'whole') answer.exchange.close()
+    },
+    () => undefined,
+  )
+}
+
+function lastFailure(thrown: unknown): unknown {
+  if (!(thrown instanceof AggregateError)) return thrown
+  const cancelled = thrown.errors.find((error) => error instanceof UpstreamFailure)
+  return cancelled ?? thrown.errors.at(-1)
+}
+
+function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), ms)
+    const settled = () => {
+      clearTimeout(timer)
+      resolve(true)
+    }
+    promise.then(settled, settled)
+  })
+}

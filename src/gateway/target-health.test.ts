@@ -1,0 +1,88 @@
+/** The circuit breaker: when a target is left alone, and how it comes back. */
+import { expect, test } from 'bun:test'
+import { TargetHealth } from './target-health.ts'
+
+const KEY = 'account\nopenai/gpt-5'
+
+function createHealth() {
+  const clock = {
+    nowMs: 1_790_000_000_000,
+    now(): number {
+      return this.nowMs
+    },
+  }
+  return { clock, health: new TargetHealth(clock) }
+}
+
+function fail(health: TargetHealth, times: number): void {
+  for (let index = 0; index < times; index += 1) {
+    health.noteAsked(KEY)
+    health.noteFailed(KEY)
+  }
+}
+
+test('a target of which nothing is known is well', () => {
+  expect(createHealth().health.conditionOf(KEY)).toBe('well')
+})
+
+test('five failures in a row make a target rest, four do not, and a success in between starts the count again', () => {
+  const { health } = createHealth()
+  fail(health, 4)
+  expect(health.conditionOf(KEY)).toBe('well')
+  health.noteAnswered(KEY, 10)
+  fail(health, 4)
+  expect(health.conditionOf(KEY)).toBe('well')
+  fail(health, 1)
+  expect(health.conditionOf(KEY)).toBe('resting')
+})
+
+test('after its rest one call probes the target, and only one', () => {
+  const { clock, health } = createHealth()
+  fail(health, 5)
+  clock.nowMs += 5_000
+  expect(health.conditionOf(KEY)).toBe('probe')
+  health.noteAsked(KEY)
+  expect(health.conditionOf(KEY)).toBe('resting')
+  health.noteAnswered(KEY, 10)
+  expect(health.conditionOf(KEY)).toBe('well')
+})
+
+test('each failed probe doubles the rest, up to a minute', () => {
+  const { clock, health } = createHealth()
+  fail(health, 5)
+  for (const restMs of [5_000, 10_000, 20_000, 40_000, 60_000, 60_000]) {
+    clock.nowMs += restMs - 1
+    expect(health.conditionOf(KEY)).toBe('resting')
+    clock.nowMs += 1
+    expect(health.conditionOf(KEY)).toBe('probe')
+    fail(health, 1)
+  }
+})
+
+test('a probe whose client leaves says nothing: the next call probes again', () => {
+  const { clock, health } = createHealth()
+  fail(health, 5)
+  clock.nowMs += 5_000
+  health.noteAsked(KEY)
+  health.noteAbandoned(KEY)
+  expect(health.conditionOf(KEY)).toBe('probe')
+})
+
+test('a target that says when to come back rests until then, at most a minute', () => {
+  const { clock, health } = createHealth()
+  health.noteFailed(KEY, 2_000)
+  expect(health.conditionOf(KEY)).toBe('resting')
+  clock.nowMs += 2_000
+  expect(health.conditionOf(KEY)).toBe('probe')
+  health.noteFailed(KEY, 86_400_000)
+  clock.nowMs += 60_000
+  expect(health.conditionOf(KEY)).toBe('probe')
+})
+
+test('the time to the first byte is a moving average', () => {
+  const { health } = createHealth()
+  health.noteAnswered(KEY, 100)
+  expect(health.firstByteMsOf(KEY)).toBe(100)
+  health.noteAnswered(KEY, 200)
+  expect(health.firstByteMsOf(KEY)).toBe(120)
+})

@@ -1,0 +1,117 @@
+/**
+ * What this node has lately seen of each target: whether it fails, and how soon it begins to answer. In memory only. It
+ * must not know gates, nor decide an order: order-targets.ts does.
+ */
+import type { Clock } from '../core/clock.ts'
+
+/** So many failures in a row, and a target is left alone for a while. */
+const FAILURES_TO_OPEN = 5
+const FIRST_REST_MS = 5_000
+const LONGEST_REST_MS = 60_000
+/** Weight of the newest answer in the moving average of the time to the first byte. */
+const NEWEST_SHARE = 0.2
+/** Targets come from customers: what has not been asked for longest is forgotten first. */
+const MAX_TARGETS = 10_000
+
+interface TargetState {
+  failuresInARow: number
+  /** Until then the target is asked only when there is no other; 0: it is well. */
+  restsUntilMs: number
+  restMs: number
+  /** One call is finding out whether the target is well again. */
+  isProbed: boolean
+  averageFirstByteMs: number | undefined
+  lastAnsweredAtMs: number
+}
+
+/** `well`: ask it. `resting`: ask it last. `probe`: it has rested, and one call may find out. */
+export type Condition = 'well' | 'resting' | 'probe'
+
+/**
+ * A circuit breaker for each target: five failures in a row open it for 5 s, then a single call probes; each failed probe
+ * doubles the rest, up to a minute. A target that says when to come back (`retry-after`) rests until then.
+ */
+export class TargetHealth {
+  readonly #clock: Clock
+  readonly #states = new Map<string, TargetState>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** @param key of the target: its account and its name */
+  conditionOf(key: string): Condition {
+    const state = this.#states.get(key)
+    if (state === undefined || state.restsUntilMs === 0) return 'well'
+    return this.#clock.now() < state.restsUntilMs || state.isProbed ? 'resting' : 'probe'
+  }
+
+  /** The moving average in milliseconds; undefined while nothing was seen. */
+  firstByteMsOf(key: string): number | undefined {
+    return this.#states.get(key)?.averageFirstByteMs
+  }
+
+  /** Milliseconds on the clock; 0 while nothing was seen. */
+  lastAnsweredAtMsOf(key: string): number {
+    return this.#states.get(key)?.lastAnsweredAtMs ?? 0
+  }
+
+  /** A call is on its way to the target; while it probes a target that has rested, no other does. */
+  noteAsked(key: string): void {
+    const state = this.#states.get(key)
+    if (state !== undefined && state.restsUntilMs > 0 && this.#clock.now() >= state.restsUntilMs)
+      state.isProbed = true
+  }
+
+  noteAnswered(key: string, firstByteMs: number): void {
+    const state = this.#stateOf(key)
+    const { averageFirstByteMs: average } = state
+    state.averageFirstByteMs =
+      average === undefined ? firstByteMs : average + NEWEST_SHARE * (firstByteMs - average)
+    state.lastAnsweredAtMs = this.#clock.now()
+    recover(state)
+  }
+
+  /** The target failed in a way that is its own fault. `restMs`: how long it asked to be left alone. */
+  noteFailed(key: string, restMs = 0): void {
+    const state = this.#stateOf(key)
+    state.failuresInARow += 1
+    const wasProbed = state.isProbed
+    state.isProbed = false
+    if (wasProbed) state.restMs = Math.min(LONGEST_REST_MS, state.restMs * 2)
+    const rest = state.failuresInARow >= FAILURES_TO_OPEN || wasProbed ? state.restMs : 0
+    const longest = Math.max(rest, Math.min(restMs, LONGEST_REST_MS))
+    if (longest > 0) state.restsUntilMs = Math.max(state.restsUntilMs, this.#clock.now() + longest)
+  }
+
+  /** The call ended without saying anything of the target: its client left, or lost a race. */
+  noteAbandoned(key: string): void {
+    const state = this.#states.get(key)
+    if (state !== undefined) state.isProbed = false
+  }
+
+  #stateOf(key: string): TargetState {
+    const known = this.#states.get(key)
+    const state = known ?? {
+      failuresInARow: 0,
+      restsUntilMs: 0,
+      restMs: FIRST_REST_MS,
+      isProbed: false,
+      averageFirstByteMs: undefined,
+      lastAnsweredAtMs: 0,
+    }
+    if (known === undefined) {
+      this.#states.set(key, state)
+      const [oldest] = this.#states.keys()
+      if (this.#states.size > MAX_TARGETS && oldest !== undefined) this.#states.delete(oldest)
+    }
+    return state
+  }
+}
+
+function recover(state: TargetState): void {
+  state.failuresInARow = 0
+  state.restsUntilMs = 0
+  state.restMs = FIRST_REST_MS
+  state.isProbed = false
+}

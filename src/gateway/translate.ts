@@ -1,0 +1,94 @@
+/** A call whose target speaks another dialect than its caller: the request that is sent, and how its answer comes back. */
+import { invalidRequest } from '../core/errors.ts'
+import type { ChatRequest, JsonRecord } from '../wire/chat-request.ts'
+import {
+  type AnswerFacts,
+  type ClientCodec,
+  type Feature,
+  type ServerCodec,
+  UnreadableAnswerError,
+} from '../wire/codec.ts'
+import type { AcceptedRequest, StreamTap } from '../wire/dialect.ts'
+import { TranslatingTap } from '../wire/translating-tap.ts'
+import { unusableAnswer } from './failures.ts'
+import type { Target } from './plan-targets.ts'
+
+/** One caller's request, decoded at most once however many targets are asked. */
+export class CallerRequest {
+  readonly codec: ServerCodec
+  readonly #accepted: AcceptedRequest
+  #decoded: ChatRequest | undefined
+
+  constructor(codec: ServerCodec, accepted: AcceptedRequest) {
+    this.codec = codec
+    this.#accepted = accepted
+  }
+
+  /** @throws GatewayError `invalid_request` naming the field */
+  get decoded(): ChatRequest {
+    this.#decoded ??= this.codec.decodeRequest(JSON.parse(decoder.decode(this.#accepted.body.bytes)))
+    return this.#decoded
+  }
+}
+
+const decoder = new TextDecoder()
+
+export interface TranslatedRequest {
+  readonly body: Uint8Array
+  /** What has no effect with this target, as the caller spells it. */
+  readonly ignored: readonly string[]
+  createTap(): StreamTap
+  /** A whole answer in the caller's dialect. @throws GatewayError `upstream_error` when it is none */
+  convert(answer: JsonRecord): JsonRecord
+}
+
+export interface TranslationInput {
+  readonly caller: CallerRequest
+  readonly target: Target
+  readonly client: ClientCodec
+  readonly facts: Pick<AnswerFacts, 'callId' | 'gateId' | 'startedAtMs'>
+  /** Nothing may be left out: the caller said so with `x-gatehouse-strict`. */
+  readonly isStrict: boolean
+}
+
+/** @throws GatewayError `invalid_request` */
+export function translate({ caller, target, client, facts, isStrict }: TranslationInput): TranslatedRequest {
+  const request = caller.decoded
+  const encoded = client.encodeRequest(request, {
+    model: target.model,
+    traits: target.traits,
+    sealOrigin: target.sealOrigin,
+  })
+  const ignored = nameIgnored(caller, request, encoded.ignored)
+  if (isStrict && ignored.length > 0) {
+    throw invalidRequest(
+      `The target ${target.name} cannot take ${ignored.join(', ')}, and x-gatehouse-strict forbids leaving anything out.`,
+      ignored[0],
+      'unsupported_parameter',
+    )
+  }
+  const answerFacts: AnswerFacts = { ...facts, target: target.name, sealOrigin: target.sealOrigin }
+  return {
+    body: Buffer.from(JSON.stringify(encoded.body)),
+    ignored,
+    createTap: () =>
+      new TranslatingTap(client.createEventDecoder(), caller.codec.createEventEncoder(request, answerFacts)),
+    convert(answer) {
+      try {
+        return caller.codec.encodeAnswer(client.decodeAnswer(answer), answerFacts)
+      } catch (thrown) {
+        if (thrown instanceof UnreadableAnswerError) throw unusableAnswer(target.name, thrown.message)
+        throw thrown
+      }
+    },
+  }
+}
+
+/** Members that steer the answer's form and are obeyed by the caller's own codec. */
+const OBEYED = new Set(['stream_options'])
+
+function nameIgnored(caller: CallerRequest, request: ChatRequest, features: readonly Feature[]): string[] {
+  const unknown = Object.keys(request.extra).filter((name) => !OBEYED.has(name))
+  const named = features.map((feature) => caller.codec.nameFeature(feature))
+  return [...new Set([...request.ignored, ...unknown, ...named])]
+}

@@ -1,0 +1,11 @@
+/** Anthropic Messages as it is spoken to an upstream. Its traps, with their causes, are in README.md. */
+import type { ClientCodec } from '../codec.ts'
+import { decodeAnthropicAnswer } from './decode-answer.ts'
+import { AnthropicStreamDecoder } from './decode-events.ts'
+import { encodeAnthropicRequest } from './encode-request.ts'
+
+export const anthropicClientCodec: ClientCodec = {
+  encodeRequest: encodeAnthropicRequest,
+  decodeAnswer: decodeAnthropicAnswer,
+  createEventDecoder: () => new AnthropicStreamDecoder(),
+}

@@ -1,0 +1,177 @@
+/** Anthropic's stream in the gateway's own events. It must not know callers. */
+import type { Usage } from '../../core/usage.ts'
+import type { ChatEvent } from '../chat-answer.ts'
+import type { JsonRecord, JsonValue } from '../chat-request.ts'
+import type { StreamDecoder } from '../codec.ts'
+import { isRecord, present } from '../read-json.ts'
+import { type SseFrame, SseFramer } from '../sse.ts'
+import { readUsage } from '../usage.ts'
+import { toFinishReason } from './decode-answer.ts'
+
+type Block =
+  | { readonly type: 'text' }
+  | { readonly type: 'reasoning'; signature: string; encrypted: string | undefined }
+  | { readonly type: 'tool-call'; readonly index: number }
+
+export class AnthropicStreamDecoder implements StreamDecoder {
+  readonly #framer = new SseFramer()
+  readonly #blocks = new Map<number, Block>()
+  /** The upstream counts blocks of all kinds; tools are counted by themselves. */
+  #tools = 0
+  #hasStarted = false
+  #isComplete = false
+  /** The last value of each count: input comes at the start, output at the end, and some repeat both. */
+  #reported: Record<string, JsonValue> = {}
+
+  push(chunk: Uint8Array): readonly ChatEvent[] {
+    return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
+  }
+
+  end(): readonly ChatEvent[] {
+    return this.#framer.end().flatMap((frame) => this.#decode(frame))
+  }
+
+  isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  #decode(frame: SseFrame): readonly ChatEvent[] {
+    const event = parse(frame.data)
+    if (event === undefined || this.#isComplete) return []
+    switch (event.type) {
+      case 'message_start':
+        return this.#start(isRecord(event.message) ? event.message : {})
+      case 'content_block_start':
+        return this.#startBlock(indexOf(event), isRecord(event.content_block) ? event.content_block : {})
+      case 'content_block_delta':
+        return this.#delta(indexOf(event), isRecord(event.delta) ? event.delta : {})
+      case 'content_block_stop':
+        return this.#stopBlock(indexOf(event))
+      case 'message_delta': {
+        this.#note(event.usage)
+        const delta = isRecord(event.delta) ? event.delta : {}
+        if (typeof delta.stop_reason !== 'string') return this.#usage()
+        const stopSequence = textOf(delta.stop_sequence)
+        const reason = toFinishReason(delta.stop_reason)
+        return [...this.#usage(), { type: 'finish', reason, ...present({ stopSequence }) }]
+      }
+      case 'message_stop':
+        this.#isComplete = true
+        return []
+      case 'error': {
+        const error = isRecord(event.error) ? event.error : {}
+        const code = textOf(error.type)
+        return [{ type: 'error', message: textOf(error.message) ?? 'no message', ...present({ code }) }]
+      }
+      default:
+        return [] // `ping`, and whatever a later version adds.
+    }
+  }
+
+  /** Comes twice in some recordings: the first one counts. */
+  #start(message: JsonRecord): readonly ChatEvent[] {
+    this.#note(message.usage)
+    if (this.#hasStarted) return []
+    this.#hasStarted = true
+    return [{ type: 'start', ...present({ id: textOf(message.id), model: textOf(message.model) }) }]
+  }
+
+  #startBlock(index: number, block: JsonRecord): readonly ChatEvent[] {
+    switch (block.type) {
+      case 'text': {
+        this.#blocks.set(index, { type: 'text' })
+        const text = textOf(block.text) ?? ''
+        return text === '' ? [] : [{ type: 'text-delta', text }]
+      }
+      case 'thinking': {
+        this.#blocks.set(index, {
+          type: 'reasoning',
+          signature: textOf(block.signature) ?? '',
+          encrypted: undefined,
+        })
+        const text = textOf(block.thinking) ?? ''
+        return text === '' ? [] : [{ type: 'reasoning-delta', text }]
+      }
+      case 'redacted_thinking':
+        this.#blocks.set(index, { type: 'reasoning', signature: '', encrypted: textOf(block.data) ?? '' })
+        return []
+      case 'tool_use': {
+        const tool = this.#tools
+        this.#tools += 1
+        this.#blocks.set(index, { type: 'tool-call', index: tool })
+        const start = { type: 'tool-call-start' as const, index: tool, id: textOf(block.id) ?? '' }
+        return [{ ...start, name: textOf(block.name) ?? '' }]
+      }
+      default:
+        return []
+    }
+  }
+
+  #delta(index: number, delta: JsonRecord): readonly ChatEvent[] {
+    const block = this.#blocks.get(index)
+    switch (delta.type) {
+      case 'text_delta':
+        return [{ type: 'text-delta', text: textOf(delta.text) ?? '' }]
+      case 'thinking_delta':
+        return [{ type: 'reasoning-delta', text: textOf(delta.thinking) ?? '' }]
+      case 'signature_delta':
+        if (block?.type === 'reasoning') block.signature += textOf(delta.signature) ?? ''
+        return []
+      case 'input_json_delta': {
+        const written = textOf(delta.partial_json) ?? ''
+        if (block?.type !== 'tool-call' || written === '') return []
+        return [{ type: 'tool-call-delta', index: block.index, arguments: written }]
+      }
+      default:
+        return []
+    }
+  }
+
+  #stopBlock(index: number): readonly ChatEvent[] {
+    const block = this.#blocks.get(index)
+    this.#blocks.delete(index)
+    switch (block?.type) {
+      case 'text':
+        return [{ type: 'text-end' }]
+      case 'tool-call':
+        return [{ type: 'tool-call-end', index: block.index }]
+      case 'reasoning': {
+        const { encrypted, signature } = block
+        if (encrypted !== undefined)
+          return [{ type: 'reasoning-end', seal: { type: 'encrypted', value: encrypted } }]
+        if (signature === '') return [{ type: 'reasoning-end' }]
+        return [{ type: 'reasoning-end', seal: { type: 'signature', value: signature } }]
+      }
+      default:
+        return []
+    }
+  }
+
+  #note(usage: JsonValue | undefined): void {
+    if (!isRecord(usage)) return
+    for (const [name, value] of Object.entries(usage)) if (value !== null) this.#reported[name] = value
+  }
+
+  #usage(): readonly ChatEvent[] {
+    const usage: Usage | null = readUsage('anthropic-messages', this.#reported)
+    return usage === null ? [] : [{ type: 'usage', usage }]
+  }
+}
+
+function parse(data: string | undefined): JsonRecord | undefined {
+  if (data === undefined) return undefined
+  try {
+    const event: unknown = JSON.parse(data)
+    return isRecord(event) ? event : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function indexOf(event: JsonRecord): number {
+  return typeof event.index === 'number' ? event.index : 0
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}

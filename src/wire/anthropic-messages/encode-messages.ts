@@ -1,0 +1,186 @@
+/** Our messages as Anthropic's turns of blocks: user and assistant alternate, results come first. Pure. */
+import { invalidRequest } from '../../core/errors.ts'
+import type {
+  AssistantPart,
+  CacheHint,
+  ChatMessage,
+  FilePart,
+  ImagePart,
+  JsonRecord,
+  MediaSource,
+  ReasoningPart,
+  ToolResult,
+  UserPart,
+} from '../chat-request.ts'
+import type { Feature } from '../codec.ts'
+import { present } from '../read-json.ts'
+
+export interface MessageRules {
+  readonly sealOrigin: string
+  /** Thinking blocks go back only to a model that is asked to think. */
+  readonly sendsThinking: boolean
+  readonly ignored: Set<Feature>
+}
+
+interface Turn {
+  readonly role: 'user' | 'assistant'
+  readonly results: JsonRecord[]
+  readonly blocks: JsonRecord[]
+}
+
+/** Whether a piece of reasoning is this target's own. One without an origin came from the provider itself. */
+export function isSendable(part: ReasoningPart, origin: string): boolean {
+  return part.seal !== undefined && (part.seal.origin === undefined || part.seal.origin === origin)
+}
+
+/** Instructions are hoisted to the front, wherever they stood: the format knows them only there. */
+export function encodeMessages(
+  messages: readonly ChatMessage[],
+  rules: MessageRules,
+): { readonly system: JsonRecord[]; readonly messages: JsonRecord[] } {
+  const system: JsonRecord[] = []
+  const turns: Turn[] = []
+  const turnOf = (role: Turn['role']): Turn => {
+    const last = turns.at(-1)
+    if (last?.role === role) return last
+    const turn: Turn = { role, results: [], blocks: [] }
+    turns.push(turn)
+    return turn
+  }
+  for (const message of messages) {
+    switch (message.role) {
+      case 'system':
+        for (const part of message.content) {
+          if (part.text !== '') system.push({ type: 'text', text: part.text, ...encodeCache(part.cache) })
+        }
+        break
+      case 'user':
+        if (message.name !== undefined) rules.ignored.add('message.name')
+        turnOf('user').blocks.push(...message.content.flatMap((part) => encodeUserPart(part, rules)))
+        break
+      case 'assistant':
+        if (message.name !== undefined) rules.ignored.add('message.name')
+        turnOf('assistant').blocks.push(...encodeAssistantParts(message.content, rules))
+        break
+      case 'tool':
+        turnOf('user').results.push(encodeResult(message, rules))
+    }
+  }
+  const encoded = turns
+    .map(({ role, results, blocks }): JsonRecord => ({ role, content: [...results, ...blocks] }))
+    .filter(({ content }) => Array.isArray(content) && content.length > 0)
+  return { system, messages: encoded }
+}
+
+function encodeUserPart(part: UserPart, rules: MessageRules): JsonRecord[] {
+  switch (part.type) {
+    case 'text':
+      // Empty text blocks are refused.
+      return part.text === '' ? [] : [{ type: 'text', text: part.text, ...encodeCache(part.cache) }]
+    case 'image':
+      return [encodeImage(part, rules)]
+    case 'file':
+      return [encodeDocument(part)]
+    case 'audio':
+      throw invalidRequest('The target of this gate takes no audio.', 'messages', 'unsupported_content')
+  }
+}
+
+const IMAGE_TYPES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+
+function encodeImage(part: ImagePart, { ignored }: MessageRules): JsonRecord {
+  const { source, detail } = part
+  if (source.type === 'data' && !IMAGE_TYPES.has(source.mediaType)) {
+    throw invalidRequest(
+      `The target of this gate takes no ${source.mediaType.slice(0, 40)}: send jpeg, png, gif or webp.`,
+      'messages',
+      'unsupported_content',
+    )
+  }
+  if (detail !== undefined && detail !== 'auto') ignored.add('image.detail')
+  return { type: 'image', source: encodeSource(source), ...encodeCache(part.cache) }
+}
+
+function encodeDocument(part: FilePart): JsonRecord {
+  return {
+    type: 'document',
+    source: encodeSource(part.source),
+    ...present({ title: part.filename }),
+    ...encodeCache(part.cache),
+  }
+}
+
+function encodeSource(source: MediaSource): JsonRecord {
+  return source.type === 'url'
+    ? { type: 'url', url: source.url }
+    : { type: 'base64', media_type: source.mediaType, data: source.base64 }
+}
+
+function encodeCache(cache: CacheHint | undefined): JsonRecord {
+  return cache === undefined ? {} : { cache_control: { type: 'ephemeral', ...cache } }
+}
+
+/** Thinking stands first in its turn, or the turn is refused. */
+function encodeAssistantParts(parts: readonly AssistantPart[], rules: MessageRules): JsonRecord[] {
+  const thinking: JsonRecord[] = []
+  const others: JsonRecord[] = []
+  for (const part of parts) {
+    switch (part.type) {
+      case 'reasoning':
+        if (rules.sendsThinking && isSendable(part, rules.sealOrigin)) thinking.push(encodeThinking(part))
+        else if (part.seal !== undefined) rules.ignored.add('seals')
+        break
+      case 'text':
+      case 'refusal':
+        if (part.text !== '') others.push({ type: 'text', text: part.text })
+        break
+      case 'tool-call':
+        others.push({
+          type: 'tool_use',
+          id: encodeToolId(part.id),
+          name: part.name,
+          input: parseArguments(part.arguments),
+          ...encodeCache(part.cache),
+        })
+    }
+  }
+  return [...thinking, ...others]
+}
+
+function encodeThinking({ text, seal }: ReasoningPart): JsonRecord {
+  const value = seal?.value ?? ''
+  return seal?.type === 'encrypted'
+    ? { type: 'redacted_thinking', data: value }
+    : { type: 'thinking', thinking: text, signature: value }
+}
+
+function encodeResult(result: ToolResult, rules: MessageRules): JsonRecord {
+  const blocks = result.content.flatMap((part) => encodeUserPart(part, rules))
+  return {
+    type: 'tool_result',
+    tool_use_id: encodeToolId(result.callId),
+    ...(blocks.length === 0 ? {} : { content: blocks }),
+    ...(result.isError === true ? { is_error: true } : {}),
+    ...encodeCache(result.cache),
+  }
+}
+
+/** Only letters, digits, `_` and `-` are taken; other providers' ids hold more. Call and result are changed alike. */
+function encodeToolId(id: string): string {
+  return id.replace(/[^a-zA-Z0-9_-]/g, '_')
+}
+
+function parseArguments(text: string): JsonRecord {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    parsed = undefined
+  }
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as JsonRecord
+  throw invalidRequest(
+    "The arguments of a tool call in 'messages' are not a JSON object, which the target of this gate demands.",
+    'messages',
+    'invalid_value',
+  )
+}

@@ -1,0 +1,52 @@
+/** A chat answer in the gateway's own terms, whole or as events. Knows no dialect. */
+import type { Usage } from '../core/usage.ts'
+import type { AssistantPart, JsonValue, Seal } from './chat-request.ts'
+
+/** `content_filter` includes a provider's refusal to answer. Anything a provider calls a malformed answer is a failure. */
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+
+export interface ChatAnswer {
+  /** The upstream's own id; undefined where it gives none. */
+  readonly id?: string
+  /** The model as the upstream names it, which may be more exact than the one asked for. */
+  readonly model?: string
+  /** Seconds since the Unix epoch; undefined where the upstream does not say. */
+  readonly createdAt?: number
+  /** In the order in which the model wrote them. */
+  readonly content: readonly AssistantPart[]
+  readonly finishReason: FinishReason
+  /** The stop sequence that ended it, where the upstream says. */
+  readonly stopSequence?: string
+  /** Null when the upstream reported none. */
+  readonly usage: Usage | null
+  /** OpenAI's `choices[0].logprobs`, as it was. */
+  readonly logprobs?: JsonValue
+}
+
+/**
+ * One step of a streamed answer. Blocks follow each other in the order in which the model wrote them, and one that begins
+ * ends the one before it: text and reasoning need no begin, but each ends with an `…-end`. Several tool calls may be open
+ * at once; `index` counts them from 0 over the whole answer.
+ */
+export type ChatEvent =
+  | { readonly type: 'start'; readonly id?: string; readonly model?: string; readonly createdAt?: number }
+  | { readonly type: 'text-delta'; readonly text: string; readonly logprobs?: JsonValue }
+  | { readonly type: 'text-end' }
+  | { readonly type: 'refusal-delta'; readonly text: string }
+  | { readonly type: 'reasoning-delta'; readonly text: string }
+  | { readonly type: 'reasoning-end'; readonly seal?: Seal }
+  | {
+      readonly type: 'tool-call-start'
+      readonly index: number
+      readonly id: string
+      readonly name: string
+      readonly seal?: Seal
+    }
+  | { readonly type: 'tool-call-delta'; readonly index: number; readonly arguments: string }
+  /** The arguments are complete; there were none at all when no delta came, which means `{}`. */
+  | { readonly type: 'tool-call-end'; readonly index: number }
+  /** The last report wins: usage is never summed. */
+  | { readonly type: 'usage'; readonly usage: Usage }
+  | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string }
+  /** The upstream itself reported a failure in its stream. The last event. */
+  | { readonly type: 'error'; readonly message: string; readonly code?: string }

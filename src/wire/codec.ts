@@ -1,0 +1,129 @@
+/**
+ * How a dialect is translated: a server codec speaks it to our clients, a client codec to an upstream. Both are pure and
+ * synchronous; the loop that moves bytes is elsewhere. It must not know providers or HTTP servers.
+ */
+import type { GatewayError } from '../core/errors.ts'
+import type { ChatAnswer, ChatEvent } from './chat-answer.ts'
+import type { ChatRequest, ChatSettings, JsonRecord } from './chat-request.ts'
+
+/** A stateful, synchronous step of a stream. `end` is called once, after the last `push`. */
+export interface Step<In, Out> {
+  push(input: In): readonly Out[]
+  end(): readonly Out[]
+}
+
+/** What an answer to the caller says of itself, beside what the upstream wrote. */
+export interface AnswerFacts {
+  /** The call's own id (`call_…`), used where the upstream gave none. */
+  readonly callId: string
+  /** `provider/model`. */
+  readonly target: string
+  /** What the caller wrote where the model name was. */
+  readonly gateId: string
+  /** Milliseconds since the Unix epoch. */
+  readonly startedAtMs: number
+  /** Whose seals these are, for the carriers that bring them back (see chat-request.ts, `Seal`). */
+  readonly sealOrigin: string
+}
+
+/** Speaks a dialect to our clients. */
+export interface ServerCodec {
+  /**
+   * @param body the parsed request
+   * @throws GatewayError `invalid_request` naming the field as the caller wrote it (`messages[1].content`)
+   */
+  decodeRequest(body: JsonRecord): ChatRequest
+  encodeAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRecord
+  createEventEncoder(request: ChatRequest, facts: AnswerFacts): EventEncoder
+  /** The caller's spelling of a feature that a target could not take: `reasoning.effort` → `reasoning_effort`. */
+  nameFeature(feature: Feature): string
+}
+
+/** Events in, text of server-sent events out. Nothing it writes before `end` ends the answer. */
+export interface EventEncoder {
+  push(event: ChatEvent): string
+  /** The upstream has said all, and well: the events that end the answer, which wait for the ledger. */
+  end(): string
+  /** The events that tell the client, in its own dialect, that the stream broke. */
+  encodeFailure(error: GatewayError): string
+}
+
+/** What a codec must know of the model that it writes to. All of it comes from the provider's data. */
+export interface ModelTraits {
+  /**
+   * How the model is asked to think. `effort`: by a word; `budget`: by a number of tokens; `adaptive`: it decides itself,
+   * with a word for how much; `level`: Gemini 3's word; absent: it cannot.
+   */
+  readonly reasoning?: 'effort' | 'budget' | 'adaptive' | 'level'
+  /** The model thinks whether asked or not. */
+  readonly alwaysReasons?: boolean
+  /** Refuses `temperature`, `top_p` and `top_k`. */
+  readonly refusesSampling?: boolean
+  /** Written where the dialect requires a limit and the caller gave none. */
+  readonly defaultMaxOutputTokens?: number
+  /** False: has no tools, no images; absent: it may have. */
+  readonly tools?: boolean
+  readonly vision?: boolean
+  /** The only tool-call ids it takes are nine letters and digits. */
+  readonly shortToolIds?: boolean
+  /** Top-level members that this vendor's copy of the dialect refuses. */
+  readonly refuses?: readonly string[]
+  /** OpenAI's newer name of the output limit, `max_completion_tokens`, is the only one that works. */
+  readonly maxCompletionTokens?: boolean
+}
+
+export interface EncodeTarget {
+  /** The model's name at the upstream. */
+  readonly model: string
+  readonly traits: ModelTraits
+  /** Only seals of this origin are sent; others are left out, and named. */
+  readonly sealOrigin: string
+}
+
+export interface EncodedRequest {
+  readonly body: JsonRecord
+  /** What this target cannot take of what the caller asked. */
+  readonly ignored: readonly Feature[]
+}
+
+/**
+ * A setting of the request, or a part of it that a target could not take. Unknown top-level members are named by the
+ * gateway itself.
+ */
+export type Feature =
+  | keyof ChatSettings
+  | 'reasoning.effort'
+  | 'reasoning.budgetTokens'
+  | 'reasoning.summary'
+  | 'reasoningParts'
+  | 'seals'
+  | 'image.detail'
+  | 'image.url'
+  | 'images'
+  | 'files'
+  | 'audio'
+  | 'toolResult.images'
+  | 'toolResult.isError'
+  | 'tool.strict'
+  | 'message.name'
+  | 'cache'
+
+/** Speaks a dialect to an upstream. */
+export interface ClientCodec {
+  /** @throws GatewayError `invalid_request` when the target cannot express what was asked at all */
+  encodeRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest
+  /** @throws UnreadableAnswerError when it is not an answer in this dialect, or one that says that it failed */
+  decodeAnswer(body: JsonRecord): ChatAnswer
+  /** Bytes in, events out: each dialect frames its stream its own way. */
+  createEventDecoder(): StreamDecoder
+}
+
+export interface StreamDecoder extends Step<Uint8Array, ChatEvent> {
+  /** After `end`: whether the upstream said that its answer is complete. A stream without it was cut off. */
+  isComplete(): boolean
+}
+
+/** What an upstream sent is no answer. The message is shown to the caller: no part of a prompt or of an answer in it. */
+export class UnreadableAnswerError extends Error {
+  override readonly name = 'UnreadableAnswerError'
+}

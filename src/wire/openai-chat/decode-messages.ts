@@ -1,0 +1,211 @@
+/** The messages of a Chat Completions request, in the gateway's own terms. It must not know any target. */
+import type {
+  AssistantPart,
+  ChatMessage,
+  FilePart,
+  ImagePart,
+  JsonRecord,
+  JsonValue,
+  MediaSource,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+  UserPart,
+} from '../chat-request.ts'
+import {
+  type At,
+  asList,
+  asRecord,
+  asText,
+  invalidAt,
+  isRecord,
+  member,
+  optionalText,
+  present,
+} from '../read-json.ts'
+import { readSeal, readToolId } from '../seal-carrier.ts'
+
+/** Collects what has no place in our terms, by its path. */
+export type Ignored = string[]
+
+/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+export function decodeMessages(messages: At, ignored: Ignored): ChatMessage[] {
+  return asList(messages).map((entry) => decodeMessage(asRecord(entry), ignored))
+}
+
+function decodeMessage(message: At<JsonRecord>, ignored: Ignored): ChatMessage {
+  const role = asText(member(message, 'role'))
+  const name = optionalText(member(message, 'name'))
+  const content = member(message, 'content')
+  switch (role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', content: decodeTexts(content) }
+    case 'user':
+      return { role: 'user', content: decodeUserParts(content, ignored), ...present({ name }) }
+    case 'assistant':
+      return { role: 'assistant', content: decodeAssistantParts(message, ignored), ...present({ name }) }
+    case 'tool': {
+      const { id } = readToolId(asText(member(message, 'tool_call_id')))
+      return { role: 'tool', callId: id, content: decodeToolParts(content, ignored) }
+    }
+    case 'function':
+      throw invalidAt(
+        member(message, 'role'),
+        "'function' is not supported any more: send tool calls and role 'tool'.",
+      )
+    default:
+      throw invalidAt(member(message, 'role'), 'must be system, developer, user, assistant or tool.')
+  }
+}
+
+function decodeTexts(content: At): TextPart[] {
+  if (typeof content.value === 'string') return [{ type: 'text', text: content.value }]
+  return asList(content).map((entry) => decodeText(asRecord(entry)))
+}
+
+function decodeText(part: At<JsonRecord>): TextPart {
+  const type = asText(member(part, 'type'))
+  if (type !== 'text') throw invalidAt(member(part, 'type'), "must be 'text' here.")
+  return { type: 'text', text: asText(member(part, 'text')), ...decodeCache(part) }
+}
+
+function decodeCache(part: At<JsonRecord>): { cache?: TextPart['cache'] & object } {
+  const cache = member(part, 'cache_control').value
+  if (!isRecord(cache)) return {}
+  const { ttl } = cache
+  return { cache: ttl === '5m' || ttl === '1h' ? { ttl } : {} }
+}
+
+function decodeUserParts(content: At, ignored: Ignored): UserPart[] {
+  if (typeof content.value === 'string') return [{ type: 'text', text: content.value }]
+  return asList(content).map((entry) => decodeUserPart(asRecord(entry), ignored))
+}
+
+function decodeUserPart(part: At<JsonRecord>, ignored: Ignored): UserPart {
+  const type = asText(member(part, 'type'))
+  switch (type) {
+    case 'text':
+      return decodeText(part)
+    case 'image_url':
+      return decodeImage(part)
+    case 'input_audio': {
+      const audio = asRecord(member(part, 'input_audio'))
+      return {
+        type: 'audio',
+        base64: asText(member(audio, 'data')),
+        format: asText(member(audio, 'format')),
+      }
+    }
+    case 'file':
+      return decodeFile(part, ignored)
+    default:
+      throw invalidAt(member(part, 'type'), 'must be text, image_url, input_audio or file.')
+  }
+}
+
+function decodeImage(part: At<JsonRecord>): ImagePart {
+  const image = asRecord(member(part, 'image_url'))
+  const detail = optionalText(member(image, 'detail'))
+  return {
+    type: 'image',
+    source: decodeSource(member(image, 'url')),
+    ...present({ detail }),
+    ...decodeCache(part),
+  }
+}
+
+function decodeFile(part: At<JsonRecord>, ignored: Ignored): FilePart {
+  const file = asRecord(member(part, 'file'))
+  const data = member(file, 'file_data')
+  if (data.value === undefined) {
+    throw invalidAt(data, 'is required: files stored at a provider (file_id) cannot be used through a gate.')
+  }
+  if (member(file, 'file_id').value !== undefined) ignored.push(member(file, 'file_id').path)
+  const filename = optionalText(member(file, 'filename'))
+  return { type: 'file', source: decodeSource(data), ...present({ filename }), ...decodeCache(part) }
+}
+
+const DATA_URL = /^data:([^;,]+)(?:;[^,]*)?;base64,/i
+
+function decodeSource(url: At): MediaSource {
+  const text = asText(url)
+  const match = DATA_URL.exec(text.slice(0, 256))
+  if (match !== null)
+    return { type: 'data', mediaType: (match[1] ?? '').toLowerCase(), base64: text.slice(match[0].length) }
+  if (!/^https?:\/\//i.test(text)) throw invalidAt(url, 'must be an http(s) address or a base64 data URL.')
+  return { type: 'url', url: text }
+}
+
+function decodeToolParts(content: At, ignored: Ignored): (TextPart | ImagePart | FilePart)[] {
+  return decodeUserParts(content, ignored).filter((part, index): part is TextPart | ImagePart | FilePart => {
+    if (part.type !== 'audio') return true
+    ignored.push(`${content.path}[${index}]`)
+    return false
+  })
+}
+
+function decodeAssistantParts(message: At<JsonRecord>, ignored: Ignored): AssistantPart[] {
+  const calls = decodeToolCalls(member(message, 'tool_calls'), ignored)
+  const carried = calls.flatMap(({ reasoning }) => reasoning)
+  const returned = decodeReasoningDetails(member(message, 'reasoning_details').value)
+  const parts: AssistantPart[] = returned.length > 0 ? returned : carried
+  const content = member(message, 'content')
+  if (typeof content.value === 'string') {
+    if (content.value !== '') parts.push({ type: 'text', text: content.value })
+  } else if (content.value !== undefined) {
+    for (const entry of asList(content)) {
+      const part = asRecord(entry)
+      if (member(part, 'type').value === 'refusal')
+        parts.push({ type: 'refusal', text: asText(member(part, 'refusal')) })
+      else parts.push(decodeText(part))
+    }
+  }
+  const refusal = optionalText(member(message, 'refusal'))
+  if (refusal !== undefined) parts.push({ type: 'refusal', text: refusal })
+  return [...parts, ...calls.map(({ call }) => call)]
+}
+
+/** What we sent as `reasoning_details` and got back; entries that others made are no seals of ours. */
+function decodeReasoningDetails(details: JsonValue | undefined): ReasoningPart[] {
+  if (!Array.isArray(details)) return []
+  return details.filter(isRecord).flatMap((entry): ReasoningPart[] => {
+    const carried = entry.type === 'reasoning.encrypted' ? entry.data : entry.signature
+    const seal = typeof carried === 'string' ? readSeal(carried) : undefined
+    if (seal === undefined) return []
+    return [{ type: 'reasoning', text: typeof entry.text === 'string' ? entry.text : '', seal }]
+  })
+}
+
+interface DecodedCall {
+  readonly call: ToolCallPart
+  readonly reasoning: readonly ReasoningPart[]
+}
+
+function decodeToolCalls(calls: At, ignored: Ignored): DecodedCall[] {
+  if (calls.value === undefined) return []
+  return asList(calls).flatMap((entry): DecodedCall[] => {
+    const call = asRecord(entry)
+    const type = optionalText(member(call, 'type'))
+    if (type !== undefined && type !== 'function') {
+      ignored.push(call.path)
+      return []
+    }
+    const target = asRecord(member(call, 'function'))
+    const { id, sealed } = readToolId(asText(member(call, 'id')))
+    const seal = sealed.seal ?? readCompatSignature(call.value)
+    const name = asText(member(target, 'name'))
+    const written = optionalText(member(target, 'arguments')) ?? ''
+    const { reasoning = [] } = sealed
+    const part = { type: 'tool-call' as const, id, name, arguments: written.trim() === '' ? '{}' : written }
+    return [{ call: { ...part, ...present({ seal }) }, reasoning }]
+  })
+}
+
+/** Where Gemini's own OpenAI-shaped endpoint puts its signature: histories made there may be continued here. */
+function readCompatSignature(call: JsonRecord) {
+  const { extra_content: extra } = call
+  const google = isRecord(extra) ? extra.google : undefined
+  const value = isRecord(google) ? google.thought_signature : undefined
+  return typeof value === 'string' ? { type: 'signature' as const, value } : undefined
+}

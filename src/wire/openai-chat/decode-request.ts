@@ -1,0 +1,162 @@
+/** A Chat Completions request in the gateway's own terms. It must not know any target. */
+import type {
+  ChatRequest,
+  ChatSettings,
+  JsonRecord,
+  ResponseFormat,
+  Tool,
+  ToolChoice,
+} from '../chat-request.ts'
+import {
+  type At,
+  asList,
+  asRecord,
+  asText,
+  invalidAt,
+  member,
+  optionalFlag,
+  optionalNumber,
+  optionalRecord,
+  optionalText,
+  present,
+} from '../read-json.ts'
+import { decodeMessages, type Ignored } from './decode-messages.ts'
+
+/** Everything read below, and what only routes: all else is unknown here and kept in `extra`. */
+const READ = new Set([
+  'gate_id',
+  'model',
+  'messages',
+  'stream',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'stop',
+  'seed',
+  'presence_penalty',
+  'frequency_penalty',
+  'logprobs',
+  'top_logprobs',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'user',
+  'safety_identifier',
+  'metadata',
+  'service_tier',
+  'prompt_cache_key',
+])
+
+/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+export function decodeChatRequest(body: JsonRecord): ChatRequest {
+  const root: At<JsonRecord> = { value: body, path: '' }
+  const at = (name: string) => member(root, name)
+  const ignored: Ignored = []
+  const messages = decodeMessages(at('messages'), ignored)
+  const settings: ChatSettings = present({
+    maxOutputTokens: optionalNumber(at('max_completion_tokens')) ?? optionalNumber(at('max_tokens')),
+    temperature: optionalNumber(at('temperature')),
+    topP: optionalNumber(at('top_p')),
+    stop: decodeStop(at('stop')),
+    seed: optionalNumber(at('seed')),
+    presencePenalty: optionalNumber(at('presence_penalty')),
+    frequencyPenalty: optionalNumber(at('frequency_penalty')),
+    logprobs: optionalFlag(at('logprobs')),
+    topLogprobs: optionalNumber(at('top_logprobs')),
+    tools: decodeTools(at('tools'), ignored),
+    toolChoice: decodeToolChoice(at('tool_choice'), ignored),
+    parallelToolCalls: optionalFlag(at('parallel_tool_calls')),
+    responseFormat: decodeFormat(at('response_format')),
+    reasoning: decodeReasoning(at('reasoning_effort')),
+    user: optionalText(at('safety_identifier')) ?? optionalText(at('user')),
+    metadata: optionalRecord(at('metadata'))?.value,
+    serviceTier: optionalText(at('service_tier')),
+    promptCacheKey: optionalText(at('prompt_cache_key')),
+  })
+  return {
+    ...settings,
+    messages,
+    stream: body.stream === true,
+    extra: Object.fromEntries(
+      Object.entries(body).filter(([name, value]) => !READ.has(name) && value !== null),
+    ),
+    family: 'openai-chat',
+    ignored,
+  }
+}
+
+function decodeStop(stop: At): readonly string[] | undefined {
+  if (stop.value === undefined) return undefined
+  return typeof stop.value === 'string' ? [stop.value] : asList(stop).map(asText)
+}
+
+function decodeTools(tools: At, ignored: Ignored): Tool[] | undefined {
+  if (tools.value === undefined) return undefined
+  const decoded = asList(tools).flatMap((entry): Tool[] => {
+    const tool = asRecord(entry)
+    if (asText(member(tool, 'type')) !== 'function') {
+      ignored.push(tool.path)
+      return []
+    }
+    const declared = asRecord(member(tool, 'function'))
+    const name = asText(member(declared, 'name'))
+    return [
+      {
+        name,
+        ...present({
+          description: optionalText(member(declared, 'description')),
+          parameters: optionalRecord(member(declared, 'parameters'))?.value,
+          strict: optionalFlag(member(declared, 'strict')),
+        }),
+      },
+    ]
+  })
+  return decoded.length === 0 ? undefined : decoded
+}
+
+function decodeToolChoice(choice: At, ignored: Ignored): ToolChoice | undefined {
+  const { value } = choice
+  if (value === undefined) return undefined
+  if (value === 'auto' || value === 'none' || value === 'required') return { type: value }
+  if (typeof value === 'string') throw invalidAt(choice, "must be 'auto', 'none', 'required' or an object.")
+  const chosen = asRecord(choice)
+  if (asText(member(chosen, 'type')) !== 'function') {
+    ignored.push(choice.path)
+    return undefined
+  }
+  return { type: 'tool', name: asText(member(asRecord(member(chosen, 'function')), 'name')) }
+}
+
+function decodeFormat(format: At): ResponseFormat | undefined {
+  const given = optionalRecord(format)
+  if (given === undefined) return undefined
+  const type = member(given, 'type')
+  switch (asText(type)) {
+    case 'text':
+      return { type: 'text' }
+    case 'json_object':
+      return { type: 'json' }
+    case 'json_schema': {
+      const schema = asRecord(member(given, 'json_schema'))
+      return {
+        type: 'json-schema',
+        schema: asRecord(member(schema, 'schema')).value,
+        ...present({
+          name: optionalText(member(schema, 'name')),
+          description: optionalText(member(schema, 'description')),
+          strict: optionalFlag(member(schema, 'strict')),
+        }),
+      }
+    }
+    default:
+      throw invalidAt(type, "must be 'text', 'json_object' or 'json_schema'.")
+  }
+}
+
+function decodeReasoning(effort: At): ChatSettings['reasoning'] {
+  const word = optionalText(effort)
+  return word === undefined ? undefined : { effort: word }
+}

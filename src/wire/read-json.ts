@@ -1,0 +1,71 @@
+/** Reads members of a caller's parsed JSON, naming the path of what is wrong. Knows no dialect. */
+import { invalidRequest } from '../core/errors.ts'
+import type { JsonRecord, JsonValue } from './chat-request.ts'
+
+/** One value of the request with the path that its caller knows it by (`messages[2].content`). */
+export interface At<Value = JsonValue | undefined> {
+  readonly value: Value
+  readonly path: string
+}
+
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A member; undefined and null are both "not given". */
+export function member(of: At<JsonRecord>, name: string): At {
+  const value = of.value[name]
+  return { value: value === null ? undefined : value, path: of.path === '' ? name : `${of.path}.${name}` }
+}
+
+/** @throws GatewayError `invalid_request` naming the path, as do all of the below */
+export function asRecord(at: At): At<JsonRecord> {
+  if (!isRecord(at.value)) throw wrongType(at, 'an object')
+  return { value: at.value, path: at.path }
+}
+
+export function asList(at: At): readonly At<JsonValue>[] {
+  if (!Array.isArray(at.value)) throw wrongType(at, 'an array')
+  return at.value.map((value: JsonValue, index) => ({ value, path: `${at.path}[${index}]` }))
+}
+
+export function asText(at: At): string {
+  if (typeof at.value !== 'string') throw wrongType(at, 'a string')
+  return at.value
+}
+
+export function optionalText(at: At): string | undefined {
+  return at.value === undefined ? undefined : asText(at)
+}
+
+export function optionalNumber(at: At): number | undefined {
+  if (at.value === undefined) return undefined
+  if (typeof at.value !== 'number') throw wrongType(at, 'a number')
+  return at.value
+}
+
+export function optionalFlag(at: At): boolean | undefined {
+  if (at.value === undefined) return undefined
+  if (typeof at.value !== 'boolean') throw wrongType(at, 'a boolean')
+  return at.value
+}
+
+export function optionalRecord(at: At): At<JsonRecord> | undefined {
+  return at.value === undefined ? undefined : asRecord(at)
+}
+
+export function invalidAt(at: { readonly path: string }, message: string, code = 'invalid_value') {
+  return invalidRequest(`'${at.path}' ${message}`, at.path, code)
+}
+
+function wrongType(at: At, wanted: string) {
+  if (at.value === undefined)
+    return invalidRequest(`'${at.path}' is required.`, at.path, 'missing_required_parameter')
+  return invalidAt(at, `must be ${wanted}.`, 'invalid_type')
+}
+
+/** The members that are not undefined: absent is not the same as undefined in what a codec hands on. */
+export function present<T extends object>(members: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  const kept = Object.entries(members).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(kept) as { [Name in keyof T]?: Exclude<T[Name], undefined> }
+}

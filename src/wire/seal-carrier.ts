@@ -1,0 +1,87 @@
+/**
+ * Carries sealed reasoning through clients that have no place for it, and back. Pure. It must not know what a seal means.
+ *
+ * Two carriers: a seal written as text, for dialects that have a field for somebody's signature; and a tool call's id,
+ * which every client echoes, for those that have none.
+ */
+import type { ReasoningPart, Seal } from './chat-request.ts'
+
+/** Begins every carrier of ours; nothing that a provider makes begins or contains it. */
+const MARK = 'gh1~'
+
+/** @param origin whose seal it is: written into the text, so that it comes back to the one that can read it */
+export function writeSeal(seal: Seal, origin: string): string {
+  return `${MARK}${encode({ o: origin, t: seal.type, v: seal.value })}`
+}
+
+/** @returns undefined for text that is not of ours: a provider's own signature, which a same-dialect relay passes on */
+export function readSeal(text: string): Seal | undefined {
+  if (!text.startsWith(MARK)) return undefined
+  const carried = decode(text.slice(MARK.length))
+  return carried === undefined ? undefined : toSeal(carried)
+}
+
+/** What a tool call's id takes along: the call's own seal, and the sealed reasoning that stood before it. */
+export interface SealedCall {
+  readonly seal?: Seal
+  readonly reasoning?: readonly ReasoningPart[]
+}
+
+/** `call_1` → `call_1~gh1~…` when there is anything to take along. */
+export function writeToolId(id: string, sealed: SealedCall, origin: string): string {
+  const reasoning = (sealed.reasoning ?? []).filter((part) => part.seal !== undefined)
+  if (sealed.seal === undefined && reasoning.length === 0) return id
+  const carried = {
+    o: origin,
+    ...(sealed.seal === undefined ? {} : { t: sealed.seal.type, v: sealed.seal.value }),
+    ...(reasoning.length === 0
+      ? {}
+      : { r: reasoning.map((part) => ({ x: part.text, t: part.seal?.type, v: part.seal?.value })) }),
+  }
+  return `${id}~${MARK}${encode(carried)}`
+}
+
+/** The id that the provider gave, and what came with it; an id that is not of ours is itself. */
+export function readToolId(text: string): { readonly id: string; readonly sealed: SealedCall } {
+  const at = text.indexOf(`~${MARK}`)
+  const carried = at < 0 ? undefined : decode(text.slice(at + MARK.length + 1))
+  if (carried === undefined) return { id: text, sealed: {} }
+  const seal = toSeal(carried)
+  const reasoning = Array.isArray(carried.r) ? carried.r.map((part) => toReasoning(part, carried.o)) : []
+  return {
+    id: text.slice(0, at),
+    sealed: {
+      ...(seal === undefined ? {} : { seal }),
+      ...(reasoning.length === 0 ? {} : { reasoning }),
+    },
+  }
+}
+
+type Carried = Record<string, unknown>
+
+function toReasoning(part: unknown, origin: unknown): ReasoningPart {
+  const fields = typeof part === 'object' && part !== null ? (part as Carried) : {}
+  const seal = toSeal({ ...fields, o: origin })
+  return { type: 'reasoning', text: String(fields.x ?? ''), ...(seal === undefined ? {} : { seal }) }
+}
+
+function toSeal(carried: Carried): Seal | undefined {
+  const { o: origin, t: type, v: value } = carried
+  if (typeof origin !== 'string' || typeof value !== 'string') return undefined
+  if (type !== 'signature' && type !== 'encrypted') return undefined
+  return { type, value, origin }
+}
+
+function encode(carried: Carried): string {
+  return Buffer.from(JSON.stringify(carried)).toString('base64url')
+}
+
+/** A client may have cut or changed it: then it is no carrier, and the id stays what it is. */
+function decode(text: string): Carried | undefined {
+  try {
+    const carried: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    return typeof carried === 'object' && carried !== null ? (carried as Carried) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * A stream that is translated on its way: the upstream's bytes in, events of the caller's dialect out. Owns the order of the
+ * end: what ends the answer waits for the ledger. It must not know which two dialects.
+ */
+import { GatewayError } from '../core/errors.ts'
+import type { Usage } from '../core/usage.ts'
+import type { ChatEvent } from './chat-answer.ts'
+import type { EventEncoder, StreamDecoder } from './codec.ts'
+import type { StreamTap, TapOutput, TapVerdict } from './dialect.ts'
+
+const NOTHING = new Uint8Array(0)
+
+export class TranslatingTap implements StreamTap {
+  readonly #decoder: StreamDecoder
+  readonly #encoder: EventEncoder
+  verdict: TapVerdict = 'open'
+  usage: Usage | null = null
+  reportedError: string | null = null
+  #hasShown = false
+
+  constructor(decoder: StreamDecoder, encoder: EventEncoder) {
+    this.#decoder = decoder
+    this.#encoder = encoder
+  }
+
+  push(chunk: Uint8Array): TapOutput {
+    return this.#relay(this.#decoder.push(chunk))
+  }
+
+  end(): TapOutput {
+    return this.#relay(this.#decoder.end())
+  }
+
+  /** What would complete it was held back until the upstream said so: without that, the answer was cut off. */
+  isWholeAtEnd(): boolean {
+    return false
+  }
+
+  encodeFailure(error: GatewayError): Uint8Array {
+    return this.verdict === 'failed' ? NOTHING : Buffer.from(this.#encoder.encodeFailure(error))
+  }
+
+  #relay(events: readonly ChatEvent[]): TapOutput {
+    let text = ''
+    for (const event of events) {
+      if (this.verdict !== 'open') break
+      if (event.type === 'usage') this.usage = event.usage
+      text += event.type === 'error' ? this.#fail(event.message) : this.#encoder.push(event)
+    }
+    if (text !== '') this.#hasShown = true
+    const now = text === '' ? NOTHING : Buffer.from(text)
+    if (this.verdict !== 'open' || !this.#decoder.isComplete()) return { now, held: NOTHING }
+    this.verdict = 'complete'
+    return { now, held: Buffer.from(this.#encoder.end()) }
+  }
+
+  /** Before anything was shown an HTTP status can still tell it; after that, the stream itself has to. */
+  #fail(message: string): string {
+    this.verdict = 'failed'
+    if (!this.#hasShown) {
+      this.reportedError = message
+      return ''
+    }
+    return this.#encoder.encodeFailure(new GatewayError('upstream_error', message))
+  }
+}

@@ -60,7 +60,7 @@ export function planTargets(
     .filter((found) => found !== undefined)
   if (speaking.length === 0) throw wrongDialect(gate, dialect)
   const targets = speaking
-    .map((found) => toTarget(ports, caller, found))
+    .map((found) => toTarget(ports, caller, request, found))
     .filter((target) => target !== undefined)
   if (targets.length === 0) throw noCredential(speaking)
   return { gate, targets }
@@ -97,14 +97,19 @@ function findTranslated(provider: ReachableProvider, dialect: Dialect) {
 }
 
 /** @returns undefined when nobody has configured a credential for the target's provider */
-function toTarget(ports: PlanPorts, caller: Caller, found: FoundEndpoint): Target | undefined {
+function toTarget(
+  ports: PlanPorts,
+  caller: Caller,
+  request: AcceptedRequest,
+  found: FoundEndpoint,
+): Target | undefined {
   const { provider, endpoint, model, name } = found
   const credential = ports.credentials.find(caller.accountId, provider.id)
   if (credential === undefined) return undefined
   return {
     name,
     model,
-    url: provider.baseUrl + endpoint.path.replace('{model}', encodeURIComponent(model)),
+    url: provider.baseUrl + pathOf(endpoint, model, request.stream),
     credential,
     keyHeader: provider.keyHeader,
     headers: provider.headers,
@@ -115,6 +120,11 @@ function toTarget(ports: PlanPorts, caller: Caller, found: FoundEndpoint): Targe
     isReasoningModel: provider.reasoningModels?.test(model) ?? false,
     countsStreamsOnRequest: endpoint.countsStreamsOnRequest ?? false,
   }
+}
+
+function pathOf({ path, streamPath }: Endpoint, model: string, stream: boolean): string {
+  const chosen = stream ? (streamPath ?? path) : path
+  return chosen.includes('{model}') ? chosen.replace('{model}', encodeURIComponent(model)) : chosen
 }
 
 const NO_TRAITS: ModelTraits = {}

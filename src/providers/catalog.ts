@@ -2,6 +2,7 @@
 import { anthropic } from './anthropic.ts'
 import { deepseek } from './deepseek.ts'
 import type { Provider } from './define.ts'
+import { gemini } from './gemini.ts'
 import { groq } from './groq.ts'
 import { mistral } from './mistral.ts'
 import { openai } from './openai.ts'
@@ -13,6 +14,7 @@ import { xai } from './xai.ts'
 export const catalog: readonly Provider[] = [
   anthropic,
   deepseek,
+  gemini,
   groq,
   mistral,
   openai,

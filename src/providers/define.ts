@@ -5,6 +5,8 @@ import type { DialectId } from '../wire/dialect.ts'
 export interface Endpoint {
   /** Appended to the provider's base address; `{model}` stands for the model's name. */
   readonly path: string
+  /** For streams, where their path is another. */
+  readonly streamPath?: string
   /** The upstream counts a stream only when asked with `stream_options.include_usage`. */
   readonly countsStreamsOnRequest?: boolean
 }

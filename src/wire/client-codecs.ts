@@ -2,7 +2,9 @@
 import { anthropicClientCodec } from './anthropic-messages/client-codec.ts'
 import type { ClientCodec } from './codec.ts'
 import type { DialectId } from './dialect.ts'
+import { geminiClientCodec } from './gemini/client-codec.ts'
 
 export const CLIENT_CODECS: Partial<Record<DialectId, ClientCodec>> = {
   'anthropic-messages': anthropicClientCodec,
+  'gemini-generate-content': geminiClientCodec,
 }

@@ -13,6 +13,7 @@ export type DialectId =
   | 'mistral-fim'
   | 'mistral-chat'
   | 'anthropic-messages'
+  | 'gemini-generate-content'
 
 /** How errors look: `{error: {message, type, param, code}}` or `{error, message, details?}` (interface-spec, Errors). */
 export type Envelope = 'nested' | 'flat'

@@ -1,4 +1,4 @@
-/** Reads members of a caller's parsed JSON, naming the path of what is wrong. Knows no dialect. */
+/** Reads members of parsed JSON; of a caller's, naming the path of what is wrong. Knows no dialect. */
 import { invalidRequest } from '../core/errors.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'
 
@@ -68,4 +68,20 @@ function wrongType(at: At, wanted: string) {
 export function present<T extends object>(members: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
   const kept = Object.entries(members).filter(([, value]) => value !== undefined)
   return Object.fromEntries(kept) as { [Name in keyof T]?: Exclude<T[Name], undefined> }
+}
+
+/** Of an upstream's answer, where a wrong type is no reason to fail: undefined for anything but text. */
+export function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** The JSON object in an event's data; undefined when it is none. */
+export function parseRecord(data: string | undefined): JsonRecord | undefined {
+  if (data === undefined) return undefined
+  try {
+    const parsed: unknown = JSON.parse(data)
+    return isRecord(parsed) ? parsed : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -17,6 +17,8 @@ export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
   } catch {
     return { message: undefined, json: undefined, isNested: false }
   }
+  // Some wrap it in an array of one (wire.md §3.3).
+  if (Array.isArray(json) && json.length === 1) [json] = json
   if (!isObject(json)) return { message: undefined, json, isNested: false }
   const { error, message, detail } = json
   const isNested = isObject(error)

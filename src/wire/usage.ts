@@ -28,6 +28,13 @@ export const USAGE_READERS = {
     cachedInputTokens: count(reported.cache_read_input_tokens),
     reasoningTokens: 0,
   }),
+  /** `candidatesTokenCount` leaves out the thoughts; counts of a stream are cumulative (wire.md §3.3). */
+  gemini: (reported) => ({
+    inputTokens: count(reported.promptTokenCount) + count(reported.toolUsePromptTokenCount),
+    outputTokens: count(reported.candidatesTokenCount) + count(reported.thoughtsTokenCount),
+    cachedInputTokens: count(reported.cachedContentTokenCount),
+    reasoningTokens: count(reported.thoughtsTokenCount),
+  }),
 } as const satisfies Record<string, UsageReader>
 
 /** @returns null unless the provider sent an object: a missing report is not a report of zero. */

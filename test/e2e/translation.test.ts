@@ -18,9 +18,16 @@ let openai: OpenAI
 beforeAll(async () => {
   upstream = await startRawUpstream()
   gatehouse = await startGatehouse({
-    environment: { ANTHROPIC_BASE_URL: upstream.url, ANTHROPIC_API_KEY: PLANTED_KEY },
+    environment: {
+      ANTHROPIC_BASE_URL: upstream.url,
+      ANTHROPIC_API_KEY: PLANTED_KEY,
+      GEMINI_BASE_URL: `${upstream.url}/v1beta`,
+      GEMINI_API_KEY: PLANTED_KEY,
+    },
   })
   await createGate(gatehouse, 'claude', ['anthropic/claude-opus-5'])
+  await createGate(gatehouse, 'gemini', ['gemini/gemini-3-pro'])
+  await createGate(gatehouse, 'either', ['anthropic/claude-opus-5', 'gemini/gemini-3-pro'])
   openai = new OpenAI({ baseURL: `${gatehouse.url}/v1`, apiKey: gatehouse.key, maxRetries: 0 })
 })
 afterEach(() => upstream.reset())
@@ -302,4 +309,77 @@ test('a request that cannot be read names the field', async () => {
     messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'ftp://x' } }] }],
   })
   expect(await failureOf(wrong)).toMatchObject({ status: 400, param: 'messages[0].content[0].image_url.url' })
+})
+
+const geminiPiece = (parts: object[], finishReason?: string) =>
+  `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts }, finishReason }], responseId: 'r1' })}\r\n\r\n`
+
+test('a signature on a function call comes back on it, through the SDK’s accumulator and parallel calls without ids', async () => {
+  const call = (city: string) => ({ functionCall: { name: 'weather', args: { city } } })
+  upstream.answerOnce(
+    streamAnswer([
+      geminiPiece([{ ...call('Ulm'), thoughtSignature: 'c2ln' }]),
+      geminiPiece([call('Bonn')]),
+      geminiPiece([{ text: '' }], 'STOP'),
+    ]),
+  )
+  upstream.answerOnce(streamAnswer([geminiPiece([{ text: 'Sunny.' }], 'STOP')]))
+  const ask = async (messages: OpenAI.Chat.ChatCompletionMessageParam[]) => {
+    const completion = await openai.chat.completions
+      .stream({ model: 'gemini', tools, messages })
+      .finalChatCompletion()
+    const [choice] = completion.choices
+    if (choice === undefined) throw new Error('no choice')
+    return choice
+  }
+  const question: OpenAI.Chat.ChatCompletionMessageParam = { role: 'user', content: 'Weather?' }
+  const first = await ask([question])
+  expect(first.finish_reason).toBe('tool_calls')
+  const calls = first.message.tool_calls ?? []
+  expect(new Set(calls.map((made) => made.id)).size).toBe(2)
+  const results = calls.map((made) => ({ role: 'tool' as const, tool_call_id: made.id, content: 'sun' }))
+  const second = await ask([question, first.message, ...results])
+  expect(second.message.content).toBe('Sunny.')
+  expect(upstream.last().path).toBe('/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse')
+  expect(sent().contents.slice(1)).toEqual([
+    { role: 'model', parts: [{ ...call('Ulm'), thoughtSignature: 'c2ln' }, call('Bonn')] },
+    {
+      role: 'user',
+      parts: [
+        { functionResponse: { name: 'weather', response: { result: 'sun' } } },
+        { functionResponse: { name: 'weather', response: { result: 'sun' } } },
+      ],
+    },
+  ])
+})
+
+test('when one vendor fails, the other answers in the middle of a loop; its foreign signatures stay behind, and are named', async () => {
+  upstream.answerOnce(jsonAnswer(200, message([THINKING, ...CALLS], 'tool_use')))
+  upstream.answerOnce(
+    jsonAnswer(529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
+  )
+  upstream.answerOnce(
+    jsonAnswer(200, { candidates: [{ content: { parts: [{ text: 'Sunny.' }] }, finishReason: 'STOP' }] }),
+  )
+  const question: OpenAI.Chat.ChatCompletionMessageParam = { role: 'user', content: 'Weather and time?' }
+  const first = await openai.chat.completions.create({
+    model: 'either',
+    reasoning_effort: 'low',
+    tools,
+    messages: [question],
+  })
+  const answer = first.choices[0]?.message
+  if (answer === undefined) throw new Error('no answer')
+  const results = (answer.tool_calls ?? []).map((call) => ({
+    role: 'tool' as const,
+    tool_call_id: call.id,
+    content: 'sun',
+  }))
+  const { data, response } = await openai.chat.completions
+    .create({ model: 'either', reasoning_effort: 'low', tools, messages: [question, answer, ...results] })
+    .withResponse()
+  expect(data.choices[0]?.message.content).toBe('Sunny.')
+  expect(response.headers.get('x-gatehouse-target')).toBe('gemini/gemini-3-pro')
+  expect(response.headers.get('x-gatehouse-ignored')).toBe('messages.reasoning_details')
+  expect(upstream.last().text).not.toContain(THINKING.signature)
 })

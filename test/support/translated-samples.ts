@@ -26,6 +26,15 @@ const anthropicMessage = {
   stop_sequence: null,
 }
 
+function geminiPiece(text: string, members: object = {}): string {
+  return JSON.stringify({
+    candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, ...members }],
+    usageMetadata: { promptTokenCount: 11, cachedContentTokenCount: 3, candidatesTokenCount: 7 },
+    modelVersion: 'model-1-2026',
+    responseId: 'r1',
+  })
+}
+
 export const TRANSLATED: readonly TranslatedRow[] = [
   {
     dialect: 'anthropic-messages',
@@ -58,6 +67,14 @@ export const TRANSLATED: readonly TranslatedRow[] = [
         usage: { output_tokens: 7 },
       }),
       anthropicEvent({ type: 'message_stop' }),
+    ],
+  },
+  {
+    dialect: 'gemini-generate-content',
+    answer: geminiPiece(TRANSLATED_TEXT, { finishReason: 'STOP' }),
+    stream: [
+      `data: ${geminiPiece(TRANSLATED_TEXT)}\r\n\r\n`,
+      `data: ${geminiPiece('', { finishReason: 'STOP' })}\r\n\r\n`,
     ],
   },
 ]

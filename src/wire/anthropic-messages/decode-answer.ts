@@ -2,7 +2,7 @@
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, JsonValue } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
-import { isRecord, present } from '../read-json.ts'
+import { isRecord, present, textOf } from '../read-json.ts'
 import { readUsage } from '../usage.ts'
 
 /** `pause_turn`: the model would go on if asked again. A refusal is a stop by a filter (wire.md §3.2). */
@@ -62,8 +62,4 @@ function decodeBlock(block: JsonRecord): AssistantPart[] {
     default:
       return [] // A server's own tools: not asked for by any request that is translated.
   }
-}
-
-function textOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined
 }

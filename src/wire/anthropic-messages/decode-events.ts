@@ -3,7 +3,7 @@ import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import type { StreamDecoder } from '../codec.ts'
-import { isRecord, present } from '../read-json.ts'
+import { isRecord, parseRecord, present, textOf } from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
 import { readUsage } from '../usage.ts'
 import { toFinishReason } from './decode-answer.ts'
@@ -36,7 +36,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   }
 
   #decode(frame: SseFrame): readonly ChatEvent[] {
-    const event = parse(frame.data)
+    const event = parseRecord(frame.data)
     if (event === undefined || this.#isComplete) return []
     switch (event.type) {
       case 'message_start':
@@ -158,20 +158,6 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   }
 }
 
-function parse(data: string | undefined): JsonRecord | undefined {
-  if (data === undefined) return undefined
-  try {
-    const event: unknown = JSON.parse(data)
-    return isRecord(event) ? event : undefined
-  } catch {
-    return undefined
-  }
-}
-
 function indexOf(event: JsonRecord): number {
   return typeof event.index === 'number' ? event.index : 0
-}
-
-function textOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined
 }

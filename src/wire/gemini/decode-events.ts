@@ -1,0 +1,100 @@
+/** Gemini's stream in the gateway's own events: every piece is a whole answer of its own. It must not know callers. */
+import type { Usage } from '../../core/usage.ts'
+import type { ChatEvent } from '../chat-answer.ts'
+import type { JsonRecord } from '../chat-request.ts'
+import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
+import { isRecord, parseRecord, present, textOf } from '../read-json.ts'
+import { type SseFrame, SseFramer } from '../sse.ts'
+import { callIdOf, readCandidate, sealOf, toFinishReason, usageOf } from './read-candidate.ts'
+
+export class GeminiStreamDecoder implements StreamDecoder {
+  readonly #framer = new SseFramer()
+  #hasStarted = false
+  #open: 'text' | 'reasoning' | undefined
+  /** Counted over the whole stream: parallel calls come in pieces of their own, without an index. */
+  #calls = 0
+  #finishReason: string | undefined
+  #hasFailed = false
+  #hasEnded = false
+  #usage: Usage | null = null
+
+  push(chunk: Uint8Array): readonly ChatEvent[] {
+    return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
+  }
+
+  /** There is no closing event: the end of the stream is it, once a reason was given. */
+  end(): readonly ChatEvent[] {
+    const events: ChatEvent[] = this.#framer.end().flatMap((frame) => this.#decode(frame))
+    if (this.#finishReason === undefined || this.#hasFailed) return events
+    events.push(...this.#close())
+    if (this.#usage !== null) events.push({ type: 'usage', usage: this.#usage })
+    try {
+      events.push({ type: 'finish', reason: toFinishReason(this.#finishReason, this.#calls > 0) })
+      this.#hasEnded = true
+    } catch (thrown) {
+      if (!(thrown instanceof UnreadableAnswerError)) throw thrown
+      events.push({ type: 'error', message: `The upstream ${thrown.message}.` })
+    }
+    return events
+  }
+
+  isComplete(): boolean {
+    return this.#hasEnded
+  }
+
+  #decode(frame: SseFrame): readonly ChatEvent[] {
+    const body = parseRecord(frame.data)
+    if (body === undefined || this.#hasFailed) return []
+    if (isRecord(body.error)) {
+      this.#hasFailed = true
+      const code = textOf(body.error.status)
+      return [{ type: 'error', message: textOf(body.error.message) ?? 'no message', ...present({ code }) }]
+    }
+    const events: ChatEvent[] = []
+    if (!this.#hasStarted) {
+      this.#hasStarted = true
+      const facts = present({ id: textOf(body.responseId), model: textOf(body.modelVersion) })
+      events.push({ type: 'start', ...facts })
+    }
+    const { parts, finishReason } = readCandidate(body)
+    for (const part of parts) events.push(...this.#decodePart(part))
+    this.#finishReason = finishReason ?? this.#finishReason
+    this.#usage = usageOf(body) ?? this.#usage
+    return events
+  }
+
+  #decodePart(part: JsonRecord): readonly ChatEvent[] {
+    const seal = sealOf(part)
+    if (isRecord(part.functionCall)) return [...this.#close(), ...this.#decodeCall(part.functionCall, seal)]
+    const text = textOf(part.text)
+    if (text === undefined) return []
+    const kind = part.thought === true ? 'reasoning' : 'text'
+    const events: ChatEvent[] = []
+    if (text !== '') {
+      if (this.#open !== undefined && this.#open !== kind) events.push(...this.#close())
+      this.#open = kind
+      events.push({ type: `${kind}-delta`, text })
+    }
+    if (seal === undefined) return events
+    if (this.#open === 'text') events.push(...this.#close())
+    this.#open = undefined
+    return [...events, { type: 'reasoning-end', seal }]
+  }
+
+  #decodeCall(call: JsonRecord, seal: ReturnType<typeof sealOf>): readonly ChatEvent[] {
+    const index = this.#calls
+    this.#calls += 1
+    const name = textOf(call.name) ?? ''
+    return [
+      { type: 'tool-call-start', index, id: callIdOf(call), name, ...present({ seal }) },
+      { type: 'tool-call-delta', index, arguments: JSON.stringify(call.args ?? {}) },
+      { type: 'tool-call-end', index },
+    ]
+  }
+
+  #close(): readonly ChatEvent[] {
+    const open = this.#open
+    this.#open = undefined
+    return open === undefined ? [] : [{ type: `${open}-end` }]
+  }
+}

@@ -1,0 +1,59 @@
+/** What whole answers and pieces of streams have in common: parts, reasons for the end, usage. Pure. */
+import type { Usage } from '../../core/usage.ts'
+import type { FinishReason } from '../chat-answer.ts'
+import type { JsonRecord, Seal } from '../chat-request.ts'
+import { UnreadableAnswerError } from '../codec.ts'
+import { isRecord } from '../read-json.ts'
+import { readUsage } from '../usage.ts'
+
+const FILTERED = new Set(['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'LANGUAGE'])
+/** What the model wrote is no answer: shown as one, it would look like an ordinary end. */
+const MALFORMED = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MALFORMED_RESPONSE',
+])
+
+/** @throws UnreadableAnswerError for a reason that means that there is no answer */
+export function toFinishReason(reason: string, hasCalls: boolean): FinishReason {
+  if (MALFORMED.has(reason)) throw new UnreadableAnswerError(`ended its answer with ${reason}`)
+  if (FILTERED.has(reason) || reason.startsWith('IMAGE_')) return 'content_filter'
+  if (reason === 'MAX_TOKENS') return 'length'
+  // It says STOP for function calls too.
+  return hasCalls ? 'tool_calls' : 'stop'
+}
+
+export interface Candidate {
+  readonly parts: readonly JsonRecord[]
+  readonly finishReason: string | undefined
+}
+
+/** The first candidate; a prompt that was refused has none, and a reason for that. */
+export function readCandidate(body: JsonRecord): Candidate {
+  const [first] = Array.isArray(body.candidates) ? body.candidates : []
+  const candidate = isRecord(first) ? first : {}
+  const content = isRecord(candidate.content) ? candidate.content : {}
+  const feedback = isRecord(body.promptFeedback) ? body.promptFeedback : {}
+  const blocked = typeof feedback.blockReason === 'string' ? 'SAFETY' : undefined
+  return {
+    parts: Array.isArray(content.parts) ? content.parts.filter(isRecord) : [],
+    finishReason: typeof candidate.finishReason === 'string' ? candidate.finishReason : blocked,
+  }
+}
+
+export function sealOf(part: JsonRecord): Seal | undefined {
+  const { thoughtSignature } = part
+  return typeof thoughtSignature === 'string' ? { type: 'signature', value: thoughtSignature } : undefined
+}
+
+/** Several calls may have the same name and none an id: each gets one of its own. */
+export function callIdOf(call: JsonRecord): string {
+  return typeof call.id === 'string' && call.id !== ''
+    ? call.id
+    : `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`
+}
+
+export function usageOf(body: JsonRecord): Usage | null {
+  return readUsage('gemini', body.usageMetadata)
+}

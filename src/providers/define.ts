@@ -38,7 +38,7 @@ export function defineProvider<const P extends Provider>(provider: P): P {
 
 /** A vendor that copied OpenAI's chat endpoint: one address and the same wire format. */
 export function openaiCompatible(
-  provider: Omit<Provider, 'endpoints'> & { readonly baseUrl: string; readonly chat?: Partial<Endpoint> },
+  provider: Omit<Provider, 'endpoints'> & { readonly chat?: Partial<Endpoint> },
 ): Provider {
   const { chat, ...rest } = provider
   return {

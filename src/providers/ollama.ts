@@ -1,0 +1,12 @@
+/**
+ * Ollama: OpenAI's chat dialect, at an address that the operator has to give (`OLLAMA_BASE_URL`): nothing on the
+ * gateway's own machine is opened to its callers unasked. It takes any key.
+ */
+import { openaiCompatible } from './define.ts'
+
+export const ollama = openaiCompatible({
+  id: 'ollama',
+  name: 'Ollama',
+  docs: 'https://docs.ollama.com/api/openai-compatibility',
+  fallbackKey: 'none',
+})

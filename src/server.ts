@@ -28,7 +28,8 @@ export function createRouter(routes: Routes): (request: Request) => Promise<Resp
       case '/':
         return state(200, { name: 'Gatehouse', version: routes.version, openapi: '/openapi.json' })
     }
-    if (envelopeOf(path) === 'nested') return refuseRoute('not_found', 'nested', NOT_FOUND)
+    const envelope = envelopeOf(path)
+    if (envelope !== 'flat') return refuseRoute('not_found', envelope, NOT_FOUND)
     const controlPlane = await routes.controlPlane()
     return await controlPlane.handle(request, createCallId())
   }

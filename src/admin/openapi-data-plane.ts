@@ -58,6 +58,23 @@ const chatRequest = z
   })
   .meta({ id: 'ChatRequest', description: "OpenAI's Chat Completions format; other fields pass through." })
 
+const messagesRequest = z
+  .looseObject({
+    gate_id: gateId.optional(),
+    model: gateId.optional().meta({ description: 'Id of a gate, where there is no `gate_id`.' }),
+    max_tokens: z.int(),
+    messages: z.array(z.looseObject({ role: z.string() })),
+    stream,
+  })
+  .meta({ id: 'MessagesRequest', description: "Anthropic's Messages format; other fields pass through." })
+
+const messagesErrorBody = z
+  .object({
+    type: z.literal('error'),
+    error: z.object({ type: z.string().meta({ example: 'invalid_request_error' }), message: z.string() }),
+  })
+  .meta({ id: 'MessagesError', description: 'The error envelope that the Anthropic SDKs read.' })
+
 const fimRequest = z
   .looseObject({
     model: gateId,
@@ -95,6 +112,16 @@ const endpoints: readonly Endpoint[] = [
     answer: 'A chat completion.',
     events: 'chunks, then `[DONE]`',
     envelope: nestedErrorBody,
+  },
+  {
+    path: '/v1/messages',
+    operationId: 'createMessage',
+    summary: 'Messages format',
+    description: 'The key may also be in `x-api-key`. SDK base address: `{base}`.',
+    request: messagesRequest,
+    answer: 'A message.',
+    events: 'named events (`message_start` … `message_stop`)',
+    envelope: messagesErrorBody,
   },
   {
     path: '/alt/v1/fim/completions',

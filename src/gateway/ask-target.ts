@@ -124,7 +124,8 @@ function toUpstreamHeaders(headers: Headers, target: Target): Record<string, str
   const key = target.credential.reveal()
   if (target.keyHeader === undefined) forwarded.authorization = `Bearer ${key}`
   else forwarded[target.keyHeader] = key
-  Object.assign(forwarded, target.headers)
+  // What the client says of its dialect's version counts.
+  for (const [name, value] of Object.entries(target.headers ?? {})) forwarded[name] ??= value
   forwarded['content-type'] = 'application/json'
   // The answer is read on its way through, so it is asked for as it is.
   forwarded['accept-encoding'] = 'identity'

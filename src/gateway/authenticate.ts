@@ -9,24 +9,33 @@ const BEARER = /^Bearer +(\S+) *$/i
 /**
  * The account behind `Authorization: Bearer <key>`. The key is checked for its form and hashed before anything is
  * looked up, and never repeated in an answer.
+ * @param keyHeader where clients of the dialect put a key that is not in `Authorization`
  * @throws GatewayError `unauthorized`
  */
 export function authenticate(
   ports: { readonly keys: KeyStore; readonly clock: Clock },
   headers: Headers,
+  keyHeader?: string,
 ): Caller {
+  const key = readKey(headers, keyHeader)
+  const caller = isNewKey(key) || isLegacyKey(key) ? ports.keys.find(hashApiKey(key)) : undefined
+  if (caller === undefined) throw unauthorized('Invalid API key.')
+  ports.keys.touch(caller.keyId, ports.clock.now())
+  return caller
+}
+
+function readKey(headers: Headers, keyHeader: string | undefined): string {
   const header = headers.get('authorization')
   if (header === null) {
+    const own = keyHeader === undefined ? null : headers.get(keyHeader)
+    if (own !== null) return own.trim()
     throw unauthorized('Missing API key: send it in the header `Authorization: Bearer <API_KEY>`.')
   }
   const key = BEARER.exec(header)?.[1]
   if (key === undefined) {
     throw unauthorized('Malformed Authorization header: it must read `Bearer <API_KEY>`.')
   }
-  const caller = isNewKey(key) || isLegacyKey(key) ? ports.keys.find(hashApiKey(key)) : undefined
-  if (caller === undefined) throw unauthorized('Invalid API key.')
-  ports.keys.touch(caller.keyId, ports.clock.now())
-  return caller
+  return key
 }
 
 function unauthorized(message: string): GatewayError {

@@ -1,6 +1,7 @@
 /** The data plane's doors: which path speaks which dialect (design §4). It must not know how requests are served. */
 import { type ErrorKind, GatewayError } from '../core/errors.ts'
 import { createCallId } from '../core/ids.ts'
+import { anthropicMessages } from '../wire/anthropic-messages/anthropic-messages.ts'
 import type { Dialect, Envelope } from '../wire/dialect.ts'
 import { mistralChat } from '../wire/mistral-chat/mistral-chat.ts'
 import { mistralFim } from '../wire/mistral-fim/mistral-fim.ts'
@@ -13,6 +14,7 @@ import { refuse } from './refuse.ts'
 export const CALL_ENDPOINTS: Readonly<Record<string, Dialect>> = {
   '/v1/responses': openaiResponses,
   '/v1/chat/completions': openaiChat,
+  '/v1/messages': anthropicMessages,
   '/alt/v1/fim/completions': mistralFim,
   '/alt/v1/chat/completions': mistralChat,
 }
@@ -77,7 +79,9 @@ export function refuseRoute(
 
 /** The envelope that a client of this path's family expects, also where the path itself does not exist. */
 export function envelopeOf(pathname: string): Envelope {
+  if (MESSAGES_FAMILY.test(pathname)) return 'messages'
   return NESTED_FAMILY.test(pathname) ? 'nested' : 'flat'
 }
 
+const MESSAGES_FAMILY = /^\/v1\/messages(?:\/|$)/
 const NESTED_FAMILY = /^\/v1\/(?:responses|chat|models|completions|embeddings)(?:\/|$)/

@@ -32,10 +32,11 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
     const id = createCallId()
     const startedAt = ports.clock.now()
     const headers: Record<string, string> = { 'x-request-id': id }
+    if (dialect.requestIdHeader !== undefined) headers[dialect.requestIdHeader] = id
     const progress: CallProgress = { gateId: null, attempts: 0, target: null, firstByteAt: null, ignored: [] }
     let settle: Settle | undefined
     try {
-      const caller = authenticate(ports, request.headers)
+      const caller = authenticate(ports, request.headers, dialect.keyHeader)
       const accepted = await accept(ports, request, dialect)
       const ticket = admit(ports, caller)
       Object.assign(headers, ticket.headers)

@@ -6,8 +6,10 @@ import type { Endpoint, Provider } from '../providers/define.ts'
 import { CLIENT_CODECS } from '../wire/client-codecs.ts'
 import type { ClientCodec, ModelTraits } from '../wire/codec.ts'
 import type { AcceptedRequest, Dialect, DialectId, RelayTarget } from '../wire/dialect.ts'
+import { hasCarriers } from '../wire/seal-carrier.ts'
 import { healthKey, type TargetOrder } from './order-targets.ts'
 import type { Caller, Credentials, GateStore } from './ports.ts'
+import { originOf } from './seal-origin.ts'
 
 /** A provider with the address that this gateway reaches it at. */
 export interface ReachableProvider extends Provider {
@@ -54,9 +56,10 @@ export function planTargets(
 ): Plan {
   const gate = ports.gates.find(caller.accountId, request.gateId)
   if (gate === undefined) throw gateNotFound(request)
+  const relays = dialect.serverCodec === undefined || !hasCarriers(request.body.bytes)
   const speaking = ports.order
     .of(gate)
-    .map((target) => findEndpoint(ports, target, dialect))
+    .map((target) => findEndpoint(ports, target, dialect, relays))
     .filter((found) => found !== undefined)
   if (speaking.length === 0) throw wrongDialect(gate, dialect)
   const targets = speaking
@@ -75,13 +78,19 @@ interface FoundEndpoint {
   readonly codec: ClientCodec | undefined
 }
 
-function findEndpoint(ports: PlanPorts, target: GateTarget, dialect: Dialect): FoundEndpoint | undefined {
+/** @param relays false when the request holds what an upstream of its own dialect would not understand */
+function findEndpoint(
+  ports: PlanPorts,
+  target: GateTarget,
+  dialect: Dialect,
+  relays: boolean,
+): FoundEndpoint | undefined {
   const slash = target.model.indexOf('/')
   const provider = ports.providers.get(target.model.slice(0, slash))
   if (provider === undefined) return undefined
   const spoken = provider.endpoints[dialect.id]
-  const found =
-    spoken === undefined ? findTranslated(provider, dialect) : { endpoint: spoken, codec: undefined }
+  const codec = relays ? undefined : CLIENT_CODECS[dialect.id]
+  const found = spoken === undefined ? findTranslated(provider, dialect) : { endpoint: spoken, codec }
   if (found === undefined) return undefined
   return { target, name: target.model, model: target.model.slice(slash + 1), provider, ...found }
 }
@@ -115,7 +124,7 @@ function toTarget(
     headers: provider.headers,
     codec: found.codec,
     traits: found.codec === undefined ? NO_TRAITS : traitsOf(provider, model),
-    sealOrigin: provider.id,
+    sealOrigin: found.codec === undefined ? '' : originOf(provider.id, credential),
     healthKey: healthKey(caller, found.target),
     isReasoningModel: provider.reasoningModels?.test(model) ?? false,
     countsStreamsOnRequest: endpoint.countsStreamsOnRequest ?? false,

@@ -59,7 +59,7 @@ export function translate({ caller, target, client, facts, isStrict }: Translati
     traits: target.traits,
     sealOrigin: target.sealOrigin,
   })
-  const ignored = nameIgnored(caller, request, encoded.ignored)
+  const ignored = nameIgnored(caller, client, encoded.ignored)
   if (isStrict && ignored.length > 0) {
     throw invalidRequest(
       `The target ${target.name} cannot take ${ignored.join(', ')}, and x-gatehouse-strict forbids leaving anything out.`,
@@ -87,8 +87,10 @@ export function translate({ caller, target, client, facts, isStrict }: Translati
 /** Members that steer the answer's form and are obeyed by the caller's own codec. */
 const OBEYED = new Set(['stream_options'])
 
-function nameIgnored(caller: CallerRequest, request: ChatRequest, features: readonly Feature[]): string[] {
-  const unknown = Object.keys(request.extra).filter((name) => !OBEYED.has(name))
+function nameIgnored(caller: CallerRequest, client: ClientCodec, features: readonly Feature[]): string[] {
+  const request = caller.decoded
+  const isKnown = (name: string) => OBEYED.has(name) || client.family === request.family
+  const unknown = Object.keys(request.extra).filter((name) => !isKnown(name))
   const named = features.map((feature) => caller.codec.nameFeature(feature))
   return [...new Set([...request.ignored, ...unknown, ...named])]
 }

@@ -24,11 +24,20 @@ const HOP_BY_HOP = [
 const REQUEST_ONLY = ['forwarded', 'via', 'x-real-ip', 'origin', 'referer']
 
 /** Of an answer: the upstream's server, its limits (the gateway has its own), and its pages' policies. */
-const ANSWER_ONLY = ['server', 'date', 'alt-svc', 'x-request-id', 'x-powered-by', 'via', 'nel', 'report-to']
+const ANSWER_ONLY = [
+  'server',
+  'date',
+  'alt-svc',
+  'x-request-id',
+  'request-id',
+  'x-powered-by',
+  'via',
+  'nel',
+  'report-to',
+]
 
 const REQUEST_PREFIXES = ['x-forwarded-', 'sec-', 'x-gatehouse-', 'cf-', 'proxy-']
 const ANSWER_PREFIXES = [
-  'x-ratelimit-',
   'access-control-',
   'strict-transport',
   'content-security',
@@ -39,10 +48,11 @@ const ANSWER_PREFIXES = [
 
 /**
  * Cookies and anything whose name says that it opens something or names an account: `authorization`, `x-api-key`,
- * `x-amz-security-token`, an `…-organization` that belongs to the caller's own credential and not to ours.
+ * `x-amz-security-token`, an `…-organization` that belongs to the caller's own credential and not to ours; and what is
+ * left of a limit of that account.
  */
 const CREDENTIAL =
-  /(?:^|[-_])(?:authorization|auth|authenticate|cookie2?|api-?key|apikey|token|secret|credentials?|password|session|signature|organization|project)(?:$|[-_])/
+  /(?:^|[-_])(?:ratelimit|authorization|auth|authenticate|cookie2?|api-?key|apikey|token|secret|credentials?|password|session|signature|organization|project|workspace)(?:$|[-_])/
 
 /** Decides by name once and remembers: the names that clients and vendors send are few. */
 class HeaderRule {

@@ -53,7 +53,7 @@ export interface AudioPart {
 
 /**
  * A piece of reasoning that the model wants back unchanged in the next request of a tool loop. `text` is what people may
- * read; `seal` is what the provider signed or encrypted .
+ * read; `seal` is what the provider signed or encrypted.
  */
 export interface ReasoningPart {
   readonly type: 'reasoning'
@@ -68,7 +68,8 @@ export interface Seal {
   readonly value: string
   /**
    * Whose it is: only a target of the same origin can read it. Absent in an answer fresh from its upstream; the server
-   * codec writes it into what carries the seal to the client and back (wire/seal-carrier.ts).
+   * codec writes it into what carries the seal to the client and back (wire/seal-carrier.ts). A dialect's id stands for
+   * one that the caller had from an upstream of that dialect, byte for byte.
    */
   readonly origin?: string
 }

@@ -3,8 +3,10 @@ import { anthropicClientCodec } from './anthropic-messages/client-codec.ts'
 import type { ClientCodec } from './codec.ts'
 import type { DialectId } from './dialect.ts'
 import { geminiClientCodec } from './gemini/client-codec.ts'
+import { openaiChatClientCodec } from './openai-chat/client-codec.ts'
 
 export const CLIENT_CODECS: Partial<Record<DialectId, ClientCodec>> = {
+  'openai-chat': openaiChatClientCodec,
   'anthropic-messages': anthropicClientCodec,
   'gemini-generate-content': geminiClientCodec,
 }

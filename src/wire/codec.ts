@@ -110,6 +110,8 @@ export type Feature =
 
 /** Speaks a dialect to an upstream. */
 export interface ClientCodec {
+  /** The family whose unknown members it takes over (`ChatRequest.extra`). */
+  readonly family?: ChatRequest['family']
   /** @throws GatewayError `invalid_request` when the target cannot express what was asked at all */
   encodeRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest
   /** @throws UnreadableAnswerError when it is not an answer in this dialect, or one that says that it failed */

@@ -15,8 +15,11 @@ export type DialectId =
   | 'anthropic-messages'
   | 'gemini-generate-content'
 
-/** How errors look: `{error: {message, type, param, code}}` or `{error, message, details?}` (interface-spec, Errors). */
-export type Envelope = 'nested' | 'flat'
+/**
+ * How errors look: `{error: {message, type, param, code}}` or `{error, message, details?}` (interface-spec, Errors), or
+ * `{type: "error", error: {type, message}}` as clients of the Messages interface read it.
+ */
+export type Envelope = 'nested' | 'flat' | 'messages'
 
 /** What the gateway has to know of a request before it picks a target. The body itself stays bytes. */
 export interface AcceptedRequest {
@@ -75,6 +78,10 @@ export interface StreamTap {
 export interface Dialect {
   readonly id: DialectId
   readonly envelope: Envelope
+  /** A header that its clients send their key in when there is none in `authorization`. */
+  readonly keyHeader?: string
+  /** Where its clients look for the call's id, beside `x-request-id`. */
+  readonly requestIdHeader?: string
   /** Reads and checks the top level. @throws GatewayError `invalid_request` naming the field. */
   accept(body: JsonObject): AcceptedRequest
   /** The bytes for an upstream of the same dialect: the caller's, but for what has to change. */

@@ -1,4 +1,4 @@
-/** The two error envelopes of the interface. It must not decide statuses or codes: core/errors.ts does. */
+/** The error envelopes of the interface. It must not decide statuses or codes: core/errors.ts does. */
 import { ERROR_POLICY, type GatewayError } from '../core/errors.ts'
 import type { Envelope } from './dialect.ts'
 
@@ -28,8 +28,27 @@ function toFlatError(error: GatewayError): Record<string, unknown> {
   }
 }
 
+/** By status (wire.md §3.2); clients of the Messages interface tell errors apart by this alone. */
+const MESSAGES_TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+}
+
+function toMessagesError(error: GatewayError): Record<string, unknown> {
+  const type = MESSAGES_TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
+  return { type: 'error', error: { type, message: error.message } }
+}
+
 /** The JSON text of an error answer. An upstream's own body wins where the envelopes are the same. */
 export function encodeError(envelope: Envelope, error: GatewayError): string | Uint8Array {
   if (envelope === 'flat') return JSON.stringify(toFlatError(error))
+  if (envelope === 'messages') return error.upstreamBody ?? JSON.stringify(toMessagesError(error))
   return error.upstreamBody ?? JSON.stringify({ error: toNestedError(error) })
 }

@@ -21,6 +21,16 @@ export function readSeal(text: string): Seal | undefined {
   return carried === undefined ? undefined : toSeal(carried)
 }
 
+/** Whether a target can read a seal: it made it, or its dialect's own upstream gave it to the caller. */
+export function isReadable(seal: Seal, dialect: string, origin: string): boolean {
+  return seal.origin === origin || seal.origin === dialect
+}
+
+/** Whether a request holds carriers of ours, which mean nothing to an upstream. */
+export function hasCarriers(body: Uint8Array): boolean {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(MARK)
+}
+
 /** What a tool call's id takes along: the call's own seal, and the sealed reasoning that stood before it. */
 export interface SealedCall {
   readonly seal?: Seal

@@ -4,10 +4,12 @@ import fc from 'fast-check'
 import {
   CHAT_STREAMS,
   HIDDEN_USAGE,
+  MESSAGES_STREAMS,
   RESPONSES_STREAMS,
   type StreamFixture,
 } from '../../test/support/stream-fixtures.ts'
 import { GatewayError } from '../core/errors.ts'
+import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
 import type { StreamTap } from './dialect.ts'
 import { mistralFim } from './mistral-fim/mistral-fim.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
@@ -41,6 +43,7 @@ const CASES = [
   ...RESPONSES_STREAMS.map((fixture) => ({ dialect: openaiResponses, fixture })),
   ...CHAT_STREAMS.map((fixture) => ({ dialect: openaiChat, fixture })),
   ...CHAT_STREAMS.map((fixture) => ({ dialect: mistralFim, fixture })),
+  ...MESSAGES_STREAMS.map((fixture) => ({ dialect: anthropicMessages, fixture })),
 ].map((entry) => ({ ...entry, name: `${entry.dialect.id}: ${entry.fixture.name}` }))
 
 describe.each(CASES)('$name', ({ dialect, fixture }) => {

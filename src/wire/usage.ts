@@ -26,7 +26,7 @@ export const USAGE_READERS = {
       count(reported.cache_creation_input_tokens),
     outputTokens: count(reported.output_tokens),
     cachedInputTokens: count(reported.cache_read_input_tokens),
-    reasoningTokens: 0,
+    reasoningTokens: count(detail(reported.output_tokens_details, 'thinking_tokens')),
   }),
   /** `candidatesTokenCount` leaves out the thoughts; counts of a stream are cumulative (wire.md §3.3). */
   gemini: (reported) => ({

@@ -57,10 +57,10 @@ test('GET /v1/providers shows the whole catalog, each with its key configured', 
   expect(data.map(({ id, configured }) => [id, configured])).toEqual(catalog.map(({ id }) => [id, true]))
 })
 
-const isTranslated = (pair: { readonly dialect: string }) =>
-  TRANSLATED.some((row) => row.dialect === pair.dialect)
+const isIn = (table: readonly { readonly dialect: string }[]) => (pair: { readonly dialect: string }) =>
+  table.some((row) => row.dialect === pair.dialect)
 
-describe.each(PAIRS.filter((pair) => !isTranslated(pair)))(
+describe.each(PAIRS.filter(isIn(DIALECTS)))(
   '$provider over $dialect',
   ({ provider, dialect, upstreamPath }) => {
     const row = DIALECTS.find((candidate) => candidate.dialect === dialect) as DialectRow
@@ -78,7 +78,8 @@ describe.each(PAIRS.filter((pair) => !isTranslated(pair)))(
       await call()
       const sent = upstream.last()
       expect(sent.path).toBe(`/base-of-${provider}${upstreamPath}`)
-      expect(sent.headers.authorization).toBe(`Bearer ${keyOf(provider)}`)
+      expect(sent.head).toContain(keyOf(provider))
+      expect(sent.head).not.toContain(gatehouse.key)
       expect(JSON.parse(sent.body.toString()).model).toBe('some/model-1')
     })
 
@@ -120,7 +121,7 @@ describe.each(PAIRS.filter((pair) => !isTranslated(pair)))(
   },
 )
 
-describe.each(PAIRS.filter(isTranslated))(
+describe.each(PAIRS.filter(isIn(TRANSLATED)))(
   '$provider over $dialect, for chat callers',
   ({ provider, dialect, upstreamPath }) => {
     const row = TRANSLATED.find((candidate) => candidate.dialect === dialect) as TranslatedRow

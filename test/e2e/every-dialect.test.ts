@@ -3,10 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import { createGate } from '../support/control-plane.ts'
 import { CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
 import { DIALECT_GATES, DIALECTS, requestBody } from '../support/dialect-table.ts'
-import { expectUpstreamError, readErrorCode, readFlatError, readNestedError } from '../support/envelopes.ts'
+import { expectUpstreamError, readErrorCode, readFlatError } from '../support/envelopes.ts'
 import { createExpectedRows } from '../support/expected-rows.ts'
 import { sendRaw } from '../support/raw-client.ts'
-import { openRawScene, PLANTED_MISTRAL_KEY, PLANTED_OPENAI_KEY, type RawScene } from '../support/raw-scene.ts'
+import { openRawScene, plantedKeyOf, type RawScene } from '../support/raw-scene.ts'
 import { bodyAnswer, jsonAnswer, resetBeforeAnswer, streamAnswer } from '../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
@@ -22,7 +22,7 @@ afterAll(() => scene.close())
 beforeEach(() => scene.upstream.reset())
 
 describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect, row) => {
-  const credential = row.target.startsWith('openai/') ? PLANTED_OPENAI_KEY : PLANTED_MISTRAL_KEY
+  const credential = plantedKeyOf(row.target)
   const upstreamModel = row.target.slice(row.target.indexOf('/') + 1)
 
   test('the gate decides the model, the address and the credential', async () => {
@@ -30,7 +30,9 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
     await scene.post(row.path, requestBody(row))
     const { path, method, headers, text } = scene.upstream.last()
     expect({ path, method }).toEqual({ path: row.upstreamPath, method: 'POST' })
-    expect(headers.authorization).toBe(`Bearer ${credential}`)
+    expect(headers[row.keyHeader ?? 'authorization']).toBe(
+      row.keyHeader === undefined ? `Bearer ${credential}` : credential,
+    )
     expect(JSON.parse(text)).toMatchObject({ model: upstreamModel })
   })
 
@@ -91,7 +93,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
     const answer = await sendRaw(scene.gatehouse.url, { path: row.path, headers, body: requestBody(row) })
     expect(answer.status).toBe(401)
     expect(readErrorCode(row.envelope, answer.text)).toBe(
-      row.envelope === 'nested' ? 'invalid_api_key' : 'unauthorized',
+      { nested: 'invalid_api_key', flat: 'unauthorized', messages: 'authentication_error' }[row.envelope],
     )
     expect(answer.headers['x-request-id']).toMatch(/^req_/)
     expect(answer.headers['www-authenticate'] ?? 'Bearer').toStartWith('Bearer')
@@ -102,7 +104,7 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
     const answer = await scene.post(row.path, requestBody(row, { model: 'nobody' }))
     expect(answer.status).toBe(404)
     expect(readErrorCode(row.envelope, answer.text)).toBe(
-      row.envelope === 'nested' ? 'model_not_found' : 'gate_not_found',
+      { nested: 'model_not_found', flat: 'gate_not_found', messages: 'not_found_error' }[row.envelope],
     )
   })
 
@@ -124,7 +126,9 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
       )
       const answer = await scene.post(row.path, requestBody(row))
       expect(answer.status).toBe(502)
-      expect(readErrorCode(row.envelope, answer.text)).toBe('provider_auth_failed')
+      expect(readErrorCode(row.envelope, answer.text)).toBe(
+        row.envelope === 'messages' ? 'api_error' : 'provider_auth_failed',
+      )
       expect(answer.text).not.toContain(credential)
       rows.expectRow(answer, {
         outcome: 'failed',
@@ -144,15 +148,16 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
     const answer = await scene.post(row.path, requestBody(row))
     expect(answer.status).toBe(502)
     expect(answer.text).not.toContain(credential)
-    if (row.envelope === 'nested') readNestedError(answer.text)
-    else expectUpstreamError('flat', answer.text)
+    // Where the upstream's own words are in the caller's own form, they are passed on as they are.
+    if (row.envelope === 'flat') expectUpstreamError('flat', answer.text)
+    else expect(JSON.parse(answer.text)).toHaveProperty('error.message')
   })
 
   test.each([400, 404, 409, 429])('an upstream %d keeps its status and its body', async (status) => {
     scene.upstream.answer(jsonAnswer(status, ownError))
     const answer = await scene.post(row.path, requestBody(row))
     expect(answer.status).toBe(status)
-    if (row.envelope === 'nested') expect(answer.text).toBe(ownError)
+    if (row.envelope !== 'flat') expect(answer.text).toBe(ownError)
     else {
       const error = readFlatError(answer.text)
       expect(error.error).toBe('upstream_error')
@@ -164,9 +169,9 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
     const body = {
       detail: [{ loc: ['body', 'x'], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }],
     }
-    scene.upstream.answer(jsonAnswer(422, row.envelope === 'nested' ? ownError : body))
+    scene.upstream.answer(jsonAnswer(422, row.envelope === 'flat' ? body : ownError))
     const answer = await scene.post(row.path, requestBody(row))
-    expect(answer.status).toBe(row.envelope === 'nested' ? 422 : 400)
+    expect(answer.status).toBe(row.envelope === 'flat' ? 400 : 422)
     if (row.envelope === 'flat') {
       expect(JSON.stringify(readFlatError(answer.text).details)).toContain('extra_forbidden')
       expect(JSON.parse(answer.text)).not.toHaveProperty('detail')
@@ -233,7 +238,7 @@ test('every one of these calls has its row in the ledger', async () => {
 })
 
 test('no key shows in anything the process wrote', () => {
-  for (const secret of [PLANTED_OPENAI_KEY, PLANTED_MISTRAL_KEY, scene.gatehouse.key]) {
+  for (const secret of [...DIALECTS.map((row) => plantedKeyOf(row.target)), scene.gatehouse.key]) {
     expect(scene.gatehouse.output()).not.toContain(secret)
   }
 })

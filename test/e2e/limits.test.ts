@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { controlPlaneCall, createKey } from '../support/control-plane.ts'
 import { DIALECT_GATES, DIALECTS, type DialectRow, requestBody } from '../support/dialect-table.ts'
-import { readFlatError, readNestedError } from '../support/envelopes.ts'
+import { readErrorCode, readNestedError } from '../support/envelopes.ts'
 import { composeRequest } from '../support/http-bytes.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { connectRaw, type RawAnswer, type RawConnection } from '../support/raw-client.ts'
@@ -17,12 +17,10 @@ const DURATION = /^(?:\d+h)?(?:\d+m(?!s))?(?:\d+(?:\.\d+)?s)?(?:\d+ms)?$/
 
 function expectRefusal(row: DialectRow, answer: RawAnswer): void {
   expect(answer.status).toBe(429)
-  if (row.envelope === 'nested') {
-    expect(readNestedError(answer.text)).toMatchObject({
-      type: 'rate_limit_error',
-      code: 'rate_limit_exceeded',
-    })
-  } else expect(readFlatError(answer.text).error).toBe('rate_limit_exceeded')
+  expect(readErrorCode(row.envelope, answer.text)).toBe(
+    row.envelope === 'messages' ? 'rate_limit_error' : 'rate_limit_exceeded',
+  )
+  if (row.envelope === 'nested') expect(readNestedError(answer.text).type).toBe('rate_limit_error')
   expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1)
   expect(answer.headers['x-request-id']).toMatch(/^req_/)
 }

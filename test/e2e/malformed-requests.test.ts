@@ -1,7 +1,7 @@
 /** Requests that no endpoint may take: each is refused with the right status and envelope, and nothing leaks. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { BROKEN_HTTP } from '../support/broken-http.ts'
-import { readFlatError, readNestedError } from '../support/envelopes.ts'
+import { readErrorCode } from '../support/envelopes.ts'
 import { MALFORMED_CALLS } from '../support/malformed-calls.ts'
 import { MALFORMED_CONTROL_REQUESTS } from '../support/malformed-control-requests.ts'
 import type { MalformedRequest } from '../support/malformed-request.ts'
@@ -49,8 +49,7 @@ async function expectRefused(row: MalformedRequest): Promise<void> {
   if (row.status === 405) expect(answer.headers.allow ?? '').not.toBe('')
   if (row.envelope === 'none') return
   expect(answer.headers['content-type']).toStartWith('application/json')
-  if (row.envelope === 'nested') readNestedError(answer.text)
-  else readFlatError(answer.text)
+  readErrorCode(row.envelope, answer.text)
   if (row.contains !== undefined) expect(answer.text).toContain(row.contains)
 }
 
@@ -139,7 +138,7 @@ describe('sizes', () => {
     const answer = await finishedAnswer(connection)
     connection.destroy()
     expect(answer.status).toBe(413)
-    readFlatError(answer.text)
+    readErrorCode('flat', answer.text)
   })
 })
 

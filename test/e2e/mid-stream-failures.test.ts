@@ -62,7 +62,9 @@ function expectFailure(dialect: string, told: readonly { event: string | undefin
   if (dialect === 'openai-chat') {
     expect(reported.error).toMatchObject({ message: expect.any(String), type: 'upstream_error' })
   } else {
-    expect(JSON.stringify(reported)).toContain('upstream_error')
+    expect(JSON.stringify(reported)).toContain(
+      dialect === 'anthropic-messages' ? 'api_error' : 'upstream_error',
+    )
     expect(told).toHaveLength(1)
   }
 }

@@ -67,3 +67,29 @@ export const FIM_STREAM: readonly string[] = [
   ),
   'data: [DONE]\n\n',
 ]
+
+export const MESSAGES_JSON = `{"id":"msg_1", "type":"message","role":"assistant","model":"claude-opus-5-1","content":[{"type":"thinking","thinking":"hm \\u00e9","signature":"c2ln"},{"type":"text","text":"caf\\u00e9 \u{1F600}"}],
+ "stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":8,"cache_read_input_tokens":3,"output_tokens":7},"x_big":12345678901234567890}`
+
+export const MESSAGES_USAGE = { inputTokens: 11, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 0 }
+
+const messagesEvent = (type: string, members: string): string =>
+  `event: ${type}\ndata: {"type":"${type}",${members}}\n\n`
+
+export const MESSAGES_STREAM: readonly string[] = [
+  messagesEvent(
+    'message_start',
+    '"message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-opus-5-1","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":8,"cache_read_input_tokens":3,"output_tokens":1},"x_big":12345678901234567890}',
+  ),
+  messagesEvent(
+    'content_block_start',
+    '"index":0,"content_block":{"type":"text","text":""}, "x_unheard":"message_stop"',
+  ),
+  messagesEvent('content_block_delta', '"index":0,"delta":{"type":"text_delta","text":"h\\u00e9 \u{1F600}"}'),
+  messagesEvent('content_block_stop', '"index":0'),
+  messagesEvent(
+    'message_delta',
+    '"delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":7}',
+  ),
+  'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+]

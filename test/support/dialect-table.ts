@@ -7,17 +7,21 @@ import {
   FIM_JSON,
   FIM_STREAM,
   FIM_USAGE,
+  MESSAGES_JSON,
+  MESSAGES_STREAM,
+  MESSAGES_USAGE,
   RESPONSES_JSON,
   RESPONSES_STREAM,
   RESPONSES_USAGE,
 } from './dialect-samples.ts'
-import { ALT_CHAT, CHAT, FIM, RESPONSES } from './raw-scene.ts'
+import type { Envelope } from './envelopes.ts'
+import { ALT_CHAT, CHAT, FIM, MESSAGES, RESPONSES } from './raw-scene.ts'
 
 export interface DialectRow {
   readonly dialect: string
   readonly path: string
   readonly upstreamPath: string
-  readonly envelope: 'nested' | 'flat'
+  readonly envelope: Envelope
   /** The target of the gate `gate`. */
   readonly target: string
   readonly gate: string
@@ -26,6 +30,8 @@ export interface DialectRow {
   readonly answer: string
   readonly stream: readonly string[]
   readonly usage: Usage
+  /** The header that the target's provider takes its key in, when not `authorization`. */
+  readonly keyHeader?: string
 }
 
 const messages = [{ role: 'user', content: 'hi' }]
@@ -78,6 +84,19 @@ export const DIALECTS: readonly DialectRow[] = [
     answer: FIM_JSON,
     stream: FIM_STREAM,
     usage: FIM_USAGE,
+  },
+  {
+    dialect: 'anthropic-messages',
+    path: MESSAGES,
+    upstreamPath: '/v1/messages',
+    envelope: 'messages',
+    target: 'anthropic/claude-opus-5',
+    gate: 'messages-gate',
+    fields: { max_tokens: 99, messages },
+    answer: MESSAGES_JSON,
+    stream: MESSAGES_STREAM,
+    usage: MESSAGES_USAGE,
+    keyHeader: 'x-api-key',
   },
 ]
 

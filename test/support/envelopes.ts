@@ -1,4 +1,4 @@
-/** The two error envelopes of the interface, checked for their exact shape. */
+/** The error envelopes of the interface, checked for their exact shape. */
 import { expect } from 'bun:test'
 
 export interface NestedError {
@@ -33,13 +33,37 @@ export function readFlatError(text: string): FlatError {
   return envelope
 }
 
-/** Checks the shape and returns the stable code: of the nested envelope `error.code`, of the flat one `error`. */
-export function readErrorCode(envelope: 'nested' | 'flat', text: string): string | null {
-  return envelope === 'nested' ? readNestedError(text).code : readFlatError(text).error
+export type Envelope = 'nested' | 'flat' | 'messages'
+
+export function readMessagesError(text: string): { readonly type: string; readonly message: string } {
+  const { type, error, ...others } = JSON.parse(text) as {
+    type: string
+    error: { type: string; message: string }
+  }
+  expect(others).toEqual({})
+  expect(type).toBe('error')
+  expect(Object.keys(error).sort()).toEqual(['message', 'type'])
+  expect(error.type).toMatch(/^[a-z_]+$/)
+  expect(error.message).toBeString()
+  expect(error.message).not.toBe('')
+  return error
+}
+
+/** Checks the shape and returns what clients tell errors apart by: `error.code`, `error`, or `error.type`. */
+export function readErrorCode(envelope: Envelope, text: string): string | null {
+  switch (envelope) {
+    case 'nested':
+      return readNestedError(text).code
+    case 'flat':
+      return readFlatError(text).error
+    case 'messages':
+      return readMessagesError(text).type
+  }
 }
 
 /** That the upstream is to blame. The nested envelope may carry a narrower code than the kind's own. */
-export function expectUpstreamError(envelope: 'nested' | 'flat', text: string): void {
+export function expectUpstreamError(envelope: Envelope, text: string): void {
   if (envelope === 'nested') expect(readNestedError(text).type).toBe('upstream_error')
-  else expect(readFlatError(text).error).toBe('upstream_error')
+  else if (envelope === 'flat') expect(readFlatError(text).error).toBe('upstream_error')
+  else expect(['api_error', 'timeout_error']).toContain(readMessagesError(text).type)
 }

@@ -1,10 +1,11 @@
 /** Malformed requests to the data plane: every row of it must be refused in the endpoint's own envelope. */
+import type { Envelope } from './envelopes.ts'
 import { IMPOSSIBLE_NAMES, type MalformedRequest, UNUSABLE_BODIES } from './malformed-request.ts'
-import { ALT_CHAT, CHAT, FIM, RESPONSES } from './raw-scene.ts'
+import { ALT_CHAT, CHAT, FIM, MESSAGES, RESPONSES } from './raw-scene.ts'
 
 interface Endpoint {
   readonly path: string
-  readonly envelope: 'nested' | 'flat'
+  readonly envelope: Envelope
   /** A request that would be taken, if its gate `demo` existed for this dialect. */
   readonly good: Readonly<Record<string, unknown>>
 }
@@ -16,6 +17,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   { path: CHAT, envelope: 'nested', good: { model: 'demo', messages } },
   { path: FIM, envelope: 'flat', good: { model: 'demo', prompt: 'x' } },
   { path: ALT_CHAT, envelope: 'flat', good: { model: 'demo', messages } },
+  { path: MESSAGES, envelope: 'messages', good: { model: 'demo', max_tokens: 9, messages } },
 ]
 
 /** Field and value: 400 that names the field. `undefined` leaves the field out. */
@@ -93,6 +95,25 @@ const BAD_FIELDS: Readonly<Record<string, readonly (readonly [string, unknown])[
     ['messages', 1],
     ['stream', 'true'],
     ['stream', {}],
+  ],
+  [MESSAGES]: [
+    ['model', undefined],
+    ['model', null],
+    ['model', 1],
+    ['gate_id', 1],
+    ['gate_id', ''],
+    ['max_tokens', undefined],
+    ['max_tokens', null],
+    ['max_tokens', 'many'],
+    ['messages', undefined],
+    ['messages', null],
+    ['messages', 'hi'],
+    ['messages', { role: 'user' }],
+    ['system', 1],
+    ['tools', {}],
+    ['tool_choice', 'any'],
+    ['stream', 'true'],
+    ['stream', 1],
   ],
 }
 

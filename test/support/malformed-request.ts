@@ -1,4 +1,5 @@
 /** What a row of the tables of malformed requests says, and the bodies that no endpoint may take. */
+import type { Envelope } from './envelopes.ts'
 
 export interface MalformedRequest {
   readonly name: string
@@ -9,7 +10,7 @@ export interface MalformedRequest {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
   readonly status: number
-  readonly envelope: 'nested' | 'flat' | 'none'
+  readonly envelope: Envelope | 'none'
   /** Must be in the answer's body: usually the name of the field. */
   readonly contains?: string
 }

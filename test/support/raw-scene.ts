@@ -7,11 +7,19 @@ import { type Gatehouse, startGatehouse } from './start-gatehouse.ts'
 /** What the platform would pay with: tests look for these where they must never be. */
 export const PLANTED_OPENAI_KEY = 'sk-proj-planted-openai-0123456789abcdef'
 export const PLANTED_MISTRAL_KEY = 'planted-mistral-fedcba9876543210'
+const PLANTED_ANTHROPIC_KEY = 'sk-ant-planted-0a1b2c3d4e5f6789'
 
 export const RESPONSES = '/v1/responses'
 export const CHAT = '/v1/chat/completions'
 export const FIM = '/alt/v1/fim/completions'
+export const MESSAGES = '/v1/messages'
 export const ALT_CHAT = '/alt/v1/chat/completions'
+
+/** @param target `provider/model` */
+export function plantedKeyOf(target: string): string {
+  if (target.startsWith('openai/')) return PLANTED_OPENAI_KEY
+  return target.startsWith('anthropic/') ? PLANTED_ANTHROPIC_KEY : PLANTED_MISTRAL_KEY
+}
 
 export interface RawScene {
   readonly gatehouse: Gatehouse
@@ -35,6 +43,8 @@ export async function openRawScene(options: RawSceneOptions): Promise<RawScene> 
       OPENAI_API_KEY: PLANTED_OPENAI_KEY,
       MISTRAL_BASE_URL: `${upstream.url}/v1`,
       MISTRAL_API_KEY: PLANTED_MISTRAL_KEY,
+      ANTHROPIC_BASE_URL: upstream.url,
+      ANTHROPIC_API_KEY: PLANTED_ANTHROPIC_KEY,
       ...options.environment,
     },
   })

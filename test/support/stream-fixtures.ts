@@ -170,6 +170,65 @@ export const CHAT_STREAMS: readonly StreamFixture[] = [
   },
 ]
 
+const MESSAGES_HEAD = [
+  event({
+    type: 'message_start',
+    message: { id: 'msg_1', usage: { input_tokens: 5, cache_read_input_tokens: 40, output_tokens: 1 } },
+  }),
+  event({
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'text_delta', text: 'message_stop "usage":{"output_tokens":9} "error" 日本 👋' },
+  }),
+  event({ type: 'content_block_stop', index: 0 }),
+]
+const MESSAGES_TAIL = [
+  event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 662 } }),
+  event({ type: 'message_stop' }),
+]
+const MESSAGES_COUNTED = { inputTokens: 45, outputTokens: 662, cachedInputTokens: 40, reasoningTokens: 0 }
+
+export const MESSAGES_STREAMS: readonly StreamFixture[] = [
+  {
+    name: 'whole',
+    text: [...MESSAGES_HEAD, ...MESSAGES_TAIL].join(''),
+    usage: MESSAGES_COUNTED,
+    verdict: 'complete',
+    isWholeAtEnd: false,
+  },
+  {
+    name: 'CR LF line ends, a ping, an event nobody knows',
+    text: [
+      event({ type: 'ping' }),
+      ...MESSAGES_HEAD,
+      event({ type: 'unheard_of', error: 1 }),
+      ...MESSAGES_TAIL,
+    ]
+      .join('')
+      .replaceAll('\n', '\r\n'),
+    usage: MESSAGES_COUNTED,
+    verdict: 'complete',
+    isWholeAtEnd: false,
+  },
+  {
+    name: 'cut',
+    text: MESSAGES_HEAD.join(''),
+    usage: { ...MESSAGES_COUNTED, outputTokens: 1 },
+    verdict: 'open',
+    isWholeAtEnd: false,
+  },
+  {
+    name: 'an error in the middle',
+    text: [
+      ...MESSAGES_HEAD,
+      event({ type: 'error', error: { type: 'overloaded_error', message: 'Busy' } }),
+    ].join(''),
+    usage: { ...MESSAGES_COUNTED, outputTokens: 1 },
+    verdict: 'failed',
+    isWholeAtEnd: false,
+  },
+]
+
 /** What the upstream sends because the gateway asked for usage, and what the client would have seen had it not. */
 export const HIDDEN_USAGE = {
   sent: [

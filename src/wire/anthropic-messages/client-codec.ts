@@ -5,6 +5,7 @@ import { AnthropicStreamDecoder } from './decode-events.ts'
 import { encodeAnthropicRequest } from './encode-request.ts'
 
 export const anthropicClientCodec: ClientCodec = {
+  family: 'anthropic-messages',
   encodeRequest: encodeAnthropicRequest,
   decodeAnswer: decodeAnthropicAnswer,
   createEventDecoder: () => new AnthropicStreamDecoder(),

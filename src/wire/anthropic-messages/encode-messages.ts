@@ -14,6 +14,7 @@ import type {
 } from '../chat-request.ts'
 import type { Feature } from '../codec.ts'
 import { present } from '../read-json.ts'
+import { isReadable } from '../seal-carrier.ts'
 
 export interface MessageRules {
   readonly sealOrigin: string
@@ -28,9 +29,9 @@ interface Turn {
   readonly blocks: JsonRecord[]
 }
 
-/** Whether a piece of reasoning is this target's own. One without an origin came from the provider itself. */
+/** Whether a piece of reasoning is this target's own. */
 export function isSendable(part: ReasoningPart, origin: string): boolean {
-  return part.seal !== undefined && (part.seal.origin === undefined || part.seal.origin === origin)
+  return part.seal !== undefined && isReadable(part.seal, 'anthropic-messages', origin)
 }
 
 /** Instructions are hoisted to the front, wherever they stood: the format knows them only there. */
@@ -135,6 +136,7 @@ function encodeAssistantParts(parts: readonly AssistantPart[], rules: MessageRul
         if (part.text !== '') others.push({ type: 'text', text: part.text })
         break
       case 'tool-call':
+        if (part.seal !== undefined) rules.ignored.add('seals')
         others.push({
           type: 'tool_use',
           id: encodeToolId(part.id),

@@ -11,6 +11,7 @@ import type {
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
 import { isRecord } from '../read-json.ts'
+import { isReadable } from '../seal-carrier.ts'
 
 export interface ContentRules {
   readonly target: EncodeTarget
@@ -133,10 +134,11 @@ function encodeAssistantParts(parts: readonly AssistantPart[], rules: ContentRul
   return encoded
 }
 
-/** The signature when it is this target's own; one without an origin came from the provider itself. */
+/** The signature when it is this target's own. */
 function readSignature(seal: Seal | undefined, { target, ignored }: ContentRules): string | undefined {
   if (seal === undefined) return undefined
-  if (seal.type === 'signature' && (seal.origin ?? target.sealOrigin) === target.sealOrigin) return seal.value
+  if (seal.type === 'signature' && isReadable(seal, 'gemini-generate-content', target.sealOrigin))
+    return seal.value
   ignored.add('seals')
   return undefined
 }

@@ -207,5 +207,7 @@ function readCompatSignature(call: JsonRecord) {
   const { extra_content: extra } = call
   const google = isRecord(extra) ? extra.google : undefined
   const value = isRecord(google) ? google.thought_signature : undefined
-  return typeof value === 'string' ? { type: 'signature' as const, value } : undefined
+  return typeof value === 'string'
+    ? { type: 'signature' as const, value, origin: 'gemini-generate-content' }
+    : undefined
 }

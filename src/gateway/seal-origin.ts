@@ -1,0 +1,17 @@
+/** Names who sealed a piece of reasoning: a provider under one credential. It must not show the credential. */
+import { createHash } from 'node:crypto'
+import type { Secret } from '../core/secret.ts'
+
+/** Enough to tell the credentials of one provider apart, and nothing to find one by. */
+const FINGERPRINT_LENGTH = 8
+
+const fingerprints = new WeakMap<Secret, string>()
+
+export function originOf(providerId: string, credential: Secret): string {
+  let fingerprint = fingerprints.get(credential)
+  if (fingerprint === undefined) {
+    fingerprint = createHash('sha256').update(credential.reveal()).digest('hex').slice(0, FINGERPRINT_LENGTH)
+    fingerprints.set(credential, fingerprint)
+  }
+  return `${providerId}#${fingerprint}`
+}

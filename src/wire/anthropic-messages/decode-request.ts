@@ -1,0 +1,160 @@
+/** A Messages request in the gateway's own terms. It must not know any target. */
+import type {
+  ChatRequest,
+  ChatSettings,
+  JsonRecord,
+  ReasoningOptions,
+  ResponseFormat,
+  TextPart,
+  Tool,
+  ToolChoice,
+} from '../chat-request.ts'
+import {
+  type At,
+  asList,
+  asRecord,
+  asText,
+  invalidAt,
+  member,
+  optionalFlag,
+  optionalNumber,
+  optionalRecord,
+  optionalText,
+  present,
+} from '../read-json.ts'
+import { decodeCacheHint, decodeTurns, type Ignored } from './decode-turns.ts'
+
+/** Everything read below, and what only routes: all else is unknown here and kept in `extra`. */
+const READ = new Set([
+  'gate_id',
+  'model',
+  'messages',
+  'system',
+  'stream',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop_sequences',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'output_config',
+  'metadata',
+  'service_tier',
+])
+
+/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+export function decodeAnthropicRequest(body: JsonRecord): ChatRequest {
+  const root: At<JsonRecord> = { value: body, path: '' }
+  const at = (name: string) => member(root, name)
+  const ignored: Ignored = []
+  const system = decodeSystem(at('system'))
+  const turns = decodeTurns(at('messages'), ignored)
+  const choice = optionalRecord(at('tool_choice'))
+  const output = optionalRecord(at('output_config'))
+  const metadata = optionalRecord(at('metadata'))
+  const settings: ChatSettings = present({
+    maxOutputTokens: optionalNumber(at('max_tokens')),
+    temperature: optionalNumber(at('temperature')),
+    topP: optionalNumber(at('top_p')),
+    topK: optionalNumber(at('top_k')),
+    stop: at('stop_sequences').value === undefined ? undefined : asList(at('stop_sequences')).map(asText),
+    tools: decodeTools(at('tools'), ignored),
+    toolChoice: choice === undefined ? undefined : decodeToolChoice(choice),
+    parallelToolCalls:
+      choice !== undefined && optionalFlag(member(choice, 'disable_parallel_tool_use')) === true
+        ? false
+        : undefined,
+    responseFormat: output === undefined ? undefined : decodeFormat(optionalRecord(member(output, 'format'))),
+    reasoning: decodeThinking(optionalRecord(at('thinking')), output),
+    user: metadata === undefined ? undefined : optionalText(member(metadata, 'user_id')),
+    serviceTier: optionalText(at('service_tier')),
+  })
+  return {
+    ...settings,
+    messages: system.length === 0 ? turns : [{ role: 'system', content: system }, ...turns],
+    stream: body.stream === true,
+    extra: Object.fromEntries(
+      Object.entries(body).filter(([name, value]) => !READ.has(name) && value !== null),
+    ),
+    family: 'anthropic-messages',
+    ignored,
+  }
+}
+
+function decodeSystem(system: At): TextPart[] {
+  if (system.value === undefined) return []
+  if (typeof system.value === 'string') return [{ type: 'text', text: system.value }]
+  return asList(system).map((entry) => {
+    const block = asRecord(entry)
+    return { type: 'text', text: asText(member(block, 'text')), ...decodeCacheHint(block) }
+  })
+}
+
+function decodeTools(tools: At, ignored: Ignored): Tool[] | undefined {
+  if (tools.value === undefined) return undefined
+  const decoded = asList(tools).flatMap((entry): Tool[] => {
+    const tool = asRecord(entry)
+    const type = optionalText(member(tool, 'type'))
+    // A server's own tools (`web_search_…`) are the provider's and nobody else's.
+    if (type !== undefined && type !== 'custom') {
+      ignored.push(tool.path)
+      return []
+    }
+    return [
+      {
+        name: asText(member(tool, 'name')),
+        ...present({
+          description: optionalText(member(tool, 'description')),
+          parameters: optionalRecord(member(tool, 'input_schema'))?.value,
+          strict: optionalFlag(member(tool, 'strict')),
+        }),
+        ...decodeCacheHint(tool),
+      },
+    ]
+  })
+  return decoded.length === 0 ? undefined : decoded
+}
+
+function decodeToolChoice(choice: At<JsonRecord>): ToolChoice {
+  const type = member(choice, 'type')
+  switch (asText(type)) {
+    case 'auto':
+      return { type: 'auto' }
+    case 'any':
+      return { type: 'required' }
+    case 'none':
+      return { type: 'none' }
+    case 'tool':
+      return { type: 'tool', name: asText(member(choice, 'name')) }
+    default:
+      throw invalidAt(type, "must be 'auto', 'any', 'tool' or 'none'.")
+  }
+}
+
+function decodeFormat(format: At<JsonRecord> | undefined): ResponseFormat | undefined {
+  if (format === undefined) return undefined
+  const type = member(format, 'type')
+  if (asText(type) !== 'json_schema') throw invalidAt(type, "must be 'json_schema'.")
+  return { type: 'json-schema', schema: asRecord(member(format, 'schema')).value }
+}
+
+function decodeThinking(
+  thinking: At<JsonRecord> | undefined,
+  output: At<JsonRecord> | undefined,
+): ReasoningOptions | undefined {
+  const effort = output === undefined ? undefined : optionalText(member(output, 'effort'))
+  if (thinking === undefined) return effort === undefined ? undefined : { effort }
+  const type = member(thinking, 'type')
+  switch (asText(type)) {
+    case 'enabled':
+      return present({ effort, budgetTokens: optionalNumber(member(thinking, 'budget_tokens')) })
+    case 'adaptive':
+      return { effort: effort ?? 'medium' }
+    case 'disabled':
+      return { effort: 'none' }
+    default:
+      throw invalidAt(type, "must be 'enabled', 'adaptive' or 'disabled'.")
+  }
+}

@@ -1,0 +1,175 @@
+/** The turns of a Messages request, in the gateway's own terms. It must not know any target. */
+import type {
+  AssistantPart,
+  CacheHint,
+  ChatMessage,
+  FilePart,
+  ImagePart,
+  JsonRecord,
+  MediaSource,
+  Seal,
+  TextPart,
+  UserPart,
+} from '../chat-request.ts'
+import {
+  type At,
+  asList,
+  asRecord,
+  asText,
+  invalidAt,
+  isRecord,
+  member,
+  optionalFlag,
+  optionalText,
+  present,
+} from '../read-json.ts'
+import { readSeal, readToolId } from '../seal-carrier.ts'
+
+/** Collects what has no place in our terms, by its path. */
+export type Ignored = string[]
+
+/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+export function decodeTurns(messages: At, ignored: Ignored): ChatMessage[] {
+  return asList(messages).flatMap((entry): ChatMessage[] => {
+    const message = asRecord(entry)
+    const role = member(message, 'role')
+    const content = member(message, 'content')
+    switch (asText(role)) {
+      case 'user':
+        return decodeUserTurn(content, ignored)
+      case 'assistant':
+        return [
+          {
+            role: 'assistant',
+            content: blocksOf(content).flatMap((block) => decodeAssistantBlock(block, ignored)),
+          },
+        ]
+      case 'system':
+        return [{ role: 'system', content: blocksOf(content).map((block) => decodeText(block)) }]
+      default:
+        throw invalidAt(role, "must be 'user' or 'assistant'.")
+    }
+  })
+}
+
+export function decodeCacheHint(block: At<JsonRecord>): { cache?: CacheHint } {
+  const hint = member(block, 'cache_control').value
+  if (!isRecord(hint)) return {}
+  return { cache: hint.ttl === '5m' || hint.ttl === '1h' ? { ttl: hint.ttl } : {} }
+}
+
+function blocksOf(content: At): At<JsonRecord>[] {
+  if (typeof content.value === 'string') {
+    return [{ value: { type: 'text', text: content.value }, path: content.path }]
+  }
+  return asList(content).map((entry) => asRecord(entry))
+}
+
+/** Results of tools are messages of their own here, and come before what the user says beside them. */
+function decodeUserTurn(content: At, ignored: Ignored): ChatMessage[] {
+  const results: ChatMessage[] = []
+  const parts: UserPart[] = []
+  for (const block of blocksOf(content)) {
+    if (member(block, 'type').value === 'tool_result') results.push(decodeResult(block, ignored))
+    else parts.push(...decodeUserBlock(block, ignored))
+  }
+  return parts.length === 0 ? results : [...results, { role: 'user', content: parts }]
+}
+
+function decodeResult(block: At<JsonRecord>, ignored: Ignored): ChatMessage {
+  const content = member(block, 'content')
+  const blocks = content.value === undefined ? [] : blocksOf(content)
+  const isError = optionalFlag(member(block, 'is_error'))
+  return {
+    role: 'tool',
+    callId: readToolId(asText(member(block, 'tool_use_id'))).id,
+    content: blocks.flatMap((part) => decodeUserBlock(part, ignored)),
+    ...present({ isError }),
+    ...decodeCacheHint(block),
+  }
+}
+
+function decodeText(block: At<JsonRecord>): TextPart {
+  return { type: 'text', text: asText(member(block, 'text')), ...decodeCacheHint(block) }
+}
+
+function decodeUserBlock(block: At<JsonRecord>, ignored: Ignored): (TextPart | ImagePart | FilePart)[] {
+  switch (asText(member(block, 'type'))) {
+    case 'text':
+      return [decodeText(block)]
+    case 'image':
+      return [{ type: 'image', source: decodeSource(member(block, 'source')), ...decodeCacheHint(block) }]
+    case 'document':
+      return [decodeDocument(block)]
+    default:
+      ignored.push(block.path)
+      return []
+  }
+}
+
+function decodeDocument(block: At<JsonRecord>): TextPart | FilePart {
+  const source = asRecord(member(block, 'source'))
+  const filename = optionalText(member(block, 'title'))
+  if (member(source, 'type').value === 'text')
+    return { type: 'text', text: asText(member(source, 'data')), ...decodeCacheHint(block) }
+  return {
+    type: 'file',
+    source: decodeSource(member(block, 'source')),
+    ...present({ filename }),
+    ...decodeCacheHint(block),
+  }
+}
+
+function decodeSource(at: At): MediaSource {
+  const source = asRecord(at)
+  const type = member(source, 'type')
+  switch (asText(type)) {
+    case 'base64':
+      return {
+        type: 'data',
+        mediaType: asText(member(source, 'media_type')),
+        base64: asText(member(source, 'data')),
+      }
+    case 'url':
+      return { type: 'url', url: asText(member(source, 'url')) }
+    default:
+      throw invalidAt(
+        type,
+        "must be 'base64' or 'url': files stored at a provider cannot be used through a gate.",
+      )
+  }
+}
+
+function decodeAssistantBlock(block: At<JsonRecord>, ignored: Ignored): AssistantPart[] {
+  switch (asText(member(block, 'type'))) {
+    case 'text':
+      return [decodeText(block)]
+    case 'thinking': {
+      const seal = toSeal(optionalText(member(block, 'signature')), 'signature')
+      return [{ type: 'reasoning', text: asText(member(block, 'thinking')), ...present({ seal }) }]
+    }
+    case 'redacted_thinking': {
+      const seal = toSeal(asText(member(block, 'data')), 'encrypted')
+      return [{ type: 'reasoning', text: '', ...present({ seal }) }]
+    }
+    case 'tool_use': {
+      const { id, sealed } = readToolId(asText(member(block, 'id')))
+      const call = {
+        type: 'tool-call' as const,
+        id,
+        name: asText(member(block, 'name')),
+        arguments: JSON.stringify(asRecord(member(block, 'input')).value),
+      }
+      return [{ ...call, ...present({ seal: sealed.seal }), ...decodeCacheHint(block) }]
+    }
+    default:
+      ignored.push(block.path)
+      return []
+  }
+}
+
+/** One of ours says whose it is; any other came byte for byte from an upstream that speaks this dialect. */
+function toSeal(text: string | undefined, type: Seal['type']): Seal | undefined {
+  if (text === undefined || text === '') return undefined
+  return readSeal(text) ?? { type, value: text, origin: 'anthropic-messages' }
+}

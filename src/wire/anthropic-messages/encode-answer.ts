@@ -1,0 +1,86 @@
+/** Our answers as Anthropic messages: whole, and the parts that streams share. It must not know which upstream wrote them. */
+import type { Usage } from '../../core/usage.ts'
+import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
+import type { AssistantPart, JsonRecord, Seal } from '../chat-request.ts'
+import { type AnswerFacts, UnreadableAnswerError } from '../codec.ts'
+import { parseRecord, present } from '../read-json.ts'
+import { writeSeal, writeToolId } from '../seal-carrier.ts'
+
+export function encodeAnthropicAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRecord {
+  return {
+    ...encodeHead(answer, facts),
+    content: answer.content.flatMap((part) => encodePart(part, facts.sealOrigin)),
+    stop_reason: toStopReason(answer.finishReason, answer.stopSequence),
+    stop_sequence: answer.stopSequence ?? null,
+    stop_details: null,
+    usage: encodeUsage(answer.usage),
+  }
+}
+
+/** The members that a message, and the event that opens it, begin with. */
+export function encodeHead(answer: Pick<ChatAnswer, 'id' | 'model'>, facts: AnswerFacts): JsonRecord {
+  return {
+    id: answer.id ?? `msg_${facts.callId}`,
+    type: 'message',
+    role: 'assistant',
+    model: answer.model ?? facts.target,
+    container: null,
+    diagnostics: null,
+  }
+}
+
+export function toStopReason(reason: FinishReason, stopSequence: string | undefined): string {
+  if (reason === 'stop') return stopSequence === undefined ? 'end_turn' : 'stop_sequence'
+  return { length: 'max_tokens', tool_calls: 'tool_use', content_filter: 'refusal' }[reason]
+}
+
+/** Input tokens leave out what came from the cache. The SDK's types require every member: nothing reported is 0. */
+export function encodeUsage(usage: Usage | null): JsonRecord {
+  const cached = usage?.cachedInputTokens ?? 0
+  return {
+    input_tokens: Math.max(0, (usage?.inputTokens ?? 0) - cached),
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: cached,
+    cache_creation: null,
+    output_tokens: usage?.outputTokens ?? 0,
+    output_tokens_details: usage === null ? null : { thinking_tokens: usage.reasoningTokens },
+    server_tool_use: null,
+    service_tier: null,
+    inference_geo: null,
+    speed: null,
+  }
+}
+
+function encodePart(part: AssistantPart, origin: string): JsonRecord[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+    case 'reasoning':
+      return [encodeReasoning(part.text, part.seal, origin)]
+    case 'tool-call':
+      return [
+        {
+          type: 'tool_use',
+          id: writeToolId(part.id, present({ seal: part.seal }), origin),
+          name: part.name,
+          input: parseInput(part.arguments),
+        },
+      ]
+  }
+}
+
+/** Sealed reasoning without words is redacted to those who read it. */
+export function encodeReasoning(text: string, seal: Seal | undefined, origin: string): JsonRecord {
+  const carried = seal === undefined ? '' : writeSeal(seal, origin)
+  return text === '' && seal !== undefined
+    ? { type: 'redacted_thinking', data: carried }
+    : { type: 'thinking', thinking: text, signature: carried }
+}
+
+function parseInput(text: string): JsonRecord {
+  const input = parseRecord(text)
+  if (input === undefined)
+    throw new UnreadableAnswerError('called a tool with arguments that are not a JSON object')
+  return input
+}

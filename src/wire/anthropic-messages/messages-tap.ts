@@ -1,0 +1,58 @@
+/** Watches a stream of Messages events go by: its end, its usage, its failures. It must not change anything. */
+import type { GatewayError } from '../../core/errors.ts'
+import type { Usage } from '../../core/usage.ts'
+import type { JsonValue } from '../chat-request.ts'
+import type { StreamTap } from '../dialect.ts'
+import { encodeError } from '../envelope.ts'
+import { toLatin1 } from '../latin1.ts'
+import { isRecord, parseRecord, textOf } from '../read-json.ts'
+import { encodeSseFrame, type SseFrame } from '../sse.ts'
+import { type SeenFrame, SseRelay } from '../sse-relay.ts'
+import { readUsage } from '../usage.ts'
+
+export class MessagesTap extends SseRelay implements StreamTap {
+  reportedError: string | null = null
+  #hasBegun = false
+  /** The last value of each count: input comes at the start, output at the end. */
+  readonly #reported: Record<string, JsonValue> = {}
+
+  get usage(): Usage | null {
+    return Object.keys(this.#reported).length === 0 ? null : readUsage('anthropic-messages', this.#reported)
+  }
+
+  protected see(frame: SseFrame): SeenFrame {
+    const text = toLatin1(frame.raw)
+    if (text.includes('"usage"')) this.#noteUsage(frame)
+    const isTerminal = text.includes('message_stop') && parseRecord(frame.data)?.type === 'message_stop'
+    if (isTerminal && this.verdict === 'open') this.verdict = 'complete'
+    if (text.includes('"error"')) this.#noteError(frame)
+    if (frame.data !== undefined) this.#hasBegun = true
+    return { bytes: frame.raw, isTerminal }
+  }
+
+  /** Every stream of this dialect ends with `message_stop`; without it one was cut. */
+  isWholeAtEnd(): boolean {
+    return false
+  }
+
+  encodeFailure(error: GatewayError): Uint8Array {
+    if (this.verdict === 'failed') return new Uint8Array(0)
+    return encodeSseFrame({ event: 'error', data: String(encodeError('messages', error)) })
+  }
+
+  #noteUsage(frame: SseFrame): void {
+    const event = parseRecord(frame.data)
+    const message = isRecord(event?.message) ? event.message : event
+    const usage = message?.usage
+    if (!isRecord(usage)) return
+    for (const [name, value] of Object.entries(usage)) if (value !== null) this.#reported[name] = value
+  }
+
+  #noteError(frame: SseFrame): void {
+    const event = parseRecord(frame.data)
+    if (event?.type !== 'error') return
+    this.verdict = 'failed'
+    const error = isRecord(event.error) ? event.error : {}
+    if (!this.#hasBegun) this.reportedError = textOf(error.message) ?? 'no message'
+  }
+}

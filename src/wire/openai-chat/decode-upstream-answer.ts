@@ -1,0 +1,83 @@
+/** A whole chat completion of an upstream in the gateway's own terms, with the members that vendors add. */
+import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
+import type { AssistantPart, JsonRecord, JsonValue } from '../chat-request.ts'
+import { UnreadableAnswerError } from '../codec.ts'
+import { isRecord, present, textOf } from '../read-json.ts'
+import { readUsage } from '../usage.ts'
+
+const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  length: 'length',
+  model_length: 'length',
+  tool_calls: 'tool_calls',
+  function_call: 'tool_calls',
+  content_filter: 'content_filter',
+}
+
+export function toFinishReason(reason: string): FinishReason {
+  return FINISH_REASONS[reason] ?? 'stop'
+}
+
+/** Visible reasoning, under the names that vendors have for it (wire.md §3.1). */
+export function reasoningOf(message: JsonRecord): string {
+  return textOf(message.reasoning_content) ?? textOf(message.reasoning) ?? ''
+}
+
+/** Content as text or as a list, in which some vendors put what the model thought. */
+export function contentOf(content: JsonValue | undefined): {
+  readonly text: string
+  readonly thinking: string
+} {
+  if (!Array.isArray(content)) return { text: textOf(content) ?? '', thinking: '' }
+  let text = ''
+  let thinking = ''
+  for (const part of content.filter(isRecord)) {
+    if (part.type === 'text') text += textOf(part.text) ?? ''
+    if (part.type === 'thinking') thinking += contentOf(part.thinking).text
+  }
+  return { text, thinking }
+}
+
+/** @throws UnreadableAnswerError */
+export function decodeUpstreamAnswer(body: JsonRecord): ChatAnswer {
+  const [choice] = Array.isArray(body.choices) ? body.choices : []
+  const message = isRecord(choice) ? choice.message : undefined
+  if (!isRecord(choice) || !isRecord(message)) {
+    const error = isRecord(body.error) ? textOf(body.error.message) : undefined
+    throw new UnreadableAnswerError(error ?? 'sent an answer without a choice')
+  }
+  const { text, thinking } = contentOf(message.content)
+  const reasoning = reasoningOf(message) + thinking
+  const refusal = textOf(message.refusal) ?? ''
+  const content: AssistantPart[] = [
+    ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
+    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+    ...(refusal === '' ? [] : [{ type: 'refusal' as const, text: refusal }]),
+    ...(Array.isArray(message.tool_calls) ? message.tool_calls.filter(isRecord).map(decodeCall) : []),
+  ]
+  return {
+    content,
+    finishReason: toFinishReason(textOf(choice.finish_reason) ?? 'stop'),
+    usage: readUsage('openai-chat', body.usage),
+    ...present({
+      id: textOf(body.id),
+      model: textOf(body.model),
+      createdAt: typeof body.created === 'number' ? body.created : undefined,
+    }),
+  }
+}
+
+function decodeCall(call: JsonRecord): AssistantPart {
+  const made = isRecord(call.function) ? call.function : {}
+  return {
+    type: 'tool-call',
+    id: textOf(call.id) ?? makeCallId(),
+    name: textOf(made.name) ?? '',
+    arguments: textOf(made.arguments)?.trim() || '{}',
+  }
+}
+
+/** For upstreams that give their calls no id: clients answer by it. */
+export function makeCallId(): string {
+  return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`
+}

@@ -1,0 +1,122 @@
+/** Our messages as Chat Completions messages for an upstream. It must not know callers. */
+import { invalidRequest } from '../../core/errors.ts'
+import type {
+  AssistantPart,
+  ChatMessage,
+  ImagePart,
+  JsonRecord,
+  MediaSource,
+  ToolResult,
+  UserPart,
+} from '../chat-request.ts'
+import type { Feature } from '../codec.ts'
+import { present } from '../read-json.ts'
+
+export function encodeUpstreamMessages(
+  messages: readonly ChatMessage[],
+  ignored: Set<Feature>,
+): JsonRecord[] {
+  const encoded: JsonRecord[] = []
+  /** Results hold text only: their images follow as the user's, once all results of the turn are told. */
+  let images: ImagePart[] = []
+  const flush = (): void => {
+    if (images.length > 0) encoded.push({ role: 'user', content: images.map((part) => encodeImage(part)) })
+    images = []
+  }
+  for (const message of messages) {
+    if (message.role !== 'tool') flush()
+    switch (message.role) {
+      case 'system':
+        noteCaches(message.content, ignored)
+        encoded.push({ role: 'system', content: message.content.map((part) => part.text).join('\n\n') })
+        break
+      case 'user':
+        noteCaches(message.content, ignored)
+        encoded.push({
+          role: 'user',
+          content: encodeUserParts(message.content),
+          ...present({ name: message.name }),
+        })
+        break
+      case 'assistant':
+        encoded.push(encodeAssistant(message.content, message.name, ignored))
+        break
+      case 'tool':
+        encoded.push(encodeResult(message, ignored))
+        images.push(...message.content.filter((part) => part.type === 'image'))
+    }
+  }
+  flush()
+  return encoded
+}
+
+function noteCaches(parts: readonly UserPart[], ignored: Set<Feature>): void {
+  if (parts.some((part) => 'cache' in part)) ignored.add('cache')
+}
+
+function encodeUserParts(parts: readonly UserPart[]): string | JsonRecord[] {
+  const [only] = parts
+  if (parts.length === 1 && only?.type === 'text') return only.text
+  return parts.map(encodeUserPart)
+}
+
+function encodeUserPart(part: UserPart): JsonRecord {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text }
+    case 'image':
+      return encodeImage(part)
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: part.base64, format: part.format } }
+    case 'file':
+      return {
+        type: 'file',
+        file: { file_data: toDataUrl(part.source), ...present({ filename: part.filename }) },
+      }
+  }
+}
+
+function encodeImage(part: ImagePart): JsonRecord {
+  const url = part.source.type === 'url' ? part.source.url : toDataUrl(part.source)
+  return { type: 'image_url', image_url: { url, ...present({ detail: part.detail }) } }
+}
+
+function toDataUrl(source: MediaSource): string {
+  if (source.type === 'data') return `data:${source.mediaType};base64,${source.base64}`
+  throw invalidRequest(
+    'The target of this gate takes documents only inside the request, not by their address.',
+    'messages',
+    'unsupported_content',
+  )
+}
+
+/** Another provider's seals mean nothing here, and this dialect has no place for any. */
+function encodeAssistant(
+  parts: readonly AssistantPart[],
+  name: string | undefined,
+  ignored: Set<Feature>,
+): JsonRecord {
+  const texts: string[] = []
+  const calls: JsonRecord[] = []
+  for (const part of parts) {
+    if ('seal' in part && part.seal !== undefined) ignored.add('seals')
+    if (part.type === 'text' || part.type === 'refusal') texts.push(part.text)
+    if (part.type === 'tool-call')
+      calls.push({ id: part.id, type: 'function', function: { name: part.name, arguments: part.arguments } })
+  }
+  const text = texts.join('')
+  return {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...present({ name }),
+  }
+}
+
+function encodeResult(result: ToolResult, ignored: Set<Feature>): JsonRecord {
+  if (result.isError === true) ignored.add('toolResult.isError')
+  noteCaches(result.content, ignored)
+  const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  if (result.content.some((part) => part.type === 'file')) ignored.add('files')
+  return { role: 'tool', tool_call_id: result.callId, content: texts.join('\n') }
+}

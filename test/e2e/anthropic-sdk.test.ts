@@ -1,0 +1,342 @@
+/** An unmodified Anthropic client: relayed to its own dialect, and translated to others with loops, streams and failures. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import { createGate, waitForLogRow } from '../support/control-plane.ts'
+import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+const PLANTED_KEY = 'planted-key-0123456789'
+const tools: Anthropic.Tool[] = [
+  { name: 'weather', input_schema: { type: 'object', properties: { city: { type: 'string' } } } },
+  { name: 'now', input_schema: { type: 'object' } },
+]
+
+let upstream: RawUpstream
+let gatehouse: Gatehouse
+let anthropic: Anthropic
+beforeAll(async () => {
+  upstream = await startRawUpstream()
+  gatehouse = await startGatehouse({
+    environment: {
+      ANTHROPIC_BASE_URL: upstream.url,
+      ANTHROPIC_API_KEY: PLANTED_KEY,
+      GEMINI_BASE_URL: `${upstream.url}/v1beta`,
+      GEMINI_API_KEY: PLANTED_KEY,
+      GROQ_BASE_URL: `${upstream.url}/v1`,
+      GROQ_API_KEY: PLANTED_KEY,
+    },
+  })
+  await createGate(gatehouse, 'claude', ['anthropic/claude-opus-5'])
+  await createGate(gatehouse, 'gemini', ['gemini/gemini-3-pro'])
+  await createGate(gatehouse, 'llama', ['groq/llama-4'])
+  await createGate(gatehouse, 'gemini-or-claude', ['gemini/gemini-3-pro', 'anthropic/claude-opus-5'])
+  anthropic = new Anthropic({ baseURL: gatehouse.url, apiKey: gatehouse.key, authToken: null, maxRetries: 0 })
+})
+afterEach(() => upstream.reset())
+afterAll(async () => {
+  await gatehouse.remove()
+  await upstream.stop()
+})
+
+const sent = () => JSON.parse(upstream.last().text)
+const question = { role: 'user' as const, content: 'Weather and time?' }
+
+async function failureOf(call: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await call
+  } catch (failure) {
+    return failure
+  }
+  throw new Error('the call succeeded')
+}
+
+describe('relayed', () => {
+  const MESSAGE = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-opus-5-1',
+    content: [
+      { type: 'thinking', thinking: 'hm', signature: 'c2ln' },
+      { type: 'text', text: 'Hello' },
+    ],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 10, cache_read_input_tokens: 90, output_tokens: 7 },
+  }
+
+  test('the answer is the upstream’s own, the beta header goes along, the key is the gateway’s', async () => {
+    upstream.answer(jsonAnswer(200, MESSAGE))
+    const { data, response, request_id } = await anthropic.messages
+      .create(
+        { model: 'claude', max_tokens: 99, messages: [question] },
+        { headers: { 'anthropic-beta': 'context-1m-2025-08-07' } },
+      )
+      .withResponse()
+    expect(data).toEqual(MESSAGE as unknown as typeof data)
+    expect(request_id).toBe(response.headers.get('x-request-id'))
+    const { path, headers } = upstream.last()
+    expect(path).toBe('/v1/messages')
+    expect(headers).toMatchObject({
+      'x-api-key': PLANTED_KEY,
+      'anthropic-version': expect.stringMatching(/^20/),
+      'anthropic-beta': 'context-1m-2025-08-07',
+    })
+    expect(upstream.last().head).not.toContain(gatehouse.key)
+    expect(await waitForLogRow(gatehouse, response.headers.get('x-request-id') ?? '')).toMatchObject({
+      dialect: 'anthropic-messages',
+      usage: { inputTokens: 100, outputTokens: 7, cachedInputTokens: 90 },
+    })
+  })
+
+  test('the key is taken from Authorization too', async () => {
+    upstream.answer(jsonAnswer(200, MESSAGE))
+    const bearer = new Anthropic({ baseURL: gatehouse.url, apiKey: null, authToken: gatehouse.key })
+    const message = await bearer.messages.create({ model: 'claude', max_tokens: 9, messages: [question] })
+    expect(message.id).toBe('msg_1')
+  })
+
+  test('a wrong key, an unknown gate and an overloaded upstream are the SDK’s own errors', async () => {
+    const stranger = new Anthropic({ baseURL: gatehouse.url, apiKey: 'sk-ant-x', authToken: null })
+    const ask = (client: Anthropic, model: string) =>
+      failureOf(client.messages.create({ model, max_tokens: 9, messages: [question] }))
+    expect(await ask(stranger, 'claude')).toBeInstanceOf(Anthropic.AuthenticationError)
+    expect(await ask(anthropic, 'nobody')).toBeInstanceOf(Anthropic.NotFoundError)
+    upstream.answer(jsonAnswer(529, { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } }))
+    expect(await ask(anthropic, 'claude')).toMatchObject({ status: 502, type: 'overloaded_error' })
+  })
+})
+
+const chunk = (choice: object, members: object = {}) =>
+  `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'llama-4-x', choices: [{ index: 0, finish_reason: null, ...choice }], ...members })}\n\n`
+const CALLS = [
+  { id: 'call_a', type: 'function', function: { name: 'weather', arguments: '{"city":"Ulm"}' } },
+  { id: 'call_b', type: 'function', function: { name: 'now', arguments: '{}' } },
+]
+
+/** What one turn of the upstream is, whole and streamed. */
+interface Turn {
+  readonly whole: object
+  readonly stream: readonly string[]
+}
+
+function chatTurn(message: { content: string | null; reasoning?: string; tool_calls?: typeof CALLS }): Turn {
+  const finish_reason = message.tool_calls === undefined ? 'stop' : 'tool_calls'
+  const usage = { prompt_tokens: 20, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } }
+  const deltas: object[] = [{ role: 'assistant', content: '' }]
+  if (message.reasoning !== undefined) deltas.push({ reasoning: message.reasoning })
+  if (message.content !== null) deltas.push({ content: message.content })
+  message.tool_calls?.forEach((call, index) => {
+    const { name, arguments: written } = call.function
+    deltas.push({ tool_calls: [{ index, ...call, function: { name, arguments: '' } }] })
+    for (const piece of [written.slice(0, 5), written.slice(5)].filter((text) => text !== ''))
+      deltas.push({ tool_calls: [{ index, function: { arguments: piece } }] })
+  })
+  return {
+    whole: {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1,
+      model: 'llama-4-x',
+      choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }],
+      usage,
+    },
+    stream: [
+      ...deltas.map((delta) => chunk({ delta })),
+      chunk({ delta: {}, finish_reason }),
+      `data: ${JSON.stringify({ id: 'chatcmpl-1', choices: [], usage })}\n\n`,
+      'data: [DONE]\n\n',
+    ],
+  }
+}
+
+function geminiTurn(parts: readonly object[]): Turn {
+  const piece = (some: readonly object[], finishReason?: string) => ({
+    candidates: [{ content: { role: 'model', parts: some }, finishReason }],
+    usageMetadata: { promptTokenCount: 20, cachedContentTokenCount: 4, candidatesTokenCount: 5 },
+    modelVersion: 'gemini-3-x',
+    responseId: 'r1',
+  })
+  return {
+    whole: piece(parts, 'STOP'),
+    stream: [...parts.map((part) => piece([part])), piece([{ text: '' }], 'STOP')].map(
+      (json) => `data: ${JSON.stringify(json)}\r\n\r\n`,
+    ),
+  }
+}
+
+async function runLoop(gate: string, turns: readonly Turn[], streams: boolean) {
+  for (const turn of turns)
+    upstream.answerOnce(streams ? streamAnswer(turn.stream) : jsonAnswer(200, turn.whole))
+  const messages: Anthropic.MessageParam[] = [question]
+  const answers: Anthropic.Message[] = []
+  for (let round = 0; round < turns.length; round += 1) {
+    const asked = { model: gate, max_tokens: 4096, system: 'Be brief.', tools, messages }
+    const answer = streams
+      ? await anthropic.messages.stream(asked).finalMessage()
+      : await anthropic.messages.create(asked)
+    answers.push(answer)
+    messages.push({ role: 'assistant', content: answer.content })
+    const calls = answer.content.filter((block) => block.type === 'tool_use')
+    if (calls.length > 0)
+      messages.push({
+        role: 'user',
+        content: calls.map((call) => ({
+          type: 'tool_result',
+          tool_use_id: call.id,
+          content: `${call.name} is fine`,
+        })),
+      })
+  }
+  return answers
+}
+
+describe.each([
+  ['whole', false],
+  ['streamed', true],
+])('translated, %s', (_, streams) => {
+  test('a tool loop of three turns with parallel calls against the Chat dialect', async () => {
+    const answers = await runLoop(
+      'llama',
+      [
+        chatTurn({ content: null, reasoning: 'Two calls.', tool_calls: CALLS }),
+        chatTurn({ content: 'One more.', tool_calls: CALLS.slice(1) }),
+        chatTurn({ content: 'Sunny.' }),
+      ],
+      streams,
+    )
+    expect(answers.map((answer) => answer.stop_reason)).toEqual(['tool_use', 'tool_use', 'end_turn'])
+    expect(answers[0]).toMatchObject({
+      id: 'chatcmpl-1',
+      type: 'message',
+      role: 'assistant',
+      model: 'llama-4-x',
+      content: [
+        { type: 'thinking', thinking: 'Two calls.', signature: '' },
+        { type: 'tool_use', id: 'call_a', name: 'weather', input: { city: 'Ulm' } },
+        { type: 'tool_use', id: 'call_b', name: 'now', input: {} },
+      ],
+      usage: { input_tokens: 16, cache_read_input_tokens: 4, output_tokens: 5 },
+    })
+    expect(answers[2]?.content).toMatchObject([{ type: 'text', text: 'Sunny.' }])
+    expect(upstream.last().path).toBe('/v1/chat/completions')
+    expect(sent().messages).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      question,
+      { role: 'assistant', content: null, tool_calls: CALLS },
+      { role: 'tool', tool_call_id: 'call_a', content: 'weather is fine' },
+      { role: 'tool', tool_call_id: 'call_b', content: 'now is fine' },
+      { role: 'assistant', content: 'One more.', tool_calls: CALLS.slice(1) },
+      { role: 'tool', tool_call_id: 'call_b', content: 'now is fine' },
+    ])
+  })
+
+  test('a tool loop of three turns with parallel calls and signed reasoning against the Gemini dialect', async () => {
+    const call = (name: string, args: object) => ({ functionCall: { name, args } })
+    const answers = await runLoop(
+      'gemini',
+      [
+        geminiTurn([
+          { text: 'Two calls.', thought: true },
+          { ...call('weather', { city: 'Ulm' }), thoughtSignature: 'c2lnMQ==' },
+          call('now', {}),
+        ]),
+        geminiTurn([{ ...call('now', {}), thoughtSignature: 'c2lnMg==' }]),
+        geminiTurn([{ text: 'Sunny.' }]),
+      ],
+      streams,
+    )
+    expect(answers.map((answer) => answer.stop_reason)).toEqual(['tool_use', 'tool_use', 'end_turn'])
+    expect(answers[0]?.content).toMatchObject([
+      { type: 'thinking', thinking: 'Two calls.' },
+      { type: 'tool_use', name: 'weather', input: { city: 'Ulm' } },
+      { type: 'tool_use', name: 'now', input: {} },
+    ])
+    const result = (name: string) => ({
+      functionResponse: { name, response: { result: `${name} is fine` } },
+    })
+    expect(sent().contents.slice(1)).toEqual([
+      {
+        role: 'model',
+        parts: [{ ...call('weather', { city: 'Ulm' }), thoughtSignature: 'c2lnMQ==' }, call('now', {})],
+      },
+      { role: 'user', parts: [result('weather'), result('now')] },
+      { role: 'model', parts: [{ ...call('now', {}), thoughtSignature: 'c2lnMg==' }] },
+      { role: 'user', parts: [result('now')] },
+    ])
+  })
+})
+
+test('what another provider sealed does not reach an upstream of the caller’s own dialect', async () => {
+  const signed = { functionCall: { name: 'now', args: {} }, thoughtSignature: 'c2lnMQ==' }
+  const [first] = await runLoop('gemini', [geminiTurn([signed])], false)
+  const [call] = first?.content ?? []
+  if (call?.type !== 'tool_use') throw new Error('no call')
+  upstream.answerOnce(jsonAnswer(500, { error: { message: 'boom' } }))
+  upstream.answerOnce(
+    jsonAnswer(200, {
+      id: 'msg_2',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-opus-5-1',
+      content: [{ type: 'text', text: 'Noon.' }],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+      usage: { input_tokens: 1, output_tokens: 1 },
+    }),
+  )
+  const { data, response } = await anthropic.messages
+    .create({
+      model: 'gemini-or-claude',
+      max_tokens: 99,
+      tools,
+      messages: [
+        question,
+        { role: 'assistant', content: [call] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: call.id, content: 'noon' }] },
+      ],
+    })
+    .withResponse()
+  expect(data.content).toMatchObject([{ type: 'text', text: 'Noon.' }])
+  expect(response.headers.get('x-gatehouse-target')).toBe('anthropic/claude-opus-5')
+  expect(response.headers.get('x-gatehouse-ignored')).toBe('messages.content.signature')
+  expect(upstream.last().text).not.toContain('gh1~')
+  const [, assistant, user] = sent().messages
+  expect(assistant.content[0]).toMatchObject({ type: 'tool_use', name: 'now', input: {} })
+  expect(user.content[0].tool_use_id).toBe(assistant.content[0].id)
+})
+
+test('what the target cannot take is named as Anthropic spells it, or refused when the caller is strict', async () => {
+  upstream.answer(jsonAnswer(200, chatTurn({ content: 'Hi' }).whole))
+  const asked = { model: 'llama', max_tokens: 9, top_k: 5, messages: [question] }
+  const { response } = await anthropic.messages.create(asked).withResponse()
+  expect(response.headers.get('x-gatehouse-ignored')).toBe('top_k')
+  const strict = anthropic.messages.create(asked, { headers: { 'x-gatehouse-strict': 'true' } })
+  expect(await failureOf(strict)).toBeInstanceOf(Anthropic.BadRequestError)
+})
+
+test('a stream that is cut, and one that fails, are failures for the caller', async () => {
+  const { stream } = chatTurn({ content: 'Sunny.' })
+  const read = async () => {
+    for await (const _ of anthropic.messages.stream({ model: 'llama', max_tokens: 9, messages: [question] }));
+  }
+  upstream.answerOnce(streamAnswer(stream.slice(0, 2), { ending: 'close' }))
+  expect(String(await failureOf(read()))).toContain('complete')
+  upstream.answerOnce(
+    streamAnswer([
+      ...stream.slice(0, 2),
+      `data: ${JSON.stringify({ error: { message: 'Overheated' } })}\n\n`,
+    ]),
+  )
+  expect(String(await failureOf(read()))).toContain('Overheated')
+})
+
+test('a malformed block is named by its path', async () => {
+  const wrong = anthropic.messages.create({
+    model: 'llama',
+    max_tokens: 9,
+    messages: [{ role: 'user', content: [{ type: 'text' } as unknown as Anthropic.TextBlockParam] }],
+  })
+  expect(String(await failureOf(wrong))).toContain('messages[0].content[0].text')
+})

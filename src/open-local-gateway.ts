@@ -4,7 +4,7 @@ import { composeGatehouse } from './compose.ts'
 import { type Environment, readSettings } from './config/settings.ts'
 import { generateApiKey } from './core/api-key.ts'
 import { DEFAULT_ACCOUNT } from './core/ids.ts'
-import { sandbox as sandboxProvider } from './providers/sandbox.ts'
+import { sandboxAddresses, sandbox as sandboxProvider } from './providers/sandbox.ts'
 import { startSandbox } from './sandbox/start-sandbox.ts'
 import { DataFolderInUseError } from './store/data-folder.ts'
 import { createLog } from './telemetry/log.ts'
@@ -16,8 +16,9 @@ export async function openLocalGateway(environment: Environment): Promise<LocalG
     GATEHOUSE_LOG_LEVEL: environment.GATEHOUSE_LOG_LEVEL ?? 'silent',
   })
   // A gate made by `serve --sandbox` answers here too.
-  const sandbox = settings.providerBaseUrls.has(sandboxProvider.id) ? undefined : startSandbox()
-  const knownAddresses = new Map(sandbox === undefined ? [] : [[sandboxProvider.id, sandbox.url]])
+  const given = settings.providerBaseUrls.get(sandboxProvider.id)
+  const sandbox = given === undefined ? startSandbox() : undefined
+  const knownAddresses = sandboxAddresses(given ?? sandbox?.url)
   const log = createLog(settings.logLevel)
   const gatehouse = await whenFolderIsFree(() => composeGatehouse({ settings, log, knownAddresses })).catch(
     async (error: unknown) => {

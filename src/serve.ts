@@ -4,7 +4,7 @@ import { composeGatehouse, type Gatehouse, VERSION } from './compose.ts'
 import { type Environment, readSettings, type Settings } from './config/settings.ts'
 import { DEFAULT_ACCOUNT, type GateId } from './core/ids.ts'
 import type { Secret } from './core/secret.ts'
-import { sandbox as sandboxProvider } from './providers/sandbox.ts'
+import { sandboxAddresses, sandbox as sandboxProvider } from './providers/sandbox.ts'
 import { type Sandbox, startSandbox } from './sandbox/start-sandbox.ts'
 import { type Listener, listen } from './server.ts'
 import { writeServerInfo } from './store/data-folder.ts'
@@ -20,7 +20,7 @@ export async function serve({ settings, withSandbox }: ServeOptions): Promise<vo
   const log = createLog(settings.logLevel)
   for (const name of settings.unknownVariables) log.warn({ name }, 'unknown setting: is it misspelt?')
   const sandbox = withSandbox ? startSandbox() : undefined
-  const knownAddresses = new Map(sandbox === undefined ? [] : [[sandboxProvider.id, sandbox.url]])
+  const knownAddresses = sandboxAddresses(settings.providerBaseUrls.get(sandboxProvider.id) ?? sandbox?.url)
   const gatehouse = await composeGatehouse({ settings, log, knownAddresses }).catch(
     async (error: unknown) => {
       // What listens keeps a process alive, also one that has failed.

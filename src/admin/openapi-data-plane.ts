@@ -5,6 +5,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { errorBody } from '../contract/errors.ts'
+import { gatehouseChatAnswer, gatehouseChatRequest } from './openapi-gatehouse-chat.ts'
 
 type Registry = OpenAPIHono['openAPIRegistry']
 
@@ -14,15 +15,19 @@ interface Endpoint {
   readonly summary: string
   readonly description: string
   readonly request: z.ZodType
-  /** What a successful answer and the stream's events are called in the vendor's documentation. */
+  /** What a successful answer and the stream's events are called in the vendor's documentation; it may have no streams. */
   readonly answer: string
-  readonly events: string
+  readonly events?: string
+  /** Where the format is our own; absent: the vendor's. */
+  readonly answerBody?: z.ZodType
   readonly envelope: z.ZodType
 }
 
 const gateId = z.string().meta({ description: 'Id of a gate.', example: 'demo' })
 const stream = z.boolean().optional().meta({ description: 'Answer as server-sent events.' })
-const answerBody = z.looseObject({}).meta({ description: "In the vendor's format, as the provider sent it." })
+const vendorsAnswerBody = z
+  .looseObject({})
+  .meta({ description: "In the vendor's format, as the provider sent it." })
 
 const nestedErrorBody = z
   .object({
@@ -67,6 +72,20 @@ const messagesRequest = z
     stream,
   })
   .meta({ id: 'MessagesRequest', description: "Anthropic's Messages format; other fields pass through." })
+
+const countTokensRequest = messagesRequest
+  .omit({ max_tokens: true, stream: true })
+  .meta({ id: 'CountTokensRequest', description: "Anthropic's token counting format." })
+
+const embeddingsRequest = z
+  .looseObject({
+    gate_id: gateId.optional(),
+    model: gateId.optional().meta({ description: 'Id of a gate, where there is no `gate_id`.' }),
+    input: z.union([z.string(), z.array(z.union([z.string(), z.int(), z.array(z.int())]))]),
+    dimensions: z.int().optional(),
+    encoding_format: z.enum(['float', 'base64']).optional(),
+  })
+  .meta({ id: 'EmbeddingsRequest', description: "OpenAI's embeddings format; other fields pass through." })
 
 const messagesErrorBody = z
   .object({
@@ -124,6 +143,38 @@ const endpoints: readonly Endpoint[] = [
     envelope: messagesErrorBody,
   },
   {
+    path: '/v1/messages/count_tokens',
+    operationId: 'countMessageTokens',
+    summary: 'Count the tokens of a Messages request',
+    description:
+      'Asked of the provider where it can count. Elsewhere it is estimated from the size of the text, and the answer carries `x-gatehouse-estimated: true`.',
+    request: countTokensRequest,
+    answer: '`{"input_tokens": n}`.',
+    envelope: messagesErrorBody,
+  },
+  {
+    path: '/v1/embeddings',
+    operationId: 'createEmbeddings',
+    summary: 'Embeddings',
+    description: 'SDK base address: `{base}/v1`. Cohere, Gemini and Mistral are translated to.',
+    request: embeddingsRequest,
+    answer: 'A list of embeddings.',
+    envelope: nestedErrorBody,
+  },
+  {
+    path: '/v3/chat',
+    operationId: 'createChat',
+    summary: "The gateway's own chat format",
+    description:
+      'Strict: an unknown member is refused. `gateId` and `data.messages` are taken as other spellings.',
+    request: gatehouseChatRequest,
+    answer: 'A chat answer.',
+    answerBody: gatehouseChatAnswer,
+    events:
+      'named events (`chat.started`, `chat.delta` …, `chat.completed` with the whole answer, or `error`)',
+    envelope: errorBody,
+  },
+  {
     path: '/alt/v1/fim/completions',
     operationId: 'createFimCompletion',
     summary: 'Fill-in-the-middle code completion',
@@ -170,11 +221,11 @@ export function registerDataPlane(registry: Registry): void {
       request: { body: { required: true, content: { 'application/json': { schema: endpoint.request } } } },
       responses: {
         200: {
-          description: `${endpoint.answer} With \`stream: true\`: ${endpoint.events}, as server-sent events.`,
+          description: describeAnswer(endpoint),
           headers: answerHeaders,
           content: {
-            'application/json': { schema: answerBody },
-            'text/event-stream': { schema: z.string() },
+            'application/json': { schema: endpoint.answerBody ?? vendorsAnswerBody },
+            ...(endpoint.events === undefined ? {} : { 'text/event-stream': { schema: z.string() } }),
           },
         },
         ...toErrorAnswers(endpoint.envelope, Object.keys(ERRORS)),
@@ -195,6 +246,10 @@ export function registerDataPlane(registry: Registry): void {
       ...toErrorAnswers(nestedErrorBody, ['401']),
     },
   })
+}
+
+function describeAnswer({ answer, events }: Endpoint): string {
+  return events === undefined ? answer : `${answer} With \`stream: true\`: ${events}, as server-sent events.`
 }
 
 const answerHeaders = {

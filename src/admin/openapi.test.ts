@@ -18,6 +18,7 @@ describe('the OpenAPI document', () => {
         '/v1/keys/import',
         '/v1/responses',
         '/v1/chat/completions',
+        '/v3/chat',
         '/alt/v1/fim/completions',
         '/alt/v1/chat/completions',
         '/v1/models',

@@ -4,7 +4,7 @@ import type { CallProgress } from './settle.ts'
 export function toAnswerHeaders(progress: CallProgress): Record<string, string> {
   return {
     'x-gatehouse-target': encodeText(progress.target ?? ''),
-    'x-gatehouse-attempts': String(progress.attempts),
+    'x-gatehouse-attempts': String(progress.attempts.length),
     ...(progress.ignored.length === 0 ? {} : { 'x-gatehouse-ignored': encodeNames(progress.ignored) }),
   }
 }

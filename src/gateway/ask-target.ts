@@ -1,20 +1,25 @@
 /** One attempt at one target: send, wait for the beginning of a usable answer, note how the target did. */
+import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CallId } from '../core/ids.ts'
 import type { Deadlines } from '../upstream/deadlines.ts'
 import { Exchange, type ExchangeTimeouts } from '../upstream/exchange.ts'
 import { forwardRequestHeaders } from '../upstream/forwarded-headers.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
-import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
+import { type AcceptedRequest, type Dialect, isRelayed } from '../wire/dialect.ts'
+import { type AttemptRecord, beginAttempt, toOutcome } from './attempt-record.ts'
 import { type BegunAnswer, beginAnswer, type OutgoingRequest } from './begin-answer.ts'
 import { toFailure } from './failures.ts'
-import type { Plan, Target } from './plan-targets.ts'
+import { isTranslated, type Plan, type Target } from './plan-targets.ts'
 import { askedDelayMs, isTargetsFault } from './retry.ts'
 import type { CallProgress } from './settle.ts'
+import { signRequest } from './sign-request.ts'
 import type { TargetHealth } from './target-health.ts'
-import { type CallerRequest, translate } from './translate.ts'
+import { type CallerRequest, type TranslatedRequest, translate } from './translate.ts'
+import { translateEmbeddings } from './translate-embeddings.ts'
 
 export interface AskPorts {
+  readonly clock: Clock
   readonly deadlines: Deadlines
   readonly timeouts: ExchangeTimeouts
   readonly health: TargetHealth
@@ -53,15 +58,16 @@ export async function askTarget(
 ): Promise<Attempted> {
   const { progress } = input
   const { health } = ports
-  progress.attempts += 1
+  const attempt = beginAttempt(target.name)
+  progress.attempts.push(attempt)
   progress.target = target.name
   health.noteAsked(target.healthKey)
-  const askedAt = performance.now()
   try {
-    const answer = await exchangeOnce(ports, input, target, signal)
-    health.noteAnswered(target.healthKey, performance.now() - askedAt)
+    const answer = await exchangeOnce(ports, input, { target, signal, attempt })
+    health.noteAnswered(target.healthKey, performance.now() - attempt.askedAt)
     return { target, answer }
   } catch (thrown) {
+    attempt.failedAt = performance.now()
     // The client went away: no blame on the upstream.
     if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') {
       health.noteAbandoned(target.healthKey)
@@ -74,53 +80,75 @@ export async function askTarget(
   }
 }
 
+interface OneAttempt {
+  readonly target: Target
+  readonly signal: AbortSignal
+  readonly attempt: AttemptRecord
+}
+
 async function exchangeOnce(
   ports: AskPorts,
   input: AttemptInput,
-  target: Target,
-  signal: AbortSignal,
+  { target, signal, attempt }: OneAttempt,
 ): Promise<BegunAnswer> {
   const { request, accepted, dialect, plan, startedAt } = input
-  const outgoing = toOutgoing(input, target)
+  const outgoing = toOutgoing(ports, input, target)
   const totalMs = (plan.gate.timeoutMs ?? ports.timeouts.totalMs) - (performance.now() - startedAt)
   if (totalMs <= 0) throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
+  const headers = toUpstreamHeaders(request.headers, target)
+  // What is signed has to wait, and relayed bytes are only lent until then.
+  const isLent = outgoing.type === 'relayed' && target.signing !== undefined
+  const body = isLent ? new Uint8Array(outgoing.body) : outgoing.body
+  if (target.signing !== undefined) await signRequest(target, headers, body)
   const exchange = new Exchange(ports.deadlines, {
     url: target.url,
-    headers: toUpstreamHeaders(request.headers, target),
-    body: outgoing.body,
+    headers,
+    body,
     timeouts: { ...ports.timeouts, totalMs },
     signal,
   })
   try {
-    return await beginAnswer(exchange, { target, dialect, request: accepted, outgoing })
+    return await beginAnswer(exchange, { target, dialect, request: accepted, outgoing, attempt })
   } catch (thrown) {
     exchange.close()
     throw thrown
   }
 }
 
-function toOutgoing(input: AttemptInput, target: Target): OutgoingRequest {
-  const { accepted, dialect, caller, progress, plan, request } = input
-  const client = target.codec
-  if (client === undefined || caller === undefined) {
-    progress.ignored = accepted.ignored
-    const { body, hidesUsage } = dialect.rewrite(accepted, target)
-    return { type: 'relayed', body, hidesUsage }
+function toOutgoing(ports: AskPorts, input: AttemptInput, target: Target): OutgoingRequest {
+  const { accepted, dialect, progress } = input
+  const translated = toTranslated(ports, input, target)
+  progress.ignored = [...accepted.ignored, ...(translated?.ignored ?? [])]
+  if (translated !== undefined) return { type: 'translated', ...translated }
+  if (!isRelayed(dialect))
+    throw new GatewayError('internal_error', `Nothing translates ${dialect.id} for ${target.name}.`)
+  const { body, hidesUsage } = dialect.rewrite(accepted, target)
+  const { readUsage } = dialect
+  return { type: 'relayed', body, readUsage, createTap: () => dialect.createTap({ hidesUsage }) }
+}
+
+function toTranslated(
+  { clock }: AskPorts,
+  input: AttemptInput,
+  target: Target,
+): TranslatedRequest | undefined {
+  const { accepted, caller, plan, request, startedAtMs, progress } = input
+  const isStrict = request.headers.get('x-gatehouse-strict') === 'true'
+  const { codec: client, embeddings } = target
+  if (embeddings !== undefined) return translateEmbeddings({ accepted, target, codec: embeddings, isStrict })
+  if (client === undefined || caller === undefined) return undefined
+  const facts = {
+    callId: input.callId,
+    gateId: plan.gate.id,
+    startedAtMs,
+    outcome: () => toOutcome(clock, { startedAtMs, attempts: progress.attempts }),
   }
-  const translated = translate({
-    caller,
-    target,
-    client,
-    facts: { callId: input.callId, gateId: plan.gate.id, startedAtMs: input.startedAtMs },
-    isStrict: request.headers.get('x-gatehouse-strict') === 'true',
-  })
-  progress.ignored = [...accepted.ignored, ...translated.ignored]
-  return { type: 'translated', ...translated }
+  return translate({ caller, target, client, facts, isStrict })
 }
 
 function toUpstreamHeaders(headers: Headers, target: Target): Record<string, string> {
   // A client's headers belong to the dialect that it speaks.
-  const forwarded = target.codec === undefined ? forwardRequestHeaders(headers) : {}
+  const forwarded = isTranslated(target) ? {} : forwardRequestHeaders(headers)
   const key = target.credential.reveal()
   if (target.keyHeader === undefined) forwarded.authorization = `Bearer ${key}`
   else forwarded[target.keyHeader] = key

@@ -2,7 +2,6 @@
  * Stage 5: ask the targets in order until one begins a usable answer. Nothing has been forwarded yet, so a failure here
  * is still a real HTTP status; once this returns, the call is committed to the target that answered.
  */
-import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import { type AskPorts, type Attempted, type AttemptInput, askTarget } from './ask-target.ts'
@@ -11,13 +10,9 @@ import type { Target } from './plan-targets.ts'
 import { isWorthRetrying, movesOn, retryDelayMs } from './retry.ts'
 import { CallerRequest } from './translate.ts'
 
-export interface AttemptPorts extends AskPorts {
-  readonly clock: Clock
-}
-
 /** @throws GatewayError of the last target's failure; UpstreamFailure `cancelled` when the client left */
 export async function attemptTargets(
-  ports: AttemptPorts,
+  ports: AskPorts,
   call: Omit<AttemptInput, 'startedAt' | 'caller'>,
 ): Promise<Attempted> {
   const { serverCodec } = call.dialect
@@ -46,12 +41,7 @@ export async function attemptTargets(
 }
 
 /** @param untried the targets after this one; one that was asked to hedge it is taken out */
-function ask(
-  ports: AttemptPorts,
-  input: AttemptInput,
-  target: Target,
-  untried: Target[],
-): Promise<Attempted> {
+function ask(ports: AskPorts, input: AttemptInput, target: Target, untried: Target[]): Promise<Attempted> {
   const { hedgeAfterMs } = input.plan.gate
   const second = untried[0]
   if (hedgeAfterMs === null || second === undefined)

@@ -1,7 +1,9 @@
 /** Sends one request and reads just enough of the answer to know that it is one. Must not forward anything. */
+import type { Usage } from '../core/usage.ts'
 import type { Exchange } from '../upstream/exchange.ts'
 import type { JsonRecord } from '../wire/chat-request.ts'
-import type { AcceptedRequest, Dialect, RelayRequest, StreamTap, TapOutput } from '../wire/dialect.ts'
+import type { AcceptedRequest, Dialect, RelayedDialect, StreamTap, TapOutput } from '../wire/dialect.ts'
+import type { AttemptRecord } from './attempt-record.ts'
 import { unusableAnswer } from './failures.ts'
 import type { Target } from './plan-targets.ts'
 import { toRefusal } from './refused-answer.ts'
@@ -12,7 +14,7 @@ const MAX_WHOLE_ANSWER_BYTES = 4 * 1024 * 1024
 
 /** The beginning of an answer that will be relayed. */
 export type BegunAnswer = { readonly status: number; readonly headers: Headers } & (
-  | { readonly type: 'whole'; readonly body: Uint8Array; readonly json: Readonly<Record<string, unknown>> }
+  | { readonly type: 'whole'; readonly body: Uint8Array; readonly usage: Usage | null }
   | { readonly type: 'large'; readonly exchange: Exchange; readonly first: Uint8Array }
   | {
       readonly type: 'events'
@@ -27,23 +29,27 @@ export interface AnswerExpectation {
   readonly dialect: Dialect
   readonly request: AcceptedRequest
   readonly outgoing: OutgoingRequest
+  /** Told the answer's status. */
+  readonly attempt: AttemptRecord
 }
 
 /** What is sent, and with it how the answer comes back: as it is, or in the caller's own dialect. */
 export type OutgoingRequest =
-  | ({ readonly type: 'relayed' } & RelayRequest)
+  | ({ readonly type: 'relayed' } & Pick<TranslatedRequest, 'body' | 'createTap'> &
+      Pick<RelayedDialect, 'readUsage'>)
   | ({ readonly type: 'translated' } & Omit<TranslatedRequest, 'ignored'>)
 
 /** @throws GatewayError `upstream_error` or `provider_auth_failed`; UpstreamFailure */
 export async function beginAnswer(exchange: Exchange, expected: AnswerExpectation): Promise<BegunAnswer> {
   const head = await exchange.send()
+  expected.attempt.status = head.status
   if (head.status < 200 || head.status > 299) {
     throw await toRefusal(exchange, head, expected.target, expected.dialect)
   }
   const contentType = head.headers.get('content-type')?.toLowerCase() ?? ''
   const { status, headers } = head
   if (expected.request.stream) {
-    if (!contentType.startsWith('text/event-stream'))
+    if (!contentType.startsWith(expected.target.codec?.streamContentType ?? 'text/event-stream'))
       throw wrongType(expected.target, contentType, 'an event stream')
     return { status, headers, ...(await beginEvents(exchange, expected)) }
   }
@@ -54,8 +60,7 @@ export async function beginAnswer(exchange: Exchange, expected: AnswerExpectatio
 }
 
 async function beginEvents(exchange: Exchange, expected: AnswerExpectation) {
-  const { outgoing, dialect } = expected
-  const tap = outgoing.type === 'relayed' ? dialect.createTap(outgoing) : outgoing.createTap()
+  const tap = expected.outgoing.createTap()
   for (;;) {
     const chunk = await exchange.read()
     if (chunk === undefined)
@@ -78,11 +83,11 @@ async function beginWhole(exchange: Exchange, { target, outgoing }: AnswerExpect
   if (outgoing.type === 'translated') {
     if (body.byteLength > MAX_WHOLE_ANSWER_BYTES)
       throw unusableAnswer(target.name, 'sent an answer too large to translate')
-    const json = outgoing.convert(parseAnswer(body, target))
-    return { type: 'whole' as const, body: Buffer.from(JSON.stringify(json)), json }
+    const { json, usage } = outgoing.convert(parseAnswer(body, target))
+    return { type: 'whole' as const, body: Buffer.from(JSON.stringify(json)), usage }
   }
   if (body.byteLength > MAX_WHOLE_ANSWER_BYTES) return { type: 'large' as const, exchange, first: body }
-  return { type: 'whole' as const, body, json: parseAnswer(body, target) }
+  return { type: 'whole' as const, body, usage: outgoing.readUsage(parseAnswer(body, target)) }
 }
 
 /** Reads to the end, or until there is more than `limit`: then what was read so far. */

@@ -2,7 +2,10 @@
 import { type ErrorKind, GatewayError } from '../core/errors.ts'
 import { createCallId } from '../core/ids.ts'
 import { anthropicMessages } from '../wire/anthropic-messages/anthropic-messages.ts'
+import { anthropicCountTokens } from '../wire/anthropic-messages/count-tokens.ts'
 import type { Dialect, Envelope } from '../wire/dialect.ts'
+import { openaiEmbeddings } from '../wire/embeddings/openai-embeddings.ts'
+import { gatehouseChat } from '../wire/gatehouse-chat/gatehouse-chat.ts'
 import { mistralChat } from '../wire/mistral-chat/mistral-chat.ts'
 import { mistralFim } from '../wire/mistral-fim/mistral-fim.ts'
 import { openaiChat } from '../wire/openai-chat/openai-chat.ts'
@@ -15,6 +18,9 @@ export const CALL_ENDPOINTS: Readonly<Record<string, Dialect>> = {
   '/v1/responses': openaiResponses,
   '/v1/chat/completions': openaiChat,
   '/v1/messages': anthropicMessages,
+  '/v1/messages/count_tokens': anthropicCountTokens,
+  '/v1/embeddings': openaiEmbeddings,
+  '/v3/chat': gatehouseChat,
   '/alt/v1/fim/completions': mistralFim,
   '/alt/v1/chat/completions': mistralChat,
 }

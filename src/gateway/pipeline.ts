@@ -6,7 +6,9 @@ import type { Dialect } from '../wire/dialect.ts'
 import { accept } from './accept.ts'
 import { admit } from './admit.ts'
 import { toAnswerHeaders } from './answer-headers.ts'
-import { type AttemptPorts, attemptTargets } from './attempt-targets.ts'
+import { answerLocally } from './answer-locally.ts'
+import type { AskPorts } from './ask-target.ts'
+import { attemptTargets } from './attempt-targets.ts'
 import { authenticate } from './authenticate.ts'
 import { type PlanPorts, planTargets } from './plan-targets.ts'
 import type { KeyStore, Ledger, Limits } from './ports.ts'
@@ -15,7 +17,7 @@ import { refuse, settleRefused } from './refuse.ts'
 import { type RelayPorts, relayAnswer } from './relay-answer.ts'
 import { type CallProgress, createSettle, type Settle } from './settle.ts'
 
-export interface PipelinePorts extends PlanPorts, AttemptPorts, RelayPorts {
+export interface PipelinePorts extends PlanPorts, AskPorts, RelayPorts {
   readonly clock: Clock
   readonly keys: KeyStore
   readonly limits: Limits
@@ -33,7 +35,13 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
     const startedAt = ports.clock.now()
     const headers: Record<string, string> = { 'x-request-id': id }
     if (dialect.requestIdHeader !== undefined) headers[dialect.requestIdHeader] = id
-    const progress: CallProgress = { gateId: null, attempts: 0, target: null, firstByteAt: null, ignored: [] }
+    const progress: CallProgress = {
+      gateId: null,
+      attempts: [],
+      target: null,
+      firstByteAt: null,
+      ignored: [],
+    }
     let settle: Settle | undefined
     try {
       const caller = authenticate(ports, request.headers, dialect.keyHeader)
@@ -43,6 +51,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       settle = createSettle(ports, { id, startedAt, dialect, caller, request: accepted, ticket, progress })
       const plan = planTargets(ports, caller, accepted, dialect)
       progress.gateId = plan.gate.id
+      if (plan.targets.length === 0) return await answerLocally(dialect, accepted, settle, headers)
       const call = { callId: id, startedAtMs: startedAt, request, accepted, dialect, plan, progress }
       const attempted = await attemptTargets(ports, call)
       Object.assign(headers, toAnswerHeaders(progress))

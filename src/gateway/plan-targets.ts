@@ -2,10 +2,18 @@
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import type { Gate, GateTarget } from '../core/gate.ts'
 import type { Secret } from '../core/secret.ts'
-import type { Endpoint, Provider } from '../providers/define.ts'
+import type { Endpoint, Provider, Signing } from '../providers/define.ts'
 import { CLIENT_CODECS } from '../wire/client-codecs.ts'
 import type { ClientCodec, ModelTraits } from '../wire/codec.ts'
-import type { AcceptedRequest, Dialect, DialectId, RelayTarget } from '../wire/dialect.ts'
+import {
+  type AcceptedRequest,
+  type Dialect,
+  type DialectId,
+  isRelayed,
+  type RelayTarget,
+} from '../wire/dialect.ts'
+import type { EmbeddingsCodec } from '../wire/embeddings/embeddings-codec.ts'
+import { EMBEDDINGS_CODECS } from '../wire/embeddings/embeddings-codecs.ts'
 import { hasCarriers } from '../wire/seal-carrier.ts'
 import { healthKey, type TargetOrder } from './order-targets.ts'
 import type { Caller, Credentials, GateStore } from './ports.ts'
@@ -23,10 +31,14 @@ export interface Target extends RelayTarget {
   readonly credential: Secret
   /** The header that carries the credential; undefined: `Authorization: Bearer`. */
   readonly keyHeader: string | undefined
+  /** Set when the credential may be one that signs. */
+  readonly signing: Signing | undefined
   /** The provider's own, sent with every request. */
   readonly headers: Readonly<Record<string, string>> | undefined
   /** Set when the target speaks another dialect than the caller. */
   readonly codec: ClientCodec | undefined
+  /** The same for requests for embeddings. */
+  readonly embeddings: EmbeddingsCodec | undefined
   readonly traits: ModelTraits
   /** Who signs this target's reasoning, and can read it again: its provider under this credential. */
   readonly sealOrigin: string
@@ -36,7 +48,7 @@ export interface Target extends RelayTarget {
 
 export interface Plan {
   readonly gate: Gate
-  /** Never empty. */
+  /** Empty only where the gateway answers itself. */
   readonly targets: readonly Target[]
 }
 
@@ -61,7 +73,10 @@ export function planTargets(
     .of(gate)
     .map((target) => findEndpoint(ports, target, dialect, relays))
     .filter((found) => found !== undefined)
-  if (speaking.length === 0) throw wrongDialect(gate, dialect)
+  if (speaking.length === 0) {
+    if (dialect.answerLocally !== undefined) return { gate, targets: [] }
+    throw wrongDialect(gate, dialect, request)
+  }
   const targets = speaking
     .map((found) => toTarget(ports, caller, request, found))
     .filter((target) => target !== undefined)
@@ -75,7 +90,8 @@ interface FoundEndpoint {
   readonly model: string
   readonly provider: ReachableProvider
   readonly endpoint: Endpoint
-  readonly codec: ClientCodec | undefined
+  readonly codec?: ClientCodec | undefined
+  readonly embeddings?: EmbeddingsCodec
 }
 
 /** @param relays false when the request holds what an upstream of its own dialect would not understand */
@@ -87,22 +103,29 @@ function findEndpoint(
 ): FoundEndpoint | undefined {
   const slash = target.model.indexOf('/')
   const provider = ports.providers.get(target.model.slice(0, slash))
+  const model = target.model.slice(slash + 1)
   if (provider === undefined) return undefined
-  const spoken = provider.endpoints[dialect.id]
-  const codec = relays ? undefined : CLIENT_CODECS[dialect.id]
-  const found = spoken === undefined ? findTranslated(provider, dialect) : { endpoint: spoken, codec }
+  const spoken = isRelayed(dialect) ? provider.endpoints[dialect.id] : undefined
+  const codec = relays || !isRelayed(dialect) ? undefined : CLIENT_CODECS[dialect.id]
+  const found = spoken === undefined ? findTranslated(provider, model, dialect) : { endpoint: spoken, codec }
   if (found === undefined) return undefined
-  return { target, name: target.model, model: target.model.slice(slash + 1), provider, ...found }
+  return { target, name: target.model, model, provider, ...found }
 }
 
 /** The caller's own dialect is relayed byte for byte wherever the provider speaks it; only else is anything translated. */
-function findTranslated(provider: ReachableProvider, dialect: Dialect) {
-  if (dialect.serverCodec === undefined) return undefined
+function findTranslated(provider: ReachableProvider, model: string, dialect: Dialect) {
   for (const [id, endpoint] of Object.entries(provider.endpoints)) {
-    const codec = CLIENT_CODECS[id as DialectId]
-    if (codec !== undefined) return { endpoint, codec }
+    const embeddings = dialect.isEmbeddings === true ? EMBEDDINGS_CODECS[id as DialectId] : undefined
+    if (embeddings !== undefined) return { endpoint, embeddings }
+    const codec = dialect.serverCodec === undefined ? undefined : CLIENT_CODECS[id as DialectId]
+    if (codec !== undefined && (endpoint.translatedModels?.test(model) ?? true)) return { endpoint, codec }
   }
   return undefined
+}
+
+/** Whether a target's answers are in another dialect than its caller's. */
+export function isTranslated(target: Target): boolean {
+  return target.codec !== undefined || target.embeddings !== undefined
 }
 
 /** @returns undefined when nobody has configured a credential for the target's provider */
@@ -121,8 +144,10 @@ function toTarget(
     url: provider.baseUrl + pathOf(endpoint, model, request.stream),
     credential,
     keyHeader: provider.keyHeader,
+    signing: provider.signing,
     headers: provider.headers,
     codec: found.codec,
+    embeddings: found.embeddings,
     traits: found.codec === undefined ? NO_TRAITS : traitsOf(provider, model),
     sealOrigin: found.codec === undefined ? '' : originOf(provider.id, credential),
     healthKey: healthKey(caller, found.target),
@@ -151,21 +176,25 @@ function noCredential(targets: readonly FoundEndpoint[]): GatewayError {
 }
 
 function gateNotFound(request: AcceptedRequest): GatewayError {
-  const param = request.body.get('gate_id') === undefined ? 'model' : 'gate_id'
   return new GatewayError(
     'gate_not_found',
     `There is no gate '${shorten(request.gateId)}' in this account. List the gates with GET /v1/models.`,
-    { param },
+    { param: gateMember(request) },
   )
 }
 
-function wrongDialect(gate: Gate, dialect: Dialect): GatewayError {
+/** Where the caller named the gate. */
+function gateMember({ body }: AcceptedRequest): string {
+  return ['gate_id', 'gateId'].find((name) => body.get(name) !== undefined) ?? 'model'
+}
+
+function wrongDialect(gate: Gate, dialect: Dialect, request: AcceptedRequest): GatewayError {
   const targets = gate.targets.map((target) => target.model).join(', ')
   const elsewhere =
     dialect.id === 'openai-responses' ? ' Cross-provider routing is done through /v1/chat/completions.' : ''
   return invalidRequest(
     `The gate '${gate.id}' resolves to ${targets}, which does not speak the format of this endpoint (${dialect.id}).${elsewhere}`,
-    'model',
+    gateMember(request),
     'provider_mismatch',
   )
 }

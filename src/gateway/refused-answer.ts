@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { Exchange } from '../upstream/exchange.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import { readUpstreamError, type UpstreamErrorAnswer } from '../wire/upstream-error.ts'
-import type { Target } from './plan-targets.ts'
+import { isTranslated, type Target } from './plan-targets.ts'
 
 /** More of an error answer than this is no use to anyone. */
 const MAX_ERROR_BYTES = 64 * 1024
@@ -38,7 +38,7 @@ export async function toRefusal(
     status: toCallerStatus(status, dialect),
     headers: pickHeaders(answer.headers),
     // In another dialect than the caller's its words are passed on, and not its form.
-    ...(said.isNested && target.codec === undefined ? { upstreamBody: body } : {}),
+    ...(said.isNested && !isTranslated(target) ? { upstreamBody: body } : {}),
     ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
   })
 }
@@ -80,7 +80,14 @@ async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array
 function scrub(body: Uint8Array, target: Target): Uint8Array {
   const key = target.credential.reveal()
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  return text.includes(key) ? Buffer.from(text.toString('utf8').replaceAll(key, '[secret]')) : body
+  // Of a credential that signs, only parts are ever sent.
+  const secrets =
+    target.signing === undefined ? [key] : [key, ...key.split(':')].filter((part) => part !== '')
+  const shown = secrets.filter((secret) => text.includes(secret))
+  if (shown.length === 0) return body
+  return Buffer.from(
+    shown.reduce((said, secret) => said.replaceAll(secret, '[secret]'), text.toString('utf8')),
+  )
 }
 
 function pickHeaders(headers: Headers): Record<string, string> {

@@ -12,6 +12,7 @@ import type { Attempted } from './ask-target.ts'
 import type { BegunAnswer } from './begin-answer.ts'
 import { toFailure, unusableAnswer } from './failures.ts'
 import { KEEP_ALIVE, PatientReader } from './patient-reader.ts'
+import { isTranslated } from './plan-targets.ts'
 import { isTargetsFault } from './retry.ts'
 import type { CallResult, Settle } from './settle.ts'
 import type { TargetHealth } from './target-health.ts'
@@ -44,7 +45,7 @@ export async function relayAnswer(ports: RelayPorts, input: RelayInput): Promise
   const { status } = answer
   switch (answer.type) {
     case 'whole': {
-      await input.settle(succeeded(status, input.dialect.readUsage(answer.json)))
+      await input.settle(succeeded(status, answer.usage))
       return new Response(answer.body, { status, headers })
     }
     case 'large':
@@ -59,7 +60,7 @@ export async function relayAnswer(ports: RelayPorts, input: RelayInput): Promise
 
 /** A translated answer is ours, and so are its headers. */
 function toForwarded({ target, answer }: Attempted): Record<string, string> {
-  if (target.codec === undefined) return forwardAnswerHeaders(answer.headers)
+  if (!isTranslated(target)) return forwardAnswerHeaders(answer.headers)
   return {
     'content-type': answer.type === 'events' ? 'text/event-stream; charset=utf-8' : 'application/json',
   }

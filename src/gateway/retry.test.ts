@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { type ErrorKind, GatewayError } from '../core/errors.ts'
 import { isWorthRetrying, retryDelayMs } from './retry.ts'
 
-test.each([408, 409, 429, 502])('an upstream error of status %i is tried again', (status) => {
+test.each([408, 409, 424, 429, 502])('an upstream error of status %i is tried again', (status) => {
   expect(isWorthRetrying(new GatewayError('upstream_error', '', { status }))).toBe(true)
 })
 

@@ -1,8 +1,8 @@
 /** Whether and when a failed attempt is made again. Pure. */
 import type { GatewayError } from '../core/errors.ts'
 
-/** The upstream's own statuses that may pass: a timeout, a conflict, a limit. Its 5xx are `upstream_error` with 502. */
-const PASSING_STATUSES = new Set([408, 409, 429, 502, 503, 504])
+/** The upstream's own statuses that may pass: a timeout, a conflict, a model that failed (424), a limit. Its 5xx are `upstream_error` with 502. */
+const PASSING_STATUSES = new Set([408, 409, 424, 429, 502, 503, 504])
 
 /** Whether another target may do better. A credential that one provider refused says nothing of the next one's. */
 export function movesOn(failure: GatewayError): boolean {

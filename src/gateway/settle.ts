@@ -5,6 +5,7 @@ import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, GateId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
+import type { AttemptRecord } from './attempt-record.ts'
 import type { Caller, Ledger, Ticket } from './ports.ts'
 
 /** How a call ended. */
@@ -20,8 +21,8 @@ export interface CallResult {
 export interface CallProgress {
   /** Null until the gate was found: a name that is no gate may be anything, and is not written down. */
   gateId: GateId | null
-  /** How many times an upstream was asked. */
-  attempts: number
+  /** Each time that an upstream was asked, in order. */
+  readonly attempts: AttemptRecord[]
   /** `provider/model` asked last. */
   target: string | null
   /** Milliseconds since the Unix epoch. */
@@ -71,7 +72,7 @@ function settleOnce(
     dialect: call.dialect.id,
     stream: request.stream,
     target: progress.target,
-    attempts: progress.attempts,
+    attempts: progress.attempts.length,
     outcome: result.outcome,
     status: result.status,
     errorKind: result.errorKind ?? null,

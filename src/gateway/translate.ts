@@ -1,5 +1,6 @@
 /** A call whose target speaks another dialect than its caller: the request that is sent, and how its answer comes back. */
 import { invalidRequest } from '../core/errors.ts'
+import type { Usage } from '../core/usage.ts'
 import type { ChatRequest, JsonRecord } from '../wire/chat-request.ts'
 import {
   type AnswerFacts,
@@ -39,14 +40,20 @@ export interface TranslatedRequest {
   readonly ignored: readonly string[]
   createTap(): StreamTap
   /** A whole answer in the caller's dialect. @throws GatewayError `upstream_error` when it is none */
-  convert(answer: JsonRecord): JsonRecord
+  convert(answer: JsonRecord): ConvertedAnswer
+}
+
+export interface ConvertedAnswer {
+  readonly json: JsonRecord
+  /** As the upstream reported it: not every caller's dialect can say all of it. */
+  readonly usage: Usage | null
 }
 
 export interface TranslationInput {
   readonly caller: CallerRequest
   readonly target: Target
   readonly client: ClientCodec
-  readonly facts: Pick<AnswerFacts, 'callId' | 'gateId' | 'startedAtMs'>
+  readonly facts: Pick<AnswerFacts, 'callId' | 'gateId' | 'startedAtMs' | 'outcome'>
   /** Nothing may be left out: the caller said so with `x-gatehouse-strict`. */
   readonly isStrict: boolean
 }
@@ -60,13 +67,7 @@ export function translate({ caller, target, client, facts, isStrict }: Translati
     sealOrigin: target.sealOrigin,
   })
   const ignored = nameIgnored(caller, client, encoded.ignored)
-  if (isStrict && ignored.length > 0) {
-    throw invalidRequest(
-      `The target ${target.name} cannot take ${ignored.join(', ')}, and x-gatehouse-strict forbids leaving anything out.`,
-      ignored[0],
-      'unsupported_parameter',
-    )
-  }
+  if (isStrict) refuseIgnored(target, ignored)
   const answerFacts: AnswerFacts = { ...facts, target: target.name, sealOrigin: target.sealOrigin }
   return {
     body: Buffer.from(JSON.stringify(encoded.body)),
@@ -75,13 +76,24 @@ export function translate({ caller, target, client, facts, isStrict }: Translati
       new TranslatingTap(client.createEventDecoder(), caller.codec.createEventEncoder(request, answerFacts)),
     convert(answer) {
       try {
-        return caller.codec.encodeAnswer(client.decodeAnswer(answer), answerFacts)
+        const decoded = client.decodeAnswer(answer)
+        return { json: caller.codec.encodeAnswer(decoded, answerFacts), usage: decoded.usage }
       } catch (thrown) {
         if (thrown instanceof UnreadableAnswerError) throw unusableAnswer(target.name, thrown.message)
         throw thrown
       }
     },
   }
+}
+
+/** @throws GatewayError `invalid_request` naming the first of what would be left out */
+export function refuseIgnored(target: Target, ignored: readonly string[]): void {
+  if (ignored.length === 0) return
+  throw invalidRequest(
+    `The target ${target.name} cannot take ${ignored.join(', ')}, and x-gatehouse-strict forbids leaving anything out.`,
+    ignored[0],
+    'unsupported_parameter',
+  )
 }
 
 /** Members that steer the answer's form and are obeyed by the caller's own codec. */

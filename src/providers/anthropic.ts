@@ -8,7 +8,10 @@ export const anthropic = defineProvider({
   baseUrl: 'https://api.anthropic.com',
   keyHeader: 'x-api-key',
   headers: { 'anthropic-version': '2023-06-01' },
-  endpoints: { 'anthropic-messages': { path: '/v1/messages' } },
+  endpoints: {
+    'anthropic-messages': { path: '/v1/messages' },
+    'anthropic-count-tokens': { path: '/v1/messages/count_tokens' },
+  },
   // wire.md §3.2: from Opus 4.7 on models decide themselves how much to think and refuse sampling settings; those before
   // are given a budget; Claude 3.5 and older do not think. An unknown name is taken for a new model.
   traits: [

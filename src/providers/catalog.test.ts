@@ -1,5 +1,6 @@
 /** The catalog's data holds together, and says of each model what the gateway relies on. */
 import { describe, expect, test } from 'bun:test'
+import type { ModelTraits } from '../wire/codec.ts'
 import { catalog } from './catalog.ts'
 import { baseUrlVariable, keyVariable } from './define.ts'
 import { openai } from './openai.ts'
@@ -16,7 +17,7 @@ describe.each(catalog.map((provider) => [provider.id, provider] as const))('%s',
   test('speaks something, at an address and a path that fit together', () => {
     expect(Object.keys(provider.endpoints).length).toBeGreaterThan(0)
     for (const { path } of Object.values(provider.endpoints))
-      expect(path).toMatch(/^\/[a-z0-9/]+(?:\{model\}:)?[a-zA-Z]+$/)
+      expect(path).toMatch(/^\/[a-z0-9/]+(?:\{model\}[:/])?[a-zA-Z_]+$/)
     if (provider.baseUrl !== undefined) expect(provider.baseUrl).toMatch(/^https:\/\/[^?#]*[^/]$/)
     expect(provider.docs).toStartWith('https://')
   })
@@ -38,6 +39,18 @@ test.each([
   'ft:o4-mini-2025-04-16:acme::x',
 ])('%s reasons', (model) => {
   expect(openai.reasoningModels.test(model)).toBe(true)
+})
+
+test.each([
+  ['o3', true],
+  ['gpt-5', true],
+  ['gpt-5-mini-2025-08-07', true],
+  ['gpt-5.1', false],
+  ['gpt-6', false],
+])('whether %s always reasons: %p', (model, always) => {
+  const traits: ModelTraits | undefined = openai.traits.find(([pattern]) => pattern.test(model))?.[1]
+  expect(traits).toMatchObject({ reasoning: 'effort', refusesSampling: true })
+  expect(traits?.alwaysReasons ?? false).toBe(always)
 })
 
 test.each([

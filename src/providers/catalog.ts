@@ -1,6 +1,8 @@
 /** The list of providers: documentation, checks and tests derive their ids from here. One line each. */
 import { anthropic } from './anthropic.ts'
+import { bedrock } from './bedrock.ts'
 import { cerebras } from './cerebras.ts'
+import { cohere } from './cohere.ts'
 import { deepseek } from './deepseek.ts'
 import type { Provider } from './define.ts'
 import { fireworks } from './fireworks.ts'
@@ -13,14 +15,16 @@ import { ollama } from './ollama.ts'
 import { openai } from './openai.ts'
 import { openrouter } from './openrouter.ts'
 import { perplexity } from './perplexity.ts'
-import { sandbox } from './sandbox.ts'
+import { sandbox, sandboxAnthropic, sandboxBedrock, sandboxCohere, sandboxGemini } from './sandbox.ts'
 import { together } from './together.ts'
 import { vllm } from './vllm.ts'
 import { xai } from './xai.ts'
 
 export const catalog: readonly Provider[] = [
   anthropic,
+  bedrock,
   cerebras,
+  cohere,
   deepseek,
   fireworks,
   gemini,
@@ -33,6 +37,10 @@ export const catalog: readonly Provider[] = [
   openrouter,
   perplexity,
   sandbox,
+  sandboxAnthropic,
+  sandboxBedrock,
+  sandboxCohere,
+  sandboxGemini,
   together,
   vllm,
   xai,

@@ -9,6 +9,14 @@ export interface Endpoint {
   readonly streamPath?: string
   /** The upstream counts a stream only when asked with `stream_options.include_usage`. */
   readonly countsStreamsOnRequest?: boolean
+  /** Models that callers of other dialects reach by this endpoint; absent: all. */
+  readonly translatedModels?: RegExp
+}
+
+/** AWS's signature, version 4, for the service so named. */
+export interface Signing {
+  readonly type: 'aws'
+  readonly service: string
 }
 
 export interface Provider {
@@ -19,9 +27,12 @@ export interface Provider {
   readonly docs: string
   /** In the form the vendor's own SDK takes it. Absent: it must be given by `<PROVIDER>_BASE_URL`. */
   readonly baseUrl?: string
+  /** A caller's own dialect is always relayed; callers of others reach a model by the first endpoint that takes it. */
   readonly endpoints: Partial<Record<DialectId, Endpoint>>
   /** How the credential is sent; absent: `Authorization: Bearer`. */
   readonly keyHeader?: string
+  /** Requests may be signed instead, by a credential of that kind; any other credential is sent as a key. */
+  readonly signing?: Signing
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>
   /** What a codec must know of a model, by its name: the first pattern that matches counts. */
@@ -38,12 +49,19 @@ export function defineProvider<const P extends Provider>(provider: P): P {
 
 /** A vendor that copied OpenAI's chat endpoint: one address and the same wire format. */
 export function openaiCompatible(
-  provider: Omit<Provider, 'endpoints'> & { readonly chat?: Partial<Endpoint> },
+  provider: Omit<Provider, 'endpoints'> & {
+    readonly chat?: Partial<Endpoint>
+    /** It copied the embeddings endpoint too. */
+    readonly hasEmbeddings?: true
+  },
 ): Provider {
-  const { chat, ...rest } = provider
+  const { chat, hasEmbeddings, ...rest } = provider
   return {
     ...rest,
-    endpoints: { 'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true, ...chat } },
+    endpoints: {
+      'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true, ...chat },
+      ...(hasEmbeddings === true ? { 'openai-embeddings': { path: '/embeddings' } } : {}),
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-/** Fireworks AI: OpenAI's chat dialect. */
+/** Fireworks AI: OpenAI's chat and embeddings dialects. */
 import { openaiCompatible } from './define.ts'
 
 export const fireworks = openaiCompatible({
@@ -6,4 +6,5 @@ export const fireworks = openaiCompatible({
   name: 'Fireworks AI',
   docs: 'https://docs.fireworks.ai/api-reference/post-chatcompletions',
   baseUrl: 'https://api.fireworks.ai/inference/v1',
+  hasEmbeddings: true,
 })

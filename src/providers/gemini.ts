@@ -12,6 +12,7 @@ export const gemini = defineProvider({
       path: '/models/{model}:generateContent',
       streamPath: '/models/{model}:streamGenerateContent?alt=sse',
     },
+    'gemini-embed-contents': { path: '/models/{model}:batchEmbedContents' },
   },
   // wire.md §3.3: 2.5 is given a budget for thinking, 3 and later a level, older ones do not think.
   traits: [

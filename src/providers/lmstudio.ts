@@ -1,5 +1,5 @@
 /**
- * LM Studio: OpenAI's chat dialect, at an address that the operator has to give (`LMSTUDIO_BASE_URL`): nothing on the
+ * LM Studio: OpenAI's chat and embeddings dialects, at an address that the operator has to give (`LMSTUDIO_BASE_URL`): nothing on the
  * gateway's own machine is opened to its callers unasked. It takes any key.
  */
 import { openaiCompatible } from './define.ts'
@@ -9,4 +9,5 @@ export const lmstudio = openaiCompatible({
   name: 'LM Studio',
   docs: 'https://lmstudio.ai/docs/developer/openai-compat',
   fallbackKey: 'none',
+  hasEmbeddings: true,
 })

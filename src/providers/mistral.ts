@@ -9,5 +9,11 @@ export const mistral = defineProvider({
   endpoints: {
     'mistral-fim': { path: '/fim/completions' },
     'mistral-chat': { path: '/chat/completions' },
+    'mistral-embeddings': { path: '/embeddings' },
   },
+  // Magistral always thinks; of the others, those that can are asked by a word.
+  traits: [
+    [/^magistral-/, { alwaysReasons: true }],
+    [/^mistral-(?:small-(?:latest|4|26)|medium-(?:latest|3[.-]5|26))/, { reasoning: 'effort' }],
+  ],
 })

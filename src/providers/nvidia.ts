@@ -1,4 +1,4 @@
-/** NVIDIA NIM: OpenAI's chat dialect. */
+/** NVIDIA NIM: OpenAI's chat and embeddings dialects. */
 import { openaiCompatible } from './define.ts'
 
 export const nvidia = openaiCompatible({
@@ -6,4 +6,5 @@ export const nvidia = openaiCompatible({
   name: 'NVIDIA NIM',
   docs: 'https://docs.api.nvidia.com/nim/reference/llm-apis',
   baseUrl: 'https://integrate.api.nvidia.com/v1',
+  hasEmbeddings: true,
 })

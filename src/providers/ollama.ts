@@ -1,5 +1,5 @@
 /**
- * Ollama: OpenAI's chat dialect, at an address that the operator has to give (`OLLAMA_BASE_URL`): nothing on the
+ * Ollama: OpenAI's chat and embeddings dialects, at an address that the operator has to give (`OLLAMA_BASE_URL`): nothing on the
  * gateway's own machine is opened to its callers unasked. It takes any key.
  */
 import { openaiCompatible } from './define.ts'
@@ -9,4 +9,5 @@ export const ollama = openaiCompatible({
   name: 'Ollama',
   docs: 'https://docs.ollama.com/api/openai-compatibility',
   fallbackKey: 'none',
+  hasEmbeddings: true,
 })

@@ -6,19 +6,27 @@ import { defineProvider } from './define.ts'
 // because OpenAI refuses to encrypt what a model does not produce.
 const REASONING_MODELS = /^(?:ft:)?(?:o[1-9]\b|gpt-(?:[5-9]|[1-9]\d)(?![^:]*-chat)|codex-|computer-use-)/
 
+// Those before gpt-5.1 cannot be told not to.
+const ALWAYS_REASON = /^(?:ft:)?(?:o[1-9]\b|gpt-5(?![.\d])(?![^:]*-chat)|codex-|computer-use-)/
+
+// They refuse sampling settings, and know the output limit only by its newer name, which all models take.
+const REASONING = { reasoning: 'effort', maxCompletionTokens: true, refusesSampling: true } as const
+
 export const openai = defineProvider({
   id: 'openai',
   name: 'OpenAI',
   docs: 'https://platform.openai.com/docs/api-reference',
   baseUrl: 'https://api.openai.com/v1',
   endpoints: {
-    'openai-responses': { path: '/responses' },
+    // Encrypted reasoning survives a tool loop only here.
+    'openai-responses': { path: '/responses', translatedModels: REASONING_MODELS },
     'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true },
+    'openai-embeddings': { path: '/embeddings' },
   },
   reasoningModels: REASONING_MODELS,
-  // Reasoning models refuse sampling settings and know the output limit only by its newer name, which all take.
   traits: [
-    [REASONING_MODELS, { reasoning: 'effort', maxCompletionTokens: true, refusesSampling: true }],
+    [ALWAYS_REASON, { ...REASONING, alwaysReasons: true }],
+    [REASONING_MODELS, REASONING],
     [/./, { maxCompletionTokens: true }],
   ],
 })

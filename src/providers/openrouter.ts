@@ -1,4 +1,4 @@
-/** OpenRouter: OpenAI's chat dialect. */
+/** OpenRouter: OpenAI's chat and embeddings dialects. */
 import { openaiCompatible } from './define.ts'
 
 export const openrouter = openaiCompatible({
@@ -6,4 +6,5 @@ export const openrouter = openaiCompatible({
   name: 'OpenRouter',
   docs: 'https://openrouter.ai/docs/api-reference',
   baseUrl: 'https://openrouter.ai/api/v1',
+  hasEmbeddings: true,
 })

@@ -1,16 +1,91 @@
-/** The gateway's own sandbox (src/sandbox/): every dialect, no account, any key. Its address is where it was started. */
+/** The gateway's own sandbox (src/sandbox/): no account, any key. Its address is where it was started. */
+import { anthropic } from './anthropic.ts'
+import { bedrock } from './bedrock.ts'
+import { cohere } from './cohere.ts'
 import { defineProvider } from './define.ts'
+import { gemini } from './gemini.ts'
+
+const DOCS = 'https://github.com/gatehouse/gatehouse/blob/main/src/sandbox/README.md'
+const ANY_KEY = 'gatehouse-sandbox-any-key'
+
+const REASONING_MODELS = /reasoning/
 
 export const sandbox = defineProvider({
   id: 'sandbox',
   name: 'Sandbox',
-  docs: 'https://github.com/gatehouse/gatehouse/blob/main/src/sandbox/README.md',
+  docs: DOCS,
   endpoints: {
-    'openai-responses': { path: '/v1/responses' },
+    'openai-responses': { path: '/v1/responses', translatedModels: REASONING_MODELS },
     'openai-chat': { path: '/v1/chat/completions', countsStreamsOnRequest: true },
     'mistral-fim': { path: '/v1/fim/completions' },
     'mistral-chat': { path: '/mistral/v1/chat/completions' },
+    'openai-embeddings': { path: '/v1/embeddings' },
   },
-  reasoningModels: /reasoning/,
-  fallbackKey: 'gatehouse-sandbox-any-key',
+  reasoningModels: REASONING_MODELS,
+  traits: [[REASONING_MODELS, { reasoning: 'effort', refusesSampling: true }]],
+  fallbackKey: ANY_KEY,
 })
+
+/** The same server as another vendor: a target of it is translated to, as one of that vendor is. */
+export const sandboxAnthropic = defineProvider({
+  id: 'sandbox-anthropic',
+  name: 'Sandbox, as Anthropic',
+  docs: DOCS,
+  keyHeader: anthropic.keyHeader,
+  headers: anthropic.headers,
+  endpoints: anthropic.endpoints,
+  traits: [
+    [REASONING_MODELS, { reasoning: 'adaptive', refusesSampling: true, defaultMaxOutputTokens: 16_384 }],
+    [/./, { reasoning: 'budget', defaultMaxOutputTokens: 8192 }],
+  ],
+  fallbackKey: ANY_KEY,
+})
+
+export const sandboxGemini = defineProvider({
+  id: 'sandbox-gemini',
+  name: 'Sandbox, as Gemini',
+  docs: DOCS,
+  keyHeader: gemini.keyHeader,
+  endpoints: gemini.endpoints,
+  traits: [
+    [REASONING_MODELS, { reasoning: 'level', alwaysReasons: true }],
+    [/./, { reasoning: 'budget' }],
+  ],
+  fallbackKey: ANY_KEY,
+})
+
+export const sandboxBedrock = defineProvider({
+  id: 'sandbox-bedrock',
+  name: 'Sandbox, as Amazon Bedrock',
+  docs: DOCS,
+  signing: bedrock.signing,
+  endpoints: bedrock.endpoints,
+  traits: [
+    [REASONING_MODELS, { reasoning: 'adaptive', refusesSampling: true }],
+    [/./, { reasoning: 'budget', defaultMaxOutputTokens: 8192 }],
+  ],
+  fallbackKey: ANY_KEY,
+})
+
+export const sandboxCohere = defineProvider({
+  id: 'sandbox-cohere',
+  name: 'Sandbox, as Cohere',
+  docs: DOCS,
+  endpoints: cohere.endpoints,
+  traits: [[REASONING_MODELS, { reasoning: 'budget' }]],
+  fallbackKey: ANY_KEY,
+})
+
+/** Where each vendor's dialect begins on the sandbox's server. */
+const PREFIXES = [
+  [sandbox, ''],
+  [sandboxAnthropic, '/anthropic'],
+  [sandboxGemini, '/gemini/v1beta'],
+  [sandboxBedrock, '/bedrock'],
+  [sandboxCohere, '/cohere'],
+] as const
+
+/** @returns provider id → address, of a sandbox at `url`; empty without one */
+export function sandboxAddresses(url: string | undefined): ReadonlyMap<string, string> {
+  return new Map(url === undefined ? [] : PREFIXES.map(([{ id }, prefix]) => [id, url + prefix] as const))
+}

@@ -1,4 +1,4 @@
-/** Together AI: OpenAI's chat dialect. */
+/** Together AI: OpenAI's chat and embeddings dialects. */
 import { openaiCompatible } from './define.ts'
 
 export const together = openaiCompatible({
@@ -6,4 +6,5 @@ export const together = openaiCompatible({
   name: 'Together AI',
   docs: 'https://docs.together.ai/reference',
   baseUrl: 'https://api.together.xyz/v1',
+  hasEmbeddings: true,
 })

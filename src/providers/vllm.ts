@@ -1,5 +1,5 @@
 /**
- * vLLM: OpenAI's chat dialect, at an address that the operator has to give (`VLLM_BASE_URL`): nothing on the
+ * vLLM: OpenAI's chat and embeddings dialects, at an address that the operator has to give (`VLLM_BASE_URL`): nothing on the
  * gateway's own machine is opened to its callers unasked. It takes any key unless it was started with one.
  */
 import { openaiCompatible } from './define.ts'
@@ -9,4 +9,5 @@ export const vllm = openaiCompatible({
   name: 'vLLM',
   docs: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
   fallbackKey: 'none',
+  hasEmbeddings: true,
 })

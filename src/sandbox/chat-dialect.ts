@@ -12,9 +12,9 @@ import {
   modelInAnswer,
   obfuscationAt,
 } from './dialect.ts'
-import { encodeOpenAiRefusal } from './refusal.ts'
+import { openaiVendor } from './openai-vendor.ts'
 
-export const chatDialect: Dialect = { answer, encodeRefusal: encodeOpenAiRefusal }
+export const chatDialect: Dialect = { vendor: openaiVendor, answer }
 
 function answer(exchange: Exchange): Answer {
   const request = readChatRequest(exchange)

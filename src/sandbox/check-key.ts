@@ -1,18 +1,23 @@
-/** The sandbox's sign-in: any Bearer key is good but one. Knows nothing of the gateway's own keys. */
+/** The sandbox's sign-in: any key is good but one. Knows nothing of the gateway's own keys. */
 import { Refusal } from './refusal.ts'
 
 /** Answered as a credential that the vendor refuses. */
 const BAD_KEY = 'sandbox-bad-key'
 
-/** @returns the key, or '' where none is needed and none came. @throws Refusal 401. */
-export function checkKey(headers: Headers, requireKey: boolean): string {
-  const key = /^Bearer +(\S+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1] ?? ''
+/** The key of `Authorization: Bearer`, or ''. */
+export function bearerOf(headers: Headers): string {
+  return /^Bearer +(\S+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1] ?? ''
+}
+
+/** @param key '' when none came. @throws Refusal 401. */
+export function checkKey(key: string, requireKey: boolean): void {
   if (key === BAD_KEY) {
     throw new Refusal(
       401,
       `Incorrect API key provided: ${maskKey(key)}. The sandbox takes any key but this one.`,
       {
         code: 'invalid_api_key',
+        keyFault: 'bad',
       },
     )
   }
@@ -20,9 +25,9 @@ export function checkKey(headers: Headers, requireKey: boolean): string {
     throw new Refusal(
       401,
       "You didn't provide an API key: send it as 'Authorization: Bearer KEY'. Any key will do.",
+      { keyFault: 'missing' },
     )
   }
-  return key
 }
 
 /** Vendors repeat the masked key in their message; whoever relays it should know. */

@@ -48,6 +48,8 @@ export interface Composition {
   pieces(): Iterable<string>
   readonly calls: readonly ComposedCall[]
   readonly finish: 'stop' | 'length' | 'tool_calls'
+  /** The stop text that ended it. */
+  readonly stoppedBy: string | null
   /** Too long to be put together: `text` is only its start, and nothing in it needs escaping in JSON. */
   readonly isBig: boolean
   readonly reasoningTokens: number
@@ -110,6 +112,7 @@ function limitCalls(calls: readonly ComposedCall[], prompt: Prompt): Composition
     pieces: () => [],
     calls,
     finish: 'tool_calls',
+    stoppedBy: null,
     isBig: false,
     reasoningTokens: prompt.reasoningTokens,
     outputTokens: total,
@@ -117,8 +120,11 @@ function limitCalls(calls: readonly ComposedCall[], prompt: Prompt): Composition
 }
 
 function limitText(full: string, prompt: Prompt): Composition {
-  const ends = prompt.stop.map((stop) => (stop === '' ? -1 : full.indexOf(stop))).filter((at) => at !== -1)
-  const tokens = splitTokens(ends.length > 0 ? full.slice(0, Math.min(...ends)) : full)
+  const [end] = prompt.stop
+    .map((stop) => ({ stop, at: stop === '' ? -1 : full.indexOf(stop) }))
+    .filter(({ at }) => at !== -1)
+    .sort((a, b) => a.at - b.at)
+  const tokens = splitTokens(end === undefined ? full : full.slice(0, end.at))
   const budget = (prompt.maxOutputTokens ?? Number.POSITIVE_INFINITY) - prompt.reasoningTokens
   if (budget <= 0) return cutOff(prompt)
   const kept = tokens.length > budget ? tokens.slice(0, budget) : tokens
@@ -127,6 +133,7 @@ function limitText(full: string, prompt: Prompt): Composition {
     pieces: () => kept,
     calls: [],
     finish: kept.length < tokens.length ? 'length' : 'stop',
+    stoppedBy: kept.length < tokens.length ? null : (end?.stop ?? null),
     isBig: false,
     reasoningTokens: prompt.reasoningTokens,
     outputTokens: prompt.reasoningTokens + kept.length,
@@ -141,6 +148,7 @@ function cutOff({ maxOutputTokens, reasoningTokens }: Prompt): Composition {
     pieces: () => [],
     calls: [],
     finish: 'length',
+    stoppedBy: null,
     isBig: false,
     reasoningTokens: Math.min(reasoningTokens, used),
     outputTokens: used,
@@ -160,6 +168,7 @@ function composeBig(megabytes: number, reasoningTokens: number): Composition {
     },
     calls: [],
     finish: 'stop',
+    stoppedBy: null,
     isBig: true,
     reasoningTokens,
     outputTokens: reasoningTokens + count * countTokens(BIG_PIECE),

@@ -2,7 +2,7 @@
 import type { Composition } from './compose-answer.ts'
 import type { JsonObject } from './json.ts'
 import type { SandboxModel } from './parse-model.ts'
-import type { Refusal } from './refusal.ts'
+import type { Vendor } from './vendor.ts'
 
 export interface Exchange {
   readonly body: JsonObject
@@ -15,16 +15,39 @@ export interface Exchange {
 export interface Answer {
   /** The whole JSON body, in parts so that a very large one is never held in memory. */
   json(): Iterable<string>
-  /** The SSE frames of the stream, each complete with its blank line. */
-  frames(): Iterable<string>
+  /** The events of the stream as they are on the wire: of SSE, each complete with its blank line. */
+  frames(): Iterable<Frame>
   /** What the vendor sends when it fails after `sent` frames of a stream. */
-  failureFrames(sent: number): readonly string[]
+  failureFrames(sent: number): readonly Frame[]
+}
+
+/** One event of a stream; bytes where the vendor's framing is binary. */
+export type Frame = string | Uint8Array
+
+/** How a stream is cut into events. */
+export interface Framing {
+  readonly contentType: string
+  /** The same event, whole as an event, but its data is no JSON. */
+  spoil(frame: Frame): Frame
 }
 
 export interface Dialect {
+  readonly vendor: Vendor
+  /** Absent: server-sent events. */
+  readonly framing?: Framing
   /** @throws Refusal when the vendor would refuse the request. */
   answer(exchange: Exchange): Answer
-  encodeRefusal(refusal: Refusal): unknown
+}
+
+export const SSE: Framing = {
+  contentType: 'text/event-stream; charset=utf-8',
+  // Without its last brace; `[DONE]` has none and stays.
+  spoil: (frame) => (typeof frame === 'string' ? frame.replace(/\}((?:\r?\n){2})$/, '$1') : frame),
+}
+
+/** What an embedding or a count of tokens answers: never a stream. */
+export function answerOnce(body: unknown): Answer {
+  return { json: () => [JSON.stringify(body)], frames: () => [], failureFrames: () => [] }
 }
 
 /** Fixed, so that equal requests get byte-equal answers: 2026-01-01T00:00:00Z in seconds. */

@@ -1,6 +1,6 @@
 /** One request from its bytes to its answer: reads model and fault, asks the dialect, writes the body. Knows no path. */
 import { createHash } from 'node:crypto'
-import type { Dialect, Exchange } from './dialect.ts'
+import { type Dialect, type Exchange, type Framing, SSE } from './dialect.ts'
 import { applyEarlyFault } from './early-faults.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { type Fault, parseFault, parseModel, type SandboxModel } from './parse-model.ts'
@@ -10,6 +10,10 @@ import { writeJson, writeStream } from './write-body.ts'
 export interface Generation {
   readonly request: Request
   readonly dialect: Dialect
+  /** Where the path names the model; else the body does. */
+  readonly model: string | undefined
+  /** Where the path says it; else the body does. */
+  readonly isStream: boolean | undefined
   readonly apiKey: string
   /** Also sent with a refusal, so that what arrived can be checked either way. */
   readonly headers: Record<string, string>
@@ -21,30 +25,33 @@ export interface Generation {
 export async function generate({
   request,
   dialect,
+  model: modelInPath,
+  isStream: isStreamByPath,
   apiKey,
   headers,
   chunkDelayMs,
 }: Generation): Promise<Response> {
   const bytes = new Uint8Array(await request.arrayBuffer())
   const seed = createHash('sha256').update(bytes).digest('hex')
-  headers['x-request-id'] = `sandbox-${seed.slice(0, 24)}`
+  headers[dialect.vendor.idHeader] = `sandbox-${seed.slice(0, 24)}`
   headers['x-sandbox-body-sha256'] = seed
   headers['x-sandbox-body-bytes'] = String(bytes.byteLength)
   const body = parseBody(bytes)
-  const model = findModel(body, request.headers.get('x-sandbox-fault'))
+  const model = findModel(modelInPath ?? body.model, request.headers.get('x-sandbox-fault'))
   const early = model.fault && (await applyEarlyFault(model.fault, request, headers))
   if (early) return early
   const exchange: Exchange = { body, apiKey, model, seed }
   const answer = dialect.answer(exchange)
-  const isStream = body.stream === true
+  const isStream = isStreamByPath ?? body.stream === true
   if (model.fault?.name === 'error-mid-stream' && !isStream) {
     throw new Refusal(500, 'The sandbox failed half-way, as it was asked to.', { code: 'server_error' })
   }
-  headers['content-type'] = contentTypeFor(isStream, model.fault)
+  const framing = isStream ? (dialect.framing ?? SSE) : undefined
+  headers['content-type'] = contentTypeFor(framing, model.fault)
   const bodySettings = { fault: model.fault, chunkDelayMs, signal: request.signal }
-  if (!isStream) return new Response(writeJson(answer, bodySettings), { headers })
+  if (framing === undefined) return new Response(writeJson(answer, bodySettings), { headers })
   headers['cache-control'] = 'no-cache'
-  return new Response(writeStream(answer, bodySettings), { headers })
+  return new Response(writeStream(answer, framing, bodySettings), { headers })
 }
 
 function parseBody(bytes: Uint8Array): JsonObject {
@@ -59,13 +66,13 @@ function parseBody(bytes: Uint8Array): JsonObject {
 }
 
 /** @throws Refusal 400 without a model, 404 for one that does not exist. */
-function findModel(body: JsonObject, faultHeader: string | null): SandboxModel {
-  if (typeof body.model !== 'string') {
+function findModel(asked: unknown, faultHeader: string | null): SandboxModel {
+  if (typeof asked !== 'string') {
     throw badField(`Missing required parameter: 'model'.`, 'model', 'missing_required_parameter')
   }
-  const model = parseModel(body.model)
+  const model = parseModel(asked)
   if (!model) {
-    const message = `The model '${body.model.slice(0, 200)}' does not exist in the sandbox.`
+    const message = `The model '${asked.slice(0, 200)}' does not exist in the sandbox.`
     throw new Refusal(404, message, { param: 'model', code: 'model_not_found' })
   }
   if (faultHeader === null) return model
@@ -74,7 +81,7 @@ function findModel(body: JsonObject, faultHeader: string | null): SandboxModel {
   return { ...model, fault }
 }
 
-function contentTypeFor(isStream: boolean, fault: Fault | null): string {
+function contentTypeFor(framing: Framing | undefined, fault: Fault | null): string {
   if (fault?.name === 'wrong-type') return 'text/plain; charset=utf-8'
-  return isStream ? 'text/event-stream; charset=utf-8' : 'application/json'
+  return framing?.contentType ?? 'application/json'
 }

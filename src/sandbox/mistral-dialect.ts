@@ -2,16 +2,16 @@
 import type { Composition } from './compose-answer.ts'
 import { type Answer, CREATED_AT, type Dialect, type Exchange, encodeBody, modelInAnswer } from './dialect.ts'
 import { type MistralRequest, readFimRequest, readMistralChatRequest } from './mistral-request.ts'
-import { encodeMistralRefusal } from './refusal.ts'
+import { mistralVendor } from './openai-vendor.ts'
 
 export const mistralChatDialect: Dialect = {
   answer: (exchange) => answer(exchange, readMistralChatRequest(exchange)),
-  encodeRefusal: encodeMistralRefusal,
+  vendor: mistralVendor,
 }
 
 export const mistralFimDialect: Dialect = {
   answer: (exchange) => answer(exchange, readFimRequest(exchange)),
-  encodeRefusal: encodeMistralRefusal,
+  vendor: mistralVendor,
 }
 
 function answer(exchange: Exchange, request: MistralRequest): Answer {

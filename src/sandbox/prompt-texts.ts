@@ -17,6 +17,11 @@ export function repeatWords(prompt: string): string | null {
   return Array.from({ length }, (_, index) => WORDS[index % WORDS.length]).join(' ')
 }
 
+/** What a reasoning model shows of its thoughts; the seed tells the thoughts of two requests apart. */
+export function composeThoughts(seed: string): string {
+  return `Sandbox reasoning: there is nothing to think about. ${seed.slice(0, 16)}`
+}
+
 /** The middle of a FIM request: a comment that shows which ends it saw. */
 export function composeMiddle(before: string, after: string): string {
   const tail = before.trimEnd().split('\n').at(-1)?.trim().slice(-40) ?? ''

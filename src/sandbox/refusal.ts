@@ -1,5 +1,7 @@
 /** An answer that is an error, before a dialect gives it its shape. */
 
+export type KeyFault = 'bad' | 'missing'
+
 export interface RefusalDetails {
   /** OpenAI's `type`; Mistral's too. */
   readonly type?: string
@@ -7,6 +9,8 @@ export interface RefusalDetails {
   /** The field at fault, as the caller wrote it. */
   readonly param?: string | null
   readonly headers?: Readonly<Record<string, string>>
+  /** What is wrong with the key: vendors differ in the status and the words for it. */
+  readonly keyFault?: KeyFault
   /** Replaces the message where a vendor sends an object (Mistral's validation errors). */
   readonly detail?: unknown
 }
@@ -18,6 +22,7 @@ export class Refusal extends Error {
   readonly code: string | null
   readonly param: string | null
   readonly headers: Readonly<Record<string, string>>
+  readonly keyFault: KeyFault | null
   readonly detail: unknown
 
   constructor(status: number, message: string, details: RefusalDetails = {}) {
@@ -27,6 +32,7 @@ export class Refusal extends Error {
     this.code = details.code ?? null
     this.param = details.param ?? null
     this.headers = details.headers ?? {}
+    this.keyFault = details.keyFault ?? null
     this.detail = details.detail
   }
 }

@@ -1,7 +1,7 @@
 /** The OpenAI Responses dialect: joins reading, composing and writing, and frames the events. Knows no HTTP. */
 import { composeAnswer } from './compose-answer.ts'
 import { type Answer, type Dialect, type Exchange, encodeBody } from './dialect.ts'
-import { encodeOpenAiRefusal } from './refusal.ts'
+import { openaiVendor } from './openai-vendor.ts'
 import { type ResponsesEvent, STARTED, streamEvents } from './responses-events.ts'
 import {
   buildItems,
@@ -12,7 +12,7 @@ import {
 } from './responses-object.ts'
 import { readResponsesRequest } from './responses-request.ts'
 
-export const responsesDialect: Dialect = { answer, encodeRefusal: encodeOpenAiRefusal }
+export const responsesDialect: Dialect = { vendor: openaiVendor, answer }
 
 function answer(exchange: Exchange): Answer {
   const request = readResponsesRequest(exchange)

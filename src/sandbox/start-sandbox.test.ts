@@ -57,7 +57,10 @@ test('a missing key and the bad key are 401, the bad one named in masked form', 
     method: 'POST',
     body: JSON.stringify(chat),
   })
-  expect([missing.status, (await errorOf(missing)).type]).toEqual([401, 'invalid_request_error'])
+  expect([missing.status, await errorOf(missing)]).toMatchObject([
+    401,
+    { type: 'invalid_request_error', code: null },
+  ])
   const bad = await post('/v1/responses', { model: 'echo', input: 'Hi' }, 'sandbox-bad-key')
   const error = await errorOf(bad)
   expect([bad.status, error.code]).toEqual([401, 'invalid_api_key'])
@@ -113,4 +116,24 @@ test('bodies that are no request are refused', async () => {
       expect.stringContaining('model_not_found'),
     ])
   }
+})
+
+test('an unknown path below a vendor’s prefix is refused in that vendor’s shape', async () => {
+  for (const [path, body] of [
+    ['/anthropic/v1/nowhere', { type: 'error', error: { type: 'not_found_error' } }],
+    ['/gemini/v1beta/models/echo:nothing', { error: { code: 404, status: 'NOT_FOUND' } }],
+    ['/bedrock/model/echo/nothing', { message: expect.any(String) }],
+    ['/cohere/v2/nowhere', { message: expect.any(String) }],
+    ['/bedrock/model//converse', { message: expect.any(String) }],
+  ] as const) {
+    const lost = await post(path, {})
+    expect([lost.status, await lost.json()]).toMatchObject([404, body])
+  }
+})
+
+test('a name in a path may be written in escapes', async () => {
+  const path = `/gemini/v1beta/models/${encodeURIComponent('sandbox/echo+429-2')}:generateContent`
+  const limited = await post(path, { contents: [] })
+  expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '2'])
+  expect((await post('/gemini/v1beta/models/%zz:generateContent', {})).status).toBe(404)
 })

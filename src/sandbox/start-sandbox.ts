@@ -3,8 +3,7 @@
  * request (README.md has the table). It keeps nothing, and shares no code with the gateway, to be an independent witness.
  */
 import { checkKey } from './check-key.ts'
-import { CREATED_AT } from './dialect.ts'
-import { findEndpoint, refusalEncoderFor } from './endpoints.ts'
+import { findRoute } from './endpoints.ts'
 import { generate } from './generate.ts'
 import { BASE_MODELS } from './parse-model.ts'
 import { Refusal } from './refusal.ts'
@@ -61,32 +60,28 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
 
 async function handle(request: Request, settings: Settings): Promise<Response> {
   const { pathname } = new URL(request.url)
+  const { vendor, endpoint, model } = findRoute(pathname)
   const headers: Record<string, string> = {}
   try {
-    const endpoint = findEndpoint(pathname)
     if (!endpoint)
       throw new Refusal(404, `Unknown request URL: ${request.method} ${pathname}.`, { code: 'unknown_url' })
     if (request.method !== endpoint.method) {
       const message = `Not allowed to ${request.method} on ${pathname}.`
       throw new Refusal(405, message, { code: 'method_not_supported', headers: { allow: endpoint.method } })
     }
-    const apiKey = checkKey(request.headers, settings.requireKey)
-    if (endpoint.type === 'models') return Response.json(MODEL_LIST)
-    const { dialect } = endpoint
-    return await generate({ request, dialect, apiKey, headers, chunkDelayMs: settings.chunkDelayMs })
+    const apiKey = vendor.findKey(request)
+    checkKey(apiKey, settings.requireKey)
+    vendor.checkRequest?.(request)
+    if (endpoint.type === 'models') return Response.json(vendor.encodeModels?.(BASE_MODELS) ?? {})
+    const { dialect, isStream } = endpoint
+    const { chunkDelayMs } = settings
+    return await generate({ request, dialect, model, isStream, apiKey, headers, chunkDelayMs })
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown
-    const body = refusalEncoderFor(pathname)(thrown)
-    return Response.json(body, { status: thrown.status, headers: { ...headers, ...thrown.headers } })
+    const reply = vendor.encodeRefusal(thrown)
+    return Response.json(reply.body, {
+      status: reply.status,
+      headers: { ...headers, ...thrown.headers, ...reply.headers },
+    })
   }
-}
-
-const MODEL_LIST = {
-  object: 'list',
-  data: BASE_MODELS.map((id) => ({
-    id,
-    object: 'model',
-    created: CREATED_AT,
-    owned_by: 'gatehouse-sandbox',
-  })),
 }

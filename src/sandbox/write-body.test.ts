@@ -9,23 +9,35 @@ const PATHS = [
   '/v1/chat/completions',
   '/v1/fim/completions',
   '/mistral/v1/chat/completions',
+  '/anthropic/v1/messages',
+  '/cohere/v2/chat',
+  '/gemini/v1beta/models',
 ] as const
 type Path = (typeof PATHS)[number]
 
 function bodyFor(path: Path, model: string, stream: boolean) {
   if (path === '/v1/responses') return { model, stream, input: 'Hi' }
+  if (path === '/gemini/v1beta/models') return { contents: [{ parts: [{ text: 'Hi' }] }] }
   if (path === '/v1/fim/completions') return { model, stream, prompt: 'a', suffix: 'b' }
-  return { model, stream, messages: [{ role: 'user', content: 'Hi' }] }
+  const limit = path === '/anthropic/v1/messages' ? { max_tokens: 999 } : {}
+  return { model, stream, ...limit, messages: [{ role: 'user', content: 'Hi' }] }
 }
 
 function send(path: Path, model: string, stream: boolean, init: RequestInit = {}) {
-  const headers = { authorization: 'Bearer any', ...init.headers }
-  return fetch(sandbox.url + path, {
+  const headers = { authorization: 'Bearer any', 'anthropic-version': '2023-06-01', ...init.headers }
+  return fetch(sandbox.url + addressOf(path, model, stream), {
     ...init,
     method: 'POST',
     headers,
     body: JSON.stringify(bodyFor(path, model, stream)),
   })
+}
+
+/** Gemini's address names the model, and says whether it is a stream. */
+function addressOf(path: Path, model: string, stream: boolean): string {
+  if (path !== '/gemini/v1beta/models') return path
+  const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+  return `${path}/${encodeURIComponent(model)}:${method}`
 }
 
 /** What arrived before the end, and whether the end was a clean one. */
@@ -40,7 +52,8 @@ async function drain(answer: Response) {
   }
 }
 
-const framesOf = (text: string) => text.split('\n\n').slice(0, -1)
+const framesOf = (text: string) => text.split(/\r?\n\r?\n/).slice(0, -1)
+const endsAnEvent = (text: string) => /\n\r?\n$/.test(text)
 const isJson = (text: string) => {
   try {
     JSON.parse(text)
@@ -59,7 +72,7 @@ for (const path of PATHS) {
         ['500', 500],
         ['401', 401],
         ['529', 529],
-        ['overloaded', 503],
+        ['overloaded', path === '/anthropic/v1/messages' ? 529 : 503],
         ['quota', 429],
         ['context-length', 400],
       ] as const) {
@@ -89,9 +102,9 @@ for (const path of PATHS) {
       expect([half.isClean, isJson(half.text)]).toEqual([true, false])
     }
     const cut = await drain(await send(path, 'clean-cut', true))
-    expect([cut.isClean, cut.text.endsWith('\n\n'), cut.text.includes('[DONE]')]).toEqual([true, true, false])
+    expect([cut.isClean, endsAnEvent(cut.text), cut.text.includes('[DONE]')]).toEqual([true, true, false])
     const half = await drain(await send(path, 'half-event', true))
-    expect([half.isClean, half.text.endsWith('\n\n')]).toEqual([true, false])
+    expect([half.isClean, endsAnEvent(half.text)]).toEqual([true, false])
   })
 
   test(`${path}: one event of a stream is not JSON, the rest is`, async () => {
@@ -131,7 +144,7 @@ for (const path of PATHS) {
   test(`${path}: a byte at a time adds up to the whole`, async () => {
     const { text } = await drain(await send(path, 'echo+drip', true))
     expect(framesOf(text).length).toBeGreaterThan(3)
-    expect(text).toContain('sandbox-echo+drip')
+    expect(text).toMatch(/sandbox/i)
     expect(isJson((await drain(await send(path, 'drip', false))).text)).toBe(true)
   })
 

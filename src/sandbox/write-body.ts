@@ -2,7 +2,7 @@
  * Writes an answer's body, whole or as a stream, with the fault it was asked for. Every body is an async generator:
  * it is pulled only as fast as the client reads, and ends when the client leaves. Knows no dialect.
  */
-import type { Answer } from './dialect.ts'
+import type { Answer, Frame, Framing } from './dialect.ts'
 import type { Fault } from './parse-model.ts'
 import { pause, untilClientLeaves } from './pause.ts'
 
@@ -13,8 +13,6 @@ export interface BodySettings {
   readonly signal: AbortSignal
 }
 
-type Chunk = string | Uint8Array
-
 /** Thrown to close the connection without the end that HTTP asks for; the server says nothing more of it. */
 class DeliberateCut extends Error {
   override readonly name = 'DeliberateCut'
@@ -23,7 +21,7 @@ class DeliberateCut extends Error {
 const DEFAULT_STREAM_DELAY_MS = 500
 
 /** A small JSON body goes out with its length; anything else in chunks. */
-export function writeJson(answer: Answer, settings: BodySettings): string | AsyncGenerator<Chunk> {
+export function writeJson(answer: Answer, settings: BodySettings): string | AsyncGenerator<Frame> {
   const { fault } = settings
   if (fault?.name === 'big') return writeParts(answer.json())
   const text = [...answer.json()].join('')
@@ -43,14 +41,14 @@ export function writeJson(answer: Answer, settings: BodySettings): string | Asyn
   }
 }
 
-export function writeStream(answer: Answer, settings: BodySettings): AsyncGenerator<Chunk> {
+export function writeStream(answer: Answer, framing: Framing, settings: BodySettings): AsyncGenerator<Frame> {
   const { fault } = settings
   switch (fault?.name) {
     case 'bad-json':
     case 'clean-cut':
     case 'error-mid-stream':
     case 'half-event':
-      return writeFrames(breakFrames(answer, fault), settings)
+      return writeFrames(breakFrames(answer, framing, fault), settings)
     case 'cut-mid-stream':
     case 'hang-mid-stream': {
       const frames = [...answer.frames()]
@@ -73,15 +71,14 @@ function breakAt(length: number, fault: Fault): number {
   return Math.min(fault.amount ?? Math.floor(length / 2), Math.max(0, length - 1))
 }
 
-function breakFrames(answer: Answer, fault: Fault): readonly string[] {
+function breakFrames(answer: Answer, framing: Framing, fault: Fault): readonly Frame[] {
   const frames = [...answer.frames()]
   const at = breakAt(frames.length, fault)
   const before = frames.slice(0, at)
   const next = frames[at] ?? ''
   switch (fault.name) {
     case 'bad-json':
-      // Without its last brace; `[DONE]` has none and stays.
-      return [...before, next.replace(/\}\n\n$/, '\n\n'), ...frames.slice(at + 1)]
+      return [...before, framing.spoil(next), ...frames.slice(at + 1)]
     case 'half-event':
       return [...before, next.slice(0, Math.floor(next.length / 2))]
     case 'error-mid-stream':
@@ -91,11 +88,11 @@ function breakFrames(answer: Answer, fault: Fault): readonly string[] {
   }
 }
 
-async function* writeParts(parts: Iterable<string>): AsyncGenerator<Chunk> {
+async function* writeParts(parts: Iterable<string>): AsyncGenerator<Frame> {
   yield* parts
 }
 
-async function* writeFrames(frames: Iterable<string>, settings: BodySettings): AsyncGenerator<Chunk> {
+async function* writeFrames(frames: Iterable<Frame>, settings: BodySettings): AsyncGenerator<Frame> {
   let isFirst = true
   for (const frame of frames) {
     if (!isFirst && settings.chunkDelayMs > 0 && !(await pause(settings.chunkDelayMs, settings.signal)))
@@ -106,10 +103,10 @@ async function* writeFrames(frames: Iterable<string>, settings: BodySettings): A
 }
 
 async function* writeCut(
-  frames: readonly string[],
+  frames: readonly Frame[],
   fault: Fault,
   settings: BodySettings,
-): AsyncGenerator<Chunk> {
+): AsyncGenerator<Frame> {
   yield* writeFrames(frames, settings)
   if (fault.name === 'hang-mid-stream') await untilClientLeaves(settings.signal)
   // What was yielded last may still be in a buffer that the cut would throw away.
@@ -118,9 +115,9 @@ async function* writeCut(
 }
 
 /** One byte to a chunk. */
-async function* writeBytes(parts: Iterable<string>, signal: AbortSignal): AsyncGenerator<Chunk> {
+async function* writeBytes(parts: Iterable<Frame>, signal: AbortSignal): AsyncGenerator<Frame> {
   for (const part of parts) {
-    for (const byte of new TextEncoder().encode(part)) {
+    for (const byte of typeof part === 'string' ? new TextEncoder().encode(part) : part) {
       if (signal.aborted) return
       yield new Uint8Array([byte])
       await new Promise((resolve) => setImmediate(resolve))

@@ -24,6 +24,21 @@ export interface AnswerFacts {
   readonly startedAtMs: number
   /** Whose seals these are, for the carriers that bring them back (see chat-request.ts, `Seal`). */
   readonly sealOrigin: string
+  /** How the call has gone until now, for dialects that tell it: asked once, at the end of the answer. */
+  readonly outcome?: () => AnswerOutcome
+}
+
+export interface AnswerOutcome {
+  /** Since the request came. */
+  readonly latencyMs: number
+  /** Each time that an upstream was asked, in order. */
+  readonly attempts: readonly {
+    /** `provider/model`. */
+    readonly target: string
+    /** The HTTP status that it answered with; null when none came. */
+    readonly status: number | null
+    readonly ms: number
+  }[]
 }
 
 /** Speaks a dialect to our clients. */
@@ -118,6 +133,8 @@ export interface ClientCodec {
   decodeAnswer(body: JsonRecord): ChatAnswer
   /** Bytes in, events out: each dialect frames its stream its own way. */
   createEventDecoder(): StreamDecoder
+  /** How a stream of this dialect is labelled; absent: `text/event-stream`. */
+  readonly streamContentType?: string
 }
 
 export interface StreamDecoder extends Step<Uint8Array, ChatEvent> {

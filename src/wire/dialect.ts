@@ -1,12 +1,14 @@
 /**
- * What a wire format must offer so that calls in it can be relayed byte for byte between a client and an upstream
- * that both speak it. It must not know providers, HTTP servers or where bytes come from.
+ * What a wire format must offer so that clients can speak it, and so that calls in it can be relayed byte for byte to an
+ * upstream that speaks it too. It must not know providers, HTTP servers or where bytes come from.
  */
 import type { GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
+import type { JsonRecord } from './chat-request.ts'
 import type { ServerCodec } from './codec.ts'
 import type { JsonObject } from './json-splice.ts'
 
+/** The formats that upstreams speak. */
 export type DialectId =
   | 'openai-responses'
   | 'openai-chat'
@@ -14,6 +16,16 @@ export type DialectId =
   | 'mistral-chat'
   | 'anthropic-messages'
   | 'gemini-generate-content'
+  | 'cohere-chat'
+  | 'bedrock-converse'
+  | 'anthropic-count-tokens'
+  | 'openai-embeddings'
+  | 'mistral-embeddings'
+  | 'gemini-embed-contents'
+  | 'cohere-embed'
+
+/** Those that callers may speak: the gateway's own too. */
+export type CallerDialectId = DialectId | 'gatehouse-chat'
 
 /**
  * How errors look: `{error: {message, type, param, code}}` or `{error, message, details?}` (interface-spec, Errors), or
@@ -75,8 +87,9 @@ export interface StreamTap {
   encodeFailure(error: GatewayError): Uint8Array
 }
 
+/** A format that callers speak. */
 export interface Dialect {
-  readonly id: DialectId
+  readonly id: CallerDialectId
   readonly envelope: Envelope
   /** A header that its clients send their key in when there is none in `authorization`. */
   readonly keyHeader?: string
@@ -84,11 +97,24 @@ export interface Dialect {
   readonly requestIdHeader?: string
   /** Reads and checks the top level. @throws GatewayError `invalid_request` naming the field. */
   accept(body: JsonObject): AcceptedRequest
+  /** Present where callers of this dialect can be served by upstreams that speak another one. */
+  readonly serverCodec?: ServerCodec
+  /** Set where requests are for embeddings, whose translation is its own (wire/embeddings/). */
+  readonly isEmbeddings?: true
+  /** What the gateway itself answers when none of a gate's targets speaks this dialect. */
+  answerLocally?(request: AcceptedRequest): JsonRecord
+}
+
+/** One that upstreams speak too, so that calls in it can pass byte for byte. */
+export interface RelayedDialect extends Dialect {
+  readonly id: DialectId
   /** The bytes for an upstream of the same dialect: the caller's, but for what has to change. */
   rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest
   /** Usage from a whole (non-stream) answer; null when it reports none. */
   readUsage(answer: Readonly<Record<string, unknown>>): Usage | null
   createTap(relay: { readonly hidesUsage: boolean }): StreamTap
-  /** Present where callers of this dialect can be served by upstreams that speak another one. */
-  readonly serverCodec?: ServerCodec
+}
+
+export function isRelayed(dialect: Dialect): dialect is RelayedDialect {
+  return 'rewrite' in dialect
 }

@@ -1,5 +1,6 @@
 /** Reads members of parsed JSON; of a caller's, naming the path of what is wrong. Knows no dialect. */
 import { invalidRequest } from '../core/errors.ts'
+import type { ChatEvent } from './chat-answer.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'
 
 /** One value of the request with the path that its caller knows it by (`messages[2].content`). */
@@ -73,6 +74,12 @@ export function present<T extends object>(members: T): { [Name in keyof T]?: Exc
 /** Of an upstream's answer, where a wrong type is no reason to fail: undefined for anything but text. */
 export function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
+}
+
+/** What an event that is no JSON object means for a stream: nothing when it holds nothing, else that the stream is broken. */
+export function garbledEvent(data: string | undefined): readonly ChatEvent[] {
+  if (data === undefined || data.trim() === '') return []
+  return [{ type: 'error', message: 'The upstream sent an event that is not valid JSON.' }]
 }
 
 /** The JSON object in an event's data; undefined when it is none. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../core/errors.ts'
-import type { Dialect, RelayTarget } from './dialect.ts'
+import type { RelayedDialect, RelayTarget } from './dialect.ts'
 import { scanJsonObject } from './json-splice.ts'
 import { mistralFim } from './mistral-fim/mistral-fim.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
@@ -12,7 +12,7 @@ const PLAIN: RelayTarget = { model: 'up/stream', isReasoningModel: false, counts
 const REASONING: RelayTarget = { ...PLAIN, isReasoningModel: true }
 const COUNTING: RelayTarget = { ...PLAIN, countsStreamsOnRequest: true }
 
-function rewrite(dialect: Dialect, body: string, target: RelayTarget = PLAIN): string {
+function rewrite(dialect: RelayedDialect, body: string, target: RelayTarget = PLAIN): string {
   const accepted = dialect.accept(scanJsonObject(Buffer.from(body)))
   return new TextDecoder().decode(dialect.rewrite(accepted, target).body)
 }

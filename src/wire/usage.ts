@@ -35,6 +35,26 @@ export const USAGE_READERS = {
     cachedInputTokens: count(reported.cachedContentTokenCount),
     reasoningTokens: count(reported.thoughtsTokenCount),
   }),
+  /** `tokens` is what the model read and wrote, cached ones included; `billed_units` leaves some of it out. */
+  'cohere-chat': (reported) => {
+    const counted = isObject(reported.tokens) ? reported.tokens : reported.billed_units
+    return {
+      inputTokens: count(detail(counted, 'input_tokens')),
+      outputTokens: count(detail(counted, 'output_tokens')),
+      cachedInputTokens: count(reported.cached_tokens),
+      reasoningTokens: 0,
+    }
+  },
+  /** `inputTokens` leaves out what was read from and written to the cache (wire.md §3.4). */
+  'bedrock-converse': (reported) => ({
+    inputTokens:
+      count(reported.inputTokens) +
+      count(reported.cacheReadInputTokens) +
+      count(reported.cacheWriteInputTokens),
+    outputTokens: count(reported.outputTokens),
+    cachedInputTokens: count(reported.cacheReadInputTokens),
+    reasoningTokens: 0,
+  }),
 } as const satisfies Record<string, UsageReader>
 
 /** @returns null unless the provider sent an object: a missing report is not a report of zero. */
@@ -44,9 +64,11 @@ export function readUsage(dialect: keyof typeof USAGE_READERS, reported: unknown
 }
 
 function detail(details: unknown, name: string): unknown {
-  return typeof details === 'object' && details !== null
-    ? (details as Record<string, unknown>)[name]
-    : undefined
+  return isObject(details) ? details[name] : undefined
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }
 
 /** A count as reported, or 0 for anything that is no plausible count. */

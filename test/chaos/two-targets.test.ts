@@ -28,6 +28,43 @@ const EARLY_FAULTS = [
 const CALLS_PER_FAULT = Math.ceil(10_000 / EARLY_FAULTS.length)
 const AT_ONCE = 50
 
+/** Between two dialects: an answer is translated as a whole, so that it may also fail at its very end. */
+const TRANSLATED_FAULTS = [...EARLY_FAULTS, 'clean-cut', 'half-event', 'error-mid-stream', 'quota']
+const CALLS_PER_TRANSLATED_FAULT = 2 * AT_ONCE
+/** The provider that fails, and the one that answers. */
+const DIRECTIONS = [
+  ['sandbox-anthropic', 'sandbox'],
+  ['sandbox', 'sandbox-anthropic'],
+  ['sandbox-bedrock', 'sandbox-gemini'],
+  ['sandbox-gemini', 'sandbox-cohere'],
+  ['sandbox-cohere', 'sandbox-bedrock'],
+] as const
+
+interface Scene {
+  readonly gate: string
+  readonly first: string
+  readonly second: string
+  readonly calls: number
+}
+
+const SCENES: readonly Scene[] = [
+  ...EARLY_FAULTS.map((fault) => ({
+    gate: `first-${fault}`,
+    first: `sandbox/${fault}`,
+    second: 'sandbox/echo',
+    calls: CALLS_PER_FAULT,
+  })),
+  ...DIRECTIONS.flatMap(([failing, answering]) =>
+    TRANSLATED_FAULTS.map((fault) => ({
+      gate: `${failing}-first-${fault}`,
+      // Another name than above: a target that has just failed there would be passed over here.
+      first: `${failing}/echo+${fault}`,
+      second: `${answering}/echo`,
+      calls: CALLS_PER_TRANSLATED_FAULT,
+    })),
+  ),
+]
+
 let gatehouse: Gatehouse
 beforeAll(async () => {
   gatehouse = await startGatehouse({
@@ -38,9 +75,9 @@ beforeAll(async () => {
       GATEHOUSE_CONNECT_TIMEOUT_MS: '300',
     },
   })
-  for (const fault of EARLY_FAULTS) {
-    const targets = [{ model: `sandbox/${fault}` }, { model: 'sandbox/echo' }]
-    const response = await controlPlaneCall(gatehouse, 'POST', '/v1/gates', { id: `first-${fault}`, targets })
+  for (const { gate, first, second } of SCENES) {
+    const targets = [{ model: first }, { model: second }]
+    const response = await controlPlaneCall(gatehouse, 'POST', '/v1/gates', { id: gate, targets })
     if (response.status !== 201) throw new Error(await response.text())
   }
 })
@@ -65,15 +102,15 @@ async function call(gate: string, word: string): Promise<Seen> {
   }
 }
 
-describe.each(EARLY_FAULTS)('a first target that does %s', (fault) => {
-  test(`leaves no trace in ${CALLS_PER_FAULT} answers, ${AT_ONCE} at a time: each is whole, its own, and written down once`, async () => {
+describe.each(SCENES)('$first first, then $second', ({ gate, calls }) => {
+  test(`leaves no trace in ${calls} answers, ${AT_ONCE} at a time: each is whole, its own, and written down once`, async () => {
     const seen: Seen[] = []
     const wrong: string[] = []
     let next = 0
     const client = async () => {
-      for (let number = next++; number < CALLS_PER_FAULT; number = next++) {
-        const word = `${fault}-word-${number}`
-        const answer = await call(`first-${fault}`, word)
+      for (let number = next++; number < calls; number = next++) {
+        const word = `${gate}-word-${number}`
+        const answer = await call(gate, word)
         seen.push(answer)
         const content = answer.status === 200 ? JSON.parse(answer.text).choices[0].message.content : ''
         if (content !== `Sandbox echo: ${word}`) wrong.push(`${answer.status} ${answer.text.slice(0, 200)}`)
@@ -81,13 +118,13 @@ describe.each(EARLY_FAULTS)('a first target that does %s', (fault) => {
     }
     await Promise.all(Array.from({ length: AT_ONCE }, client))
     expect(wrong.slice(0, 3)).toEqual([])
-    expect(new Set(seen.map(({ requestId }) => requestId)).size).toBe(CALLS_PER_FAULT)
+    expect(new Set(seen.map(({ requestId }) => requestId)).size).toBe(calls)
   })
 })
 
 test('the ledger holds every one of the calls once', async () => {
   const ids = new Set<string>()
-  const total = EARLY_FAULTS.length * CALLS_PER_FAULT
+  const total = SCENES.reduce((sum, { calls }) => sum + calls, 0)
   const deadline = Date.now() + 20_000
   let rows = 0
   while (rows < total && Date.now() < deadline) {

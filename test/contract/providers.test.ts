@@ -15,6 +15,7 @@ import {
   TRANSLATED_USAGE,
   type TranslatedRow,
 } from '../support/translated-samples.ts'
+import { WHOLE_ANSWERS, type WholeAnswerRow } from '../support/whole-answer-samples.ts'
 
 const keyOf = (provider: string) => `planted-key-of-${provider}`
 
@@ -46,7 +47,7 @@ const PAIRS = catalog.flatMap((provider) =>
 )
 
 test('every dialect that a provider speaks has a row of samples', () => {
-  const sampled = new Set([...DIALECTS, ...TRANSLATED].map((row) => row.dialect))
+  const sampled = new Set([...DIALECTS, ...TRANSLATED, ...WHOLE_ANSWERS].map((row) => row.dialect))
   expect(PAIRS.filter(({ dialect }) => !sampled.has(dialect))).toEqual([])
 })
 
@@ -57,71 +58,113 @@ test('GET /v1/providers shows the whole catalog, each with its key configured', 
   expect(data.map(({ id, configured }) => [id, configured])).toEqual(catalog.map(({ id }) => [id, true]))
 })
 
-const isIn = (table: readonly { readonly dialect: string }[]) => (pair: { readonly dialect: string }) =>
-  table.some((row) => row.dialect === pair.dialect)
+const isRelayed = (pair: { readonly dialect: string }) => DIALECTS.some((row) => row.dialect === pair.dialect)
 
-describe.each(PAIRS.filter(isIn(DIALECTS)))(
+describe.each(PAIRS.filter(isRelayed))('$provider over $dialect', ({ provider, dialect, upstreamPath }) => {
+  const row = DIALECTS.find((candidate) => candidate.dialect === dialect) as DialectRow
+
+  function call(extra: object = {}): Promise<RawAnswer> {
+    return sendRaw(gatehouse.url, {
+      path: row.path,
+      headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: `of-${provider}`, ...row.fields, ...extra }),
+    })
+  }
+
+  test("goes to its address with its key, under the model's whole name", async () => {
+    upstream.answer(jsonAnswer(200, row.answer))
+    await call()
+    const sent = upstream.last()
+    expect(sent.path).toBe(`/base-of-${provider}${upstreamPath}`)
+    expect(sent.head).toContain(keyOf(provider))
+    expect(sent.head).not.toContain(gatehouse.key)
+    expect(JSON.parse(sent.body.toString()).model).toBe('some/model-1')
+  })
+
+  test('an answer comes back to the byte, and is counted', async () => {
+    upstream.answer(jsonAnswer(200, row.answer))
+    const answer = await call()
+    expect(answer.text).toBe(row.answer)
+    expect(answer.headers['x-gatehouse-target']).toBe(`${provider}/some/model-1`)
+    expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(row.usage)
+  })
+
+  test('a stream comes back to the byte', async () => {
+    upstream.answer(streamAnswer(row.stream))
+    expect((await call({ stream: true })).text).toBe(row.stream.join(''))
+  })
+
+  test('a stream that is cut does not look whole', async () => {
+    upstream.answer(streamAnswer(row.stream.slice(0, 1), { ending: 'close' }))
+    const answer = await call({ stream: true })
+    expect(answer.complete).toBe(false)
+    expect(answer.text).toContain('"error"')
+  })
+
+  test.each([400, 404, 429])("its %i is the caller's", async (status) => {
+    upstream.answer(jsonAnswer(status, { error: { message: 'no', type: 't', param: null, code: null } }))
+    expect((await call()).status).toBe(status)
+  })
+
+  test.each([401, 403, 500, 503])('its %i is a 502 that does not show the key', async (status) => {
+    upstream.answer(
+      jsonAnswer(status, {
+        error: { message: `bad key ${keyOf(provider)}`, type: 't', param: null, code: null },
+      }),
+    )
+    const answer = await call()
+    expect(answer.status).toBe(502)
+    expect(answer.text).not.toContain(keyOf(provider))
+  })
+})
+
+const hasNoStreams = (pair: { readonly dialect: string }) =>
+  WHOLE_ANSWERS.some((row) => row.dialect === pair.dialect)
+
+describe.each(PAIRS.filter(hasNoStreams))(
   '$provider over $dialect',
   ({ provider, dialect, upstreamPath }) => {
-    const row = DIALECTS.find((candidate) => candidate.dialect === dialect) as DialectRow
+    const row = WHOLE_ANSWERS.find((candidate) => candidate.dialect === dialect) as WholeAnswerRow
 
-    function call(extra: object = {}): Promise<RawAnswer> {
+    function call(): Promise<RawAnswer> {
       return sendRaw(gatehouse.url, {
         path: row.path,
         headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: `of-${provider}`, ...row.fields, ...extra }),
+        body: JSON.stringify({ model: `of-${provider}`, ...row.fields }),
       })
     }
 
-    test("goes to its address with its key, under the model's whole name", async () => {
-      upstream.answer(jsonAnswer(200, row.answer))
-      await call()
-      const sent = upstream.last()
-      expect(sent.path).toBe(`/base-of-${provider}${upstreamPath}`)
-      expect(sent.head).toContain(keyOf(provider))
-      expect(sent.head).not.toContain(gatehouse.key)
-      expect(JSON.parse(sent.body.toString()).model).toBe('some/model-1')
-    })
-
-    test('an answer comes back to the byte, and is counted', async () => {
+    test("goes to its address with the provider's key and without the caller's; the answer comes back and is counted", async () => {
       upstream.answer(jsonAnswer(200, row.answer))
       const answer = await call()
-      expect(answer.text).toBe(row.answer)
-      expect(answer.headers['x-gatehouse-target']).toBe(`${provider}/some/model-1`)
+      const sent = upstream.last()
+      expect(sent.path).toBe(
+        `/base-of-${provider}${upstreamPath.replace('{model}', encodeURIComponent('some/model-1'))}`,
+      )
+      expect(sent.head).toContain(keyOf(provider))
+      expect(sent.head).not.toContain(gatehouse.key)
+      if (row.seen === undefined) expect(answer.text).toBe(row.answer)
+      else expect(JSON.parse(answer.text)).toEqual({ ...row.seen, model: `${provider}/some/model-1` })
       expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(row.usage)
     })
 
-    test('a stream comes back to the byte', async () => {
-      upstream.answer(streamAnswer(row.stream))
-      expect((await call({ stream: true })).text).toBe(row.stream.join(''))
-    })
-
-    test('a stream that is cut does not look whole', async () => {
-      upstream.answer(streamAnswer(row.stream.slice(0, 1), { ending: 'close' }))
-      const answer = await call({ stream: true })
-      expect(answer.complete).toBe(false)
-      expect(answer.text).toContain('"error"')
-    })
-
-    test.each([400, 404, 429])("its %i is the caller's", async (status) => {
-      upstream.answer(jsonAnswer(status, { error: { message: 'no', type: 't', param: null, code: null } }))
-      expect((await call()).status).toBe(status)
-    })
-
-    test.each([401, 403, 500, 503])('its %i is a 502 that does not show the key', async (status) => {
-      upstream.answer(
-        jsonAnswer(status, {
-          error: { message: `bad key ${keyOf(provider)}`, type: 't', param: null, code: null },
-        }),
-      )
-      const answer = await call()
-      expect(answer.status).toBe(502)
-      expect(answer.text).not.toContain(keyOf(provider))
+    test("its refusals keep the client's own mistakes apart from its failures", async () => {
+      upstream.answer(jsonAnswer(400, { error: { message: 'no' } }))
+      expect((await call()).status).toBe(400)
+      upstream.answer(jsonAnswer(401, { error: { message: `bad key ${keyOf(provider)}` } }))
+      const refused = await call()
+      expect(refused.status).toBe(502)
+      expect(refused.text).not.toContain(keyOf(provider))
     })
   },
 )
 
-describe.each(PAIRS.filter(isIn(TRANSLATED)))(
+/** Where a provider speaks the caller's own dialect nothing is translated. */
+const isTranslated = (pair: { readonly provider: string; readonly dialect: string }) =>
+  TRANSLATED.some((row) => row.dialect === pair.dialect) &&
+  !PAIRS.some(({ provider, dialect }) => provider === pair.provider && dialect === 'openai-chat')
+
+describe.each(PAIRS.filter(isTranslated))(
   '$provider over $dialect, for chat callers',
   ({ provider, dialect, upstreamPath }) => {
     const row = TRANSLATED.find((candidate) => candidate.dialect === dialect) as TranslatedRow
@@ -155,7 +198,7 @@ describe.each(PAIRS.filter(isIn(TRANSLATED)))(
     })
 
     test('a stream comes back as chunks, ends in [DONE], and is counted', async () => {
-      upstream.answer(streamAnswer(row.stream))
+      upstream.answer(streamAnswer(row.stream, { headers: row.streamHeaders ?? {} }))
       const answer = await call({ stream: true })
       const chunks = answer.text
         .split('\n\n')
@@ -169,7 +212,9 @@ describe.each(PAIRS.filter(isIn(TRANSLATED)))(
 
     test('a stream that is cut does not look whole, wherever it is cut', async () => {
       for (let kept = 1; kept < row.stream.length; kept += 1) {
-        upstream.answer(streamAnswer(row.stream.slice(0, kept), { ending: 'close' }))
+        upstream.answer(
+          streamAnswer(row.stream.slice(0, kept), { headers: row.streamHeaders ?? {}, ending: 'close' }),
+        )
         const answer = await call({ stream: true })
         if (answer.status !== 200) continue
         expect(answer.complete).toBe(false)

@@ -332,6 +332,30 @@ test('a stream that is cut, and one that fails, are failures for the caller', as
   expect(String(await failureOf(read()))).toContain('Overheated')
 })
 
+describe('counting tokens', () => {
+  test('is asked of the provider that can count', async () => {
+    upstream.answer(jsonAnswer(200, { input_tokens: 7 }))
+    const count = await anthropic.messages.countTokens({ model: 'claude', messages: [question] })
+    expect(count.input_tokens).toBe(7)
+    expect(upstream.last().path).toBe('/v1/messages/count_tokens')
+    expect(sent()).toEqual({ model: 'claude-opus-5', messages: [question] })
+  })
+
+  test('is an estimate, and says so, where the provider cannot', async () => {
+    const count = async (text: string) =>
+      anthropic.messages
+        .countTokens({ model: 'llama', tools, messages: [{ role: 'user', content: text }] })
+        .withResponse()
+    const short = await count('Hi')
+    expect(short.response.headers.get('x-gatehouse-estimated')).toBe('true')
+    const long = await count('word '.repeat(1000))
+    const added = long.data.input_tokens - short.data.input_tokens
+    expect(added).toBeGreaterThan(1000)
+    expect(added).toBeLessThan(2000)
+    expect(upstream.requests).toHaveLength(0)
+  })
+})
+
 test('a malformed block is named by its path', async () => {
   const wrong = anthropic.messages.create({
     model: 'llama',

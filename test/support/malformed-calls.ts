@@ -1,13 +1,15 @@
 /** Malformed requests to the data plane: every row of it must be refused in the endpoint's own envelope. */
 import type { Envelope } from './envelopes.ts'
 import { IMPOSSIBLE_NAMES, type MalformedRequest, UNUSABLE_BODIES } from './malformed-request.ts'
-import { ALT_CHAT, CHAT, FIM, MESSAGES, RESPONSES } from './raw-scene.ts'
+import { ALT_CHAT, CHAT, CHAT_V3, FIM, MESSAGES, RESPONSES } from './raw-scene.ts'
 
 interface Endpoint {
   readonly path: string
   readonly envelope: Envelope
   /** A request that would be taken, if its gate `demo` existed for this dialect. */
   readonly good: Readonly<Record<string, unknown>>
+  /** The member that names the gate; absent: `model`. */
+  readonly gate?: string
 }
 
 const messages = [{ role: 'user', content: 'hi' }]
@@ -18,6 +20,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   { path: FIM, envelope: 'flat', good: { model: 'demo', prompt: 'x' } },
   { path: ALT_CHAT, envelope: 'flat', good: { model: 'demo', messages } },
   { path: MESSAGES, envelope: 'messages', good: { model: 'demo', max_tokens: 9, messages } },
+  { path: CHAT_V3, envelope: 'flat', good: { gate_id: 'demo', messages }, gate: 'gate_id' },
 ]
 
 /** Field and value: 400 that names the field. `undefined` leaves the field out. */
@@ -115,6 +118,36 @@ const BAD_FIELDS: Readonly<Record<string, readonly (readonly [string, unknown])[
     ['stream', 'true'],
     ['stream', 1],
   ],
+  [CHAT_V3]: [
+    ['gate_id', undefined],
+    ['gate_id', null],
+    ['gate_id', ''],
+    ['gate_id', 1],
+    ['gateId', 'demo'],
+    ['model', 'demo'],
+    ['max_tokens', 1],
+    ['messages', undefined],
+    ['messages', 'hi'],
+    ['messages', [1]],
+    ['messages', [{ role: 'robot', content: 'hi' }]],
+    ['messages', [{ role: 'user', content: 'hi', name: 'ann' }]],
+    ['messages', [{ role: 'user', content: [{ type: 'audio' }] }]],
+    ['data', { messages }],
+    ['vars', 'name'],
+    ['vars', { name: {} }],
+    ['instructions', 1],
+    ['instructions', '{{name}}'],
+    ['tools', [{ type: 'function', name: 'f' }]],
+    ['tool_choice', 'any'],
+    ['response_format', { type: 'json_object' }],
+    ['temperature', 'hot'],
+    ['max_output_tokens', '1'],
+    ['stop', 1],
+    ['reasoning', 'high'],
+    ['reasoning', { budget: 1 }],
+    ['stream', 'true'],
+    ['metadata', []],
+  ],
 }
 
 const BAD_HEADERS: readonly (readonly [string, Readonly<Record<string, string>>, number, string?])[] = [
@@ -142,45 +175,47 @@ function withField(good: Readonly<Record<string, unknown>>, field: string, value
   return JSON.stringify({ ...good, [field]: value })
 }
 
-export const MALFORMED_CALLS: readonly MalformedRequest[] = ENDPOINTS.flatMap(({ path, envelope, good }) => [
-  ...UNUSABLE_BODIES.map(([name, body]) => ({ name, path, envelope, body, status: 400 })),
-  ...(BAD_FIELDS[path] ?? []).map(([field, value]) => ({
-    name: `${field}: ${JSON.stringify(value)}`,
-    path,
-    envelope,
-    body: withField(good, field, value),
-    status: 400,
-    contains: field,
-  })),
-  ...IMPOSSIBLE_NAMES.map((gate) => ({
-    name: `the gate ${JSON.stringify(gate.slice(0, 30))}`,
-    path,
-    envelope,
-    body: withField(good, 'model', gate),
-    status: 404,
-  })),
-  ...BAD_HEADERS.map(([name, headers, status, contains]) => ({
-    name,
-    path,
-    envelope,
-    headers,
-    body: JSON.stringify(good),
-    status,
-    ...(contains === undefined ? {} : { contains }),
-  })),
-  ...['GET', 'PUT', 'PATCH', 'DELETE'].map((method) => ({
-    name: `method ${method}`,
-    method,
-    path,
-    envelope,
-    status: 405,
-  })),
-  { name: 'method HEAD', method: 'HEAD', path, envelope: 'none' as const, status: 405 },
-  {
-    name: 'a member named __proto__ and nothing else',
-    path,
-    envelope,
-    body: '{"__proto__":{"model":"demo","stream":true}}',
-    status: 400,
-  },
-])
+export const MALFORMED_CALLS: readonly MalformedRequest[] = ENDPOINTS.flatMap(
+  ({ path, envelope, good, gate: member = 'model' }) => [
+    ...UNUSABLE_BODIES.map(([name, body]) => ({ name, path, envelope, body, status: 400 })),
+    ...(BAD_FIELDS[path] ?? []).map(([field, value]) => ({
+      name: `${field}: ${JSON.stringify(value)}`,
+      path,
+      envelope,
+      body: withField(good, field, value),
+      status: 400,
+      contains: field,
+    })),
+    ...IMPOSSIBLE_NAMES.map((gate) => ({
+      name: `the gate ${JSON.stringify(gate.slice(0, 30))}`,
+      path,
+      envelope,
+      body: withField(good, member, gate),
+      status: 404,
+    })),
+    ...BAD_HEADERS.map(([name, headers, status, contains]) => ({
+      name,
+      path,
+      envelope,
+      headers,
+      body: JSON.stringify(good),
+      status,
+      ...(contains === undefined ? {} : { contains }),
+    })),
+    ...['GET', 'PUT', 'PATCH', 'DELETE'].map((method) => ({
+      name: `method ${method}`,
+      method,
+      path,
+      envelope,
+      status: 405,
+    })),
+    { name: 'method HEAD', method: 'HEAD', path, envelope: 'none' as const, status: 405 },
+    {
+      name: 'a member named __proto__ and nothing else',
+      path,
+      envelope,
+      body: '{"__proto__":{"model":"demo","stream":true}}',
+      status: 400,
+    },
+  ],
+)

@@ -11,6 +11,7 @@ const PLANTED_ANTHROPIC_KEY = 'sk-ant-planted-0a1b2c3d4e5f6789'
 
 export const RESPONSES = '/v1/responses'
 export const CHAT = '/v1/chat/completions'
+export const CHAT_V3 = '/v3/chat'
 export const FIM = '/alt/v1/fim/completions'
 export const MESSAGES = '/v1/messages'
 export const ALT_CHAT = '/alt/v1/chat/completions'

@@ -1,13 +1,13 @@
 /** Anthropic Messages as the gateway serves it and relays it. It must not know which providers speak it. */
 import { requestRoom } from '../byte-room.ts'
-import type { AcceptedRequest, Dialect } from '../dialect.ts'
+import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import { type JsonObject, spliceJson } from '../json-splice.ts'
 import { checkFieldTypes, editModel, readFlag, readGate, requireField } from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
 import { MessagesTap } from './messages-tap.ts'
 import { anthropicServerCodec } from './server-codec.ts'
 
-export const anthropicMessages: Dialect = {
+export const anthropicMessages: RelayedDialect = {
   id: 'anthropic-messages',
   envelope: 'messages',
   keyHeader: 'x-api-key',

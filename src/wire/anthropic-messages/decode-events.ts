@@ -3,7 +3,7 @@ import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import type { StreamDecoder } from '../codec.ts'
-import { isRecord, parseRecord, present, textOf } from '../read-json.ts'
+import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
 import { readUsage } from '../usage.ts'
 import { toFinishReason } from './decode-answer.ts'
@@ -37,7 +37,8 @@ export class AnthropicStreamDecoder implements StreamDecoder {
 
   #decode(frame: SseFrame): readonly ChatEvent[] {
     const event = parseRecord(frame.data)
-    if (event === undefined || this.#isComplete) return []
+    if (this.#isComplete) return []
+    if (event === undefined) return garbledEvent(frame.data)
     switch (event.type) {
       case 'message_start':
         return this.#start(isRecord(event.message) ? event.message : {})

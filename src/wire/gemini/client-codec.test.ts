@@ -231,6 +231,13 @@ describe('a stream', () => {
     expect(events.at(-1)).toMatchObject({ type: 'error' })
   })
 
+  test('with an event that is not JSON is broken, not whole', () => {
+    const text = `${piece([{ text: 'a' }])}data: {"candidates": [{"con\r\n\r\n${piece([], { finishReason: 'STOP' })}`
+    const { events, isComplete } = decode([Buffer.from(text)])
+    expect(isComplete).toBe(false)
+    expect(events.at(-1)?.type).toBe('error')
+  })
+
   test('whose prompt was refused ends with content_filter', () => {
     const blocked = `data: ${JSON.stringify({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } })}\n\n`
     expect(decode([Buffer.from(blocked)]).events.at(-1)).toEqual({ type: 'finish', reason: 'content_filter' })

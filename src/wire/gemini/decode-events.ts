@@ -3,7 +3,7 @@ import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
 import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
-import { isRecord, parseRecord, present, textOf } from '../read-json.ts'
+import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
 import { callIdOf, readCandidate, sealOf, toFinishReason, usageOf } from './read-candidate.ts'
 
@@ -44,7 +44,12 @@ export class GeminiStreamDecoder implements StreamDecoder {
 
   #decode(frame: SseFrame): readonly ChatEvent[] {
     const body = parseRecord(frame.data)
-    if (body === undefined || this.#hasFailed) return []
+    if (this.#hasFailed) return []
+    if (body === undefined) {
+      const garbled = garbledEvent(frame.data)
+      this.#hasFailed = garbled.length > 0
+      return garbled
+    }
     if (isRecord(body.error)) {
       this.#hasFailed = true
       const code = textOf(body.error.status)

@@ -1,5 +1,5 @@
 /** Mistral's chat completion, which some FIM clients fall back to. A whitelist like FIM's (wire.md §3.5). */
-import type { AcceptedRequest, Dialect } from '../dialect.ts'
+import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import type { JsonObject } from '../json-splice.ts'
 import { checkFieldTypes, requireField } from '../request-fields.ts'
 import { mistralShaped } from './mistral-shaped.ts'
@@ -32,7 +32,7 @@ const FORWARDED = new Set([
 
 const shape = mistralShaped({ forwarded: FORWARDED })
 
-export const mistralChat: Dialect = { id: 'mistral-chat', envelope: 'flat', ...shape, accept }
+export const mistralChat: RelayedDialect = { id: 'mistral-chat', envelope: 'flat', ...shape, accept }
 
 function accept(body: JsonObject): AcceptedRequest {
   checkFieldTypes(body, {

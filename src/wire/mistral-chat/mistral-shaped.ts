@@ -1,6 +1,6 @@
 /** What Mistral's dialects have in common: a whitelist going up, chat-shaped answers coming down. */
 import { requestRoom } from '../byte-room.ts'
-import type { AcceptedRequest, Dialect, RelayRequest, RelayTarget } from '../dialect.ts'
+import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { type JsonEdit, type JsonObject, spliceJson } from '../json-splice.ts'
 import { ChatTap } from '../openai-chat/chat-tap.ts'
 import { editModel, readFlag, readGate } from '../request-fields.ts'
@@ -9,7 +9,7 @@ import { readUsage } from '../usage.ts'
 export function mistralShaped(options: {
   /** Names of the fields that go upstream; every other one is left out and named to the caller. */
   readonly forwarded: ReadonlySet<string>
-}): Omit<Dialect, 'id' | 'envelope'> {
+}): Omit<RelayedDialect, 'id' | 'envelope'> {
   const { forwarded } = options
   return {
     accept(body: JsonObject): AcceptedRequest {

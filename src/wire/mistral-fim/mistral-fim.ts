@@ -3,7 +3,7 @@
  * Mistral refuses fields it does not know, so what goes upstream is a whitelist (wire.md §1.1).
  */
 import { invalidRequest } from '../../core/errors.ts'
-import type { AcceptedRequest, Dialect } from '../dialect.ts'
+import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import type { JsonObject } from '../json-splice.ts'
 import { mistralShaped } from '../mistral-chat/mistral-shaped.ts'
 import { checkFieldTypes } from '../request-fields.ts'
@@ -38,7 +38,7 @@ const FIELD_TYPES = {
 
 const shape = mistralShaped({ forwarded: FORWARDED })
 
-export const mistralFim: Dialect = { id: 'mistral-fim', envelope: 'flat', ...shape, accept }
+export const mistralFim: RelayedDialect = { id: 'mistral-fim', envelope: 'flat', ...shape, accept }
 
 function accept(body: JsonObject): AcceptedRequest {
   checkFieldTypes(body, FIELD_TYPES)

@@ -192,6 +192,7 @@ describe('a stream', () => {
       'data: {"error":{"message":"boom"}}\n\n',
       'data: {"error":"boom"}\n\n',
       chunk({}, {}, { finish_reason: 'error' }),
+      `data: {"choices": [{"delta": {"con\n\n${chunk({}, {}, { finish_reason: 'stop' })}data: [DONE]\n\n`,
     ]) {
       const { events, isComplete } = decode([Buffer.from(chunk({ content: 'a' }) + failure)])
       expect(events.at(-1)?.type).toBe('error')

@@ -7,6 +7,6 @@ import { encodeUpstreamRequest } from './encode-upstream-request.ts'
 export const openaiChatClientCodec: ClientCodec = {
   family: 'openai-chat',
   encodeRequest: encodeUpstreamRequest,
-  decodeAnswer: decodeUpstreamAnswer,
+  decodeAnswer: (body) => decodeUpstreamAnswer(body),
   createEventDecoder: () => new UpstreamChatDecoder(),
 }

@@ -1,6 +1,6 @@
 /** A whole chat completion of an upstream in the gateway's own terms, with the members that vendors add. */
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
-import type { AssistantPart, JsonRecord, JsonValue } from '../chat-request.ts'
+import type { AssistantPart, JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
 import { isRecord, present, textOf } from '../read-json.ts'
 import { readUsage } from '../usage.ts'
@@ -23,34 +23,49 @@ export function reasoningOf(message: JsonRecord): string {
   return textOf(message.reasoning_content) ?? textOf(message.reasoning) ?? ''
 }
 
-/** Content as text or as a list, in which some vendors put what the model thought. */
-export function contentOf(content: JsonValue | undefined): {
+/** What lets the thinking in a list come back to its model; `signature` where the vendor gave one. */
+export type SealThinking = (signature: string | undefined) => Seal
+
+export interface ReadContent {
   readonly text: string
   readonly thinking: string
-} {
-  if (!Array.isArray(content)) return { text: textOf(content) ?? '', thinking: '' }
+  /** The last one, of a list's thinking. */
+  readonly signature: string | undefined
+}
+
+/** Content as text or as a list, in which some vendors put what the model thought. */
+export function contentOf(content: JsonValue | undefined): ReadContent {
+  if (!Array.isArray(content)) return { text: textOf(content) ?? '', thinking: '', signature: undefined }
   let text = ''
   let thinking = ''
+  let signature: string | undefined
   for (const part of content.filter(isRecord)) {
     if (part.type === 'text') text += textOf(part.text) ?? ''
-    if (part.type === 'thinking') thinking += contentOf(part.thinking).text
+    if (part.type === 'thinking') {
+      thinking += contentOf(part.thinking).text
+      signature = textOf(part.signature) ?? signature
+    }
   }
-  return { text, thinking }
+  return { text, thinking, signature }
 }
 
 /** @throws UnreadableAnswerError */
-export function decodeUpstreamAnswer(body: JsonRecord): ChatAnswer {
+export function decodeUpstreamAnswer(body: JsonRecord, sealThinking?: SealThinking): ChatAnswer {
   const [choice] = Array.isArray(body.choices) ? body.choices : []
   const message = isRecord(choice) ? choice.message : undefined
   if (!isRecord(choice) || !isRecord(message)) {
     const error = isRecord(body.error) ? textOf(body.error.message) : undefined
     throw new UnreadableAnswerError(error ?? 'sent an answer without a choice')
   }
-  const { text, thinking } = contentOf(message.content)
+  if (choice.finish_reason === 'error') throw new UnreadableAnswerError('ended its answer with an error')
+  const { text, thinking, signature } = contentOf(message.content)
+  const seal = thinking === '' && signature === undefined ? undefined : sealThinking?.(signature)
   const reasoning = reasoningOf(message) + thinking
   const refusal = textOf(message.refusal) ?? ''
   const content: AssistantPart[] = [
-    ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
+    ...(reasoning === '' && seal === undefined
+      ? []
+      : [{ type: 'reasoning' as const, text: reasoning, ...present({ seal }) }]),
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
     ...(refusal === '' ? [] : [{ type: 'refusal' as const, text: refusal }]),
     ...(Array.isArray(message.tool_calls) ? message.tool_calls.filter(isRecord).map(decodeCall) : []),
@@ -73,8 +88,13 @@ function decodeCall(call: JsonRecord): AssistantPart {
     type: 'tool-call',
     id: textOf(call.id) ?? makeCallId(),
     name: textOf(made.name) ?? '',
-    arguments: textOf(made.arguments)?.trim() || '{}',
+    arguments: argumentsOf(made).trim() || '{}',
   }
+}
+
+/** Some vendors write an object where others write its JSON. */
+export function argumentsOf(made: JsonRecord): string {
+  return isRecord(made.arguments) ? JSON.stringify(made.arguments) : (textOf(made.arguments) ?? '')
 }
 
 /** For upstreams that give their calls no id: clients answer by it. */

@@ -1,12 +1,19 @@
 /** An upstream's stream of chat completion chunks in the gateway's own events, with the members that vendors add. */
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
-import type { JsonRecord, JsonValue } from '../chat-request.ts'
+import type { JsonRecord, JsonValue, Seal } from '../chat-request.ts'
 import type { StreamDecoder } from '../codec.ts'
-import { isRecord, parseRecord, present, textOf } from '../read-json.ts'
+import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
 import { readUsage } from '../usage.ts'
-import { contentOf, makeCallId, reasoningOf, toFinishReason } from './decode-upstream-answer.ts'
+import {
+  argumentsOf,
+  contentOf,
+  makeCallId,
+  reasoningOf,
+  type SealThinking,
+  toFinishReason,
+} from './decode-upstream-answer.ts'
 
 export class UpstreamChatDecoder implements StreamDecoder {
   readonly #framer = new SseFramer()
@@ -19,6 +26,14 @@ export class UpstreamChatDecoder implements StreamDecoder {
   #usage: Usage | null = null
   #isDone = false
   #hasFailed = false
+  readonly #sealThinking: SealThinking | undefined
+  /** Whether the reasoning that is being written came as thinking in a list, and is to be sealed. */
+  #hasThinking = false
+  #signature: string | undefined
+
+  constructor(sealThinking?: SealThinking) {
+    this.#sealThinking = sealThinking
+  }
 
   push(chunk: Uint8Array): readonly ChatEvent[] {
     return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
@@ -38,7 +53,11 @@ export class UpstreamChatDecoder implements StreamDecoder {
     if (this.#isDone || this.#hasFailed || frame.data === undefined) return []
     if (frame.data.trim() === '[DONE]') return this.#finish()
     const chunk = parseRecord(frame.data)
-    if (chunk === undefined) return []
+    if (chunk === undefined) {
+      const garbled = garbledEvent(frame.data)
+      this.#hasFailed = garbled.length > 0
+      return garbled
+    }
     if (isRecord(chunk.error) || typeof chunk.error === 'string') return this.#fail(chunk.error)
     this.#usage = readUsage('openai-chat', chunk.usage) ?? this.#usage
     const events: ChatEvent[] = this.#hasStarted ? [] : [this.#start(chunk)]
@@ -65,8 +84,10 @@ export class UpstreamChatDecoder implements StreamDecoder {
 
   #decodeDelta(delta: JsonRecord): readonly ChatEvent[] {
     const events: ChatEvent[] = []
-    const { text, thinking } = contentOf(delta.content)
+    const { text, thinking, signature } = contentOf(delta.content)
     this.#write('reasoning', reasoningOf(delta) + thinking, events)
+    this.#hasThinking ||= thinking !== ''
+    if (signature !== undefined) this.#sign(signature, events)
     this.#write('text', text, events)
     const refusal = textOf(delta.refusal) ?? ''
     if (refusal !== '') events.push({ type: 'refusal-delta', text: refusal })
@@ -97,7 +118,7 @@ export class UpstreamChatDecoder implements StreamDecoder {
       this.#call = upstreamIndex
       events.push({ type: 'tool-call-start', index, id: textOf(call.id) || makeCallId(), name })
     }
-    const written = textOf(made.arguments) ?? ''
+    const written = argumentsOf(made)
     if (written !== '') events.push({ type: 'tool-call-delta', index, arguments: written })
   }
 
@@ -106,8 +127,24 @@ export class UpstreamChatDecoder implements StreamDecoder {
     const call = this.#call
     this.#open = undefined
     this.#call = undefined
-    if (open !== undefined) return [{ type: `${open}-end` }]
+    if (open === 'text') return [{ type: 'text-end' }]
+    if (open === 'reasoning') return [{ type: 'reasoning-end', ...this.#takeSeal() }]
     return call === undefined ? [] : [{ type: 'tool-call-end', index: this.#calls.get(call) ?? 0 }]
+  }
+
+  /** A signature may follow its thinking, or stand for some that is not shown. */
+  #sign(signature: string, events: ChatEvent[]): void {
+    this.#signature = signature
+    this.#hasThinking = true
+    if (this.#open === 'reasoning' || this.#sealThinking === undefined) return
+    events.push(...this.#close(), { type: 'reasoning-end', ...this.#takeSeal() })
+  }
+
+  #takeSeal(): { readonly seal?: Seal } {
+    const seal = this.#hasThinking ? this.#sealThinking?.(this.#signature) : undefined
+    this.#hasThinking = false
+    this.#signature = undefined
+    return present({ seal })
   }
 
   #finish(): readonly ChatEvent[] {

@@ -2,14 +2,14 @@
 
 import { invalidRequest } from '../../core/errors.ts'
 import { requestRoom } from '../byte-room.ts'
-import type { AcceptedRequest, Dialect, RelayRequest, RelayTarget } from '../dialect.ts'
+import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { type JsonEdit, type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
 import { checkFieldTypes, editModel, readFlag, readGate, requireField } from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
 import { ChatTap } from './chat-tap.ts'
 import { openaiChatServerCodec } from './server-codec.ts'
 
-export const openaiChat: Dialect = {
+export const openaiChat: RelayedDialect = {
   id: 'openai-chat',
   envelope: 'nested',
   accept,

@@ -5,7 +5,7 @@
 
 import { invalidRequest } from '../../core/errors.ts'
 import { requestRoom } from '../byte-room.ts'
-import type { AcceptedRequest, Dialect, RelayRequest, RelayTarget } from '../dialect.ts'
+import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import {
   arrayElements,
   type JsonEdit,
@@ -18,7 +18,7 @@ import { checkFieldTypes, presentMember, readFlag, readString, requireField } fr
 import { readUsage } from '../usage.ts'
 import { ResponsesTap } from './responses-tap.ts'
 
-export const openaiResponses: Dialect = {
+export const openaiResponses: RelayedDialect = {
   id: 'openai-responses',
   envelope: 'nested',
   accept,

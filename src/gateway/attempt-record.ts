@@ -1,0 +1,34 @@
+/** What is remembered of each time that an upstream was asked, and how a call is told from it. */
+import type { Clock } from '../core/clock.ts'
+import type { AnswerOutcome } from '../wire/codec.ts'
+
+export interface AttemptRecord {
+  /** `provider/model`. */
+  readonly target: string
+  /** On `performance.now()`'s clock, as is `failedAt`. */
+  readonly askedAt: number
+  /** Null until it has answered with one. */
+  status: number | null
+  /** Null unless it failed or was given up. */
+  failedAt: number | null
+}
+
+export function beginAttempt(target: string): AttemptRecord {
+  return { target, askedAt: performance.now(), status: null, failedAt: null }
+}
+
+/** @param call `startedAtMs` in milliseconds since the Unix epoch */
+export function toOutcome(
+  clock: Clock,
+  call: { readonly startedAtMs: number; readonly attempts: readonly AttemptRecord[] },
+): AnswerOutcome {
+  const now = performance.now()
+  return {
+    latencyMs: clock.now() - call.startedAtMs,
+    attempts: call.attempts.map(({ target, status, askedAt, failedAt }) => ({
+      target,
+      status,
+      ms: Math.round((failedAt ?? now) - askedAt),
+    })),
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Amazon Bedrock, by Converse. Its key is a Bedrock API key, or `ACCESS_KEY_ID:SECRET[:SESSION_TOKEN]`, which signs; its
+ * region is the one in its address.
+ */
+import { defineProvider } from './define.ts'
+
+// https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html and …/prompt-caching.html: which models take
+// a schema for their answer, and which a cache's border.
+const NO_SCHEMA = ['outputConfig']
+const NO_CACHE = ['cachePoint']
+const NEITHER = ['outputConfig', 'cachePoint']
+
+export const bedrock = defineProvider({
+  id: 'bedrock',
+  name: 'Amazon Bedrock',
+  docs: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html',
+  baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com',
+  signing: { type: 'aws', service: 'bedrock' },
+  endpoints: {
+    'bedrock-converse': { path: '/model/{model}/converse', streamPath: '/model/{model}/converse-stream' },
+  },
+  // Names are ids (`anthropic.claude-…-v1:0`), inference profiles (`eu.anthropic.claude-…`) or ARNs that end in one of
+  // these. Claude thinks as at Anthropic: from Opus 4.7 on by itself, before that with a budget, 3.5 and older not at all.
+  traits: [
+    [/anthropic\.claude-(?:v2|instant|3-(?:5-)?(?:opus|sonnet|haiku))/, { refuses: NEITHER }],
+    [
+      /anthropic\.claude-(?:3-7|(?:opus|sonnet)-4(?:-1)?-\d{8})/,
+      { reasoning: 'budget', defaultMaxOutputTokens: 8192, refuses: NO_SCHEMA },
+    ],
+    [
+      /anthropic\.claude-(?:opus|sonnet|haiku)-4-[56](?!\d)/,
+      { reasoning: 'budget', defaultMaxOutputTokens: 8192 },
+    ],
+    [/anthropic\.claude-/, { reasoning: 'adaptive', refusesSampling: true }],
+    [/openai\.gpt-oss/, { reasoning: 'effort', alwaysReasons: true, refuses: NO_CACHE }],
+    [/mistral\./, { shortToolIds: true, refuses: NO_CACHE }],
+    [/(?:amazon|meta|cohere|ai21)\./, { refuses: NEITHER }],
+    [/./, { refuses: NO_CACHE }],
+  ],
+})

@@ -1,0 +1,12 @@
+/** Cohere: the second version of its chat. */
+import { defineProvider } from './define.ts'
+
+export const cohere = defineProvider({
+  id: 'cohere',
+  name: 'Cohere',
+  docs: 'https://docs.cohere.com/reference/chat',
+  baseUrl: 'https://api.cohere.com',
+  endpoints: { 'cohere-chat': { path: '/v2/chat' }, 'cohere-embed': { path: '/v2/embed' } },
+  // Models that think carry it in their name, and do so unless told otherwise; the others refuse to be asked.
+  traits: [[/reasoning/, { reasoning: 'budget' }]],
+})

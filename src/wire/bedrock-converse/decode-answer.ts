@@ -1,0 +1,76 @@
+/** A whole Converse answer in the gateway's own terms. It must not know callers. */
+import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
+import type { AssistantPart, JsonRecord, JsonValue, Seal } from '../chat-request.ts'
+import { UnreadableAnswerError } from '../codec.ts'
+import { isRecord, present, textOf } from '../read-json.ts'
+import { readUsage } from '../usage.ts'
+
+const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  content_filtered: 'content_filter',
+  guardrail_intervened: 'content_filter',
+}
+/** What the model wrote is no answer: shown as one, it would look like an ordinary end. */
+const MALFORMED = new Set(['malformed_model_output', 'malformed_tool_use'])
+
+/**
+ * A reason of a later version is an ordinary end rather than a failure.
+ * @throws UnreadableAnswerError for a reason that means that there is no answer
+ */
+export function toFinishReason(stopReason: JsonValue | undefined): FinishReason {
+  if (typeof stopReason !== 'string') return 'stop'
+  if (MALFORMED.has(stopReason)) throw new UnreadableAnswerError(`ended its answer with ${stopReason}`)
+  return FINISH_REASONS[stopReason] ?? 'stop'
+}
+
+/** The model's own fields: whole, or as they came in a stream's last event. */
+export function stopSequenceOf(fields: JsonValue | undefined): string | undefined {
+  if (!isRecord(fields)) return undefined
+  const { delta } = fields
+  return textOf(fields.stop_sequence) ?? (isRecord(delta) ? textOf(delta.stop_sequence) : undefined)
+}
+
+export function signatureSeal(value: string | undefined): Seal | undefined {
+  return value === undefined || value === '' ? undefined : { type: 'signature', value }
+}
+
+/** @throws UnreadableAnswerError */
+export function decodeBedrockAnswer(body: JsonRecord): ChatAnswer {
+  const output = isRecord(body.output) ? body.output : {}
+  const message = isRecord(output.message) ? output.message : {}
+  if (!Array.isArray(message.content))
+    throw new UnreadableAnswerError(textOf(body.message) ?? 'sent an answer without content')
+  return {
+    content: message.content.filter(isRecord).flatMap(decodeBlock),
+    finishReason: toFinishReason(body.stopReason),
+    usage: readUsage('bedrock-converse', body.usage),
+    ...present({ stopSequence: stopSequenceOf(body.additionalModelResponseFields) }),
+  }
+}
+
+function decodeBlock(block: JsonRecord): AssistantPart[] {
+  if (typeof block.text === 'string') return [{ type: 'text', text: block.text }]
+  if (isRecord(block.reasoningContent)) return decodeReasoning(block.reasoningContent)
+  if (!isRecord(block.toolUse)) return [] // Images, audio, citations: not asked for by any request that is translated.
+  const { toolUseId, name, input } = block.toolUse
+  return [
+    {
+      type: 'tool-call',
+      id: textOf(toolUseId) ?? '',
+      name: textOf(name) ?? '',
+      arguments: JSON.stringify(input ?? {}),
+    },
+  ]
+}
+
+function decodeReasoning({ reasoningText, redactedContent }: JsonRecord): AssistantPart[] {
+  if (typeof redactedContent === 'string')
+    return [{ type: 'reasoning', text: '', seal: { type: 'encrypted', value: redactedContent } }]
+  if (!isRecord(reasoningText)) return []
+  const seal = signatureSeal(textOf(reasoningText.signature))
+  return [{ type: 'reasoning', text: textOf(reasoningText.text) ?? '', ...present({ seal }) }]
+}

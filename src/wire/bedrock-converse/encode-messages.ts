@@ -1,0 +1,180 @@
+/** Our messages as Converse's turns of blocks: user and assistant alternate, results come first. Pure. */
+import { createHash } from 'node:crypto'
+import { invalidRequest } from '../../core/errors.ts'
+import { isSendable } from '../anthropic-messages/encode-messages.ts'
+import type {
+  AssistantPart,
+  CacheHint,
+  ChatMessage,
+  JsonRecord,
+  ReasoningPart,
+  ToolResult,
+  UserPart,
+} from '../chat-request.ts'
+import type { EncodeTarget, Feature } from '../codec.ts'
+import { isRecord, parseRecord } from '../read-json.ts'
+import { DocumentNames, encodeAudio, encodeDocument, encodeImage } from './encode-media.ts'
+
+export interface MessageRules {
+  readonly target: EncodeTarget
+  /** Reasoning goes back only to a model that is asked to reason. */
+  readonly sendsReasoning: boolean
+  readonly ignored: Set<Feature>
+}
+
+interface Writing extends MessageRules {
+  readonly names: DocumentNames
+}
+
+interface Turn {
+  readonly role: 'user' | 'assistant'
+  readonly results: JsonRecord[]
+  readonly blocks: JsonRecord[]
+}
+
+/** Instructions are hoisted to the front, wherever they stood: the format knows them only there. */
+export function encodeMessages(
+  messages: readonly ChatMessage[],
+  rules: MessageRules,
+): { readonly system: JsonRecord[]; readonly messages: JsonRecord[] } {
+  const writing: Writing = { ...rules, names: new DocumentNames() }
+  const system: JsonRecord[] = []
+  const turns: Turn[] = []
+  const turnOf = (role: Turn['role']): Turn => {
+    const last = turns.at(-1)
+    if (last?.role === role) return last
+    const turn: Turn = { role, results: [], blocks: [] }
+    turns.push(turn)
+    return turn
+  }
+  for (const message of messages) {
+    if ('name' in message && message.name !== undefined) rules.ignored.add('message.name')
+    switch (message.role) {
+      case 'system':
+        system.push(...message.content.flatMap((part) => encodeUserPart(part, writing)))
+        break
+      case 'user':
+        turnOf('user').blocks.push(...message.content.flatMap((part) => encodeUserPart(part, writing)))
+        break
+      case 'assistant':
+        turnOf('assistant').blocks.push(...encodeAssistantParts(message.content, writing))
+        break
+      case 'tool':
+        turnOf('user').results.push(...encodeResult(message, writing))
+    }
+  }
+  const encoded = turns
+    .map(({ role, results, blocks }): JsonRecord => ({ role, content: [...results, ...blocks] }))
+    .filter(({ content }) => Array.isArray(content) && content.length > 0)
+  return { system, messages: encoded }
+}
+
+/** A cache's border is a block of its own, behind what it keeps. */
+export function encodeCachePoint(
+  cache: CacheHint | undefined,
+  { target, ignored }: MessageRules,
+): JsonRecord[] {
+  if (cache === undefined) return []
+  if (target.traits.refuses?.includes('cachePoint') !== true)
+    return [{ cachePoint: { type: 'default', ...cache } }]
+  ignored.add('cache')
+  return []
+}
+
+function encodeUserPart(part: UserPart, writing: Writing): JsonRecord[] {
+  if (part.type === 'audio') return [encodeAudio(part)]
+  return [...encodeContent(part, writing), ...encodeCachePoint(part.cache, writing)]
+}
+
+function encodeContent(
+  part: Exclude<UserPart, { type: 'audio' }>,
+  { names, ignored }: Writing,
+): JsonRecord[] {
+  switch (part.type) {
+    case 'text':
+      return encodeText(part.text)
+    case 'image':
+      if (part.detail !== undefined && part.detail !== 'auto') ignored.add('image.detail')
+      return [encodeImage(part)]
+    case 'file':
+      return [encodeDocument(part, names)]
+  }
+}
+
+/** Blank text is refused. */
+function encodeText(text: string): JsonRecord[] {
+  return /\S/.test(text) ? [{ text }] : []
+}
+
+/** Reasoning stands first in its turn, or the turn is refused. */
+function encodeAssistantParts(parts: readonly AssistantPart[], writing: Writing): JsonRecord[] {
+  const { target, sendsReasoning, ignored } = writing
+  const reasoning: JsonRecord[] = []
+  const others: JsonRecord[] = []
+  for (const part of parts) {
+    switch (part.type) {
+      case 'reasoning':
+        if (sendsReasoning && isSendable(part, target.sealOrigin)) reasoning.push(encodeReasoning(part))
+        else if (part.seal !== undefined) ignored.add('seals')
+        break
+      case 'text':
+        others.push(...encodeText(part.text), ...encodeCachePoint(part.cache, writing))
+        break
+      case 'refusal':
+        others.push(...encodeText(part.text))
+        break
+      case 'tool-call': {
+        const toolUseId = encodeToolId(part.id, target)
+        others.push({ toolUse: { toolUseId, name: part.name, input: parseArguments(part.arguments) } })
+        others.push(...encodeCachePoint(part.cache, writing))
+      }
+    }
+  }
+  return [...reasoning, ...others]
+}
+
+function encodeReasoning({ text, seal }: ReasoningPart): JsonRecord {
+  const value = seal?.value ?? ''
+  return {
+    reasoningContent:
+      seal?.type === 'encrypted' ? { redactedContent: value } : { reasoningText: { text, signature: value } },
+  }
+}
+
+function encodeResult(result: ToolResult, writing: Writing): JsonRecord[] {
+  // Inside a result there is no place for a cache's border.
+  const hint = result.cache ?? result.content.findLast((part) => part.cache !== undefined)?.cache
+  const toolResult = {
+    toolUseId: encodeToolId(result.callId, writing.target),
+    content: result.content.flatMap((part) => encodeContent(part, writing)),
+    ...(result.isError === true ? { status: 'error' } : {}),
+  }
+  return [{ toolResult }, ...encodeCachePoint(hint, writing)]
+}
+
+const MAX_TOOL_ID_LENGTH = 64
+
+/**
+ * Only letters, digits, `_` and `-` are taken, and 64 of them; some models take nine letters and digits. Call and result
+ * are changed alike.
+ */
+function encodeToolId(id: string, { traits }: EncodeTarget): string {
+  if (traits.shortToolIds === true) return /^[a-zA-Z0-9]{9}$/.test(id) ? id : digest(id).slice(0, 9)
+  const cleaned = id.replace(/[^a-zA-Z0-9_-]/g, '_')
+  return cleaned.length <= MAX_TOOL_ID_LENGTH ? cleaned : digest(id)
+}
+
+/** 64 hexadecimal digits. */
+function digest(id: string): string {
+  return createHash('sha256').update(id).digest('hex')
+}
+
+function parseArguments(text: string): JsonRecord {
+  const parsed = parseRecord(text)
+  if (isRecord(parsed)) return parsed
+  throw invalidRequest(
+    "The arguments of a tool call in 'messages' are not a JSON object, which the target of this gate demands.",
+    'messages',
+    'invalid_value',
+  )
+}

@@ -1,0 +1,192 @@
+/** Our requests as Bedrock's Converse. The format's traps, with their causes, are in README.md. It must not know callers. */
+import { invalidRequest } from '../../core/errors.ts'
+import { planThinking } from '../anthropic-messages/plan-thinking.ts'
+import type { ChatMessage, ChatRequest, JsonRecord, ResponseFormat, Tool } from '../chat-request.ts'
+import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import { present } from '../read-json.ts'
+import { encodeCachePoint, encodeMessages, type MessageRules } from './encode-messages.ts'
+
+/** Settings that the format has no place for. */
+const WITHOUT_PLACE = [
+  'topK',
+  'seed',
+  'presencePenalty',
+  'frequencyPenalty',
+  'logprobs',
+  'topLogprobs',
+  'user',
+  'metadata',
+  'promptCacheKey',
+  'serviceTier',
+] as const
+
+/** Room for the answer beside what thinking may use, where neither caller nor provider data say. */
+const DEFAULT_MAX_TOKENS = 4096
+
+/** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
+export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
+  const ignored = new Set<Feature>(WITHOUT_PLACE.filter((setting) => request[setting] !== undefined))
+  if (request.parallelToolCalls === false) ignored.add('parallelToolCalls')
+  const reasoning = planReasoning(request, target, ignored)
+  const rules: MessageRules = { target, sendsReasoning: reasoning.isOn, ignored }
+  const { system, messages } = encodeMessages(request.messages, rules)
+  const inferenceConfig = encodeInference(request, target, reasoning, ignored)
+  return {
+    body: {
+      messages,
+      ...(system.length === 0 ? {} : { system }),
+      ...present({
+        inferenceConfig: unlessEmpty(inferenceConfig),
+        toolConfig: encodeTools(request, rules),
+        outputConfig: encodeFormat(request.responseFormat, target, ignored),
+        additionalModelRequestFields: unlessEmpty(reasoning.fields),
+      }),
+    } as JsonRecord,
+    ignored: [...ignored],
+  }
+}
+
+interface ReasoningPlan {
+  readonly isOn: boolean
+  /** The model's own members of the request: Converse has none for reasoning. */
+  readonly fields: JsonRecord
+  /** What reasoning may use of the limit. */
+  readonly budgetTokens: number | undefined
+}
+
+const EFFORTS: Readonly<Record<string, string>> = {
+  minimal: 'low',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'high',
+  max: 'high',
+}
+
+/** Models that know a budget, or decide themselves, take the same members as at their own vendor. */
+function planReasoning(request: ChatRequest, target: EncodeTarget, ignored: Set<Feature>): ReasoningPlan {
+  if (target.traits.reasoning === 'effort') {
+    const { effort, budgetTokens } = request.reasoning ?? {}
+    const asked = effort ?? (budgetTokens === undefined ? undefined : toEffort(budgetTokens))
+    const word = EFFORTS[asked ?? '']
+    if (asked !== undefined && word === undefined) ignored.add('reasoning')
+    return {
+      isOn: false,
+      fields: present({ reasoning_effort: word }) as JsonRecord,
+      budgetTokens: undefined,
+    }
+  }
+  const { isOn, member, outputConfig, budgetTokens } = planThinking(request, target, ignored)
+  const fields = present({ thinking: member, output_config: unlessEmpty(outputConfig) }) as JsonRecord
+  return { isOn, fields, budgetTokens }
+}
+
+function toEffort(budgetTokens: number): string {
+  return budgetTokens <= 2048 ? 'low' : budgetTokens <= 8192 ? 'medium' : 'high'
+}
+
+function encodeInference(
+  request: ChatRequest,
+  { traits }: EncodeTarget,
+  { isOn, budgetTokens }: ReasoningPlan,
+  ignored: Set<Feature>,
+): JsonRecord {
+  const { temperature, topP, maxOutputTokens } = request
+  const maxTokens =
+    maxOutputTokens ??
+    (budgetTokens === undefined
+      ? undefined
+      : (traits.defaultMaxOutputTokens ?? DEFAULT_MAX_TOKENS) + budgetTokens)
+  const limits = present({ maxTokens, stopSequences: request.stop }) as JsonRecord
+  if (traits.refusesSampling === true || isOn) {
+    for (const setting of ['temperature', 'topP'] as const) {
+      if (request[setting] !== undefined) ignored.add(setting)
+    }
+    return limits
+  }
+  // The scale ends at 1.
+  if (temperature !== undefined && temperature > 1) ignored.add('temperature')
+  const clamped = temperature === undefined ? undefined : Math.min(1, temperature)
+  return { ...limits, ...(present({ temperature: clamped, topP }) as JsonRecord) }
+}
+
+/** Required as soon as the history has calls; a choice of `none` can be made only by offering nothing. */
+function encodeTools(
+  { tools = [], toolChoice, messages }: ChatRequest,
+  rules: MessageRules,
+): JsonRecord | undefined {
+  const demandsTool = toolChoice?.type === 'required' || toolChoice?.type === 'tool'
+  if (tools.length === 0 && demandsTool)
+    throw invalidRequest('A tool cannot be demanded without any tool.', 'tool_choice', 'invalid_value')
+  const called = namesOfCalled(messages)
+  if (toolChoice?.type === 'none') {
+    if (called.length === 0) return undefined
+    rules.ignored.add('toolChoice')
+  }
+  const offered: readonly Tool[] = tools.length > 0 ? tools : called.map((name) => ({ name }))
+  if (offered.length === 0) return undefined
+  return {
+    tools: offered.flatMap((tool) => [encodeTool(tool, rules), ...encodeCachePoint(tool.cache, rules)]),
+    ...(tools.length === 0 ? {} : encodeToolChoice(toolChoice)),
+  }
+}
+
+function namesOfCalled(messages: readonly ChatMessage[]): string[] {
+  const names = messages.flatMap((message) =>
+    message.role === 'assistant'
+      ? message.content.flatMap((part) => (part.type === 'tool-call' ? [part.name] : []))
+      : [],
+  )
+  return [...new Set(names)]
+}
+
+function encodeTool(tool: Tool, { target, ignored }: MessageRules): JsonRecord {
+  const isStrict = tool.strict === true && !refusesSchemas(target)
+  if (tool.strict === true && !isStrict) ignored.add('tool.strict')
+  return {
+    toolSpec: {
+      name: tool.name,
+      ...(tool.description ? { description: tool.description } : {}),
+      inputSchema: { json: tool.parameters ?? { type: 'object', properties: {} } },
+      ...(isStrict ? { strict: true } : {}),
+    },
+  }
+}
+
+function encodeToolChoice(choice: ChatRequest['toolChoice']): JsonRecord {
+  switch (choice?.type) {
+    case 'auto':
+      return { toolChoice: { auto: {} } }
+    case 'required':
+      return { toolChoice: { any: {} } }
+    case 'tool':
+      return { toolChoice: { tool: { name: choice.name } } }
+    default:
+      return {}
+  }
+}
+
+/** A schema is sent as text; there is no mode for JSON without one. */
+function encodeFormat(
+  format: ResponseFormat | undefined,
+  target: EncodeTarget,
+  ignored: Set<Feature>,
+): JsonRecord | undefined {
+  if (format === undefined || format.type === 'text') return undefined
+  if (format.type !== 'json-schema' || refusesSchemas(target)) {
+    ignored.add('responseFormat')
+    return undefined
+  }
+  const { schema, name, description } = format
+  const jsonSchema = { schema: JSON.stringify(schema), ...present({ name, description }) } as JsonRecord
+  return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
+}
+
+/** Answers by a schema and strict tools are one feature, which many models lack. */
+function refusesSchemas({ traits }: EncodeTarget): boolean {
+  return traits.refuses?.includes('outputConfig') === true
+}
+
+function unlessEmpty(members: JsonRecord): JsonRecord | undefined {
+  return Object.keys(members).length === 0 ? undefined : members
+}

@@ -1,0 +1,43 @@
+/** OpenAI's embeddings endpoint: what calls in it are, for relay and translation. It must not know which providers speak it. */
+import type { Usage } from '../../core/usage.ts'
+import { requestRoom } from '../byte-room.ts'
+import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
+import { type JsonObject, spliceJson } from '../json-splice.ts'
+import { isRecord } from '../read-json.ts'
+import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
+import { noStream } from './no-stream.ts'
+
+export const openaiEmbeddings: RelayedDialect = {
+  id: 'openai-embeddings',
+  envelope: 'nested',
+  accept,
+  rewrite: ({ body }, target) => ({
+    body: spliceJson(body, editModel(body, target.model), requestRoom),
+    hidesUsage: false,
+  }),
+  readUsage: (answer) => readEmbeddingsUsage(answer.usage),
+  createTap: noStream,
+  isEmbeddings: true,
+}
+
+const FIELD_TYPES = {
+  input: ['string', 'array'],
+  encoding_format: ['string'],
+  dimensions: ['number'],
+  user: ['string'],
+} as const
+
+function accept(body: JsonObject): AcceptedRequest {
+  checkFieldTypes(body, FIELD_TYPES)
+  const gate = readGate(body)
+  requireField(body, 'input')
+  return { body, gateId: gate.gateId, stream: false, ignored: gate.ignored }
+}
+
+/** Some report only `total_tokens`: nothing but input is ever used. */
+function readEmbeddingsUsage(reported: unknown): Usage | null {
+  if (!isRecord(reported)) return null
+  const inputTokens = reported.prompt_tokens ?? reported.total_tokens
+  if (typeof inputTokens !== 'number' || !Number.isSafeInteger(inputTokens) || inputTokens < 0) return null
+  return { inputTokens, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
+}

@@ -1,0 +1,71 @@
+/** Requests and answers in OpenAI's form of embeddings, for upstreams that have another. Pure. */
+import type { JsonRecord, JsonValue } from '../chat-request.ts'
+import { UnreadableAnswerError } from '../codec.ts'
+import { type At, asList, asText, invalidAt, member, optionalNumber, optionalText } from '../read-json.ts'
+import type { EmbeddingsAnswer, EmbeddingsRequest } from './embeddings-codec.ts'
+
+const READ = new Set(['gate_id', 'model', 'input', 'dimensions', 'encoding_format', 'user'])
+
+/** @throws GatewayError `invalid_request` naming the path of what is wrong */
+export function decodeEmbeddingsRequest(body: JsonRecord): EmbeddingsRequest {
+  const root: At<JsonRecord> = { value: body, path: '' }
+  const format = member(root, 'encoding_format')
+  const encoding = optionalText(format) ?? 'float'
+  if (encoding !== 'float' && encoding !== 'base64') throw invalidAt(format, "must be 'float' or 'base64'.")
+  const unknown = Object.entries(body).filter(([name, value]) => !READ.has(name) && value !== null)
+  return {
+    inputs: decodeInputs(member(root, 'input')),
+    dimensions: optionalNumber(member(root, 'dimensions')),
+    encoding,
+    user: optionalText(member(root, 'user')),
+    extra: Object.fromEntries(unknown),
+  }
+}
+
+/** Tokens are one vendor's own numbers: only text means the same everywhere. */
+function decodeInputs(input: At): string[] {
+  if (typeof input.value === 'string') return [input.value]
+  const entries = asList(input)
+  if (entries.length === 0) throw invalidAt(input, 'must not be empty.')
+  for (const entry of entries) {
+    if (typeof entry.value === 'number' || Array.isArray(entry.value))
+      throw invalidAt(entry, 'holds tokens, which the target of this gate does not take: send text.')
+  }
+  return entries.map(asText)
+}
+
+/** @throws UnreadableAnswerError when there is not one vector for each input */
+export function encodeEmbeddingsAnswer(
+  answer: EmbeddingsAnswer,
+  request: EmbeddingsRequest,
+  target: string,
+): JsonRecord {
+  if (answer.vectors.length !== request.inputs.length)
+    throw new UnreadableAnswerError(
+      `sent ${answer.vectors.length} embeddings for ${request.inputs.length} inputs`,
+    )
+  const usage =
+    answer.inputTokens === null
+      ? {}
+      : { usage: { prompt_tokens: answer.inputTokens, total_tokens: answer.inputTokens } }
+  return {
+    object: 'list',
+    data: answer.vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encodeVector(vector, request.encoding),
+    })),
+    model: target,
+    ...usage,
+  }
+}
+
+/** OpenAI's base64 is of 32-bit floats, least byte first; its SDKs ask for it unless told otherwise. */
+function encodeVector(vector: readonly number[], encoding: 'float' | 'base64'): JsonValue {
+  if (encoding === 'float') return vector
+  const bytes = Buffer.alloc(vector.length * 4)
+  vector.forEach((value, index) => {
+    bytes.writeFloatLE(value, index * 4)
+  })
+  return bytes.toString('base64')
+}

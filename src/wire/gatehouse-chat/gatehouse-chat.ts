@@ -1,0 +1,56 @@
+/**
+ * The gateway's own chat format (design §4, `/v3/chat`). No upstream speaks it: every answer is translated. Strict: a member
+ * that is not known is refused by its name. It must not know any target.
+ */
+import { invalidRequest } from '../../core/errors.ts'
+import type { AcceptedRequest, Dialect } from '../dialect.ts'
+import type { JsonMember, JsonObject } from '../json-splice.ts'
+import { checkFieldTypes, presentMember, readFlag, readString, requireField } from '../request-fields.ts'
+import { gatehouseChatServerCodec } from './server-codec.ts'
+
+export const gatehouseChat: Dialect = {
+  id: 'gatehouse-chat',
+  envelope: 'flat',
+  accept,
+  serverCodec: gatehouseChatServerCodec,
+}
+
+const FIELD_TYPES = {
+  gate_id: ['string'],
+  gateId: ['string'],
+  messages: ['array'],
+  data: ['object'],
+  vars: ['object'],
+  instructions: ['string'],
+  tools: ['array'],
+  tool_choice: ['string', 'object'],
+  response_format: ['object'],
+  temperature: ['number'],
+  top_p: ['number'],
+  max_output_tokens: ['number'],
+  stop: ['string', 'array'],
+  reasoning: ['object'],
+  stream: ['boolean'],
+  metadata: ['object'],
+} as const
+
+function accept(body: JsonObject): AcceptedRequest {
+  for (const { key } of body.members) if (!Object.hasOwn(FIELD_TYPES, key)) throw unknownMember(key)
+  checkFieldTypes(body, FIELD_TYPES)
+  const gate = oneOf(body, 'gate_id', 'gateId')
+  oneOf(body, 'messages', 'data')
+  return { body, gateId: readString(body, gate), stream: readFlag(body, 'stream'), ignored: [] }
+}
+
+function unknownMember(key: string) {
+  const known = Object.keys(FIELD_TYPES).join(', ')
+  return invalidRequest(`'${key}' is not known here: ${known} are.`, key, 'unknown_parameter')
+}
+
+/** A member that has two spellings: one of them must be there, and not both. */
+function oneOf(body: JsonObject, name: string, alias: string): JsonMember {
+  const other = presentMember(body, alias)
+  if (other === undefined) return requireField(body, name)
+  if (presentMember(body, name) === undefined) return other
+  throw invalidRequest(`'${alias}' stands for '${name}': send only one of them.`, alias, 'invalid_value')
+}

@@ -1,0 +1,15 @@
+/** Mistral's chat as it is spoken to an upstream for callers of another dialect. Its traps are in README.md. */
+import type { ClientCodec } from '../codec.ts'
+import { decodeUpstreamAnswer, type SealThinking } from '../openai-chat/decode-upstream-answer.ts'
+import { UpstreamChatDecoder } from '../openai-chat/decode-upstream-events.ts'
+import { UNSIGNED } from './encode-messages.ts'
+import { encodeMistralRequest } from './encode-request.ts'
+
+export const mistralChatClientCodec: ClientCodec = {
+  encodeRequest: encodeMistralRequest,
+  decodeAnswer: (body) => decodeUpstreamAnswer(body, sealThinking),
+  createEventDecoder: () => new UpstreamChatDecoder(sealThinking),
+}
+
+/** Most thinking is not signed, and the model wants it back all the same. */
+const sealThinking: SealThinking = (signature = UNSIGNED) => ({ type: 'signature', value: signature })

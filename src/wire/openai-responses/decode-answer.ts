@@ -1,0 +1,97 @@
+/** A whole Responses answer of an upstream in the gateway's own terms. It must not know callers. */
+import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
+import type { AssistantPart, JsonRecord, JsonValue } from '../chat-request.ts'
+import { UnreadableAnswerError } from '../codec.ts'
+import { isRecord, present, textOf } from '../read-json.ts'
+import { readUsage } from '../usage.ts'
+
+/** @throws UnreadableAnswerError */
+export function decodeResponse(body: JsonRecord): ChatAnswer {
+  if (isRecord(body.error))
+    throw new UnreadableAnswerError(`reported a failure: ${textOf(body.error.message) ?? 'no message'}`)
+  if (!Array.isArray(body.output)) throw new UnreadableAnswerError('sent an answer without output')
+  if (textOf(body.status) === 'failed' || textOf(body.status) === 'cancelled')
+    throw new UnreadableAnswerError('sent an answer that failed')
+  const items = recordsOf(body.output)
+  const content = items.flatMap(decodeItem)
+  const logprobs = items.flatMap((item) => recordsOf(item.content)).flatMap((part) => listOf(part.logprobs))
+  return {
+    content,
+    finishReason: finishReasonOf(
+      body,
+      content.some((part) => part.type === 'tool-call'),
+    ),
+    usage: readUsage('openai-responses', body.usage),
+    ...startOf(body),
+    ...(logprobs.length === 0 ? {} : { logprobs: toChatLogprobs(logprobs) }),
+  }
+}
+
+/** What the response object says of itself, at its start already. */
+export function startOf(response: JsonRecord): Pick<ChatAnswer, 'id' | 'model' | 'createdAt'> {
+  const createdAt = typeof response.created_at === 'number' ? response.created_at : undefined
+  return present({ id: textOf(response.id), model: textOf(response.model), createdAt })
+}
+
+export function finishReasonOf(response: JsonRecord, hasCalls: boolean): FinishReason {
+  if (response.status !== 'incomplete') return hasCalls ? 'tool_calls' : 'stop'
+  const details = isRecord(response.incomplete_details) ? response.incomplete_details : {}
+  return details.reason === 'content_filter' ? 'content_filter' : 'length'
+}
+
+/** Items of other kinds come from tools that only a Responses caller can ask for. */
+export function decodeItem(item: JsonRecord): AssistantPart[] {
+  switch (item.type) {
+    case 'message':
+      return recordsOf(item.content).flatMap(decodeContent)
+    case 'reasoning': {
+      const text = reasoningTextOf(item)
+      const seal = sealOf(item)
+      return text === '' && seal === undefined ? [] : [{ type: 'reasoning', text, ...present({ seal }) }]
+    }
+    case 'function_call':
+      return [{ type: 'tool-call', ...callOf(item), arguments: textOf(item.arguments)?.trim() || '{}' }]
+    default:
+      return []
+  }
+}
+
+/** The item's own id is not what results answer to. */
+export function callOf(item: JsonRecord): { readonly id: string; readonly name: string } {
+  return { id: textOf(item.call_id) ?? textOf(item.id) ?? '', name: textOf(item.name) ?? '' }
+}
+
+export function sealOf(item: JsonRecord) {
+  const value = textOf(item.encrypted_content)
+  return value === undefined || value === '' ? undefined : { type: 'encrypted' as const, value }
+}
+
+/** Between the parts of a summary, which are paragraphs of their own. */
+export const PART_BREAK = '\n\n'
+
+/** The reasoning itself where a model shows it, else its summary. */
+function reasoningTextOf(item: JsonRecord): string {
+  const shown = recordsOf(item.content)
+  const parts = shown.length > 0 ? shown : recordsOf(item.summary)
+  return parts.flatMap((part) => textOf(part.text) ?? []).join(PART_BREAK)
+}
+
+function decodeContent(part: JsonRecord): AssistantPart[] {
+  const text = textOf(part.text) ?? ''
+  if (part.type === 'output_text') return text === '' ? [] : [{ type: 'text', text }]
+  const refusal = textOf(part.refusal) ?? ''
+  return part.type === 'refusal' && refusal !== '' ? [{ type: 'refusal', text: refusal }] : []
+}
+
+/** In the form that chat answers have them; each token's entry is the same in both. */
+export function toChatLogprobs(entries: readonly JsonValue[]): JsonRecord {
+  return { content: entries, refusal: null }
+}
+
+export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : []
+}
+
+function recordsOf(value: JsonValue | undefined): JsonRecord[] {
+  return listOf(value).filter(isRecord)
+}

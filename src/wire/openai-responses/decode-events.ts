@@ -1,0 +1,241 @@
+/** An upstream's Responses stream in the gateway's own events. It must not know callers. */
+import type { ChatEvent } from '../chat-answer.ts'
+import type { AssistantPart, JsonRecord } from '../chat-request.ts'
+import type { StreamDecoder } from '../codec.ts'
+import { isRecord, parseRecord, present, textOf } from '../read-json.ts'
+import { type SseFrame, SseFramer } from '../sse.ts'
+import { readUsage } from '../usage.ts'
+import {
+  callOf,
+  decodeItem,
+  finishReasonOf,
+  listOf,
+  PART_BREAK,
+  sealOf,
+  startOf,
+  toChatLogprobs,
+} from './decode-answer.ts'
+
+/** What is read; all else (`….in_progress`, `….done` of what came in deltas, unknown ones) is not even parsed. */
+const READ = new Set([
+  'response.created',
+  'response.output_item.added',
+  'response.output_text.delta',
+  'response.refusal.delta',
+  'response.reasoning_text.delta',
+  'response.reasoning_summary_text.delta',
+  'response.function_call_arguments.delta',
+  'response.output_item.done',
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+  'error',
+])
+
+/** `response.created` comes before anything is done: only these say that the model has begun, and so that a target answers. */
+const BEGUN = new Set(
+  [...READ].filter((type) => !['response.created', 'response.failed', 'error'].includes(type)),
+)
+
+/** What is known of an output item whose end has not come. */
+interface OpenItem {
+  /** Of a function call: its number among the calls. */
+  readonly call: number | undefined
+  /** Whether a delta of it came: without any, its end tells all of it. */
+  hasDeltas: boolean
+  /** Which of the two kinds of visible reasoning came first: only that one is shown. */
+  reasoning: 'text' | 'summary' | undefined
+  /** The part of the summary, or of the text, that is being written. */
+  part: unknown
+}
+
+export class ResponsesStreamDecoder implements StreamDecoder {
+  readonly #framer = new SseFramer()
+  readonly #items = new Map<unknown, OpenItem>()
+  #start: ChatEvent | undefined
+  #calls = 0
+  #isTextOpen = false
+  #isReasoningOpen = false
+  #hasFailed = false
+  #isComplete = false
+
+  push(chunk: Uint8Array): readonly ChatEvent[] {
+    return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
+  }
+
+  end(): readonly ChatEvent[] {
+    return this.#framer.end().flatMap((frame) => this.#decode(frame))
+  }
+
+  isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  #decode(frame: SseFrame): readonly ChatEvent[] {
+    if (this.#isComplete || this.#hasFailed) return []
+    if (frame.event !== undefined && !READ.has(frame.event)) return []
+    const event = parseRecord(frame.data)
+    if (event === undefined) return []
+    if (event.type === 'response.created') this.#start = { type: 'start', ...startOf(responseOf(event)) }
+    if (typeof event.type !== 'string' || !BEGUN.has(event.type)) return this.#read(event)
+    const start = this.#start
+    this.#start = undefined
+    return start === undefined ? this.#read(event) : [start, ...this.#read(event)]
+  }
+
+  #read(event: JsonRecord): readonly ChatEvent[] {
+    switch (event.type) {
+      case 'response.output_item.added':
+        return this.#beginItem(event)
+      case 'response.output_text.delta':
+        return this.#writeText(event)
+      case 'response.refusal.delta':
+        return this.#writeRefusal(event)
+      case 'response.reasoning_text.delta':
+        return this.#writeReasoning(event, 'text', event.content_index)
+      case 'response.reasoning_summary_text.delta':
+        return this.#writeReasoning(event, 'summary', event.summary_index)
+      case 'response.function_call_arguments.delta':
+        return this.#writeArguments(event)
+      case 'response.output_item.done':
+        return this.#endItem(event)
+      case 'response.completed':
+      case 'response.incomplete':
+        return this.#finish(responseOf(event))
+      case 'response.failed':
+        return this.#fail(responseOf(event).error)
+      case 'error':
+        // Documented flat, seen nested.
+        return this.#fail(event.error ?? event)
+      default:
+        return []
+    }
+  }
+
+  #beginItem(event: JsonRecord): readonly ChatEvent[] {
+    const item = isRecord(event.item) ? event.item : {}
+    if (item.type !== 'function_call') {
+      this.#items.set(event.output_index, newItem(undefined))
+      return []
+    }
+    const index = this.#calls
+    this.#calls += 1
+    this.#items.set(event.output_index, newItem(index))
+    return [...this.#close(), { type: 'tool-call-start', index, ...callOf(item) }]
+  }
+
+  #writeText(event: JsonRecord): readonly ChatEvent[] {
+    const text = this.#take(event)
+    if (text === '') return []
+    const closed = this.#isReasoningOpen ? this.#close() : []
+    this.#isTextOpen = true
+    const entries = listOf(event.logprobs)
+    const logprobs = entries.length === 0 ? undefined : toChatLogprobs(entries)
+    return [...closed, { type: 'text-delta', text, ...present({ logprobs }) }]
+  }
+
+  #writeRefusal(event: JsonRecord): readonly ChatEvent[] {
+    const text = this.#take(event)
+    return text === '' ? [] : [{ type: 'refusal-delta', text }]
+  }
+
+  #writeReasoning(event: JsonRecord, kind: 'text' | 'summary', part: unknown): readonly ChatEvent[] {
+    const item = this.#itemOf(event)
+    item.reasoning ??= kind
+    if (item.reasoning !== kind) return []
+    const delta = this.#take(event)
+    if (delta === '') return []
+    const isNextPart = item.part !== undefined && item.part !== part
+    item.part = part
+    const closed = this.#isTextOpen ? this.#close() : []
+    this.#isReasoningOpen = true
+    return [...closed, { type: 'reasoning-delta', text: isNextPart ? PART_BREAK + delta : delta }]
+  }
+
+  #writeArguments(event: JsonRecord): readonly ChatEvent[] {
+    const { call } = this.#itemOf(event)
+    const written = this.#take(event)
+    if (call === undefined || written === '') return []
+    return [{ type: 'tool-call-delta', index: call, arguments: written }]
+  }
+
+  /** The end of an item repeats all of it, and only here is encrypted reasoning whole. */
+  #endItem(event: JsonRecord): readonly ChatEvent[] {
+    const item = isRecord(event.item) ? event.item : {}
+    const begun = this.#items.has(event.output_index) ? [] : this.#beginItem(event)
+    const { call, hasDeltas } = this.#itemOf(event)
+    this.#items.delete(event.output_index)
+    const untold = hasDeltas ? [] : decodeItem(item).flatMap((part) => this.#tellWhole(part, call))
+    if (call !== undefined) return [...begun, ...untold, { type: 'tool-call-end', index: call }]
+    if (item.type !== 'reasoning') return [...untold, ...this.#close()]
+    const seal = sealOf(item)
+    if (seal === undefined) return [...untold, ...this.#close()]
+    this.#isReasoningOpen = false
+    return [...untold, { type: 'reasoning-end', seal }]
+  }
+
+  #tellWhole(part: AssistantPart, call: number | undefined): readonly ChatEvent[] {
+    switch (part.type) {
+      case 'text':
+        this.#isTextOpen = true
+        return [{ type: 'text-delta', text: part.text }]
+      case 'refusal':
+        return [{ type: 'refusal-delta', text: part.text }]
+      case 'reasoning':
+        if (part.text === '') return []
+        this.#isReasoningOpen = true
+        return [{ type: 'reasoning-delta', text: part.text }]
+      case 'tool-call':
+        return call === undefined ? [] : [{ type: 'tool-call-delta', index: call, arguments: part.arguments }]
+    }
+  }
+
+  #finish(response: JsonRecord): readonly ChatEvent[] {
+    this.#isComplete = true
+    const usage = readUsage('openai-responses', response.usage)
+    return [
+      ...this.#close(),
+      ...(usage === null ? [] : [{ type: 'usage' as const, usage }]),
+      { type: 'finish', reason: finishReasonOf(response, this.#calls > 0) },
+    ]
+  }
+
+  /** `error` is followed by `response.failed`, which says the same. */
+  #fail(error: unknown): readonly ChatEvent[] {
+    this.#hasFailed = true
+    const said = isRecord(error) ? error : {}
+    const message = textOf(said.message) ?? 'no message'
+    return [{ type: 'error', message, ...present({ code: textOf(said.code) }) }]
+  }
+
+  #take(event: JsonRecord): string {
+    const delta = textOf(event.delta) ?? ''
+    if (delta !== '') this.#itemOf(event).hasDeltas = true
+    return delta
+  }
+
+  #itemOf(event: JsonRecord): OpenItem {
+    const known = this.#items.get(event.output_index)
+    if (known !== undefined) return known
+    const item = newItem(undefined)
+    this.#items.set(event.output_index, item)
+    return item
+  }
+
+  #close(): readonly ChatEvent[] {
+    const ends: ChatEvent[] = []
+    if (this.#isTextOpen) ends.push({ type: 'text-end' })
+    if (this.#isReasoningOpen) ends.push({ type: 'reasoning-end' })
+    this.#isTextOpen = false
+    this.#isReasoningOpen = false
+    return ends
+  }
+}
+
+function newItem(call: number | undefined): OpenItem {
+  return { call, hasDeltas: false, reasoning: undefined, part: undefined }
+}
+
+function responseOf(event: JsonRecord): JsonRecord {
+  return isRecord(event.response) ? event.response : {}
+}

@@ -1,0 +1,140 @@
+/** Our requests as Responses for an upstream. The format's traps, with their causes, are in README.md. It must not know callers. */
+import type { ChatRequest, JsonRecord, ResponseFormat, Tool, ToolChoice } from '../chat-request.ts'
+import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import { present } from '../read-json.ts'
+import { encodeInput } from './encode-input.ts'
+import { toShortId } from './short-id.ts'
+
+/** Settings that the format has no place for. */
+const WITHOUT_PLACE = ['topK', 'stop', 'seed', 'presencePenalty', 'frequencyPenalty'] as const
+
+/** What models that refuse sampling settings refuse here. */
+const SAMPLING = ['temperature', 'topP', 'logprobs', 'topLogprobs'] as const
+
+/** OpenAI refuses a smaller limit. */
+const SMALLEST_OUTPUT_LIMIT = 16
+
+/** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
+export function encodeResponsesRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
+  const ignored = new Set<Feature>(WITHOUT_PLACE.filter((setting) => request[setting] !== undefined))
+  if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
+  const input = encodeInput(request.messages, { target, ignored })
+  const sampling = encodeSampling(request, target, ignored)
+  const members = present({
+    max_output_tokens: encodeLimit(request.maxOutputTokens, ignored),
+    ...sampling,
+    tools: request.tools?.map((tool) => encodeTool(tool)),
+    tool_choice: encodeToolChoice(request.toolChoice),
+    parallel_tool_calls: request.tools === undefined ? undefined : request.parallelToolCalls,
+    text: encodeFormat(request.responseFormat),
+    reasoning: encodeReasoning(request, target, ignored),
+    include: encodeInclude(target, sampling),
+    user: request.user === undefined ? undefined : toShortId(request.user),
+    metadata: request.metadata,
+    prompt_cache_key: request.promptCacheKey === undefined ? undefined : toShortId(request.promptCacheKey),
+    service_tier: encodeServiceTier(request, ignored),
+    stream: request.stream ? true : undefined,
+  }) as JsonRecord
+  // The upstream's default is to store.
+  return { body: { model: target.model, input, ...members, store: false }, ignored: [...ignored] }
+}
+
+function encodeLimit(limit: number | undefined, ignored: Set<Feature>): number | undefined {
+  if (limit === undefined || limit >= SMALLEST_OUTPUT_LIMIT) return limit
+  ignored.add('maxOutputTokens')
+  return SMALLEST_OUTPUT_LIMIT
+}
+
+function encodeSampling(request: ChatRequest, { traits }: EncodeTarget, ignored: Set<Feature>) {
+  if (traits.refusesSampling === true) {
+    for (const setting of SAMPLING) if (request[setting] !== undefined) ignored.add(setting)
+    return {}
+  }
+  return {
+    temperature: request.temperature,
+    top_p: request.topP,
+    top_logprobs: request.topLogprobs ?? (request.logprobs === true ? 0 : undefined),
+  }
+}
+
+/** Encrypted reasoning is asked for only from models that make any: of others OpenAI has refused it. */
+function encodeInclude({ traits }: EncodeTarget, sampling: JsonRecord | object): string[] | undefined {
+  const include = [
+    ...(traits.reasoning === undefined ? [] : ['reasoning.encrypted_content']),
+    ...('top_logprobs' in sampling && sampling.top_logprobs !== undefined
+      ? ['message.output_text.logprobs']
+      : []),
+  ]
+  return include.length === 0 ? undefined : include
+}
+
+/** What it takes for a tool without arguments to be accepted, strict or not. */
+const NO_PARAMETERS: JsonRecord = {
+  type: 'object',
+  properties: {},
+  required: [],
+  additionalProperties: false,
+}
+
+/** Absent, `strict` means true here, and elsewhere false: it is always said. */
+function encodeTool({ name, description, parameters, strict }: Tool): JsonRecord {
+  return {
+    type: 'function',
+    name,
+    ...present({ description }),
+    parameters: parameters ?? NO_PARAMETERS,
+    strict: strict ?? false,
+  }
+}
+
+function encodeToolChoice(choice: ToolChoice | undefined): string | JsonRecord | undefined {
+  if (choice === undefined) return undefined
+  return choice.type === 'tool' ? { type: 'function', name: choice.name } : choice.type
+}
+
+function encodeFormat(format: ResponseFormat | undefined): JsonRecord | undefined {
+  switch (format?.type) {
+    case undefined:
+      return undefined
+    case 'text':
+      return { format: { type: 'text' } }
+    case 'json':
+      return { format: { type: 'json_object' } }
+    case 'json-schema': {
+      const { name, schema, description, strict } = format
+      const shape = { type: 'json_schema', name: name ?? 'answer', schema }
+      return { format: { ...shape, ...present({ description, strict }) } }
+    }
+  }
+}
+
+function encodeReasoning(
+  { reasoning }: ChatRequest,
+  { traits }: EncodeTarget,
+  ignored: Set<Feature>,
+): JsonRecord | undefined {
+  if (reasoning === undefined) return undefined
+  const asked = reasoning.effort ?? toEffort(reasoning.budgetTokens)
+  if (traits.reasoning === undefined) {
+    if (asked !== 'none') ignored.add('reasoning')
+    return undefined
+  }
+  // A model that cannot but think refuses to be told not to.
+  const isRefused = asked === 'none' && traits.alwaysReasons === true
+  if (isRefused) ignored.add('reasoning.effort')
+  const effort = isRefused ? undefined : asked === 'max' ? 'xhigh' : asked
+  const summary = reasoning.summary === 'none' ? undefined : reasoning.summary
+  return effort === undefined && summary === undefined ? undefined : present({ effort, summary })
+}
+
+function toEffort(budgetTokens: number | undefined): string | undefined {
+  if (budgetTokens === undefined) return undefined
+  return budgetTokens <= 2048 ? 'low' : budgetTokens <= 8192 ? 'medium' : 'high'
+}
+
+/** The tiers are each vendor's own words. */
+function encodeServiceTier({ serviceTier, family }: ChatRequest, ignored: Set<Feature>): string | undefined {
+  if (serviceTier === undefined || family === 'openai-chat') return serviceTier
+  ignored.add('serviceTier')
+  return undefined
+}

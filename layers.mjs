@@ -12,7 +12,10 @@ export const layers = {
   store: { may: ['core', 'gateway'], does: 'Kysely schema, migrations, one file per aggregate' },
   ledger: { may: ['core', 'gateway', 'store'], does: 'journal on disk and its shipping into the store' },
   cluster: { may: ['core', 'gateway', 'store'], does: 'what nodes share: key and gate snapshots, limits' },
-  config: { may: ['core', 'providers'], does: 'settings from the environment, checked once' },
+  config: {
+    may: ['core', 'contract', 'providers'],
+    does: 'settings from the environment and the configuration file, checked once',
+  },
   telemetry: { may: ['core'], does: 'logs' },
   admin: {
     may: ['core', 'contract', 'wire', 'providers', 'store', 'cluster', 'gateway'],

@@ -43,6 +43,8 @@ export async function seedStore(
         targets: [{ model: 'openai/gpt-4o' }],
         strategy: 'fallback',
         hedgeAfterMs: null,
+        defaults: null,
+        overrides: 'ignore',
         timeoutMs: null,
         maxRetries: 0,
         createdAt: now,

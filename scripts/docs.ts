@@ -1,6 +1,7 @@
 /** Renews what documents take from the code: `bun scripts/docs.ts`; with --check it only says what is stale. */
 import { join } from 'node:path'
 import { layers, roots } from '../layers.mjs'
+import { conformanceTexts } from './conformance/conformance-texts.ts'
 import { layerTableText, replaceBetweenMarkers } from './layer-table.ts'
 
 const HOUSE = join(import.meta.dir, '..')
@@ -8,22 +9,40 @@ const DOCUMENTS = ['CONTRIBUTING.md', 'docs/architecture.md']
 
 const checkOnly = process.argv.includes('--check')
 const table = layerTableText(layers, roots)
+const conformance = conformanceTexts()
 let faults = 0
 
 for (const path of DOCUMENTS) {
-  const file = Bun.file(join(HOUSE, path))
-  const text = (await file.exists()) ? await file.text() : ''
+  const text = await read(path)
   const renewed = replaceBetweenMarkers(text, 'layers', table)
-  if (renewed === undefined) {
-    faults += 1
-    console.error(`${path}: the markers <!-- layers:start --> and <!-- layers:end --> are not there`)
-  } else if (renewed !== text && checkOnly) {
-    faults += 1
-    console.error(`${path}: the layer table differs from layers.mjs. Cure: make fmt`)
-  } else if (renewed !== text) {
-    await Bun.write(file, renewed)
-    console.log(`${path}: renewed`)
-  }
+  if (renewed === undefined)
+    complain(`${path}: the markers <!-- layers:start --> and <!-- layers:end --> are not there`)
+  else await renew(path, text, renewed, 'the layer table differs from layers.mjs')
 }
-console.log(`documents: ${DOCUMENTS.length} read, ${faults} faults`)
+for (const fault of conformance.faults) complain(`conformance: ${fault}`)
+for (const [path, text] of conformance.files) {
+  if (conformance.faults.length === 0)
+    await renew(path, await read(path), text, 'it is not what the probes in scripts/conformance/ find')
+}
+console.log(`documents: ${DOCUMENTS.length + conformance.files.size} read, ${faults} faults`)
 if (faults > 0) process.exitCode = 1
+
+async function read(path: string): Promise<string> {
+  const file = Bun.file(join(HOUSE, path))
+  return (await file.exists()) ? await file.text() : ''
+}
+
+async function renew(path: string, text: string, renewed: string, stale: string): Promise<void> {
+  if (renewed === text) return
+  if (checkOnly) {
+    complain(`${path}: ${stale}. Cure: make fmt`)
+    return
+  }
+  await Bun.write(join(HOUSE, path), renewed)
+  console.log(`${path}: renewed`)
+}
+
+function complain(text: string): void {
+  faults += 1
+  console.error(text)
+}

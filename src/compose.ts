@@ -14,10 +14,10 @@ import { TargetOrder } from './gateway/order-targets.ts'
 import type { PipelinePorts } from './gateway/pipeline.ts'
 import type { ReachableProvider } from './gateway/plan-targets.ts'
 import { TargetHealth } from './gateway/target-health.ts'
+import { testGate } from './gateway/test-gate.ts'
 import { Journal } from './ledger/journal.ts'
 import type { LedgerEvent } from './ledger/ledger-event.ts'
 import { Shipper } from './ledger/shipper.ts'
-import { catalog } from './providers/catalog.ts'
 import type { Provider } from './providers/define.ts'
 import { createRouter } from './server.ts'
 import { lockDataFolder } from './store/data-folder.ts'
@@ -85,8 +85,9 @@ export async function composeGatehouse({
       gates,
       keys,
       calls: store.calls,
-      providers: catalog.map((provider) => describeProvider(provider, settings, providers)),
+      providers: settings.providers.map((provider) => describeProvider(provider, settings, providers)),
       authenticate: (headers) => authenticate(ports, headers),
+      testGate: (caller, gate) => testGate(ports, caller, gate),
       onFailure: (error, requestId) => logFailure(log, error, requestId),
     })
   }
@@ -144,7 +145,7 @@ function reachableProviders(
   knownAddresses: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, ReachableProvider> {
   const reachable = new Map<string, ReachableProvider>()
-  for (const provider of catalog) {
+  for (const provider of settings.providers) {
     const baseUrl =
       settings.providerBaseUrls.get(provider.id) ?? knownAddresses.get(provider.id) ?? provider.baseUrl
     if (baseUrl !== undefined) reachable.set(provider.id, { ...provider, baseUrl })
@@ -159,7 +160,7 @@ function describeProvider(
 ) {
   const { id, name, docs, endpoints } = provider
   const configured = settings.providerKeys.has(id) && reachable.has(id)
-  return { id, name, docs, dialects: Object.keys(endpoints), configured }
+  return { id, name, docs: docs ?? null, dialects: Object.keys(endpoints), configured }
 }
 
 function readiness(journal: ReturnType<Journal['state']>) {

@@ -1,7 +1,8 @@
 /** A gateway inside the command line's own process: the same paths as a server's, without a listener. */
 import type { LocalGateway } from './cli/context.ts'
 import { composeGatehouse } from './compose.ts'
-import { type Environment, readSettings } from './config/settings.ts'
+import type { Environment } from './config/environment.ts'
+import { loadSettings } from './config/load-settings.ts'
 import { generateApiKey } from './core/api-key.ts'
 import { DEFAULT_ACCOUNT } from './core/ids.ts'
 import { sandboxAddresses, sandbox as sandboxProvider } from './providers/sandbox.ts'
@@ -11,7 +12,7 @@ import { createLog } from './telemetry/log.ts'
 
 /** @throws SettingsError, DataFolderInUseError with how to reach the server that has the folder, and store errors */
 export async function openLocalGateway(environment: Environment): Promise<LocalGateway> {
-  const settings = readSettings({
+  const settings = await loadSettings({
     ...environment,
     GATEHOUSE_LOG_LEVEL: environment.GATEHOUSE_LOG_LEVEL ?? 'silent',
   })

@@ -1,7 +1,9 @@
 /** `gatehouse serve`: from settings to a listening gateway and back to a clean exit. Knows no HTTP path. */
 import type { ServeFlags } from './cli/context.ts'
 import { composeGatehouse, type Gatehouse, VERSION } from './compose.ts'
-import { type Environment, readSettings, type Settings } from './config/settings.ts'
+import type { Environment } from './config/environment.ts'
+import { loadSettings } from './config/load-settings.ts'
+import type { Settings } from './config/settings.ts'
 import { DEFAULT_ACCOUNT, type GateId } from './core/ids.ts'
 import type { Secret } from './core/secret.ts'
 import { sandboxAddresses, sandbox as sandboxProvider } from './providers/sandbox.ts'
@@ -48,7 +50,7 @@ export async function serve({ settings, withSandbox }: ServeOptions): Promise<vo
 
 /** Options of the command line stand in for the variables they are named after. */
 export async function serveFromFlags(environment: Environment, flags: ServeFlags): Promise<void> {
-  const settings = readSettings({
+  const settings = await loadSettings({
     ...environment,
     ...(flags.host === undefined ? {} : { GATEHOUSE_HOST: flags.host }),
     ...(flags.port === undefined ? {} : { GATEHOUSE_PORT: String(flags.port) }),

@@ -5,17 +5,21 @@ import type { KeyRegistry } from '../cluster/key-registry.ts'
 import { errorBody } from '../contract/errors.ts'
 import type { ProviderBody } from '../contract/providers.ts'
 import type { GatewayError } from '../core/errors.ts'
+import type { Gate } from '../core/gate.ts'
 import type { Caller } from '../gateway/ports.ts'
+import type { TargetTest } from '../gateway/test-gate.ts'
 import type { CallTableStore } from '../store/calls.ts'
 
 export interface ControlPlaneDependencies {
   readonly gates: Pick<GateRegistry, 'find' | 'list' | 'create' | 'update' | 'delete'>
   readonly keys: Pick<KeyRegistry, 'list' | 'create' | 'import' | 'delete'>
   readonly calls: Pick<CallTableStore, 'list' | 'find'>
-  /** The catalog; a gate's targets may name these providers and no others. */
+  /** The catalog and the operator's own; a gate's targets may name these providers and no others. */
   readonly providers: readonly ProviderBody[]
   /** @throws GatewayError `unauthorized` */
   readonly authenticate: (headers: Headers) => Caller
+  /** Asks every target of the gate once, as a call of the caller's. */
+  readonly testGate: (caller: Caller, gate: Gate) => Promise<readonly TargetTest[]>
   /** Told of every `internal_error`, with its cause, before it is answered. */
   readonly onFailure?: (error: GatewayError, requestId: string) => void
 }

@@ -4,6 +4,7 @@ import { GateRegistry } from '../cluster/gate-registry.ts'
 import { KeyRegistry } from '../cluster/key-registry.ts'
 import { hashApiKey } from '../core/api-key.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { Gate } from '../core/gate.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import type { Caller } from '../gateway/ports.ts'
@@ -63,7 +64,16 @@ async function start() {
   }
   const onFailure = (error: GatewayError) => void failures.push(error)
   const { calls } = store
-  const controlPlane = createControlPlane({ gates, keys, calls, providers, authenticate, onFailure })
+  const testGate = async (_caller: Caller, gate: Gate) =>
+    gate.targets.map(({ model }) => ({
+      target: model,
+      status: 'ok' as const,
+      httpStatus: 200,
+      latencyMs: 3,
+      dialect: 'openai-chat' as const,
+    }))
+  const dependencies = { gates, keys, calls, providers, authenticate, onFailure, testGate }
+  const controlPlane = createControlPlane(dependencies)
   const demo = { id: 'demo' as GateId, description: '', targets: [target], timeoutMs: 1000, maxRetries: 1 }
   await gates.create(DEFAULT_ACCOUNT, demo)
   return { time, failures, store, keys, gates, controlPlane }

@@ -5,6 +5,7 @@ import { strangerKey, target, testKey, useControlPlane } from './control-plane.f
 const { check, send, sendForJson } = useControlPlane()
 
 const gate = { id: 'new', targets: [target] }
+const defaulting = (defaults: object) => ({ ...gate, defaults })
 const url = '/v1/gates'
 const create = 'POST /v1/gates'
 
@@ -18,6 +19,8 @@ describe('creating a gate', () => {
       '"id":"gate-',
       '"timeoutMs":null',
       '"maxRetries":0',
+      '"defaults":{}',
+      '"overrides":"ignore"',
     ],
     {
       name: 'everything there is',
@@ -28,8 +31,14 @@ describe('creating a gate', () => {
         displayName: 'Démo',
         description: 'a\nb',
         strategy: 'fallback',
-        defaults: {},
-        overrides: 'ignore',
+        defaults: {
+          instructions: 'Be brief.',
+          temperature: 2,
+          topP: 0,
+          maxOutputTokens: 1,
+          reasoningEffort: 'xhigh',
+        },
+        overrides: 'reject',
         timeoutMs: 3_600_000,
         maxRetries: 5,
       },
@@ -37,8 +46,8 @@ describe('creating a gate', () => {
       holds: [
         '"displayName":"Démo"',
         '"strategy":"fallback"',
-        '"defaults":{}',
-        '"overrides":"ignore"',
+        '"defaults":{"instructions":"Be brief.","temperature":2,"topP":0,"maxOutputTokens":1,"reasoningEffort":"xhigh"}',
+        '"overrides":"reject"',
         '"createdAt":"2026-01-02T03:04:05.',
       ],
       hides: ['accountId', 'acct_'],
@@ -117,8 +126,61 @@ describe('creating a gate', () => {
     ['a strategy that is none', create, { ...gate, strategy: 'random' }, 400, 'strategy: ', 'weighted'],
     ['a hedge after 0 ms', create, { ...gate, hedgeAfterMs: 0 }, 400, 'hedgeAfterMs: must be at least 1'],
     ['strategy null', create, { ...gate, strategy: null }, 400, 'strategy: '],
-    ['defaults', create, { ...gate, defaults: { temperature: 1 } }, 400, 'defaults: must be {}'],
-    ['overrides allow', create, { ...gate, overrides: 'allow' }, 400, 'overrides: must be \\"ignore\\"'],
+    [
+      'a temperature of 2.1',
+      create,
+      defaulting({ temperature: 2.1 }),
+      400,
+      'defaults.temperature: must be at most 2',
+    ],
+    [
+      'a temperature as text',
+      create,
+      defaulting({ temperature: '1' }),
+      400,
+      'defaults.temperature: must be a number',
+    ],
+    ['a topP of 1.1', create, defaulting({ topP: 1.1 }), 400, 'defaults.topP: must be at most 1'],
+    [
+      'a limit of 0',
+      create,
+      defaulting({ maxOutputTokens: 0 }),
+      400,
+      'defaults.maxOutputTokens: must be at least 1',
+    ],
+    [
+      'half a token',
+      create,
+      defaulting({ maxOutputTokens: 1.5 }),
+      400,
+      'defaults.maxOutputTokens: must be a whole',
+    ],
+    [
+      'an effort that is none',
+      create,
+      defaulting({ reasoningEffort: 'huge' }),
+      400,
+      'defaults.reasoningEffort: ',
+      'xhigh',
+    ],
+    ['empty instructions', create, defaulting({ instructions: '' }), 400, 'defaults.instructions: '],
+    ['instructions of 100,000 characters', create, defaulting({ instructions: 'x'.repeat(100_000) }), 201],
+    [
+      'one character more',
+      create,
+      defaulting({ instructions: 'x'.repeat(100_001) }),
+      400,
+      'defaults.instructions: ',
+    ],
+    [
+      'a default that is unknown',
+      create,
+      defaulting({ top_p: 1 }),
+      400,
+      'defaults.top_p: is not a known field',
+    ],
+    ['defaults null', create, { ...gate, defaults: null }, 400, 'defaults: must be an object'],
+    ['overrides that are none', create, { ...gate, overrides: 'maybe' }, 400, 'overrides: '],
     ['a timeout of 0', create, { ...gate, timeoutMs: 0 }, 400, 'timeoutMs: must be at least 1'],
     [
       'a timeout of more than an hour',
@@ -238,11 +300,14 @@ describe('changing, showing and deleting a gate', () => {
     ['nothing', 'PATCH /v1/gates/demo', {}, 200, '"timeoutMs":1000', '"maxRetries":1', '"description":""'],
     ['the timeout away', 'PATCH /v1/gates/demo', { timeoutMs: null }, 200, '"timeoutMs":null'],
     [
-      'the constants as they are',
+      'overrides',
       'PATCH /v1/gates/demo',
-      { strategy: 'fallback', defaults: {}, overrides: 'ignore' },
+      { overrides: 'allow' },
       200,
+      '"overrides":"allow"',
+      '"defaults":{}',
     ],
+    ['defaults', 'PATCH /v1/gates/demo', { defaults: { topP: 1 } }, 200, '"defaults":{"topP":1}'],
     ['the id', 'PATCH /v1/gates/demo', { id: 'demo' }, 400, 'id: cannot be changed'],
     ['createdAt', 'PATCH /v1/gates/demo', { createdAt: null }, 400, 'createdAt: cannot be changed'],
     ['targets to none', 'PATCH /v1/gates/demo', { targets: [] }, 400, 'targets: '],
@@ -304,9 +369,42 @@ describe('changing, showing and deleting a gate', () => {
     ['deleted though not there', 'DELETE /v1/gates/nope', undefined, 404, 'gate_not_found'],
   ])
 
+  test('new defaults replace the old ones together, and {} takes them away', async () => {
+    const patch = (body: object) => sendForJson({ method: 'PATCH', url: demo, body })
+    await patch({ defaults: { temperature: 1, topP: 1 } })
+    expect((await patch({ displayName: 'x' })).defaults).toEqual({ temperature: 1, topP: 1 })
+    expect((await patch({ defaults: { topP: 0.5 } })).defaults).toEqual({ topP: 0.5 })
+    expect((await patch({ defaults: {} })).defaults).toEqual({})
+  })
+
   test('a deleted gate is gone, and its id free', async () => {
     await send({ method: 'DELETE', url: demo })
     expect((await send({ url: demo })).status).toBe(404)
     expect((await send({ method: 'POST', url, body: { ...gate, id: 'demo' } })).status).toBe(201)
   })
+})
+
+describe('testing a gate', () => {
+  const path = 'POST /v1/gates/demo/test'
+  check([
+    [
+      'without a body',
+      path,
+      undefined,
+      200,
+      '{"gateId":"demo","results":[{"target":"openai/gpt-5","status":"ok"',
+    ],
+    ['with an empty object', path, {}, 200, '"latencyMs":3'],
+    ['with something to say', path, { target: 'x' }, 400, 'target: is not a known field'],
+    ['with a body that is none', path, '[', 400, 'not a valid JSON object'],
+    ['one that is not there', 'POST /v1/gates/nope/test', undefined, 404, '"error":"gate_not_found"'],
+    ['by another method', 'GET /v1/gates/demo/test', undefined, 405],
+    {
+      name: "a stranger's",
+      method: 'POST',
+      url: '/v1/gates/demo/test',
+      headers: { authorization: `Bearer ${strangerKey}` },
+      status: 404,
+    },
+  ])
 })

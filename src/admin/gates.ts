@@ -1,6 +1,7 @@
 /** `/v1/gates`: reads and writes gates. What a gate is for is not known here. */
 import { createRoute, z } from '@hono/zod-openapi'
 import { gateNotFound } from '../cluster/gate-registry.ts'
+import type { defaultsBody } from '../contract/gate-defaults.ts'
 import {
   createGateBody,
   createGateNotes,
@@ -11,7 +12,7 @@ import {
   updateGateNotes,
 } from '../contract/gates.ts'
 import { noQuery, pageQuery } from '../contract/lists.ts'
-import type { Gate } from '../core/gate.ts'
+import type { Gate, GateDefaults } from '../core/gate.ts'
 import type { GateId } from '../core/ids.ts'
 import {
   type ControlPlaneApp,
@@ -94,18 +95,12 @@ export function bindGates(app: ControlPlaneApp, { gates, providers }: ControlPla
   app.openapi(
     createGateRoute,
     async (c) => {
-      const { id, displayName, description, targets, strategy, hedgeAfterMs, timeoutMs, maxRetries } =
-        c.req.valid('json')
-      assertKnownProviders(targets, providerIds)
+      const { id, defaults, ...settings } = c.req.valid('json')
+      assertKnownProviders(settings.targets, providerIds)
       const gate = await gates.create(callerOf(c.env).accountId, {
+        ...settings,
         id: id as GateId | undefined,
-        displayName,
-        description,
-        targets,
-        strategy,
-        hedgeAfterMs,
-        timeoutMs,
-        maxRetries,
+        defaults: toDefaults(defaults),
       })
       return c.json(toGateBody(gate), 201)
     },
@@ -121,17 +116,11 @@ export function bindGates(app: ControlPlaneApp, { gates, providers }: ControlPla
   app.openapi(
     updateRoute,
     async (c) => {
-      const { displayName, description, targets, strategy, hedgeAfterMs, timeoutMs, maxRetries } =
-        c.req.valid('json')
-      if (targets !== undefined) assertKnownProviders(targets, providerIds)
+      const { defaults, ...changes } = c.req.valid('json')
+      if (changes.targets !== undefined) assertKnownProviders(changes.targets, providerIds)
       const gate = await gates.update(callerOf(c.env).accountId, c.req.valid('param').id, {
-        displayName,
-        description,
-        targets,
-        strategy,
-        hedgeAfterMs,
-        timeoutMs,
-        maxRetries,
+        ...changes,
+        defaults: defaults === undefined ? undefined : toDefaults(defaults),
       })
       return c.json(toGateBody(gate), 200)
     },
@@ -156,6 +145,12 @@ function assertKnownProviders(
   if (problems.length > 0) throw refuse(problems)
 }
 
+/** The hot path asks whether there are any. */
+function toDefaults(defaults: z.infer<typeof defaultsBody>): GateDefaults | null {
+  const given = Object.entries(defaults).filter(([, value]) => value !== undefined)
+  return given.length === 0 ? null : Object.fromEntries(given)
+}
+
 function toPosition(gate: Gate): Position {
   return { at: gate.createdAt, id: gate.id }
 }
@@ -168,8 +163,8 @@ function toGateBody(gate: Gate): GateBody {
     targets: gate.targets.map(({ model, weight }) => (weight === undefined ? { model } : { model, weight })),
     strategy: gate.strategy,
     hedgeAfterMs: gate.hedgeAfterMs,
-    defaults: {},
-    overrides: 'ignore',
+    defaults: { ...gate.defaults },
+    overrides: gate.overrides,
     timeoutMs: gate.timeoutMs,
     maxRetries: gate.maxRetries,
     createdAt: new Date(gate.createdAt).toISOString(),

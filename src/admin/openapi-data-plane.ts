@@ -258,6 +258,10 @@ const answerHeaders = {
     description: '`provider/model` that answered.',
     schema: { type: 'string' as const },
   },
+  'x-gatehouse-ignored': {
+    description: 'Fields that had no effect: the gate decides them, or the target cannot take them.',
+    schema: { type: 'string' as const },
+  },
   'x-gatehouse-attempts': {
     description: 'How often an upstream was asked.',
     schema: { type: 'integer' as const },

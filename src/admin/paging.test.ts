@@ -11,6 +11,8 @@ describe('lists', () => {
   check([
     ['gates', 'GET /v1/gates', undefined, 200, '"nextCursor":null', '"id":"demo"'],
     ['providers', 'GET /v1/providers', undefined, 200, '"id":"mistral"', '"configured":true'],
+    ['conformance', 'GET /v1/conformance', undefined, 200, '"verdict":"relayed"', '"nextCursor":null'],
+    ['a parameter on conformance', 'GET /v1/conformance?provider=x', undefined, 400, 'provider: '],
     ['limit 1', 'GET /v1/gates?limit=1', undefined, 200],
     ['limit 200', 'GET /v1/gates?limit=200', undefined, 200],
     ...['0', '201', '-1', '1.5', '1e1', 'x', '', ' 5', '9999999999'].map((limit) => ({

@@ -12,6 +12,7 @@ describe('every route', () => {
     ['GET', '/v1/gates/demo'],
     ['PATCH', '/v1/gates/demo'],
     ['DELETE', '/v1/gates/demo'],
+    ['POST', '/v1/gates/demo/test'],
     ['GET', '/v1/keys'],
     ['POST', '/v1/keys'],
     ['POST', '/v1/keys/import'],
@@ -19,6 +20,7 @@ describe('every route', () => {
     ['GET', '/v1/logs'],
     ['GET', '/v1/logs/req_1'],
     ['GET', '/v1/providers'],
+    ['GET', '/v1/conformance'],
   ]
   check([
     ...routes.map(([method, path]) => ({
@@ -59,7 +61,7 @@ describe('every route', () => {
         .filter(([, operation]) => !operation.tags.includes('Inference'))
         .map(([method]) => `${method.toUpperCase()} ${path.replace('{id}', 'x')}`),
     )
-    const listed = routes.map(([method, path]) => `${method} ${path.replace(/(demo|key_1|req_1)$/, 'x')}`)
+    const listed = routes.map(([method, path]) => `${method} ${path.replace(/\/(demo|key_1|req_1)\b/, '/x')}`)
     expect(listed.sort()).toEqual(described.sort())
   })
 

@@ -4,7 +4,9 @@
  */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { bindConformance } from './conformance.ts'
 import type { ControlPlaneApp, ControlPlaneBindings, ControlPlaneDependencies } from './control-plane-app.ts'
+import { bindGateTests } from './gate-tests.ts'
 import { bindGates } from './gates.ts'
 import { bindKeys } from './keys.ts'
 import { bindLogs } from './logs.ts'
@@ -20,6 +22,8 @@ export interface ControlPlane {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+/** What may be asked for without saying more. */
+const BODILESS_PATH = /^\/v1\/gates\/[^/]+\/test$/
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([OPENAPI_PATH])
 
 export function createControlPlane(dependencies: ControlPlaneDependencies): ControlPlane {
@@ -27,9 +31,11 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     defaultHook: refuseProblems(),
   })
   bindGates(app, dependencies)
+  bindGateTests(app, dependencies)
   bindKeys(app, dependencies)
   bindLogs(app, dependencies)
   bindProviders(app, dependencies)
+  bindConformance(app)
   bindOpenApi(app)
   app.onError((error, c) => answerError(error, c.env.requestId))
 
@@ -53,7 +59,7 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     const bindings: ControlPlaneBindings = PUBLIC_PATHS.has(path)
       ? { requestId }
       : { requestId, caller: dependencies.authenticate(request.headers) }
-    return app.fetch(await withCheckedBody(request), bindings)
+    return app.fetch(await withCheckedBody(request, BODILESS_PATH.test(path)), bindings)
   }
 
   function answerError(thrown: unknown, requestId: string): Response {
@@ -63,11 +69,14 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
   }
 }
 
-/** The request as the resources see it: its body, where its method has one, is a JSON object and says so. */
-async function withCheckedBody(request: Request): Promise<Request> {
+/**
+ * The request as the resources see it: its body, where its method has one, is a JSON object and says so.
+ * @param mayBeAbsent no body is then as good as `{}`
+ */
+async function withCheckedBody(request: Request, mayBeAbsent: boolean): Promise<Request> {
   const { url, method } = request
   if (!METHODS_WITH_BODY.has(method)) return new Request(url, { method })
-  const body = await readJsonBody(request)
+  const body = mayBeAbsent && request.body === null ? '{}' : await readJsonBody(request)
   return new Request(url, { method, body, headers: { 'content-type': 'application/json' } })
 }
 

@@ -1,22 +1,13 @@
 /** `gatehouse gates`: create, list, show, update and delete gates. */
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { CliError } from './cli-error.ts'
 import { type JsonObject, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
+import { type GateFlags, setsSomeDefaults, toGateBody, withGateOptions } from './gate-options.ts'
+import { showTest } from './gate-test-table.ts'
 import { confirmDeletion } from './input.ts'
 import { formatTime, printJson, printLine, toPrintable } from './output.ts'
-import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
-
-interface GateFlags {
-  readonly target?: readonly string[]
-  readonly name?: string
-  readonly description?: string
-  readonly timeoutMs?: number | null
-  readonly maxRetries?: number
-  readonly strategy?: string
-  readonly weights?: readonly number[]
-  readonly hedgeAfterMs?: number | null
-}
+import { asJson, example, parseLimit, printListing } from './program-parts.ts'
 
 export function bindGates(program: Command, context: CliContext): void {
   const gates = program.command('gates').description('gates: the names that stand where a model name was')
@@ -34,7 +25,7 @@ export function bindGates(program: Command, context: CliContext): void {
       if (flags.target === undefined)
         throw new CliError('usage', 'A gate needs a target: give --target provider/model.')
       const gate = await withClient(context, (client) =>
-        client.json('/v1/gates', 'id', { method: 'POST', body: { id, ...toBody(flags) } }),
+        client.json('/v1/gates', 'id', { method: 'POST', body: { id, ...toGateBody(flags) } }),
       )
       show(gate, asJson(command))
     })
@@ -61,15 +52,29 @@ export function bindGates(program: Command, context: CliContext): void {
     })
 
   withGateOptions(gates.command('update <id>'))
+    .option('--clear-defaults', 'take all defaults away, but for those given with it')
     .description('change a gate; what is not given stays as it is')
     .addHelpText('after', example('gatehouse gates update assistant --target openai/gpt-5 --max-retries 1'))
     .action(async (id: string, flags: GateFlags, command: Command) => {
-      if (Object.keys(toBody(flags)).length === 0)
+      if (Object.keys(toGateBody(flags)).length === 0)
         throw new CliError('usage', 'There is nothing to change: give at least one option.')
-      const gate = await withClient(context, (client) =>
-        client.json(pathOf(id), 'id', { method: 'PATCH', body: toBody(flags) }),
-      )
+      const gate = await withClient(context, async (client) => {
+        // Defaults change together, so those that are not given are read first.
+        const current = setsSomeDefaults(flags) ? await client.json(pathOf(id), 'id') : {}
+        return client.json(pathOf(id), 'id', { method: 'PATCH', body: toGateBody(flags, current) })
+      })
       show(gate, asJson(command))
+    })
+
+  gates
+    .command('test <id>')
+    .description('ask every target of a gate once, with a tiny call that counts and is logged like any other')
+    .addHelpText('after', example('gatehouse gates test assistant'))
+    .action(async (id: string, _flags, command: Command) => {
+      const test = await withClient(context, (client) =>
+        client.json(`${pathOf(id)}/test`, 'results', { method: 'POST' }),
+      )
+      showTest(test, asJson(command))
     })
 
   gates
@@ -83,68 +88,6 @@ export function bindGates(program: Command, context: CliContext): void {
       if (asJson(command)) return printJson({ id, deleted: true })
       printLine(`Deleted ${id}.`)
     })
-}
-
-function withGateOptions(command: Command): Command {
-  return command
-    .option('--target <provider/model>', 'a target; again for each further one, in their order', collect)
-    .option('--name <text>', 'display name')
-    .option('--description <text>', 'what it is for')
-    .option(
-      '--timeout-ms <ms>',
-      "longest call, in milliseconds, or 'none' for the server's limit",
-      parseTimeout,
-    )
-    .addOption(
-      new Option('--strategy <name>', 'which target is asked first').choices([
-        'fallback',
-        'weighted',
-        'fastest',
-      ]),
-    )
-    .option('--weights <n,n,…>', 'shares of the targets under weighted, in their order', parseWeights)
-    .option(
-      '--hedge-after-ms <ms>',
-      "ask the next target as well when the first byte is this late, or 'none'",
-      parseTimeout,
-    )
-    .option('--max-retries <n>', 'times a target is tried again, 0 to 5', (text) =>
-      parseWhole(text, { min: 0, max: 5 }),
-    )
-}
-
-function collect(value: string, previous: readonly string[] | undefined): readonly string[] {
-  return [...(previous ?? []), value]
-}
-
-function parseTimeout(text: string): number | null {
-  return text === 'none' ? null : parseWhole(text, { min: 1, max: 3_600_000 })
-}
-
-function parseWeights(text: string): readonly number[] {
-  return text.split(',').map((weight) => parseWhole(weight.trim(), { min: 0, max: 1000 }))
-}
-
-function toTarget(model: string, weight: number | undefined): JsonObject {
-  return weight === undefined ? { model } : { model, weight }
-}
-
-/** Only what was given, so that a PATCH changes nothing else. */
-function toBody(flags: GateFlags): JsonObject {
-  const { target, weights, name, description, strategy, hedgeAfterMs, timeoutMs, maxRetries } = flags
-  if (weights !== undefined && weights.length !== (target?.length ?? 0))
-    throw new CliError('usage', 'Give as many --weights as there are --target options.')
-  return {
-    ...(target === undefined
-      ? {}
-      : { targets: target.map((model, index) => toTarget(model, weights?.[index])) }),
-    ...(name === undefined ? {} : { displayName: name }),
-    ...(description === undefined ? {} : { description }),
-    ...(strategy === undefined ? {} : { strategy }),
-    ...(hedgeAfterMs === undefined ? {} : { hedgeAfterMs }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(maxRetries === undefined ? {} : { maxRetries }),
-  }
 }
 
 function pathOf(id: string): string {
@@ -168,10 +111,33 @@ function show(gate: JsonObject, isJson: boolean): void {
     ['targets', targetsOf(gate).join(', ')],
     ['strategy', String(gate.strategy)],
     ['hedge after', gate.hedgeAfterMs === null ? 'never' : `${gate.hedgeAfterMs} ms`],
+    ['overrides', String(gate.overrides)],
+    ...defaultsOf(gate),
     ['timeout', gate.timeoutMs === null ? "the server's limit" : `${gate.timeoutMs} ms`],
     ['retries', String(gate.maxRetries)],
     ['created', formatTime(gate.createdAt)],
     ['updated', formatTime(gate.updatedAt)],
   ]
-  for (const [name, value] of fields) printLine(`${name.padEnd(12)}${toPrintable(value)}`)
+  for (const [name, value] of fields) printLine(`${name.padEnd(NAME_WIDTH)}${toPrintable(value)}`)
 }
+
+const NAME_WIDTH = 15
+
+const DEFAULT_NAMES: readonly (readonly [string, string])[] = [
+  ['instructions', 'instructions'],
+  ['temperature', 'temperature'],
+  ['topP', 'top p'],
+  ['maxOutputTokens', 'output limit'],
+  ['reasoningEffort', 'effort'],
+]
+
+/** Those that the gate has; instructions on one line, and not all of them. */
+function defaultsOf(gate: JsonObject): (readonly [string, string])[] {
+  const defaults = (gate.defaults ?? {}) as JsonObject
+  return DEFAULT_NAMES.filter(([member]) => defaults[member] !== undefined).map(([member, name]) => {
+    const text = String(defaults[member]).replaceAll(/\s+/g, ' ')
+    return [name, text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text]
+  })
+}
+
+const MAX_SHOWN = 60

@@ -30,6 +30,15 @@ export function parseWhole(text: string, range: { readonly min: number; readonly
   return value
 }
 
+/** @throws InvalidArgumentError, which commander reports with the option's name */
+export function parseDecimal(text: string, range: { readonly min: number; readonly max: number }): number {
+  const value = Number(text)
+  if (!/^\d+(?:\.\d+)?$/.test(text) || value < range.min || value > range.max) {
+    throw new InvalidArgumentError(`It must be a number from ${range.min} to ${range.max}.`)
+  }
+  return value
+}
+
 /** A list as a table or as a JSON array, and a word when the limit has cut it. */
 export function printListing(
   listing: Listing,

@@ -7,6 +7,7 @@ import { bindGates } from './gates.ts'
 import { bindKeys } from './keys.ts'
 import { onReaderGone } from './output.ts'
 import { example, parsePort } from './program-parts.ts'
+import { bindProviders } from './providers.ts'
 import { bindSandbox } from './sandbox.ts'
 
 const WHERE_TO = `
@@ -32,6 +33,7 @@ export async function runProgram(context: CliContext, argv: readonly string[]): 
   bindSandbox(program)
   bindKeys(program, context)
   bindGates(program, context)
+  bindProviders(program, context)
   bindCall(program, context)
   inheritSettings(program, program)
   try {

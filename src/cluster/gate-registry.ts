@@ -1,7 +1,7 @@
 /** The gates that this node serves, in memory, with the store behind them. Knows nothing of HTTP or of providers. */
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Gate, Strategy } from '../core/gate.ts'
+import type { Gate, GateDefaults, Overrides, Strategy } from '../core/gate.ts'
 import { type AccountId, createGateId, type GateId } from '../core/ids.ts'
 import type { GateStore } from '../gateway/ports.ts'
 import type { GateTableStore } from '../store/gates.ts'
@@ -18,6 +18,9 @@ export interface NewGate extends Pick<GateSettings, 'targets' | 'timeoutMs' | 'm
   /** `fallback` when absent. */
   readonly strategy?: Strategy | undefined
   readonly hedgeAfterMs?: number | null | undefined
+  readonly defaults?: GateDefaults | null | undefined
+  /** `ignore` when absent. */
+  readonly overrides?: Overrides | undefined
   /** Generated when absent. */
   readonly id?: GateId | undefined
   /** The id when absent. */
@@ -70,6 +73,8 @@ export class GateRegistry implements GateStore {
         targets: settings.targets,
         strategy: settings.strategy ?? 'fallback',
         hedgeAfterMs: settings.hedgeAfterMs ?? null,
+        defaults: settings.defaults ?? null,
+        overrides: settings.overrides ?? 'ignore',
         timeoutMs: settings.timeoutMs,
         maxRetries: settings.maxRetries,
         createdAt: now,
@@ -94,6 +99,8 @@ export class GateRegistry implements GateStore {
         targets: changes.targets ?? current.targets,
         strategy: changes.strategy ?? current.strategy,
         hedgeAfterMs: changes.hedgeAfterMs === undefined ? current.hedgeAfterMs : changes.hedgeAfterMs,
+        defaults: changes.defaults === undefined ? current.defaults : changes.defaults,
+        overrides: changes.overrides ?? current.overrides,
         timeoutMs: changes.timeoutMs === undefined ? current.timeoutMs : changes.timeoutMs,
         maxRetries: changes.maxRetries ?? current.maxRetries,
         updatedAt: this.#clock.now(),

@@ -1,17 +1,13 @@
 /** Settings from the environment, read once and checked with a message that names the variable. Holds no defaults of stages. */
-import { isAbsolute, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { isNewKey } from '../core/api-key.ts'
 import { Secret } from '../core/secret.ts'
 import { catalog } from '../providers/catalog.ts'
-import { baseUrlVariable, keyVariable } from '../providers/define.ts'
+import type { Provider } from '../providers/define.ts'
+import { type Environment, SettingsError } from './environment.ts'
+import { type ProviderSettings, readProviderSettings } from './provider-settings.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
-
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError'
-}
-
-export interface Settings {
+export interface Settings extends ProviderSettings {
   readonly host: string
   readonly port: number
   readonly dataFolder: string
@@ -32,9 +28,8 @@ export interface Settings {
     readonly idleMs: number
     readonly totalMs: number
   }
-  /** Provider id → what the operator gave for it. */
-  readonly providerKeys: ReadonlyMap<string, Secret>
-  readonly providerBaseUrls: ReadonlyMap<string, string>
+  /** The catalog, and the operator's own. */
+  readonly providers: readonly Provider[]
   /** Variables that look like ours and are none: most likely misspelt. */
   readonly unknownVariables: readonly string[]
 }
@@ -44,6 +39,7 @@ export const VARIABLES = {
   GATEHOUSE_HOST: 'address to listen on (127.0.0.1)',
   GATEHOUSE_PORT: 'port to listen on; 0 takes any free one (4000)',
   GATEHOUSE_DATA_DIR: 'folder for the database and the journal (./data)',
+  GATEHOUSE_CONFIG: 'configuration file (gatehouse.yaml in the data folder, when it is there)',
   GATEHOUSE_BOOTSTRAP_KEY: 'a key `sk-svc-…` to accept as the first one',
   GATEHOUSE_LOG_LEVEL: 'trace, debug, info, warn, error or silent (info)',
   GATEHOUSE_REQUESTS_PER_MINUTE: 'calls that one key may make a minute (1000000)',
@@ -65,18 +61,20 @@ export const VARIABLES = {
 
 type Variable = keyof typeof VARIABLES
 
-/** @throws SettingsError naming the variable that is wrong */
-export function readSettings(environment: Environment): Settings {
+/**
+ * @param providers all that there are
+ * @throws SettingsError naming the variable that is wrong
+ */
+export function readSettings(environment: Environment, providers: readonly Provider[] = catalog): Settings {
   const integer = (name: Variable, fallback: number, range: { min: number; max: number }) =>
     readInteger(environment, name, fallback, range)
   const text = (name: Variable, fallback: string) => environment[name] || fallback
   const positive = { min: 1, max: Number.MAX_SAFE_INTEGER }
   const milliseconds = { min: 1, max: 86_400_000 }
-  const folder = text('GATEHOUSE_DATA_DIR', 'data')
   return {
     host: text('GATEHOUSE_HOST', '127.0.0.1'),
     port: integer('GATEHOUSE_PORT', 4000, { min: 0, max: 65_535 }),
-    dataFolder: isAbsolute(folder) ? folder : resolve(folder),
+    dataFolder: readDataFolder(environment),
     bootstrapKey: readBootstrapKey(environment),
     logLevel: readChoice(environment, 'GATEHOUSE_LOG_LEVEL', LOG_LEVELS),
     requestsPerMinute: integer('GATEHOUSE_REQUESTS_PER_MINUTE', 1_000_000, positive),
@@ -93,11 +91,17 @@ export function readSettings(environment: Environment): Settings {
       idleMs: integer('GATEHOUSE_IDLE_TIMEOUT_MS', 300_000, milliseconds),
       totalMs: integer('GATEHOUSE_TOTAL_TIMEOUT_MS', 3_600_000, milliseconds),
     },
-    ...readProviders(environment),
+    providers,
+    ...readProviderSettings(environment, providers),
     unknownVariables: Object.keys(environment).filter(
       (name) => name.startsWith('GATEHOUSE_') && !Object.hasOwn(VARIABLES, name),
     ),
   }
+}
+
+/** Absolute. */
+export function readDataFolder(environment: Environment): string {
+  return resolve(environment.GATEHOUSE_DATA_DIR || 'data')
 }
 
 /** The first is the default. */
@@ -143,40 +147,4 @@ function readBootstrapKey(environment: Environment): Secret | undefined {
     )
   }
   return new Secret(key)
-}
-
-function readProviders(environment: Environment) {
-  const providerKeys = new Map<string, Secret>()
-  const providerBaseUrls = new Map<string, string>()
-  for (const { id, fallbackKey } of catalog) {
-    const key = environment[keyVariable(id)] || fallbackKey
-    if (key !== undefined) providerKeys.set(id, readProviderKey(keyVariable(id), key))
-    const address = environment[baseUrlVariable(id)]
-    if (address) providerBaseUrls.set(id, readBaseUrl(baseUrlVariable(id), address))
-  }
-  return { providerKeys, providerBaseUrls }
-}
-
-function readProviderKey(name: string, key: string): Secret {
-  const trimmed = key.trim()
-  if (!/^[\x21-\x7e]+$/.test(trimmed)) {
-    throw new SettingsError(`${name} holds characters that cannot stand in a header.`)
-  }
-  return new Secret(trimmed)
-}
-
-function readBaseUrl(name: string, address: string): string {
-  const url = URL.parse(address)
-  if (
-    url === null ||
-    !/^https?:$/.test(url.protocol) ||
-    url.username !== '' ||
-    url.search !== '' ||
-    url.hash !== ''
-  ) {
-    throw new SettingsError(
-      `${name} must be an http or https address without credentials, query or fragment.`,
-    )
-  }
-  return address.replace(/\/+$/, '')
 }

@@ -1,5 +1,6 @@
 /** Gates as the control plane reads and writes them. Which providers exist is not known here. */
 import { z } from 'zod'
+import { defaults, defaultsBody, overrides } from './gate-defaults.ts'
 import { listOf } from './lists.ts'
 import type { FieldNotes } from './problems.ts'
 import { text } from './text.ts'
@@ -24,7 +25,6 @@ const model = z
   .regex(/^[A-Za-z0-9._-]+\/[\x21-\x7e]+$/, { error: 'must be provider/model, such as "openai/gpt-5"' })
   .meta({ description: '`provider/model`.', example: 'sandbox/echo' })
 
-// Constants for now: they are in every answer, and accepted back, so that later versions can open them up.
 const strategy = z.enum(['fallback', 'weighted', 'fastest']).meta({
   description:
     'Which target is asked first; the others follow when it fails. `fallback`: the order of the list. `weighted`: each in proportion to its weight, exactly. `fastest`: the one that has lately begun to answer soonest.',
@@ -33,12 +33,6 @@ const hedgeAfterMs = z.int().min(1).max(MAX_TIMEOUT_MS).nullable().meta({
   description:
     'When the first byte is this late, in milliseconds, the next target is asked as well and the first to answer is taken; the other is cancelled. null: never.',
 })
-const defaults = z
-  .strictObject({}, { error: 'must be {}: default parameters are not available in this version' })
-  .meta({ description: 'Empty in this version.' })
-const overrides = z
-  .literal('ignore', { error: 'must be "ignore": "reject" and "allow" are not available in this version' })
-  .meta({ description: 'A `model` beside `gate_id` is ignored. The only choice of this version.' })
 
 const displayName = text({ min: 1, max: 120 })
 const description = text({ min: 0, max: 1000 })
@@ -77,7 +71,7 @@ export const gateBody = z
     targets: z.array(z.object({ model, weight: weight.optional() })),
     strategy,
     hedgeAfterMs,
-    defaults: z.object({}).meta({ description: 'Empty in this version.' }),
+    defaults: defaultsBody,
     overrides,
     timeoutMs,
     maxRetries,
@@ -94,8 +88,8 @@ export const createGateBody = z
     targets,
     strategy: strategy.default('fallback'),
     hedgeAfterMs: hedgeAfterMs.default(null),
-    defaults: defaults.optional(),
-    overrides: overrides.optional(),
+    defaults: defaults.default({}),
+    overrides: overrides.default('ignore'),
     timeoutMs: timeoutMs.default(null),
     maxRetries: maxRetries.default(DEFAULT_RETRIES),
   })

@@ -1,4 +1,4 @@
-/** The catalog of providers as the control plane shows it. Which ones there are is not known here. */
+/** Providers, of the catalog and of the operator, as the control plane shows it. Which ones there are is not known here. */
 import { z } from 'zod'
 import { listOf } from './lists.ts'
 
@@ -6,7 +6,9 @@ export const providerBody = z
   .object({
     id: z.string().meta({ description: 'The part of a target before the slash.', example: 'sandbox' }),
     name: z.string(),
-    docs: z.string().meta({ description: 'Where the vendor documents its interface.' }),
+    docs: z.string().nullable().meta({
+      description: "Where the vendor documents its interface; null: a provider of the operator's own.",
+    }),
     dialects: z.array(z.string()).meta({ description: 'The wire formats it speaks.' }),
     configured: z.boolean().meta({ description: 'Whether this gateway has a credential for it.' }),
   })

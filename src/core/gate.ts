@@ -14,6 +14,24 @@ export interface GateTarget {
  */
 export type Strategy = 'fallback' | 'weighted' | 'fastest'
 
+export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+
+/** What a gate says for every request through it, in the gateway's own terms; each dialect has its own spelling. */
+export interface GateDefaults {
+  /** Put before the caller's own. */
+  readonly instructions?: string
+  readonly temperature?: number
+  readonly topP?: number
+  readonly maxOutputTokens?: number
+  readonly reasoningEffort?: ReasoningEffort
+}
+
+/**
+ * What happens when a request says something else about what the gate has decided: a `model` beside `gate_id`, or a
+ * parameter with a default. `ignore`: the gate's counts. `reject`: 400. `allow`: the caller's counts.
+ */
+export type Overrides = 'ignore' | 'reject' | 'allow'
+
 export interface Gate {
   readonly accountId: AccountId
   readonly id: GateId
@@ -24,6 +42,9 @@ export interface Gate {
   readonly strategy: Strategy
   /** When the first byte is this late (milliseconds), the next target is asked as well; null: never. */
   readonly hedgeAfterMs: number | null
+  /** null: none at all, which is what the hot path asks. */
+  readonly defaults: GateDefaults | null
+  readonly overrides: Overrides
   /** Longest that a call may take from its first byte in to its last byte out; null: the server's own limit. */
   readonly timeoutMs: number | null
   /** How often one target is tried again after a failure that may pass, before the next target's turn. */

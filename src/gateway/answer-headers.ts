@@ -6,7 +6,12 @@ export function toAnswerHeaders(progress: CallProgress): Record<string, string> 
     'x-gatehouse-target': encodeText(progress.target ?? ''),
     'x-gatehouse-attempts': String(progress.attempts.length),
     ...(progress.ignored.length === 0 ? {} : { 'x-gatehouse-ignored': encodeNames(progress.ignored) }),
+    ...toSkippedHeader(progress),
   }
+}
+
+export function toSkippedHeader({ skipped }: Pick<CallProgress, 'skipped'>): Record<string, string> {
+  return skipped.length === 0 ? {} : { 'x-gatehouse-skipped': encodeNames(skipped) }
 }
 
 /** Field names come from the caller: percent-encoded where a header could not hold them, and bounded. */

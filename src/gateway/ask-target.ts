@@ -93,22 +93,26 @@ async function exchangeOnce(
 ): Promise<BegunAnswer> {
   const { request, accepted, dialect, plan, startedAt } = input
   const outgoing = toOutgoing(ports, input, target)
-  const totalMs = (plan.gate.timeoutMs ?? ports.timeouts.totalMs) - (performance.now() - startedAt)
-  if (totalMs <= 0) throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
+  const limitMs = plan.gate.timeoutMs ?? ports.timeouts.totalMs
+  const timeLeft = () => limitMs - (performance.now() - startedAt)
+  if (timeLeft() <= 0) throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
   const headers = toUpstreamHeaders(request.headers, target)
   // What is signed has to wait, and relayed bytes are only lent until then.
   const isLent = outgoing.type === 'relayed' && target.signing !== undefined
   const body = isLent ? new Uint8Array(outgoing.body) : outgoing.body
-  if (target.signing !== undefined) await signRequest(target, headers, body)
+  const secrets =
+    target.signing === undefined
+      ? [target.credential.reveal()]
+      : await signRequest(target, { headers, body, signal, withinMs: timeLeft() })
   const exchange = new Exchange(ports.deadlines, {
     url: target.url,
     headers,
     body,
-    timeouts: { ...ports.timeouts, totalMs },
+    timeouts: { ...ports.timeouts, totalMs: Math.max(1, timeLeft()) },
     signal,
   })
   try {
-    return await beginAnswer(exchange, { target, dialect, request: accepted, outgoing, attempt })
+    return await beginAnswer(exchange, { target, dialect, request: accepted, outgoing, attempt, secrets })
   } catch (thrown) {
     exchange.close()
     throw thrown
@@ -118,11 +122,14 @@ async function exchangeOnce(
 function toOutgoing(ports: AskPorts, input: AttemptInput, target: Target): OutgoingRequest {
   const { accepted, dialect, progress } = input
   const translated = toTranslated(ports, input, target)
-  progress.ignored = [...accepted.ignored, ...(translated?.ignored ?? [])]
-  if (translated !== undefined) return { type: 'translated', ...translated }
+  if (translated !== undefined) {
+    progress.ignored = join(accepted.ignored, translated.ignored)
+    return { type: 'translated', ...translated }
+  }
   if (!isRelayed(dialect))
     throw new GatewayError('internal_error', `Nothing translates ${dialect.id} for ${target.name}.`)
-  const { body, hidesUsage } = dialect.rewrite(accepted, target)
+  const { body, hidesUsage, ignored } = dialect.rewrite(accepted, target)
+  progress.ignored = join(accepted.ignored, ignored)
   const { readUsage } = dialect
   return { type: 'relayed', body, readUsage, createTap: () => dialect.createTap({ hidesUsage }) }
 }
@@ -132,6 +139,7 @@ function toTranslated(
   input: AttemptInput,
   target: Target,
 ): TranslatedRequest | undefined {
+  if (!isTranslated(target)) return undefined
   const { accepted, caller, plan, request, startedAtMs, progress } = input
   const isStrict = request.headers.get('x-gatehouse-strict') === 'true'
   const { codec: client, embeddings } = target
@@ -146,6 +154,10 @@ function toTranslated(
   return translate({ caller, target, client, facts, isStrict })
 }
 
+function join(names: readonly string[], more: readonly string[] = []): readonly string[] {
+  return more.length === 0 ? names : [...new Set([...names, ...more])]
+}
+
 function toUpstreamHeaders(headers: Headers, target: Target): Record<string, string> {
   // A client's headers belong to the dialect that it speaks.
   const forwarded = isTranslated(target) ? {} : forwardRequestHeaders(headers)
@@ -153,7 +165,9 @@ function toUpstreamHeaders(headers: Headers, target: Target): Record<string, str
   if (target.keyHeader === undefined) forwarded.authorization = `Bearer ${key}`
   else forwarded[target.keyHeader] = key
   // What the client says of its dialect's version counts.
-  for (const [name, value] of Object.entries(target.headers ?? {})) forwarded[name] ??= value
+  if (target.headers !== undefined)
+    for (const [name, value] of Object.entries(target.headers)) forwarded[name] ??= value
+  if (target.fixedHeaders !== undefined) Object.assign(forwarded, target.fixedHeaders)
   forwarded['content-type'] = 'application/json'
   // The answer is read on its way through, so it is asked for as it is.
   forwarded['accept-encoding'] = 'identity'

@@ -7,7 +7,7 @@ import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import { type AskPorts, type Attempted, type AttemptInput, askTarget } from './ask-target.ts'
 import { askHedged } from './hedge.ts'
 import type { Target } from './plan-targets.ts'
-import { isWorthRetrying, movesOn, retryDelayMs } from './retry.ts'
+import { isForeignReasoning, isWorthRetrying, movesOn, retryDelayMs } from './retry.ts'
 import { CallerRequest } from './translate.ts'
 
 /** @throws GatewayError of the last target's failure; UpstreamFailure `cancelled` when the client left */
@@ -30,10 +30,13 @@ export async function attemptTargets(
         return attempted
       } catch (thrown) {
         if (!(thrown instanceof GatewayError)) throw thrown
-        failure = thrown
         // What the caller got wrong here is wrong everywhere.
-        if (!movesOn(failure)) throw failure
-        if (!isWorthRetrying(failure)) break
+        if (!movesOn(thrown)) throw thrown
+        const isSkipped = isForeignReasoning(thrown)
+        if (isSkipped) call.progress.skipped.push(target.name)
+        // A target that cannot go on with the conversation is passed over, and says nothing of the one that could not answer.
+        if (!isSkipped || failure === undefined) failure = thrown
+        if (!isWorthRetrying(thrown)) break
       }
     }
   }

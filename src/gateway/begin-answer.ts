@@ -31,6 +31,8 @@ export interface AnswerExpectation {
   readonly outgoing: OutgoingRequest
   /** Told the answer's status. */
   readonly attempt: AttemptRecord
+  /** What was sent of the credential, in every part that opens something: no answer may show it. */
+  readonly secrets: readonly string[]
 }
 
 /** What is sent, and with it how the answer comes back: as it is, or in the caller's own dialect. */
@@ -44,7 +46,7 @@ export async function beginAnswer(exchange: Exchange, expected: AnswerExpectatio
   const head = await exchange.send()
   expected.attempt.status = head.status
   if (head.status < 200 || head.status > 299) {
-    throw await toRefusal(exchange, head, expected.target, expected.dialect)
+    throw await toRefusal(exchange, head, expected)
   }
   const contentType = head.headers.get('content-type')?.toLowerCase() ?? ''
   const { status, headers } = head

@@ -15,6 +15,8 @@ function createGate(strategy: Strategy, weights: readonly (number | undefined)[]
     targets: weights.map((weight, index) => ({ model: `openai/${index}`, weight })),
     strategy,
     hedgeAfterMs: null,
+    defaults: null,
+    overrides: 'ignore',
     timeoutMs: null,
     maxRetries: 0,
     createdAt: 0,

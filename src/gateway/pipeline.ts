@@ -5,13 +5,13 @@ import { type CallId, createCallId } from '../core/ids.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import { accept } from './accept.ts'
 import { admit } from './admit.ts'
-import { toAnswerHeaders } from './answer-headers.ts'
+import { toAnswerHeaders, toSkippedHeader } from './answer-headers.ts'
 import { answerLocally } from './answer-locally.ts'
 import type { AskPorts } from './ask-target.ts'
 import { attemptTargets } from './attempt-targets.ts'
 import { authenticate } from './authenticate.ts'
 import { type PlanPorts, planTargets } from './plan-targets.ts'
-import type { KeyStore, Ledger, Limits } from './ports.ts'
+import type { Caller, KeyStore, Ledger, Limits } from './ports.ts'
 import type { BodyLimits } from './read-body.ts'
 import { refuse, settleRefused } from './refuse.ts'
 import { type RelayPorts, relayAnswer } from './relay-answer.ts'
@@ -27,10 +27,11 @@ export interface PipelinePorts extends PlanPorts, AskPorts, RelayPorts {
   readonly reportFailure: (error: GatewayError, callId: CallId) => void
 }
 
-export type Pipeline = (request: Request, dialect: Dialect) => Promise<Response>
+/** @param known who is calling, where that was found out before; else the request's own headers say it */
+export type Pipeline = (request: Request, dialect: Dialect, known?: Caller) => Promise<Response>
 
 export function createPipeline(ports: PipelinePorts): Pipeline {
-  return async function serveCall(request, dialect) {
+  return async function serveCall(request, dialect, known) {
     const id = createCallId()
     const startedAt = ports.clock.now()
     const headers: Record<string, string> = { 'x-request-id': id }
@@ -41,25 +42,35 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       target: null,
       firstByteAt: null,
       ignored: [],
+      skipped: [],
     }
     let settle: Settle | undefined
     try {
-      const caller = authenticate(ports, request.headers, dialect.keyHeader)
+      const caller = known ?? authenticate(ports, request.headers, dialect.keyHeader)
       const accepted = await accept(ports, request, dialect)
       const ticket = admit(ports, caller)
       Object.assign(headers, ticket.headers)
       settle = createSettle(ports, { id, startedAt, dialect, caller, request: accepted, ticket, progress })
+      // Also of a call that none of the gate's targets can take.
+      progress.gateId = ports.gates.find(caller.accountId, accepted.gateId)?.id ?? null
       const plan = planTargets(ports, caller, accepted, dialect)
-      progress.gateId = plan.gate.id
       if (plan.targets.length === 0) return await answerLocally(dialect, accepted, settle, headers)
-      const call = { callId: id, startedAtMs: startedAt, request, accepted, dialect, plan, progress }
+      const call = {
+        callId: id,
+        startedAtMs: startedAt,
+        request,
+        accepted: plan.request,
+        dialect,
+        plan,
+        progress,
+      }
       const attempted = await attemptTargets(ports, call)
       Object.assign(headers, toAnswerHeaders(progress))
       return await relayAnswer(ports, { attempted, dialect, settle, headers })
     } catch (thrown) {
       const error = await settleRefused(thrown, settle)
       if (error.kind === 'internal_error') ports.reportFailure(error, id)
-      return refuse(error, dialect.envelope, headers)
+      return refuse(error, dialect.envelope, { ...headers, ...toSkippedHeader(progress) })
     }
   }
 }

@@ -41,6 +41,8 @@ function plan(model: string, dialect: Dialect) {
     targets: [{ model }],
     strategy: 'fallback',
     hedgeAfterMs: null,
+    defaults: null,
+    overrides: 'ignore',
     timeoutMs: null,
     maxRetries: 0,
     createdAt: 0,

@@ -15,6 +15,7 @@ import {
 import type { EmbeddingsCodec } from '../wire/embeddings/embeddings-codec.ts'
 import { EMBEDDINGS_CODECS } from '../wire/embeddings/embeddings-codecs.ts'
 import { hasCarriers } from '../wire/seal-carrier.ts'
+import { assertProviderModel, decideRequest, decides, findChosen } from './decide-request.ts'
 import { healthKey, type TargetOrder } from './order-targets.ts'
 import type { Caller, Credentials, GateStore } from './ports.ts'
 import { originOf } from './seal-origin.ts'
@@ -33,8 +34,9 @@ export interface Target extends RelayTarget {
   readonly keyHeader: string | undefined
   /** Set when the credential may be one that signs. */
   readonly signing: Signing | undefined
-  /** The provider's own, sent with every request. */
+  /** The provider's own, sent with every request: those that the client may say otherwise, and those that it may not. */
   readonly headers: Readonly<Record<string, string>> | undefined
+  readonly fixedHeaders: Readonly<Record<string, string>> | undefined
   /** Set when the target speaks another dialect than the caller. */
   readonly codec: ClientCodec | undefined
   /** The same for requests for embeddings. */
@@ -48,6 +50,8 @@ export interface Target extends RelayTarget {
 
 export interface Plan {
   readonly gate: Gate
+  /** As the gate has decided it. */
+  readonly request: AcceptedRequest
   /** Empty only where the gateway answers itself. */
   readonly targets: readonly Target[]
 }
@@ -59,29 +63,123 @@ export interface PlanPorts {
   readonly order: TargetOrder
 }
 
-/** @throws GatewayError `gate_not_found`, or `invalid_request` when no target of the gate speaks the caller's dialect */
+/**
+ * @throws GatewayError `gate_not_found`, or `invalid_request` when no target of the gate speaks the caller's dialect or
+ * the caller says what the gate does not let it say
+ */
 export function planTargets(
   ports: PlanPorts,
   caller: Caller,
-  request: AcceptedRequest,
+  accepted: AcceptedRequest,
   dialect: Dialect,
 ): Plan {
-  const gate = ports.gates.find(caller.accountId, request.gateId)
-  if (gate === undefined) throw gateNotFound(request)
-  const relays = dialect.serverCodec === undefined || !hasCarriers(request.body.bytes)
-  const speaking = ports.order
-    .of(gate)
-    .map((target) => findEndpoint(ports, target, dialect, relays))
-    .filter((found) => found !== undefined)
-  if (speaking.length === 0) {
-    if (dialect.answerLocally !== undefined) return { gate, targets: [] }
-    throw wrongDialect(gate, dialect, request)
-  }
-  const targets = speaking
-    .map((found) => toTarget(ports, caller, request, found))
-    .filter((target) => target !== undefined)
+  const gate = ports.gates.find(caller.accountId, accepted.gateId)
+  if (gate === undefined) throw gateNotFound(accepted)
+  const request = decides(gate, accepted) ? decideRequest(gate, accepted, dialect) : accepted
+  const call = { gate, caller, dialect, request }
+  const chosen = findChosen(gate, request)
+  if (chosen !== undefined) return planChosen(ports, call, chosen)
+  const { speaking, targets } = findTargets(ports, call, ports.order.of(gate))
+  if (targets.length > 0) return { gate, request, targets }
+  if (speaking.length > 0) throw noCredential(speaking)
+  if (dialect.answerLocally !== undefined) return { gate, request, targets }
+  throw noAddress(ports, gate) ?? wrongDialect(gate, dialect, request)
+}
+
+interface PlannedCall {
+  readonly gate: Gate
+  readonly caller: Caller
+  readonly dialect: Dialect
+  readonly request: AcceptedRequest
+}
+
+/** The target that the caller chose is asked first, and the gate's own follow. */
+function planChosen(ports: PlanPorts, call: PlannedCall, chosen: GateTarget): Plan {
+  const { gate, dialect, request } = call
+  assertProviderModel(chosen.model, ports.providers)
+  const others = ports.order.of(gate).filter(({ model }) => model !== chosen.model)
+  const { speaking, targets } = findTargets(ports, call, [chosen, ...others])
+  if (speaking[0]?.id !== providerIdOf(chosen)) throw wrongModel(dialect)
   if (targets.length === 0) throw noCredential(speaking)
-  return { gate, targets }
+  const isAsked = targets[0]?.name === chosen.model
+  // Without a credential it is passed over like every other target; then the caller's choice had no effect, and stays named.
+  if (!isAsked) return { gate, request, targets }
+  return {
+    gate,
+    request: { ...request, ignored: request.ignored.filter((name) => name !== 'model') },
+    targets,
+  }
+}
+
+function findTargets(
+  ports: PlanPorts,
+  { caller, dialect, request }: PlannedCall,
+  candidates: readonly GateTarget[],
+) {
+  const relays = dialect.serverCodec === undefined || !hasCarriers(request.body.bytes)
+  const targets: Target[] = []
+  const speaking: ReachableProvider[] = []
+  const question = { caller, dialect, relays, stream: request.stream }
+  for (const candidate of candidates) {
+    const { provider, target } = resolveTarget(ports, candidate, question)
+    if (provider !== undefined) speaking.push(provider)
+    if (target !== undefined) targets.push(target)
+  }
+  return { speaking, targets }
+}
+
+/** What decides how a target of a gate is asked, beside the target itself. */
+interface Question {
+  readonly caller: Caller
+  readonly dialect: Dialect
+  /** False when the request holds what an upstream of its own dialect would not understand. */
+  readonly relays: boolean
+  readonly stream: boolean
+}
+
+interface Resolution {
+  /** Undefined when it cannot be asked this at all. */
+  readonly provider: ReachableProvider | undefined
+  /** Undefined when nobody has configured a credential for its provider. */
+  readonly target: Target | undefined
+  readonly credential: Secret | undefined
+}
+
+/** By target and dialect, one for each of the four kinds of calls: what a call costs must not be paid for what all share. */
+const resolutions = new WeakMap<GateTarget, WeakMap<Dialect, (Resolution | undefined)[]>>()
+
+function resolveTarget(ports: PlanPorts, candidate: GateTarget, question: Question): Resolution {
+  const kept = keptFor(candidate, question.dialect)
+  const kind = (question.stream ? 1 : 0) + (question.relays ? 2 : 0)
+  const known = kept[kind]
+  if (known !== undefined && isCurrent(ports, known, question.caller)) return known
+  const found = findEndpoint(ports, candidate, question)
+  const credential =
+    found === undefined ? undefined : ports.credentials.find(question.caller.accountId, found.provider.id)
+  const target =
+    found === undefined || credential === undefined ? undefined : toTarget(question, found, credential)
+  const resolution = { provider: found?.provider, target, credential }
+  kept[kind] = resolution
+  return resolution
+}
+
+function keptFor(candidate: GateTarget, dialect: Dialect): (Resolution | undefined)[] {
+  const byDialect = resolutions.get(candidate)
+  const known = byDialect?.get(dialect)
+  if (known !== undefined) return known
+  const kept: (Resolution | undefined)[] = []
+  if (byDialect === undefined) resolutions.set(candidate, new WeakMap([[dialect, kept]]))
+  else byDialect.set(dialect, kept)
+  return kept
+}
+
+/** Providers and credentials may change under a gate that stays the same. */
+function isCurrent({ providers, credentials }: PlanPorts, known: Resolution, caller: Caller): boolean {
+  const { provider, credential } = known
+  if (provider === undefined) return false
+  return (
+    providers.get(provider.id) === provider && credentials.find(caller.accountId, provider.id) === credential
+  )
 }
 
 interface FoundEndpoint {
@@ -94,22 +192,24 @@ interface FoundEndpoint {
   readonly embeddings?: EmbeddingsCodec
 }
 
-/** @param relays false when the request holds what an upstream of its own dialect would not understand */
 function findEndpoint(
   ports: PlanPorts,
   target: GateTarget,
-  dialect: Dialect,
-  relays: boolean,
+  { dialect, relays }: Question,
 ): FoundEndpoint | undefined {
-  const slash = target.model.indexOf('/')
-  const provider = ports.providers.get(target.model.slice(0, slash))
-  const model = target.model.slice(slash + 1)
+  const providerId = providerIdOf(target)
+  const provider = ports.providers.get(providerId)
+  const model = target.model.slice(providerId.length + 1)
   if (provider === undefined) return undefined
   const spoken = isRelayed(dialect) ? provider.endpoints[dialect.id] : undefined
   const codec = relays || !isRelayed(dialect) ? undefined : CLIENT_CODECS[dialect.id]
   const found = spoken === undefined ? findTranslated(provider, model, dialect) : { endpoint: spoken, codec }
   if (found === undefined) return undefined
   return { target, name: target.model, model, provider, ...found }
+}
+
+function providerIdOf({ model }: GateTarget): string {
+  return model.slice(0, model.indexOf('/'))
 }
 
 /** The caller's own dialect is relayed byte for byte wherever the provider speaks it; only else is anything translated. */
@@ -128,31 +228,26 @@ export function isTranslated(target: Target): boolean {
   return target.codec !== undefined || target.embeddings !== undefined
 }
 
-/** @returns undefined when nobody has configured a credential for the target's provider */
-function toTarget(
-  ports: PlanPorts,
-  caller: Caller,
-  request: AcceptedRequest,
-  found: FoundEndpoint,
-): Target | undefined {
+function toTarget({ caller, stream }: Question, found: FoundEndpoint, credential: Secret): Target {
   const { provider, endpoint, model, name } = found
-  const credential = ports.credentials.find(caller.accountId, provider.id)
-  if (credential === undefined) return undefined
   return {
     name,
     model,
-    url: provider.baseUrl + pathOf(endpoint, model, request.stream),
+    url: provider.baseUrl + pathOf(endpoint, model, stream),
     credential,
     keyHeader: provider.keyHeader,
     signing: provider.signing,
     headers: provider.headers,
+    fixedHeaders: provider.fixedHeaders,
     codec: found.codec,
     embeddings: found.embeddings,
-    traits: found.codec === undefined ? NO_TRAITS : traitsOf(provider, model),
+    traits: traitsOf(provider, model),
+    takesEffort: takesEffort(provider, model),
     sealOrigin: found.codec === undefined ? '' : originOf(provider.id, credential),
     healthKey: healthKey(caller, found.target),
     isReasoningModel: provider.reasoningModels?.test(model) ?? false,
     countsStreamsOnRequest: endpoint.countsStreamsOnRequest ?? false,
+    insteadOfModel: endpoint.insteadOfModel,
   }
 }
 
@@ -163,15 +258,32 @@ function pathOf({ path, streamPath }: Endpoint, model: string, stream: boolean):
 
 const NO_TRAITS: ModelTraits = {}
 
-function traitsOf(provider: Provider, model: string): ModelTraits {
+export function traitsOf(provider: Provider, model: string): ModelTraits {
   return provider.traits?.find(([pattern]) => pattern.test(model))?.[1] ?? NO_TRAITS
 }
 
-function noCredential(targets: readonly FoundEndpoint[]): GatewayError {
-  const names = [...new Set(targets.map((target) => target.provider.name))].join(' or ')
+/** Of a vendor whose data says nothing of reasoning, nothing is known: then the operator's word counts. */
+function takesEffort(provider: Provider, model: string): boolean {
+  if (provider.traits === undefined && provider.reasoningModels === undefined) return true
+  return traitsOf(provider, model).reasoning !== undefined || provider.reasoningModels?.test(model) === true
+}
+
+function noCredential(providers: readonly ReachableProvider[]): GatewayError {
+  const names = [...new Set(providers.map((provider) => provider.name))].join(' or ')
   return new GatewayError(
     'provider_auth_failed',
     `No credential is configured for ${names}: the operator has to set its key.`,
+  )
+}
+
+/** @returns undefined when the provider of one target or more can be reached */
+function noAddress({ providers }: PlanPorts, gate: Gate): GatewayError | undefined {
+  const ids = new Set(gate.targets.map(providerIdOf))
+  if ([...ids].some((id) => providers.has(id))) return undefined
+  return new GatewayError(
+    'provider_auth_failed',
+    `No address is configured for ${[...ids].join(' or ')}: the operator has to give it.`,
+    { code: 'provider_not_configured' },
   )
 }
 
@@ -195,6 +307,14 @@ function wrongDialect(gate: Gate, dialect: Dialect, request: AcceptedRequest): G
   return invalidRequest(
     `The gate '${gate.id}' resolves to ${targets}, which does not speak the format of this endpoint (${dialect.id}).${elsewhere}`,
     gateMember(request),
+    'provider_mismatch',
+  )
+}
+
+function wrongModel(dialect: Dialect): GatewayError {
+  return invalidRequest(
+    `'model' names a target that does not speak the format of this endpoint (${dialect.id}).`,
+    'model',
     'provider_mismatch',
   )
 }

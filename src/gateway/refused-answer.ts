@@ -1,9 +1,10 @@
 /** Turns an upstream's refusal into ours: which status, whose words, and nothing that it should not have said. */
 import { GatewayError } from '../core/errors.ts'
 import type { Exchange } from '../upstream/exchange.ts'
-import type { Dialect } from '../wire/dialect.ts'
+import { type Dialect, isRelayed } from '../wire/dialect.ts'
 import { readUpstreamError, type UpstreamErrorAnswer } from '../wire/upstream-error.ts'
 import { isTranslated, type Target } from './plan-targets.ts'
+import { FOREIGN_REASONING } from './retry.ts'
 
 /** More of an error answer than this is no use to anyone. */
 const MAX_ERROR_BYTES = 64 * 1024
@@ -16,12 +17,17 @@ interface RefusedAnswer {
   readonly headers: Headers
 }
 
+export interface RefusedQuestion {
+  readonly target: Target
+  readonly dialect: Dialect
+  readonly secrets: readonly string[]
+}
+
 /** Reads the refusal and closes the exchange. @returns a GatewayError `upstream_error` or `provider_auth_failed` */
 export async function toRefusal(
   exchange: Exchange,
   answer: RefusedAnswer,
-  target: Target,
-  dialect: Dialect,
+  { target, dialect, secrets }: RefusedQuestion,
 ): Promise<GatewayError> {
   const { status } = answer
   // The caller's key was fine: it is the gateway's own credential that the provider refused (design §4, Errors).
@@ -32,15 +38,26 @@ export async function toRefusal(
       `The provider of ${target.name} refused the gateway's credential (HTTP ${status}).`,
     )
   }
-  const body = scrub(await readAtMost(exchange, MAX_ERROR_BYTES), target)
+  const body = scrub(await readAtMost(exchange, MAX_ERROR_BYTES), secrets)
   const said = readUpstreamError(body)
   return new GatewayError('upstream_error', describe(answer, target, said), {
     status: toCallerStatus(status, dialect),
+    ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
     headers: pickHeaders(answer.headers),
     // In another dialect than the caller's its words are passed on, and not its form.
     ...(said.isNested && !isTranslated(target) ? { upstreamBody: body } : {}),
     ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
   })
+}
+
+/** Reasoning that somebody else sealed: another target of the gate may be the one that did. */
+function isForeignReasoning(
+  status: number,
+  said: UpstreamErrorAnswer,
+  { target, dialect }: Pick<RefusedQuestion, 'target' | 'dialect'>,
+): boolean {
+  if (status !== 400 || isTranslated(target) || !isRelayed(dialect)) return false
+  return dialect.refusesReasoning?.(said) ?? false
 }
 
 /** A client's own mistake keeps its status; anything else is the upstream's failure, not ours and not the caller's. */
@@ -77,13 +94,9 @@ async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array
 }
 
 /** Vendors have been seen repeating the key they refuse. */
-function scrub(body: Uint8Array, target: Target): Uint8Array {
-  const key = target.credential.reveal()
+function scrub(body: Uint8Array, secrets: readonly string[]): Uint8Array {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  // Of a credential that signs, only parts are ever sent.
-  const secrets =
-    target.signing === undefined ? [key] : [key, ...key.split(':')].filter((part) => part !== '')
-  const shown = secrets.filter((secret) => text.includes(secret))
+  const shown = secrets.filter((secret) => secret !== '' && text.includes(secret))
   if (shown.length === 0) return body
   return Buffer.from(
     shown.reduce((said, secret) => said.replaceAll(secret, '[secret]'), text.toString('utf8')),

@@ -4,14 +4,24 @@ import type { GatewayError } from '../core/errors.ts'
 /** The upstream's own statuses that may pass: a timeout, a conflict, a model that failed (424), a limit. Its 5xx are `upstream_error` with 502. */
 const PASSING_STATUSES = new Set([408, 409, 424, 429, 502, 503, 504])
 
-/** Whether another target may do better. A credential that one provider refused says nothing of the next one's. */
+/** The code of a refusal for reasoning that another upstream sealed. */
+export const FOREIGN_REASONING = 'foreign_reasoning'
+
+export function isForeignReasoning(failure: GatewayError): boolean {
+  return failure.code === FOREIGN_REASONING
+}
+
+/**
+ * Whether another target may do better. A credential that one provider refused says nothing of the next one's, and
+ * reasoning that one cannot read may be another's.
+ */
 export function movesOn(failure: GatewayError): boolean {
-  return isWorthRetrying(failure) || failure.kind === 'provider_auth_failed'
+  return isWorthRetrying(failure) || failure.kind === 'provider_auth_failed' || isForeignReasoning(failure)
 }
 
 /** Whether the failure speaks against the target itself, for a while. */
 export function isTargetsFault(failure: GatewayError): boolean {
-  return movesOn(failure) && failure.status !== 409
+  return movesOn(failure) && failure.status !== 409 && !isForeignReasoning(failure)
 }
 
 const FIRST_DELAY_MS = 200

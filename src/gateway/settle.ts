@@ -29,6 +29,8 @@ export interface CallProgress {
   firstByteAt: number | null
   /** Members of the request that had no effect with the target asked last. */
   ignored: readonly string[]
+  /** Targets that could not go on with the conversation, because another one sealed its reasoning. */
+  readonly skipped: string[]
 }
 
 const UNKNOWN_GATE = '(unknown)' as GateId

@@ -1,30 +1,72 @@
-/** Signs a request to a target whose vendor takes signatures, when its credential is one that signs. Knows no dialect. */
+/** Makes of a credential what its vendor takes in its stead: a signature, or a token. Knows no dialect. */
+import { GatewayError } from '../core/errors.ts'
+import { waitWithin } from '../upstream/wait-within.ts'
 import type { Target } from './plan-targets.ts'
 
+export interface UnsignedRequest {
+  /** Changed in place: the signature or token goes where the key was. */
+  readonly headers: Record<string, string>
+  /** What will be sent, to the byte. */
+  readonly body: Uint8Array
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal
+  /** Milliseconds that this may take. */
+  readonly withinMs: number
+}
+
 /**
- * Puts a signature where the key was. A credential that does not sign is a key, and stays where it is.
- * @param body what will be sent, to the byte
+ * A credential that is neither signed with nor exchanged is a key, and stays where it is.
+ * @returns what is sent of the credential, in every part that opens something
+ * @throws GatewayError `provider_auth_failed` or `upstream_error`; UpstreamFailure `cancelled` or `total_timeout`
  */
-export async function signRequest(
-  target: Target,
-  headers: Record<string, string>,
-  body: Uint8Array,
-): Promise<void> {
-  if (target.signing === undefined) return
-  // Loaded with the first such request: most gateways sign none.
+export async function signRequest(target: Target, request: UnsignedRequest): Promise<readonly string[]> {
+  switch (target.signing?.type) {
+    case 'aws':
+      return await signForAws(target, target.signing.service, request)
+    case 'google':
+      return await putGoogleToken(target, target.signing.scope, request)
+    case undefined:
+      return [target.credential.reveal()]
+  }
+}
+
+async function signForAws(target: Target, service: string, request: UnsignedRequest): Promise<string[]> {
+  // Loaded with the first such request, as below: most gateways sign none.
   const { awsRegionOf, parseAwsCredential, signAws } = await import('../upstream/sign-aws.ts')
-  const credential = parseAwsCredential(target.credential.reveal())
-  if (credential === undefined) return
-  const { url, signing } = target
+  const key = target.credential.reveal()
+  const credential = parseAwsCredential(key)
+  if (credential === undefined) return [key]
+  const { headers, body } = request
   const signed = await signAws({
-    url,
+    url: target.url,
     method: 'POST',
     headers: { 'content-type': headers['content-type'] ?? '' },
     body,
-    region: awsRegionOf(url),
-    service: signing.service,
+    region: awsRegionOf(target.url),
+    service,
     credential,
     now: new Date(),
   })
   Object.assign(headers, signed)
+  return [key, ...key.split(':')]
+}
+
+async function putGoogleToken(target: Target, scope: string, request: UnsignedRequest): Promise<string[]> {
+  const { GoogleTokenError, googleTokenOf, isServiceAccount } = await import('../upstream/google-token.ts')
+  const { headers, signal, withinMs } = request
+  const { credential } = target
+  const key = credential.reveal()
+  if (!isServiceAccount(key)) return [key]
+  try {
+    const token = await waitWithin(googleTokenOf(credential, scope), { signal, withinMs })
+    headers.authorization = `Bearer ${token}`
+    return [token]
+  } catch (thrown) {
+    if (!(thrown instanceof GoogleTokenError)) throw thrown
+    throw new GatewayError(
+      thrown.isRefusal ? 'provider_auth_failed' : 'upstream_error',
+      `${thrown.message} (${target.name})`,
+      thrown.isRefusal ? {} : { code: 'token_endpoint_failed' },
+    )
+  }
 }

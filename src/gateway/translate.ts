@@ -1,5 +1,6 @@
 /** A call whose target speaks another dialect than its caller: the request that is sent, and how its answer comes back. */
 import { invalidRequest } from '../core/errors.ts'
+import type { GateDefaults } from '../core/gate.ts'
 import type { Usage } from '../core/usage.ts'
 import type { ChatRequest, JsonRecord } from '../wire/chat-request.ts'
 import {
@@ -10,6 +11,7 @@ import {
   UnreadableAnswerError,
 } from '../wire/codec.ts'
 import type { AcceptedRequest, StreamTap } from '../wire/dialect.ts'
+import { isDefaulted, withDefaults } from '../wire/gate-defaults.ts'
 import { TranslatingTap } from '../wire/translating-tap.ts'
 import { unusableAnswer } from './failures.ts'
 import type { Target } from './plan-targets.ts'
@@ -27,8 +29,19 @@ export class CallerRequest {
 
   /** @throws GatewayError `invalid_request` naming the field */
   get decoded(): ChatRequest {
-    this.#decoded ??= this.codec.decodeRequest(JSON.parse(decoder.decode(this.#accepted.body.bytes)))
+    this.#decoded ??= this.#decode()
     return this.#decoded
+  }
+
+  /** What the gate has decided; absent where it has no defaults. */
+  get defaults(): GateDefaults | undefined {
+    return this.#accepted.defaults
+  }
+
+  #decode(): ChatRequest {
+    const { body, defaults } = this.#accepted
+    const request = this.codec.decodeRequest(JSON.parse(decoder.decode(body.bytes)))
+    return defaults === undefined ? request : withDefaults(request, defaults)
   }
 }
 
@@ -67,10 +80,14 @@ export function translate({ caller, target, client, facts, isStrict }: Translati
     sealOrigin: target.sealOrigin,
   })
   const ignored = nameIgnored(caller, client, encoded.ignored)
-  if (isStrict) refuseIgnored(target, ignored)
+  if (isStrict) {
+    // A strict caller answers for what it said, and not for its gate.
+    const asked = encoded.ignored.filter((feature) => !isDefaulted(feature, caller.defaults))
+    refuseIgnored(target, nameIgnored(caller, client, asked))
+  }
   const answerFacts: AnswerFacts = { ...facts, target: target.name, sealOrigin: target.sealOrigin }
   return {
-    body: Buffer.from(JSON.stringify(encoded.body)),
+    body: Buffer.from(JSON.stringify(withModelInPath(encoded.body, target))),
     ignored,
     createTap: () =>
       new TranslatingTap(client.createEventDecoder(), caller.codec.createEventEncoder(request, answerFacts)),
@@ -94,6 +111,12 @@ export function refuseIgnored(target: Target, ignored: readonly string[]): void 
     ignored[0],
     'unsupported_parameter',
   )
+}
+
+function withModelInPath(body: JsonRecord, { insteadOfModel }: Target): JsonRecord {
+  if (insteadOfModel === undefined) return body
+  const { model: _, ...rest } = body
+  return { ...rest, ...insteadOfModel }
 }
 
 /** Members that steer the answer's form and are obeyed by the caller's own codec. */

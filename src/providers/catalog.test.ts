@@ -1,16 +1,19 @@
 /** The catalog's data holds together, and says of each model what the gateway relies on. */
 import { describe, expect, test } from 'bun:test'
 import type { ModelTraits } from '../wire/codec.ts'
+import { anthropic } from './anthropic.ts'
+import { azureOpenai } from './azure-openai.ts'
 import { catalog } from './catalog.ts'
-import { baseUrlVariable, keyVariable } from './define.ts'
+import { baseUrlVariableOf, keyVariableOf } from './define.ts'
 import { openai } from './openai.ts'
+import { vertexAnthropic } from './vertex-anthropic.ts'
 
 test('ids are unique and can stand in a target and in a variable', () => {
   const ids = catalog.map((provider) => provider.id)
   expect(new Set(ids).size).toBe(ids.length)
   for (const id of ids) expect(id).toMatch(/^[a-z][a-z0-9-]*$/)
-  expect(keyVariable('azure-openai')).toBe('AZURE_OPENAI_API_KEY')
-  expect(baseUrlVariable('openai')).toBe('OPENAI_BASE_URL')
+  expect(keyVariableOf(azureOpenai)).toBe('AZURE_OPENAI_API_KEY')
+  expect(baseUrlVariableOf(openai)).toBe('OPENAI_BASE_URL')
 })
 
 describe.each(catalog.map((provider) => [provider.id, provider] as const))('%s', (_id, provider) => {
@@ -66,4 +69,27 @@ test.each([
   'unknown',
 ])('%s does not', (model) => {
   expect(openai.reasoningModels.test(model)).toBe(false)
+})
+
+test.each([
+  ['claude-3-opus-20240229', undefined],
+  ['claude-3-haiku@20240307', undefined],
+  ['claude-3-5-sonnet-v2@20241022', undefined],
+  ['claude-3-7-sonnet@20250219', 'budget'],
+  ['claude-sonnet-4@20250514', 'budget'],
+  ['claude-opus-4-5-20251101', 'budget'],
+  ['claude-sonnet-4-5@20250929', 'budget'],
+  ['claude-sonnet-4-6', 'budget'],
+  ['claude-opus-4-7', 'adaptive'],
+  ['claude-opus-5', 'adaptive'],
+])('%s thinks as it does at its own vendor, wherever it is served', (model, reasoning) => {
+  for (const { traits } of [anthropic, vertexAnthropic]) {
+    const found: ModelTraits | undefined = traits.find(([name]) => name.test(model))?.[1]
+    expect<string | undefined>(found?.reasoning).toBe(reasoning)
+  }
+})
+
+test('OpenAI’s models are the same on Azure', () => {
+  expect(azureOpenai.traits).toBe(openai.traits)
+  expect(azureOpenai.reasoningModels).toBe(openai.reasoningModels)
 })

@@ -1,5 +1,6 @@
-/** The list of providers: documentation, checks and tests derive their ids from here. One line each. */
+/** The providers that Gatehouse knows; an operator may add others. Documentation, checks and tests derive their ids from here. One line each. */
 import { anthropic } from './anthropic.ts'
+import { azureOpenai } from './azure-openai.ts'
 import { bedrock } from './bedrock.ts'
 import { cerebras } from './cerebras.ts'
 import { cohere } from './cohere.ts'
@@ -17,11 +18,14 @@ import { openrouter } from './openrouter.ts'
 import { perplexity } from './perplexity.ts'
 import { sandbox, sandboxAnthropic, sandboxBedrock, sandboxCohere, sandboxGemini } from './sandbox.ts'
 import { together } from './together.ts'
+import { vertex } from './vertex.ts'
+import { vertexAnthropic } from './vertex-anthropic.ts'
 import { vllm } from './vllm.ts'
 import { xai } from './xai.ts'
 
 export const catalog: readonly Provider[] = [
   anthropic,
+  azureOpenai,
   bedrock,
   cerebras,
   cohere,
@@ -42,6 +46,8 @@ export const catalog: readonly Provider[] = [
   sandboxCohere,
   sandboxGemini,
   together,
+  vertex,
+  vertexAnthropic,
   vllm,
   xai,
 ]

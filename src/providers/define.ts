@@ -11,30 +11,47 @@ export interface Endpoint {
   readonly countsStreamsOnRequest?: boolean
   /** Models that callers of other dialects reach by this endpoint; absent: all. */
   readonly translatedModels?: RegExp
+  /** The body names no model, because the path does, and says this instead. */
+  readonly insteadOfModel?: Readonly<Record<string, string>>
 }
 
-/** AWS's signature, version 4, for the service so named. */
-export interface Signing {
-  readonly type: 'aws'
-  readonly service: string
+/** How a credential of the vendor's own kind becomes what is sent; any other credential is a key, sent as it is. */
+export type Signing =
+  /** AWS's signature, version 4, for the service so named. */
+  | { readonly type: 'aws'; readonly service: string }
+  /** Google's access tokens: a service account's JSON is exchanged for one that opens this scope. */
+  | { readonly type: 'google'; readonly scope: string }
+
+/** An address put together from variables of the operator, for vendors that have one for each customer. */
+export interface ComposedAddress {
+  /** By their names in the templates. One without a fallback has to be given. */
+  readonly parts: Readonly<Record<string, { readonly variable: string; readonly fallback?: string }>>
+  /** The part that chooses among the templates: the first pattern that matches its value counts. */
+  readonly choosing: string
+  readonly templates: readonly (readonly [pattern: RegExp, template: string])[]
 }
 
 export interface Provider {
   /** The part of a target before the slash, and the stem of `<PROVIDER>_API_KEY` and `<PROVIDER>_BASE_URL`. */
   readonly id: string
   readonly name: string
-  /** Where the vendor documents its interface. */
-  readonly docs: string
+  /** Where the vendor documents its interface. Absent: a provider of the operator's own. */
+  readonly docs?: string
   /** In the form the vendor's own SDK takes it. Absent: it must be given by `<PROVIDER>_BASE_URL`. */
   readonly baseUrl?: string
+  /** Used where `<PROVIDER>_BASE_URL` is not given. */
+  readonly composedBaseUrl?: ComposedAddress
+  /** The variable of its key, where that is not `<PROVIDER>_API_KEY`. */
+  readonly keyVariable?: string
   /** A caller's own dialect is always relayed; callers of others reach a model by the first endpoint that takes it. */
   readonly endpoints: Partial<Record<DialectId, Endpoint>>
   /** How the credential is sent; absent: `Authorization: Bearer`. */
   readonly keyHeader?: string
-  /** Requests may be signed instead, by a credential of that kind; any other credential is sent as a key. */
   readonly signing?: Signing
-  /** Sent with every request. */
+  /** Sent with every request, unless the client says otherwise. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Sent with every request, whatever the client says. */
+  readonly fixedHeaders?: Readonly<Record<string, string>>
   /** What a codec must know of a model, by its name: the first pattern that matches counts. */
   readonly traits?: readonly (readonly [pattern: RegExp, traits: ModelTraits])[]
   /** Models that think before they answer; absent: none are known to. */
@@ -66,10 +83,14 @@ export function openaiCompatible(
 }
 
 /** `OPENAI_API_KEY` for `openai`: the name under which the operator gives a provider's key. */
-export function keyVariable(providerId: string): string {
-  return `${providerId.toUpperCase().replaceAll('-', '_')}_API_KEY`
+export function keyVariableOf(provider: Pick<Provider, 'id' | 'keyVariable'>): string {
+  return provider.keyVariable ?? `${toStem(provider.id)}_API_KEY`
 }
 
-export function baseUrlVariable(providerId: string): string {
-  return `${providerId.toUpperCase().replaceAll('-', '_')}_BASE_URL`
+export function baseUrlVariableOf(provider: Pick<Provider, 'id'>): string {
+  return `${toStem(provider.id)}_BASE_URL`
+}
+
+function toStem(providerId: string): string {
+  return providerId.toUpperCase().replaceAll('-', '_')
 }

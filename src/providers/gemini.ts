@@ -1,5 +1,6 @@
 /** Google's Gemini, by its own interface. */
 import { defineProvider } from './define.ts'
+import { googleModels } from './google-models.ts'
 
 export const gemini = defineProvider({
   id: 'gemini',
@@ -14,11 +15,5 @@ export const gemini = defineProvider({
     },
     'gemini-embed-contents': { path: '/models/{model}:batchEmbedContents' },
   },
-  // wire.md §3.3: 2.5 is given a budget for thinking, 3 and later a level, older ones do not think.
-  traits: [
-    [/^gemini-2\.5/, { reasoning: 'budget' }],
-    [/^gemini-(?:1|2\.0)/, {}],
-    [/^gemma-/, {}],
-    [/./, { reasoning: 'level', alwaysReasons: true }],
-  ],
+  ...googleModels,
 })

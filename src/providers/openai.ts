@@ -1,16 +1,6 @@
 /** OpenAI: Responses and Chat Completions. */
 import { defineProvider } from './define.ts'
-
-// The o-series, gpt-5 and later but for their chat-tuned variants, codex and deep research models, dated or not;
-// fine-tuned ones carry the name of their base model after `ft:`. An unknown name is taken for one without reasoning,
-// because OpenAI refuses to encrypt what a model does not produce.
-const REASONING_MODELS = /^(?:ft:)?(?:o[1-9]\b|gpt-(?:[5-9]|[1-9]\d)(?![^:]*-chat)|codex-|computer-use-)/
-
-// Those before gpt-5.1 cannot be told not to.
-const ALWAYS_REASON = /^(?:ft:)?(?:o[1-9]\b|gpt-5(?![.\d])(?![^:]*-chat)|codex-|computer-use-)/
-
-// They refuse sampling settings, and know the output limit only by its newer name, which all models take.
-const REASONING = { reasoning: 'effort', maxCompletionTokens: true, refusesSampling: true } as const
+import { openaiModels } from './openai-models.ts'
 
 export const openai = defineProvider({
   id: 'openai',
@@ -19,14 +9,9 @@ export const openai = defineProvider({
   baseUrl: 'https://api.openai.com/v1',
   endpoints: {
     // Encrypted reasoning survives a tool loop only here.
-    'openai-responses': { path: '/responses', translatedModels: REASONING_MODELS },
+    'openai-responses': { path: '/responses', translatedModels: openaiModels.reasoningModels },
     'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true },
     'openai-embeddings': { path: '/embeddings' },
   },
-  reasoningModels: REASONING_MODELS,
-  traits: [
-    [ALWAYS_REASON, { ...REASONING, alwaysReasons: true }],
-    [REASONING_MODELS, REASONING],
-    [/./, { maxCompletionTokens: true }],
-  ],
+  ...openaiModels,
 })

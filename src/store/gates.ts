@@ -1,6 +1,6 @@
 /** Gates in the database. Trusts what it is given: the contract has checked it. */
 import type { Kysely, Selectable } from 'kysely'
-import type { Gate, GateTarget } from '../core/gate.ts'
+import type { Gate, GateDefaults, GateTarget } from '../core/gate.ts'
 import type { AccountId, GateId } from '../core/ids.ts'
 import type { GateTable, Schema } from './schema.ts'
 
@@ -60,6 +60,8 @@ function toMutableColumns(gate: Gate): Omit<GateTable, 'account_id' | 'id' | 'cr
     targets: JSON.stringify(gate.targets),
     strategy: gate.strategy,
     hedge_after_ms: gate.hedgeAfterMs,
+    defaults: gate.defaults === null ? null : JSON.stringify(gate.defaults),
+    overrides: gate.overrides,
     timeout_ms: gate.timeoutMs,
     max_retries: gate.maxRetries,
     updated_at: gate.updatedAt,
@@ -75,6 +77,8 @@ function toGate(row: Selectable<GateTable>): Gate {
     targets: JSON.parse(row.targets) as GateTarget[],
     strategy: row.strategy,
     hedgeAfterMs: row.hedge_after_ms,
+    defaults: row.defaults === null ? null : (JSON.parse(row.defaults) as GateDefaults),
+    overrides: row.overrides,
     timeoutMs: row.timeout_ms,
     maxRetries: row.max_retries,
     createdAt: row.created_at,

@@ -91,10 +91,21 @@ const gateRouting: Migration = {
   },
 }
 
+const gateDefaults: Migration = {
+  async up(database: Kysely<Schema>): Promise<void> {
+    await database.schema.alterTable('gates').addColumn('defaults', 'text').execute()
+    await database.schema
+      .alterTable('gates')
+      .addColumn('overrides', 'text', (column) => column.notNull().defaultTo('ignore'))
+      .execute()
+  },
+}
+
 /** Kysely runs them in the order of their names. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001_first_tables': firstTables,
   '0002_gate_routing': gateRouting,
+  '0003_gate_defaults': gateDefaults,
 }
 
 /**

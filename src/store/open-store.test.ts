@@ -64,6 +64,8 @@ function gate(id: string, changes: Partial<Gate> = {}): Gate {
     targets: [{ model: 'openai/gpt-5', weight: 3 }, { model: 'mistral/codestral' }],
     strategy: 'weighted',
     hedgeAfterMs: 250,
+    defaults: { instructions: 'Sei "kurz"', temperature: 0.2, reasoningEffort: 'low' },
+    overrides: 'allow',
     timeoutMs: null,
     maxRetries: 2,
     createdAt: 1_700_000_000_000,
@@ -138,6 +140,22 @@ describe('opening', () => {
       .all()
     expect(tables).toEqual([])
     await withStore((store) => store.gates.insert(gate('demo')))
+  })
+
+  test('a gate from before there were defaults has none, and ignores what requests say', async () => {
+    const { '0001_first_tables': first, '0002_gate_routing': second } = migrations
+    if (first === undefined || second === undefined) throw new Error('steps are missing')
+    const database = new Kysely<Schema>({ dialect: new BunSqliteDialect(path) })
+    await migrateToLatest(database, { '0001_first_tables': first, '0002_gate_routing': second })
+    await database.destroy()
+    const old = new Database(path)
+    old.run(
+      "INSERT INTO gates (account_id, id, display_name, description, targets, max_retries, created_at, updated_at) VALUES ('acct_default', 'old', 'old', '', '[]', 0, 1, 1)",
+    )
+    old.close(true)
+    expect(await withStore((store) => store.gates.loadAll())).toMatchObject([
+      { id: 'old', strategy: 'fallback', defaults: null, overrides: 'ignore' },
+    ])
   })
 
   test('a file that is not a database is refused', async () => {

@@ -4,7 +4,7 @@
  */
 import type { CallOutcome } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
-import type { Strategy } from '../core/gate.ts'
+import type { Overrides, Strategy } from '../core/gate.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
 
 export interface Schema {
@@ -39,6 +39,9 @@ export interface GateTable {
   targets: string
   strategy: Strategy
   hedge_after_ms: number | null
+  /** JSON: `{"temperature": 0.2}`; null: none. */
+  defaults: string | null
+  overrides: Overrides
   timeout_ms: number | null
   max_retries: number
   created_at: number

@@ -168,6 +168,8 @@ export interface ChatSettings {
 export interface ChatRequest extends ChatSettings {
   readonly messages: readonly ChatMessage[]
   readonly stream: boolean
+  /** Fills `{{name}}` in a gate's instructions in; absent where the caller's dialect knows no variables. @throws GatewayError */
+  readonly renderTemplate?: (template: string) => string
   /**
    * Top-level members of the caller's body that this model of a request does not know, as they were. A target of the same
    * family as the caller's dialect (`family`) takes them over unchanged; every other target ignores them by name.

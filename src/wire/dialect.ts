@@ -3,10 +3,13 @@
  * upstream that speaks it too. It must not know providers, HTTP servers or where bytes come from.
  */
 import type { GatewayError } from '../core/errors.ts'
+import type { GateDefaults } from '../core/gate.ts'
 import type { Usage } from '../core/usage.ts'
 import type { JsonRecord } from './chat-request.ts'
-import type { ServerCodec } from './codec.ts'
+import type { ModelTraits, ServerCodec } from './codec.ts'
+import type { ReadSpoken } from './gate-defaults.ts'
 import type { JsonObject } from './json-splice.ts'
+import type { UpstreamErrorAnswer } from './upstream-error.ts'
 
 /** The formats that upstreams speak. */
 export type DialectId =
@@ -40,6 +43,8 @@ export interface AcceptedRequest {
   readonly stream: boolean
   /** Members of the body that have no effect, for `x-gatehouse-ignored`. */
   readonly ignored: readonly string[]
+  /** What the gate has decided and the body does not say: absent where a gate has no defaults. */
+  readonly defaults?: GateDefaults
 }
 
 /** The facts about a target that decide how a request to it is edited. */
@@ -49,6 +54,11 @@ export interface RelayTarget {
   readonly isReasoningModel: boolean
   /** Whether the upstream counts a stream only when asked (`stream_options.include_usage`). */
   readonly countsStreamsOnRequest: boolean
+  /** Set when the path names the model: the body does not, and says this instead. */
+  readonly insteadOfModel?: Readonly<Record<string, string>> | undefined
+  readonly traits: ModelTraits
+  /** Whether the model can be asked how much to think, as far as the provider's data tells. */
+  readonly takesEffort: boolean
 }
 
 export interface RelayRequest {
@@ -56,6 +66,8 @@ export interface RelayRequest {
   readonly body: Uint8Array
   /** Set when the body asks for usage that the client did not ask for: the answer must be shown without it. */
   readonly hidesUsage: boolean
+  /** What of the gate's defaults this model cannot take, in the caller's spelling. */
+  readonly ignored?: readonly string[] | undefined
 }
 
 /** What became of a chunk from the upstream. Both are exact bytes for the client, `held` after `now`. */
@@ -97,6 +109,8 @@ export interface Dialect {
   readonly requestIdHeader?: string
   /** Reads and checks the top level. @throws GatewayError `invalid_request` naming the field. */
   accept(body: JsonObject): AcceptedRequest
+  /** Absent where a gate's defaults mean nothing. */
+  readonly readSpoken?: ReadSpoken
   /** Present where callers of this dialect can be served by upstreams that speak another one. */
   readonly serverCodec?: ServerCodec
   /** Set where requests are for embeddings, whose translation is its own (wire/embeddings/). */
@@ -112,6 +126,8 @@ export interface RelayedDialect extends Dialect {
   rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest
   /** Usage from a whole (non-stream) answer; null when it reports none. */
   readUsage(answer: Readonly<Record<string, unknown>>): Usage | null
+  /** Whether a 400 says that sealed reasoning in the request is another upstream's, so that only that one can go on. */
+  refusesReasoning?(refusal: UpstreamErrorAnswer): boolean
   createTap(relay: { readonly hidesUsage: boolean }): StreamTap
 }
 

@@ -54,6 +54,14 @@ describe('spliceJson', () => {
     )
   })
 
+  test('what is inserted stands behind the first byte of the value, and all else stays', () => {
+    const output = splice(' {"a" : [ 1], "b":"x"} ', (object) => [
+      { type: 'insert', member: memberOf(object, 'a'), text: '0,' },
+      { type: 'insert', member: memberOf(object, 'b'), text: 'y ' },
+    ])
+    expect(output).toBe(' {"a" : [0, 1], "b":"y x"} ')
+  })
+
   test('any edits together give the value that was asked for', () => {
     const action = fc.oneof(
       fc.constant('keep'),

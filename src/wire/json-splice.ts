@@ -49,6 +49,8 @@ export interface JsonMember {
 export type JsonEdit =
   | { readonly type: 'replace'; readonly member: JsonMember; readonly json: string }
   | { readonly type: 'remove'; readonly member: JsonMember }
+  /** Behind the value's first byte: its opening quote, bracket or brace. */
+  | { readonly type: 'insert'; readonly member: JsonMember; readonly text: string }
   | { readonly type: 'add'; readonly key: string; readonly json: string }
 
 // A leading U+FEFF inside a slice is text, not a byte order mark.
@@ -159,7 +161,7 @@ export function* arrayElements(object: JsonObject, member: JsonMember): Generato
 
 /**
  * The object's text with the edits made and every other byte as it was; without edits, the very same array.
- * `json` goes in as it is: valid JSON text is the caller's duty. Added members come first in the object.
+ * `json` and `text` go in as they are: valid JSON is the caller's duty. Added members come first in the object.
  * @param room where the result is written; it is valid until the room is used again. Without it: memory of its own.
  * @throws TypeError when a member is edited twice or is not the object's, or when the result would hold a key twice
  */
@@ -178,6 +180,8 @@ export function spliceJson(object: JsonObject, edits: readonly JsonEdit[], room?
     const edit = edited.get(member)
     if (edit?.type === 'replace') {
       cuts.push({ start: member.valueStart, end: member.valueEnd, text: edit.json })
+    } else if (edit?.type === 'insert') {
+      cuts.push({ start: member.valueStart + 1, end: member.valueStart + 1, text: edit.text })
     } else if (edit?.type === 'remove' && index < lastKept) {
       cuts.push({ start: member.start, end: members[index + 1]?.start ?? member.valueEnd, text: '' })
     }

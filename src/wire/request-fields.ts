@@ -77,13 +77,28 @@ export function readString(body: JsonObject, member: JsonMember): string {
 
 /** The edits that put the upstream's model name where the gate was named. */
 export function editModel(body: JsonObject, upstreamModel: string): JsonEdit[] {
-  const model = body.get('model')
-  const gate = body.get('gate_id')
-  const json = JSON.stringify(upstreamModel)
+  return [setString(body, 'model', upstreamModel), ...removals(body, ['gate_id'])]
+}
+
+/** The edits for an upstream whose path names the model: neither gate nor model stays, and these are said instead. */
+export function editAwayModel(body: JsonObject, instead: Readonly<Record<string, string>>): JsonEdit[] {
   return [
-    model === undefined ? { type: 'add', key: 'model', json } : { type: 'replace', member: model, json },
-    ...(gate === undefined ? [] : [{ type: 'remove' as const, member: gate }]),
+    ...Object.entries(instead).map(([key, value]) => setString(body, key, value)),
+    ...removals(body, ['model', 'gate_id']),
   ]
+}
+
+function setString(body: JsonObject, key: string, value: string): JsonEdit {
+  const member = body.get(key)
+  const json = JSON.stringify(value)
+  return member === undefined ? { type: 'add', key, json } : { type: 'replace', member, json }
+}
+
+function removals(body: JsonObject, keys: readonly string[]): JsonEdit[] {
+  return keys
+    .map((key) => body.get(key))
+    .filter((member) => member !== undefined)
+    .map((member) => ({ type: 'remove', member }))
 }
 
 function describeTypes(types: readonly JsonType[]): string {

@@ -2,13 +2,20 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../core/errors.ts'
+import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
 import type { RelayedDialect, RelayTarget } from './dialect.ts'
 import { scanJsonObject } from './json-splice.ts'
 import { mistralFim } from './mistral-fim/mistral-fim.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 
-const PLAIN: RelayTarget = { model: 'up/stream', isReasoningModel: false, countsStreamsOnRequest: false }
+const PLAIN: RelayTarget = {
+  model: 'up/stream',
+  isReasoningModel: false,
+  countsStreamsOnRequest: false,
+  traits: {},
+  takesEffort: false,
+}
 const REASONING: RelayTarget = { ...PLAIN, isReasoningModel: true }
 const COUNTING: RelayTarget = { ...PLAIN, countsStreamsOnRequest: true }
 
@@ -158,5 +165,23 @@ describe('fim', () => {
   test('an empty prompt is legal, a missing one is not', () => {
     expect(JSON.parse(rewrite(mistralFim, '{"model":"g","prompt":""}')).prompt).toBe('')
     expect(() => rewrite(mistralFim, '{"model":"g"}')).toThrow(GatewayError)
+  })
+})
+
+describe('messages', () => {
+  const IN_PATH: RelayTarget = { ...PLAIN, insteadOfModel: { version: 'v-1' } }
+
+  test.each([
+    [
+      '{"model": "g", "messages": [], "max_tokens": 1, "x": 12345678901234567890}',
+      '{"version":"v-1","messages": [], "max_tokens": 1, "x": 12345678901234567890}',
+    ],
+    [
+      '{"messages": [], "version": "mine", "max_tokens": 1, "gate_id": "g", "model": "m"}',
+      '{"messages": [], "version": "v-1", "max_tokens": 1}',
+    ],
+  ])('where the path names the model, the body does not: %s', (body, rewritten) => {
+    expect(JSON.parse(rewrite(anthropicMessages, body, IN_PATH))).toEqual(JSON.parse(rewritten))
+    expect(rewrite(anthropicMessages, body, IN_PATH)).toBe(rewritten)
   })
 })

@@ -8,6 +8,7 @@ import type { ReasoningPart, Seal } from './chat-request.ts'
 
 /** Begins every carrier of ours; nothing that a provider makes begins or contains it. */
 const MARK = 'gh1~'
+const MARK_BYTES = Buffer.from(MARK)
 
 /** @param origin whose seal it is: written into the text, so that it comes back to the one that can read it */
 export function writeSeal(seal: Seal, origin: string): string {
@@ -28,7 +29,8 @@ export function isReadable(seal: Seal, dialect: string, origin: string): boolean
 
 /** Whether a request holds carriers of ours, which mean nothing to an upstream. */
 export function hasCarriers(body: Uint8Array): boolean {
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(MARK)
+  // Called on the array itself: a view of it would cost more than the search.
+  return Buffer.prototype.includes.call(body, MARK_BYTES)
 }
 
 /** What a tool call's id takes along: the call's own seal, and the sealed reasoning that stood before it. */

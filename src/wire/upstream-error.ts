@@ -3,6 +3,8 @@
 export interface UpstreamErrorAnswer {
   /** The vendor's own words; undefined when there are none to be found. */
   readonly message: string | undefined
+  /** The vendor's code for it, where it has one. */
+  readonly code?: string | undefined
   /** The answer as JSON; undefined when it is none. */
   readonly json: unknown
   /** Whether it has OpenAI's shape, `{error: {…}}`, and so can be passed on where that shape is expected. */
@@ -23,7 +25,13 @@ export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
   const { error, message, detail } = json
   const isNested = isObject(error)
   const said = isNested ? error.message : (message ?? detail ?? error)
-  return { message: said === undefined || said === null ? undefined : toText(said), json, isNested }
+  const code = isNested ? error.code : json.code
+  return {
+    message: said === undefined || said === null ? undefined : toText(said),
+    code: typeof code === 'string' ? code : undefined,
+    json,
+    isNested,
+  }
 }
 
 /** A message may be an object (Mistral's 422): its JSON is more use than `[object Object]`. */

@@ -1,7 +1,7 @@
 /** One suite over every provider of the catalog and every dialect it speaks: a new entry is tested by being there. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { catalog } from '../../src/providers/catalog.ts'
-import { baseUrlVariable, keyVariable } from '../../src/providers/define.ts'
+import { baseUrlVariableOf, keyVariableOf } from '../../src/providers/define.ts'
 import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
 import { DIALECTS, type DialectRow } from '../support/dialect-table.ts'
 import { type RawAnswer, sendRaw } from '../support/raw-client.ts'
@@ -17,16 +17,18 @@ import {
 } from '../support/translated-samples.ts'
 import { WHOLE_ANSWERS, type WholeAnswerRow } from '../support/whole-answer-samples.ts'
 
-const keyOf = (provider: string) => `planted-key-of-${provider}`
+/** Providers of one vendor may share a variable, and with it the key. */
+const keyOf = (provider: string) =>
+  `planted-key-of-${catalog.filter(({ id }) => id === provider).map(keyVariableOf)}`
 
 let upstream: RawUpstream
 let gatehouse: Gatehouse
 beforeAll(async () => {
   upstream = await startRawUpstream()
   const environment = Object.fromEntries(
-    catalog.flatMap(({ id }) => [
-      [keyVariable(id), keyOf(id)],
-      [baseUrlVariable(id), `${upstream.url}/base-of-${id}`],
+    catalog.flatMap((provider) => [
+      [keyVariableOf(provider), keyOf(provider.id)],
+      [baseUrlVariableOf(provider), `${upstream.url}/base-of-${provider.id}`],
     ]),
   )
   gatehouse = await startGatehouse({ environment })
@@ -42,7 +44,8 @@ const PAIRS = catalog.flatMap((provider) =>
   Object.entries(provider.endpoints).map(([dialect, endpoint]) => ({
     provider: provider.id,
     dialect,
-    upstreamPath: endpoint.path,
+    upstreamPath: endpoint.path.replace('{model}', encodeURIComponent('some/model-1')),
+    insteadOfModel: 'insteadOfModel' in endpoint ? endpoint.insteadOfModel : undefined,
   })),
 )
 
@@ -60,63 +63,67 @@ test('GET /v1/providers shows the whole catalog, each with its key configured', 
 
 const isRelayed = (pair: { readonly dialect: string }) => DIALECTS.some((row) => row.dialect === pair.dialect)
 
-describe.each(PAIRS.filter(isRelayed))('$provider over $dialect', ({ provider, dialect, upstreamPath }) => {
-  const row = DIALECTS.find((candidate) => candidate.dialect === dialect) as DialectRow
+describe.each(PAIRS.filter(isRelayed))(
+  '$provider over $dialect',
+  ({ provider, dialect, upstreamPath, insteadOfModel }) => {
+    const row = DIALECTS.find((candidate) => candidate.dialect === dialect) as DialectRow
 
-  function call(extra: object = {}): Promise<RawAnswer> {
-    return sendRaw(gatehouse.url, {
-      path: row.path,
-      headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: `of-${provider}`, ...row.fields, ...extra }),
+    function call(extra: object = {}): Promise<RawAnswer> {
+      return sendRaw(gatehouse.url, {
+        path: row.path,
+        headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: `of-${provider}`, ...row.fields, ...extra }),
+      })
+    }
+
+    test("goes to its address with its key, under the model's whole name", async () => {
+      upstream.answer(jsonAnswer(200, row.answer))
+      await call()
+      const sent = upstream.last()
+      expect(sent.path).toBe(`/base-of-${provider}${upstreamPath}`)
+      expect(sent.head).toContain(keyOf(provider))
+      expect(sent.head).not.toContain(gatehouse.key)
+      expect(JSON.parse(sent.text)).toMatchObject(insteadOfModel ?? { model: 'some/model-1' })
+      expect('model' in JSON.parse(sent.text)).toBe(insteadOfModel === undefined)
     })
-  }
 
-  test("goes to its address with its key, under the model's whole name", async () => {
-    upstream.answer(jsonAnswer(200, row.answer))
-    await call()
-    const sent = upstream.last()
-    expect(sent.path).toBe(`/base-of-${provider}${upstreamPath}`)
-    expect(sent.head).toContain(keyOf(provider))
-    expect(sent.head).not.toContain(gatehouse.key)
-    expect(JSON.parse(sent.body.toString()).model).toBe('some/model-1')
-  })
+    test('an answer comes back to the byte, and is counted', async () => {
+      upstream.answer(jsonAnswer(200, row.answer))
+      const answer = await call()
+      expect(answer.text).toBe(row.answer)
+      expect(answer.headers['x-gatehouse-target']).toBe(`${provider}/some/model-1`)
+      expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(row.usage)
+    })
 
-  test('an answer comes back to the byte, and is counted', async () => {
-    upstream.answer(jsonAnswer(200, row.answer))
-    const answer = await call()
-    expect(answer.text).toBe(row.answer)
-    expect(answer.headers['x-gatehouse-target']).toBe(`${provider}/some/model-1`)
-    expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(row.usage)
-  })
+    test('a stream comes back to the byte', async () => {
+      upstream.answer(streamAnswer(row.stream))
+      expect((await call({ stream: true })).text).toBe(row.stream.join(''))
+    })
 
-  test('a stream comes back to the byte', async () => {
-    upstream.answer(streamAnswer(row.stream))
-    expect((await call({ stream: true })).text).toBe(row.stream.join(''))
-  })
+    test('a stream that is cut does not look whole', async () => {
+      upstream.answer(streamAnswer(row.stream.slice(0, 1), { ending: 'close' }))
+      const answer = await call({ stream: true })
+      expect(answer.complete).toBe(false)
+      expect(answer.text).toContain('"error"')
+    })
 
-  test('a stream that is cut does not look whole', async () => {
-    upstream.answer(streamAnswer(row.stream.slice(0, 1), { ending: 'close' }))
-    const answer = await call({ stream: true })
-    expect(answer.complete).toBe(false)
-    expect(answer.text).toContain('"error"')
-  })
+    test.each([400, 404, 429])("its %i is the caller's", async (status) => {
+      upstream.answer(jsonAnswer(status, { error: { message: 'no', type: 't', param: null, code: null } }))
+      expect((await call()).status).toBe(status)
+    })
 
-  test.each([400, 404, 429])("its %i is the caller's", async (status) => {
-    upstream.answer(jsonAnswer(status, { error: { message: 'no', type: 't', param: null, code: null } }))
-    expect((await call()).status).toBe(status)
-  })
-
-  test.each([401, 403, 500, 503])('its %i is a 502 that does not show the key', async (status) => {
-    upstream.answer(
-      jsonAnswer(status, {
-        error: { message: `bad key ${keyOf(provider)}`, type: 't', param: null, code: null },
-      }),
-    )
-    const answer = await call()
-    expect(answer.status).toBe(502)
-    expect(answer.text).not.toContain(keyOf(provider))
-  })
-})
+    test.each([401, 403, 500, 503])('its %i is a 502 that does not show the key', async (status) => {
+      upstream.answer(
+        jsonAnswer(status, {
+          error: { message: `bad key ${keyOf(provider)}`, type: 't', param: null, code: null },
+        }),
+      )
+      const answer = await call()
+      expect(answer.status).toBe(502)
+      expect(answer.text).not.toContain(keyOf(provider))
+    })
+  },
+)
 
 const hasNoStreams = (pair: { readonly dialect: string }) =>
   WHOLE_ANSWERS.some((row) => row.dialect === pair.dialect)
@@ -182,7 +189,7 @@ describe.each(PAIRS.filter(isTranslated))(
       upstream.answer(jsonAnswer(200, row.answer))
       await call()
       const sent = upstream.last()
-      expect(sent.path).toStartWith(`/base-of-${provider}${upstreamPath.split('{')[0]}`)
+      expect(sent.path).toBe(`/base-of-${provider}${upstreamPath}`)
       expect(sent.head).toContain(keyOf(provider))
       expect(sent.head).not.toContain(gatehouse.key)
     })

@@ -71,8 +71,64 @@ describe('on the local data folder', () => {
     expect((await run(['gates', 'show', 'try'], { environment })).exitCode).toBe(4)
   })
 
+  test('defaults of a gate are set one by one, shown, and taken away together', async () => {
+    const gates = async (...words: string[]) => (await run(['gates', ...words], { environment })).stdout
+    await gates(
+      'create',
+      'brief',
+      '--target',
+      'sandbox/echo',
+      '--instructions',
+      'Be\nbrief.',
+      '--overrides',
+      'allow',
+    )
+    const changed = JSON.parse(
+      await gates(
+        'update',
+        'brief',
+        '--temperature',
+        '0.5',
+        '--top-p',
+        '1',
+        '--max-output-tokens',
+        '9',
+        '--json',
+      ),
+    )
+    expect(changed).toMatchObject({
+      overrides: 'allow',
+      defaults: { instructions: 'Be\nbrief.', temperature: 0.5, topP: 1, maxOutputTokens: 9 },
+    })
+    const shown = await gates('show', 'brief')
+    expect(shown).toMatch(/^instructions +Be brief\.$/m)
+    expect(shown).toMatch(/^overrides +allow$/m)
+    const cleared = await gates('update', 'brief', '--clear-defaults', '--reasoning-effort', 'none', '--json')
+    expect(JSON.parse(cleared).defaults).toEqual({ reasoningEffort: 'none' })
+    expect(JSON.parse(await gates('update', 'brief', '--clear-defaults', '--json')).defaults).toEqual({})
+  })
+
+  test('gates test prints a row for each target, and fails when one does', async () => {
+    const targets = ['sandbox/echo', 'sandbox/503', 'groq/llama'].flatMap((target) => ['--target', target])
+    await run(['gates', 'create', 'tested', ...targets], { environment })
+    const ran = await run(['gates', 'test', 'tested'], { environment })
+    expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('2 of 3 targets failed') })
+    const [head, ...rows] = ran.stdout.trim().split('\n')
+    expect(head).toMatch(/^TARGET +STATUS +MS +TOKENS +ERROR$/)
+    expect(rows[0]).toMatch(/^sandbox\/echo +ok +\d+ +\d+\+\d+$/)
+    expect(rows[1]).toMatch(/^sandbox\/503 +failed +\d+ +- +upstream_error: /)
+    expect(rows[2]).toMatch(/^groq\/llama +failed +\d+ +- +provider_auth_failed: /)
+    const json = await run(['gates', 'test', 'tested', '--json'], { environment })
+    expect(JSON.parse(json.stdout).results).toHaveLength(3)
+    await run(['gates', 'update', 'tested', '--target', 'sandbox/echo'], { environment })
+    expect(await run(['gates', 'test', 'tested'], { environment })).toMatchObject({ exitCode: 0, stderr: '' })
+  })
+
   test.each([
     ['an unknown command', ['gats'], 2, 'Did you mean gates?'],
+    ['a temperature out of range', ['gates', 'create', 'x', '--temperature', '2.5'], 2, '0 to 2'],
+    ['an effort that is none', ['gates', 'create', 'x', '--reasoning-effort', 'huge'], 2, 'xhigh'],
+    ['a test of a gate that is not there', ['gates', 'test', 'nope'], 4, 'gate'],
     ['an option out of range', ['gates', 'create', 'x', '--max-retries', '9'], 2, '0 to 5'],
     ['a missing argument', ['keys', 'create'], 2, 'name'],
     ['a provider that is not known', ['gates', 'create', 'x', '--target', 'nobody/x'], 1, 'targets[0].model'],
@@ -171,6 +227,8 @@ describe('on the local data folder', () => {
       'keys import',
       'keys delete',
       'gates create',
+      'providers list',
+      'providers conformance',
       'call',
     ]) {
       const ran = await run([...words.split(' '), '--help'], { environment })
@@ -242,6 +300,20 @@ describe('against a server', () => {
   test('reads the prompt from standard input', async () => {
     const ran = await run(['call', 'demo', '-'], { environment, input: 'from a pipe' })
     expect(ran.stdout).toBe('Sandbox echo: from a pipe\n')
+  })
+
+  test('providers list tells which have a key, and conformance what is lost on the way', async () => {
+    const list = await run(['providers', 'list'], { environment })
+    expect(list.stdout).toMatch(/^sandbox +yes +Sandbox$/m)
+    const words = ['providers', 'conformance', '--endpoint', '/v1/chat/completions', '--provider']
+    const lossy = await run([...words, 'bedrock'], { environment })
+    expect(lossy.stdout).toMatch(/^seed +lossy +seed$/m)
+    expect(lossy.stdout).toMatch(/^imageUrl +refused +The target/m)
+    const relayed = await run([...words, 'groq'], { environment })
+    expect(relayed.stdout).toBe('/v1/chat/completions → groq\nrelayed byte for byte\n')
+    const [row] = JSON.parse((await run([...words, 'cohere', '--json'], { environment })).stdout)
+    expect(row.results.seed).toEqual({ verdict: 'lossless' })
+    expect(await run([...words, 'nobody'], { environment })).toMatchObject({ exitCode: 4, stdout: '' })
   })
 
   test('an address that is no gateway is told apart from success', async () => {

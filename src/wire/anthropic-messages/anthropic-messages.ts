@@ -1,9 +1,17 @@
 /** Anthropic Messages as the gateway serves it and relays it. It must not know which providers speak it. */
 import { requestRoom } from '../byte-room.ts'
-import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
+import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
 import { type JsonObject, spliceJson } from '../json-splice.ts'
-import { checkFieldTypes, editModel, readFlag, readGate, requireField } from '../request-fields.ts'
+import {
+  checkFieldTypes,
+  editAwayModel,
+  editModel,
+  readFlag,
+  readGate,
+  requireField,
+} from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
+import { editMessagesDefaults, readMessagesSpoken } from './messages-defaults.ts'
 import { MessagesTap } from './messages-tap.ts'
 import { anthropicServerCodec } from './server-codec.ts'
 
@@ -13,11 +21,10 @@ export const anthropicMessages: RelayedDialect = {
   keyHeader: 'x-api-key',
   requestIdHeader: 'request-id',
   accept,
-  rewrite: ({ body }, target) => ({
-    body: spliceJson(body, editModel(body, target.model), requestRoom),
-    hidesUsage: false,
-  }),
+  readSpoken: readMessagesSpoken,
+  rewrite,
   readUsage: (answer) => readUsage('anthropic-messages', answer.usage),
+  refusesReasoning: ({ message }) => message !== undefined && /invalid.{0,20}signature/i.test(message),
   createTap: () => new MessagesTap(),
   serverCodec: anthropicServerCodec,
 }
@@ -37,4 +44,12 @@ function accept(body: JsonObject): AcceptedRequest {
   requireField(body, 'messages')
   requireField(body, 'max_tokens')
   return { body, gateId: gate.gateId, stream: readFlag(body, 'stream'), ignored: gate.ignored }
+}
+
+function rewrite({ body, defaults }: AcceptedRequest, target: RelayTarget): RelayRequest {
+  const written = defaults === undefined ? undefined : editMessagesDefaults(body, defaults, target)
+  const { model, insteadOfModel } = target
+  const edits = insteadOfModel === undefined ? editModel(body, model) : editAwayModel(body, insteadOfModel)
+  if (written !== undefined) edits.unshift(...written.edits)
+  return { body: spliceJson(body, edits, requestRoom), hidesUsage: false, ignored: written?.ignored }
 }

@@ -24,7 +24,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   xhigh: 32_000,
   max: 32_000,
 }
-const EFFORTS: Readonly<Record<string, string>> = {
+/** Our words as `output_config.effort`. */
+export const EFFORTS: Readonly<Record<string, string>> = {
   minimal: 'low',
   low: 'low',
   medium: 'medium',

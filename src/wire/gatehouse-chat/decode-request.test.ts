@@ -8,7 +8,13 @@ import { gatehouseChatServerCodec } from './server-codec.ts'
 
 const messages = [{ role: 'user', content: 'Hi' }]
 const accept = (body: JsonRecord) => gatehouseChat.accept(scanJsonObject(Buffer.from(JSON.stringify(body))))
-const decode = (members: JsonRecord) => gatehouseChatServerCodec.decodeRequest({ gate_id: 'g', ...members })
+const decode = (members: JsonRecord) => {
+  const { renderTemplate: _, ...request } = gatehouseChatServerCodec.decodeRequest({
+    gate_id: 'g',
+    ...members,
+  })
+  return request
+}
 const refused = (param: string) => expect.objectContaining({ kind: 'invalid_request', status: 400, param })
 
 describe('the top level', () => {

@@ -30,7 +30,9 @@ import { renderTemplate } from './render-template.ts'
 export function decodeGatehouseRequest(body: JsonRecord): ChatRequest {
   const root: At<JsonRecord> = { value: body, path: '' }
   const at = (name: string) => member(root, name)
-  const instructions = decodeInstructions(at('instructions'), at('vars'))
+  const vars = optionalRecord(at('vars'))
+  const values = vars === undefined ? {} : decodeVars(vars)
+  const render = (template: string) => renderTemplate(template, values)
   const settings: ChatSettings = present({
     maxOutputTokens: optionalNumber(at('max_output_tokens')),
     temperature: optionalNumber(at('temperature')),
@@ -44,8 +46,9 @@ export function decodeGatehouseRequest(body: JsonRecord): ChatRequest {
   })
   return {
     ...settings,
-    messages: [...instructions, ...decodeMessages(findMessages(root))],
+    messages: [...decodeInstructions(at('instructions'), render), ...decodeMessages(findMessages(root))],
     stream: body.stream === true,
+    renderTemplate: render,
     extra: {},
     family: 'gatehouse-chat',
     ignored: [],
@@ -59,12 +62,11 @@ function findMessages(root: At<JsonRecord>): At {
   return member(data, 'messages')
 }
 
-function decodeInstructions(instructions: At, vars: At): ChatMessage[] {
-  const given = optionalRecord(vars)
-  const values = given === undefined ? {} : decodeVars(given)
+function decodeInstructions(instructions: At, render: (template: string) => string): ChatMessage[] {
   const template = optionalText(instructions)
-  if (template === undefined) return []
-  return [{ role: 'system', content: [{ type: 'text', text: renderTemplate(template, values) }] }]
+  return template === undefined
+    ? []
+    : [{ role: 'system', content: [{ type: 'text', text: render(template) }] }]
 }
 
 function decodeVars(vars: At<JsonRecord>): Record<string, string> {

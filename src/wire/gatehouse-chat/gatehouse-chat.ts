@@ -4,6 +4,7 @@
  */
 import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, Dialect } from '../dialect.ts'
+import { spokenAt } from '../gate-defaults.ts'
 import type { JsonMember, JsonObject } from '../json-splice.ts'
 import { checkFieldTypes, presentMember, readFlag, readString, requireField } from '../request-fields.ts'
 import { gatehouseChatServerCodec } from './server-codec.ts'
@@ -12,6 +13,12 @@ export const gatehouseChat: Dialect = {
   id: 'gatehouse-chat',
   envelope: 'flat',
   accept,
+  readSpoken: spokenAt({
+    temperature: ['temperature'],
+    topP: ['top_p'],
+    maxOutputTokens: ['max_output_tokens'],
+    reasoningEffort: ['reasoning.effort'],
+  }),
   serverCodec: gatehouseChatServerCodec,
 }
 

@@ -9,7 +9,7 @@ import { encodeMessages } from './encode-messages.ts'
 const WITHOUT_PLACE = ['topK', 'logprobs', 'topLogprobs', 'user', 'serviceTier'] as const
 
 /** A higher one is refused. */
-const MAX_TEMPERATURE = 1.5
+export const MAX_TEMPERATURE = 1.5
 
 /** @throws GatewayError `invalid_request` when a tool is demanded and there is none */
 export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
@@ -81,7 +81,7 @@ function encodeFormat(format: ResponseFormat | undefined): JsonRecord | undefine
 }
 
 /** The words that the format has. */
-const EFFORTS: Readonly<Record<string, string>> = {
+export const EFFORTS: Readonly<Record<string, string>> = {
   none: 'none',
   minimal: 'minimal',
   low: 'low',

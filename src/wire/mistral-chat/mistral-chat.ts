@@ -2,6 +2,7 @@
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import type { JsonObject } from '../json-splice.ts'
 import { checkFieldTypes, requireField } from '../request-fields.ts'
+import { editMistralChatDefaults } from './mistral-defaults.ts'
 import { mistralShaped } from './mistral-shaped.ts'
 
 const FORWARDED = new Set([
@@ -30,7 +31,7 @@ const FORWARDED = new Set([
   'safe_prompt',
 ])
 
-const shape = mistralShaped({ forwarded: FORWARDED })
+const shape = mistralShaped({ forwarded: FORWARDED, editDefaults: editMistralChatDefaults })
 
 export const mistralChat: RelayedDialect = { id: 'mistral-chat', envelope: 'flat', ...shape, accept }
 

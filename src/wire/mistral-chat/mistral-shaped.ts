@@ -1,6 +1,9 @@
 /** What Mistral's dialects have in common: a whitelist going up, chat-shaped answers coming down. */
+import type { GateDefaults } from '../../core/gate.ts'
 import { requestRoom } from '../byte-room.ts'
+import type { DefaultsEditor } from '../defaults-editor.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
+import { spokenAt } from '../gate-defaults.ts'
 import { type JsonEdit, type JsonObject, spliceJson } from '../json-splice.ts'
 import { ChatTap } from '../openai-chat/chat-tap.ts'
 import { editModel, readFlag, readGate } from '../request-fields.ts'
@@ -9,8 +12,14 @@ import { readUsage } from '../usage.ts'
 export function mistralShaped(options: {
   /** Names of the fields that go upstream; every other one is left out and named to the caller. */
   readonly forwarded: ReadonlySet<string>
+  /** Writes a gate's defaults. */
+  readonly editDefaults: (
+    body: JsonObject,
+    defaults: GateDefaults,
+    target: RelayTarget,
+  ) => Pick<DefaultsEditor, 'edits' | 'ignored'>
 }): Omit<RelayedDialect, 'id' | 'envelope'> {
-  const { forwarded } = options
+  const { forwarded, editDefaults } = options
   return {
     accept(body: JsonObject): AcceptedRequest {
       const gate = readGate(body)
@@ -25,13 +34,25 @@ export function mistralShaped(options: {
       }
     },
     rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
-      const { body } = request
+      const { body, defaults } = request
+      const written = defaults === undefined ? undefined : editDefaults(body, defaults, target)
       const edits: JsonEdit[] = editModel(body, target.model)
+      if (written !== undefined) edits.unshift(...written.edits)
       for (const member of body.members) {
         if (member.key !== 'gate_id' && !forwarded.has(member.key)) edits.push({ type: 'remove', member })
       }
-      return { body: spliceJson(body, edits, requestRoom), hidesUsage: false }
+      return {
+        body: spliceJson(body, edits, requestRoom),
+        hidesUsage: false,
+        ignored: written?.ignored,
+      }
     },
+    readSpoken: spokenAt({
+      temperature: ['temperature'],
+      topP: ['top_p'],
+      maxOutputTokens: ['max_tokens'],
+      reasoningEffort: ['reasoning_effort'],
+    }),
     readUsage: (answer) => readUsage('openai-chat', answer.usage),
     createTap: () => new ChatTap({ hidesUsage: false, envelope: 'flat' }),
   }

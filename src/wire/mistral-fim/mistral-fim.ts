@@ -5,6 +5,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, RelayedDialect } from '../dialect.ts'
 import type { JsonObject } from '../json-splice.ts'
+import { editMistralFimDefaults } from '../mistral-chat/mistral-defaults.ts'
 import { mistralShaped } from '../mistral-chat/mistral-shaped.ts'
 import { checkFieldTypes } from '../request-fields.ts'
 
@@ -36,7 +37,7 @@ const FIELD_TYPES = {
   metadata: ['object'],
 } as const
 
-const shape = mistralShaped({ forwarded: FORWARDED })
+const shape = mistralShaped({ forwarded: FORWARDED, editDefaults: editMistralFimDefaults })
 
 export const mistralFim: RelayedDialect = { id: 'mistral-fim', envelope: 'flat', ...shape, accept }
 

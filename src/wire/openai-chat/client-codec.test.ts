@@ -49,7 +49,7 @@ describe('a request', () => {
       },
       user: 'u',
     })
-    expect(ignored).toEqual(['topK', 'serviceTier'])
+    expect(ignored).toEqual(['serviceTier', 'topK'])
   })
 
   test('is counted when it is streamed, whoever asked', () => {
@@ -166,6 +166,11 @@ describe('a stream', () => {
     for (let cut = 1; cut < bytes.length; cut += 1)
       expect(decode([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual(whole)
     expect(decode(Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(whole)
+  })
+
+  test('begins with the first chunk that has an id: Azure tells of its filter before that', () => {
+    const filter = `data: ${JSON.stringify({ choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: [{ prompt_index: 0 }] })}\n\n`
+    expect(decode([Buffer.from(filter + STREAM)])).toEqual({ events: EVENTS, isComplete: true })
   })
 
   test('that closes after its finish reason is whole, before it is cut', () => {

@@ -32,6 +32,7 @@ const READ = new Set([
   'max_completion_tokens',
   'temperature',
   'top_p',
+  'top_k',
   'stop',
   'seed',
   'presence_penalty',
@@ -60,6 +61,8 @@ export function decodeChatRequest(body: JsonRecord): ChatRequest {
     maxOutputTokens: optionalNumber(at('max_completion_tokens')) ?? optionalNumber(at('max_tokens')),
     temperature: optionalNumber(at('temperature')),
     topP: optionalNumber(at('top_p')),
+    // Not OpenAI's, but widely taken.
+    topK: optionalNumber(at('top_k')),
     stop: decodeStop(at('stop')),
     seed: optionalNumber(at('seed')),
     presencePenalty: optionalNumber(at('presence_penalty')),

@@ -60,8 +60,10 @@ export class UpstreamChatDecoder implements StreamDecoder {
     }
     if (isRecord(chunk.error) || typeof chunk.error === 'string') return this.#fail(chunk.error)
     this.#usage = readUsage('openai-chat', chunk.usage) ?? this.#usage
-    const events: ChatEvent[] = this.#hasStarted ? [] : [this.#start(chunk)]
     const [choice] = Array.isArray(chunk.choices) ? chunk.choices : []
+    // Azure's first chunk tells of its filter alone, and its id and model are ''.
+    if (!isRecord(choice) && chunk.id === '') return []
+    const events: ChatEvent[] = this.#hasStarted ? [] : [this.#start(chunk)]
     if (!isRecord(choice)) return events
     if (isRecord(choice.delta)) events.push(...this.#decodeDelta(choice.delta))
     const reason = textOf(choice.finish_reason)

@@ -6,7 +6,6 @@ import { encodeUpstreamMessages } from './encode-upstream-messages.ts'
 
 export function encodeUpstreamRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
   const ignored = new Set<Feature>()
-  if (request.topK !== undefined) ignored.add('topK')
   if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
   const { traits } = target
   const limit = traits.maxCompletionTokens === true ? 'max_completion_tokens' : 'max_tokens'
@@ -38,10 +37,13 @@ export function encodeUpstreamRequest(request: ChatRequest, target: EncodeTarget
   }) as JsonRecord
   // Tiers are each vendor's own words.
   const isOfFamily = request.family === 'openai-chat'
-  if (request.serviceTier !== undefined && !isOfFamily) ignored.add('serviceTier')
+  for (const setting of ['serviceTier', 'topK'] as const)
+    if (request[setting] !== undefined && !isOfFamily) ignored.add(setting)
   return {
     body: {
-      ...(isOfFamily ? { ...request.extra, ...present({ service_tier: request.serviceTier }) } : {}),
+      ...(isOfFamily
+        ? { ...request.extra, ...present({ service_tier: request.serviceTier, top_k: request.topK }) }
+        : {}),
       model: target.model,
       messages: encodeUpstreamMessages(request.messages, ignored),
       ...members,

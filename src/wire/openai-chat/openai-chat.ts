@@ -3,9 +3,11 @@
 import { invalidRequest } from '../../core/errors.ts'
 import { requestRoom } from '../byte-room.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
+import { spokenAt } from '../gate-defaults.ts'
 import { type JsonEdit, type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
 import { checkFieldTypes, editModel, readFlag, readGate, requireField } from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
+import { editChatDefaults } from './chat-defaults.ts'
 import { ChatTap } from './chat-tap.ts'
 import { openaiChatServerCodec } from './server-codec.ts'
 
@@ -13,6 +15,12 @@ export const openaiChat: RelayedDialect = {
   id: 'openai-chat',
   envelope: 'nested',
   accept,
+  readSpoken: spokenAt({
+    temperature: ['temperature'],
+    topP: ['top_p'],
+    maxOutputTokens: ['max_completion_tokens', 'max_tokens'],
+    reasoningEffort: ['reasoning_effort'],
+  }),
   rewrite,
   readUsage: (answer) => readUsage('openai-chat', answer.usage),
   createTap: ({ hidesUsage }) => new ChatTap({ hidesUsage, envelope: 'nested' }),
@@ -38,10 +46,17 @@ function accept(body: JsonObject): AcceptedRequest {
 
 function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   const { body } = request
+  const written =
+    request.defaults === undefined ? undefined : editChatDefaults(body, request.defaults, target)
   const edits = editModel(body, target.model)
+  if (written !== undefined) edits.unshift(...written.edits)
   const usageEdit = request.stream && target.countsStreamsOnRequest ? askForUsage(body) : undefined
   if (usageEdit !== undefined) edits.push(usageEdit)
-  return { body: spliceJson(body, edits, requestRoom), hidesUsage: usageEdit !== undefined }
+  return {
+    body: spliceJson(body, edits, requestRoom),
+    hidesUsage: usageEdit !== undefined,
+    ignored: written?.ignored,
+  }
 }
 
 /** A stream has to be counted even when its client did not ask for usage (design §4, Chat). */

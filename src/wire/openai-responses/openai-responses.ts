@@ -6,6 +6,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import { requestRoom } from '../byte-room.ts'
 import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from '../dialect.ts'
+import { spokenAt } from '../gate-defaults.ts'
 import {
   arrayElements,
   type JsonEdit,
@@ -16,14 +17,23 @@ import {
 } from '../json-splice.ts'
 import { checkFieldTypes, presentMember, readFlag, readString, requireField } from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
+import { editResponsesDefaults } from './responses-defaults.ts'
 import { ResponsesTap } from './responses-tap.ts'
 
 export const openaiResponses: RelayedDialect = {
   id: 'openai-responses',
   envelope: 'nested',
   accept,
+  readSpoken: spokenAt({
+    temperature: ['temperature'],
+    topP: ['top_p'],
+    maxOutputTokens: ['max_output_tokens'],
+    reasoningEffort: ['reasoning.effort'],
+  }),
   rewrite,
   readUsage: (answer) => readUsage('openai-responses', answer.usage),
+  refusesReasoning: ({ code, message }) =>
+    code === 'invalid_encrypted_content' || message?.includes('encrypted content') === true,
   createTap: () => new ResponsesTap(),
 }
 
@@ -121,16 +131,22 @@ function readItemType(item: Uint8Array): unknown {
 }
 
 function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
-  const { body } = request
+  const { body, defaults } = request
+  const written = defaults === undefined ? undefined : editResponsesDefaults(body, defaults, target)
   const edits: JsonEdit[] = [
     { type: 'replace', member: requireField(body, 'model'), json: JSON.stringify(target.model) },
   ]
+  if (written !== undefined) edits.unshift(...written.edits)
   const store = body.get('store')
   // The upstream's default is true, so absence is not enough.
   if (store === undefined) edits.push({ type: 'add', key: 'store', json: 'false' })
   else if (body.type(store) === 'null') edits.push({ type: 'replace', member: store, json: 'false' })
   if (target.isReasoningModel) edits.push(...includeEncryptedReasoning(body))
-  return { body: spliceJson(body, edits, requestRoom), hidesUsage: false }
+  return {
+    body: spliceJson(body, edits, requestRoom),
+    hidesUsage: false,
+    ignored: written?.ignored,
+  }
 }
 
 /** The union of what the client asked for and the encrypted reasoning it needs for the next turn. */

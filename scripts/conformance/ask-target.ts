@@ -1,0 +1,112 @@
+/** Sends a request as far as the gateway itself would before its first byte goes out. No network. */
+import { systemClock } from '../../src/core/clock.ts'
+import type { Gate } from '../../src/core/gate.ts'
+import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
+import { Secret } from '../../src/core/secret.ts'
+import { TargetOrder } from '../../src/gateway/order-targets.ts'
+import { planTargets, type Target } from '../../src/gateway/plan-targets.ts'
+import { TargetHealth } from '../../src/gateway/target-health.ts'
+import { CallerRequest, translate } from '../../src/gateway/translate.ts'
+import type { Provider } from '../../src/providers/define.ts'
+import type { JsonRecord } from '../../src/wire/chat-request.ts'
+import type { AnswerFacts } from '../../src/wire/codec.ts'
+import type { AcceptedRequest, Dialect, RelayRequest, StreamTap } from '../../src/wire/dialect.ts'
+import { scanJsonObject } from '../../src/wire/json-splice.ts'
+
+export interface Pair {
+  readonly dialect: Dialect
+  readonly provider: Provider
+  readonly model: string
+}
+
+export interface AskedTarget {
+  readonly target: Target
+  /** What the upstream would be sent. */
+  readonly sent: string
+  /** What is left out, as the caller spells it. */
+  readonly ignored: readonly string[]
+  createTap(): StreamTap
+  /** A whole answer as the caller gets it. */
+  convert(answer: JsonRecord): JsonRecord
+}
+
+const GATE_ID = 'probe-gate'
+const caller = {
+  accountId: 'acc_probe' as AccountId,
+  keyId: 'key_probe' as KeyId,
+  limits: { requestsPerMinute: 1, concurrentCalls: 1 },
+}
+const order = new TargetOrder(new TargetHealth(systemClock))
+
+/** @throws GatewayError when the request is refused */
+export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord): AskedTarget {
+  const bytes = Buffer.from(JSON.stringify({ gate_id: GATE_ID, ...body }))
+  const accepted = dialect.accept(scanJsonObject(bytes))
+  const gate = toGate(`${provider.id}/${model}`)
+  const reachable = { ...provider, baseUrl: provider.baseUrl ?? 'https://example.com' }
+  const ports = {
+    gates: { find: () => gate, list: () => [gate] },
+    credentials: { find: () => new Secret('probe-key') },
+    providers: new Map([[provider.id, reachable]]),
+    order,
+  }
+  const [target] = planTargets(ports, caller, accepted, dialect).targets
+  if (target === undefined) throw new Error(`${provider.id} was planned without a target`)
+  const { codec, sealOrigin } = target
+  const { serverCodec } = dialect
+  if (codec === undefined || serverCodec === undefined) {
+    if (!relays(dialect)) throw new Error('a target was planned to be relayed to that cannot be')
+    const { body: sent, hidesUsage } = dialect.rewrite(accepted, target)
+    return {
+      target,
+      sent: Buffer.from(sent).toString(),
+      ignored: accepted.ignored,
+      createTap: () => dialect.createTap({ hidesUsage }),
+      convert: (answer) => answer,
+    }
+  }
+  const facts: AnswerFacts = {
+    callId: 'call_probe',
+    gateId: GATE_ID,
+    startedAtMs: 0,
+    target: target.name,
+    sealOrigin,
+  }
+  const callerRequest = new CallerRequest(serverCodec, accepted)
+  const translated = translate({ caller: callerRequest, target, client: codec, facts, isStrict: false })
+  return {
+    target,
+    sent: Buffer.from(translated.body).toString(),
+    ignored: [...accepted.ignored, ...translated.ignored],
+    createTap: () => translated.createTap(),
+    convert: (answer) => serverCodec.encodeAnswer(codec.decodeAnswer(answer), facts),
+  }
+}
+
+type Relaying = Pick<Dialect, 'accept' | 'serverCodec'> & {
+  rewrite(request: AcceptedRequest, target: Target): RelayRequest
+  createTap(relay: { readonly hidesUsage: boolean }): StreamTap
+}
+
+/** Not every dialect is some upstream's own. */
+function relays(dialect: object): dialect is Relaying {
+  return 'rewrite' in dialect && 'createTap' in dialect
+}
+
+function toGate(model: string): Gate {
+  return {
+    accountId: caller.accountId,
+    id: GATE_ID as GateId,
+    displayName: GATE_ID,
+    description: '',
+    targets: [{ model }],
+    strategy: 'fallback',
+    hedgeAfterMs: null,
+    defaults: null,
+    overrides: 'ignore',
+    timeoutMs: null,
+    maxRetries: 0,
+    createdAt: 0,
+    updatedAt: 0,
+  }
+}

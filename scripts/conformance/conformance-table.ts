@@ -1,0 +1,117 @@
+/** The whole table: every endpoint that translates, every kind of model of every provider, every feature. */
+import { GatewayError } from '../../src/core/errors.ts'
+import { CALL_ENDPOINTS } from '../../src/gateway/data-plane.ts'
+import { catalog } from '../../src/providers/catalog.ts'
+import { CLIENT_CODECS } from '../../src/wire/client-codecs.ts'
+import type { ClientCodec } from '../../src/wire/codec.ts'
+import type { UpstreamKit } from './answer-script.ts'
+import { askTarget, type Pair } from './ask-target.ts'
+import { bedrockUpstream } from './bedrock-upstream.ts'
+import type { CallerKit } from './caller.ts'
+import { chatCaller } from './chat-caller.ts'
+import { mistralUpstream, openaiUpstream } from './chat-upstreams.ts'
+import { FEATURE_IDS, type FeatureId } from './features.ts'
+import { gatehouseCaller } from './gatehouse-caller.ts'
+import { messagesCaller } from './messages-caller.ts'
+import { modelsOf } from './models.ts'
+import { ANSWER_PROBES, probeAnswer, probeFailures } from './probe-answers.ts'
+import { probeLoop, probeRequest } from './probe-requests.ts'
+import { responsesUpstream } from './responses-upstream.ts'
+import { anthropicUpstream, cohereUpstream, geminiUpstream } from './vendor-upstreams.ts'
+import { ConformanceFault, type Verdict } from './verdict.ts'
+
+/** By dialect. */
+export const CALLERS: Readonly<Record<string, CallerKit>> = {
+  'openai-chat': chatCaller,
+  'anthropic-messages': messagesCaller,
+  'gatehouse-chat': gatehouseCaller,
+}
+
+export const UPSTREAMS: Readonly<Record<string, UpstreamKit>> = {
+  'openai-chat': openaiUpstream,
+  'openai-responses': responsesUpstream,
+  'anthropic-messages': anthropicUpstream,
+  'gemini-generate-content': geminiUpstream,
+  'cohere-chat': cohereUpstream,
+  'mistral-chat': mistralUpstream,
+  'bedrock-converse': bedrockUpstream,
+}
+
+export interface ConformanceRow {
+  readonly endpoint: string
+  readonly provider: string
+  readonly model: string
+  /** The target's; null: the endpoint does not reach it, whatever is asked. */
+  readonly dialect: string | null
+  /** Features that the endpoint's format has no place for are not here. */
+  readonly results: Partial<Record<FeatureId, Verdict>>
+}
+
+export interface ConformanceTable {
+  readonly rows: readonly ConformanceRow[]
+  /** What the gateway did wrong, in words; nothing is published while there are any. */
+  readonly faults: readonly string[]
+}
+
+export const TRANSLATING_ENDPOINTS = Object.entries(CALL_ENDPOINTS).filter(
+  ([, dialect]) => dialect.serverCodec !== undefined,
+)
+
+export function runConformance(): ConformanceTable {
+  const faults: string[] = []
+  const rows = TRANSLATING_ENDPOINTS.flatMap(([endpoint, dialect]) =>
+    catalog.flatMap((provider) =>
+      modelsOf(provider).map((model) => probePair(endpoint, { dialect, provider, model }, faults)),
+    ),
+  )
+  return { rows, faults }
+}
+
+function probePair(endpoint: string, pair: Pair, faults: string[]): ConformanceRow {
+  const kit = CALLERS[pair.dialect.id]
+  if (kit === undefined)
+    throw new Error(`${pair.dialect.id} has no probes: add a caller to ${import.meta.path}`)
+  const head = { endpoint, provider: pair.provider.id, model: pair.model }
+  const dialect = reachedDialect(pair, kit)
+  if (dialect === null) return { ...head, dialect, results: {} }
+  const upstream = UPSTREAMS[dialect]
+  if (upstream === undefined)
+    throw new Error(`${dialect} has no answers: add an upstream to ${import.meta.path}`)
+  const results: Partial<Record<FeatureId, Verdict>> = {}
+  for (const feature of FEATURE_IDS) {
+    try {
+      const verdict = probe(feature, pair, kit, upstream)
+      if (verdict !== undefined) results[feature] = verdict
+    } catch (thrown) {
+      if (!(thrown instanceof ConformanceFault)) throw thrown
+      faults.push(`${endpoint} → ${pair.provider.id}/${pair.model}, ${feature}: ${thrown.message}`)
+    }
+  }
+  return { ...head, dialect, results }
+}
+
+/** In which dialect the plainest request goes out; null when it is refused because of who would get it. */
+function reachedDialect(pair: Pair, kit: CallerKit): string | null {
+  try {
+    const { codec } = askTarget(pair, kit.plain).target
+    return codec === undefined ? pair.dialect.id : dialectOf(codec)
+  } catch (thrown) {
+    if (thrown instanceof GatewayError && thrown.code === 'provider_mismatch') return null
+    throw thrown
+  }
+}
+
+function probe(feature: FeatureId, pair: Pair, kit: CallerKit, upstream: UpstreamKit): Verdict | undefined {
+  if (feature === 'loop') return probeLoop(pair, kit, upstream)
+  if (feature === 'errors') return probeFailures(pair, kit, upstream)
+  const answer = ANSWER_PROBES[feature]
+  if (answer !== undefined) return probeAnswer(pair, kit, upstream, answer)
+  const asked = kit.probes[feature]
+  return asked === undefined ? undefined : probeRequest(pair, kit, asked)
+}
+
+function dialectOf(codec: ClientCodec): string {
+  const found = Object.entries(CLIENT_CODECS).find(([, candidate]) => candidate === codec)
+  if (found === undefined) throw new Error('a target was planned with a codec that is not listed')
+  return found[0]
+}

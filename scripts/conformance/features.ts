@@ -1,0 +1,62 @@
+/** What the conformance table asks of every pair of endpoint and target, in the order in which it is shown. */
+
+interface FeatureShape {
+  readonly group: 'Messages' | 'Tools' | 'Form and thought' | 'Settings' | 'Answers'
+  readonly label: string
+}
+
+export const FEATURES = {
+  text: { group: 'Messages', label: 'text' },
+  system: { group: 'Messages', label: 'system prompt' },
+  turns: { group: 'Messages', label: 'several turns' },
+  imageData: { group: 'Messages', label: 'inline image' },
+  imageUrl: { group: 'Messages', label: 'image by URL' },
+  pdfData: { group: 'Messages', label: 'inline PDF' },
+  pdfUrl: { group: 'Messages', label: 'PDF by URL' },
+  audio: { group: 'Messages', label: 'audio' },
+  cacheHint: { group: 'Messages', label: 'prompt cache border' },
+
+  tools: { group: 'Tools', label: 'tools' },
+  toolStrict: { group: 'Tools', label: 'strict arguments' },
+  toolEmpty: { group: 'Tools', label: 'tool without arguments' },
+  parallelCalls: { group: 'Tools', label: 'parallel calls with their results' },
+  resultImage: { group: 'Tools', label: 'image in a result' },
+  resultError: { group: 'Tools', label: 'result marked as an error' },
+  choiceAuto: { group: 'Tools', label: 'tool choice “auto”' },
+  choiceNone: { group: 'Tools', label: 'tool choice “none”' },
+  choiceRequired: { group: 'Tools', label: 'any tool demanded' },
+  choiceNamed: { group: 'Tools', label: 'one tool demanded' },
+  oneCall: { group: 'Tools', label: 'one call at a time' },
+
+  jsonSchema: { group: 'Form and thought', label: 'JSON by a schema' },
+  jsonMode: { group: 'Form and thought', label: 'JSON without a schema' },
+  effort: { group: 'Form and thought', label: 'reasoning effort' },
+  budget: { group: 'Form and thought', label: 'reasoning budget' },
+  loop: { group: 'Form and thought', label: 'reasoning kept through a tool loop' },
+
+  maxTokens: { group: 'Settings', label: 'output limit' },
+  temperature: { group: 'Settings', label: 'temperature' },
+  hot: { group: 'Settings', label: 'temperature above 1' },
+  topP: { group: 'Settings', label: 'top p' },
+  topK: { group: 'Settings', label: 'top k' },
+  stop: { group: 'Settings', label: 'stop sequences' },
+  seed: { group: 'Settings', label: 'seed' },
+  penalties: { group: 'Settings', label: 'penalties' },
+  logprobs: { group: 'Settings', label: 'log probabilities' },
+  user: { group: 'Settings', label: 'end user' },
+  metadata: { group: 'Settings', label: 'metadata' },
+  tier: { group: 'Settings', label: 'service tier' },
+  cacheKey: { group: 'Settings', label: 'prompt cache key' },
+  unknown: { group: 'Settings', label: 'a field nobody knows' },
+
+  answerText: { group: 'Answers', label: 'text' },
+  answerReasoning: { group: 'Answers', label: 'reasoning' },
+  answerCalls: { group: 'Answers', label: 'tool calls with and without arguments' },
+  finish: { group: 'Answers', label: 'reasons for the end' },
+  usage: { group: 'Answers', label: 'usage with cached and reasoning tokens' },
+  errors: { group: 'Answers', label: 'failure and cut in mid-stream' },
+} as const satisfies Record<string, FeatureShape>
+
+export type FeatureId = keyof typeof FEATURES
+
+export const FEATURE_IDS = Object.keys(FEATURES) as FeatureId[]

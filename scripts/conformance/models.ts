@@ -1,0 +1,49 @@
+/**
+ * A model's name for each kind of model that a provider's data tells apart; the first is the newest kind, which an
+ * unknown name is taken for. Providers that are not here treat all of their models alike.
+ */
+import type { Provider } from '../../src/providers/define.ts'
+
+export const ANY_MODEL = 'any-model'
+
+const CLAUDE = ['claude-opus-4-8', 'claude-sonnet-4-5', 'claude-3-5-haiku-latest']
+const GEMINI = ['gemini-3-pro-preview', 'gemini-2.5-flash', 'gemini-2.0-flash', 'gemma-3-27b-it']
+const GPT = ['gpt-5.1', 'gpt-5', 'gpt-4o']
+const ECHO = ['echo', 'echo-reasoning']
+
+const MODELS: Readonly<Record<string, readonly string[]>> = {
+  anthropic: CLAUDE,
+  'azure-openai': GPT,
+  bedrock: [
+    'anthropic.claude-opus-4-8',
+    'anthropic.claude-sonnet-4-5-20250929-v1:0',
+    'anthropic.claude-3-7-sonnet-20250219-v1:0',
+    'anthropic.claude-3-5-haiku-20241022-v1:0',
+    'openai.gpt-oss-120b-1:0',
+    'mistral.mistral-large-2407-v1:0',
+    'amazon.nova-pro-v1:0',
+    'qwen.qwen3-32b-v1:0',
+  ],
+  cohere: ['command-a-reasoning-08-2025', 'command-a-03-2025'],
+  gemini: GEMINI,
+  mistral: ['mistral-medium-latest', 'magistral-medium-latest', 'mistral-large-latest'],
+  openai: GPT,
+  sandbox: ECHO,
+  'sandbox-anthropic': ECHO,
+  'sandbox-bedrock': ECHO,
+  'sandbox-cohere': ECHO,
+  'sandbox-gemini': ECHO,
+  vertex: GEMINI,
+  'vertex-anthropic': ['claude-opus-4-8', 'claude-sonnet-4-5', 'claude-3-5-haiku@20241022'],
+}
+
+export function modelsOf(provider: Provider): readonly string[] {
+  return MODELS[provider.id] ?? [ANY_MODEL]
+}
+
+/** The kinds of models in a provider's data that no name here stands for. */
+export function missingKinds(provider: Provider): string[] {
+  const kindOf = (model: string) => provider.traits?.find(([pattern]) => pattern.test(model))?.[0]
+  const kinds = new Set(modelsOf(provider).map(kindOf))
+  return (provider.traits ?? []).filter(([pattern]) => !kinds.has(pattern)).map(([pattern]) => pattern.source)
+}

@@ -1,0 +1,62 @@
+/** Whether what a caller asks arrives at a target. Every verdict is what the gateway's own code did. */
+import { GatewayError } from '../../src/core/errors.ts'
+import type { JsonRecord } from '../../src/wire/chat-request.ts'
+import { THOUGHT, type UpstreamKit } from './answer-script.ts'
+import { type AskedTarget, askTarget, type Pair } from './ask-target.ts'
+import type { CallerKit, Probe } from './caller.ts'
+import { CALLS } from './materials.ts'
+import { ConformanceFault, type Verdict } from './verdict.ts'
+
+export function probeRequest(pair: Pair, kit: CallerKit, probe: Probe): Verdict {
+  return orRefusal(() => {
+    const asked = askTarget(pair, { ...kit.plain, ...probe.ask })
+    if (asked.target.codec === undefined) return judgeRelay(asked, { ...kit.plain, ...probe.ask })
+    const plain = askTarget(pair, { ...kit.plain, ...probe.without })
+    const fields = asked.ignored.filter((name) => !plain.ignored.includes(name))
+    if (fields.length > 0) return { verdict: 'lossy', fields }
+    const missing = (probe.carries ?? []).filter((text) => !asked.sent.includes(text))
+    if (missing.length > 0)
+      throw new ConformanceFault(`${missing.join(', ')} did not arrive, and is not named`)
+    if (probe.isDefault !== true && asked.sent === plain.sent)
+      throw new ConformanceFault('nothing was sent for it, and it is not named')
+    return { verdict: 'lossless' }
+  })
+}
+
+/** An answer with sealed reasoning and calls, then the request that a client makes of it. */
+export function probeLoop(pair: Pair, kit: CallerKit, upstream: UpstreamKit): Verdict {
+  return orRefusal(() => {
+    const asked = askTarget(pair, kit.loop.ask)
+    const { codec, traits } = asked.target
+    const answer = upstream.whole({ reasoning: THOUGHT, calls: CALLS, finish: 'tool_calls' })
+    if (answer === undefined) throw new ConformanceFault('there is no answer to continue')
+    const next = askTarget(pair, kit.loop.next(asked.convert(answer)))
+    if (codec === undefined) {
+      if (next.target.codec !== undefined) throw new ConformanceFault('its own answer was not relayed back')
+      return { verdict: 'relayed' }
+    }
+    const thinks = traits.reasoning !== undefined || traits.alwaysReasons === true
+    if (upstream.kept === undefined || !thinks) return { verdict: 'absent' }
+    if (next.sent.includes(upstream.kept)) return { verdict: 'lossless' }
+    const fields = next.ignored.filter((name) => !asked.ignored.includes(name))
+    if (fields.length === 0) throw new ConformanceFault('the reasoning did not come back, and is not named')
+    return { verdict: 'lossy', fields }
+  })
+}
+
+/** All that was asked, but for what has to change. */
+function judgeRelay({ sent, ignored }: AskedTarget, body: JsonRecord): Verdict {
+  if (ignored.length > 0) return { verdict: 'lossy', fields: ignored }
+  const received = JSON.parse(sent) as JsonRecord
+  const lost = Object.keys(body).filter((name) => !Bun.deepEquals(body[name], received[name]))
+  return lost.length === 0 ? { verdict: 'relayed' } : { verdict: 'lossy', fields: lost }
+}
+
+function orRefusal(judge: () => Verdict): Verdict {
+  try {
+    return judge()
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.kind !== 'invalid_request') throw thrown
+    return { verdict: 'refused', message: thrown.message }
+  }
+}

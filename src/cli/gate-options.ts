@@ -1,0 +1,129 @@
+/** The options that say what a gate is, and the body that they make. */
+import { type Command, Option } from 'commander'
+import { CliError } from './cli-error.ts'
+import type { JsonObject } from './client.ts'
+import { parseDecimal, parseWhole } from './program-parts.ts'
+
+export interface GateFlags {
+  readonly target?: readonly string[]
+  readonly name?: string
+  readonly description?: string
+  readonly timeoutMs?: number | null
+  readonly maxRetries?: number
+  readonly strategy?: string
+  readonly weights?: readonly number[]
+  readonly hedgeAfterMs?: number | null
+  readonly overrides?: string
+  readonly instructions?: string
+  readonly temperature?: number
+  readonly topP?: number
+  readonly maxOutputTokens?: number
+  readonly reasoningEffort?: string
+  readonly clearDefaults?: boolean
+}
+
+export function withGateOptions(command: Command): Command {
+  return command
+    .option('--target <provider/model>', 'a target; again for each further one, in their order', collect)
+    .option('--name <text>', 'display name')
+    .option('--description <text>', 'what it is for')
+    .option(
+      '--timeout-ms <ms>',
+      "longest call, in milliseconds, or 'none' for the server's limit",
+      parseTimeout,
+    )
+    .addOption(
+      new Option('--strategy <name>', 'which target is asked first').choices([
+        'fallback',
+        'weighted',
+        'fastest',
+      ]),
+    )
+    .option('--weights <n,n,…>', 'shares of the targets under weighted, in their order', parseWeights)
+    .option(
+      '--hedge-after-ms <ms>',
+      "ask the next target as well when the first byte is this late, or 'none'",
+      parseTimeout,
+    )
+    .option('--instructions <text>', "put before the caller's own instructions")
+    .option('--temperature <n>', 'default, 0 to 2', (text) => parseDecimal(text, { min: 0, max: 2 }))
+    .option('--top-p <n>', 'default, 0 to 1', (text) => parseDecimal(text, { min: 0, max: 1 }))
+    .option('--max-output-tokens <n>', 'default', (text) => parseWhole(text, { min: 1, max: MAX_LIMIT }))
+    .addOption(
+      new Option('--reasoning-effort <word>', 'default').choices([
+        'none',
+        'minimal',
+        'low',
+        'medium',
+        'high',
+        'xhigh',
+        'max',
+      ]),
+    )
+    .addOption(
+      new Option('--overrides <how>', 'when a request says otherwise than the gate').choices([
+        'ignore',
+        'reject',
+        'allow',
+      ]),
+    )
+    .option('--max-retries <n>', 'times a target is tried again, 0 to 5', (text) =>
+      parseWhole(text, { min: 0, max: 5 }),
+    )
+}
+
+const MAX_LIMIT = Number.MAX_SAFE_INTEGER
+
+function collect(value: string, previous: readonly string[] | undefined): readonly string[] {
+  return [...(previous ?? []), value]
+}
+
+function parseTimeout(text: string): number | null {
+  return text === 'none' ? null : parseWhole(text, { min: 1, max: 3_600_000 })
+}
+
+function parseWeights(text: string): readonly number[] {
+  return text.split(',').map((weight) => parseWhole(weight.trim(), { min: 0, max: 1000 }))
+}
+
+function toTarget(model: string, weight: number | undefined): JsonObject {
+  return weight === undefined ? { model } : { model, weight }
+}
+
+const DEFAULTS = ['instructions', 'temperature', 'topP', 'maxOutputTokens', 'reasoningEffort'] as const
+
+/** Whether it sets some and leaves the others as they are. */
+export function setsSomeDefaults(flags: GateFlags): boolean {
+  return flags.clearDefaults !== true && DEFAULTS.some((name) => flags[name] !== undefined)
+}
+
+function toDefaults(flags: GateFlags, current: JsonObject): JsonObject {
+  const given = DEFAULTS.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
+  if (given.length === 0 && flags.clearDefaults !== true) return {}
+  const kept = flags.clearDefaults === true ? {} : (current.defaults as JsonObject | undefined)
+  return { defaults: { ...kept, ...Object.fromEntries(given) } }
+}
+
+/**
+ * Only what was given, so that a PATCH changes nothing else.
+ * @param current the gate as it is, where some of its defaults change
+ */
+export function toGateBody(flags: GateFlags, current: JsonObject = {}): JsonObject {
+  const { target, weights, name, description, strategy, hedgeAfterMs, overrides, timeoutMs, maxRetries } =
+    flags
+  if (weights !== undefined && weights.length !== (target?.length ?? 0))
+    throw new CliError('usage', 'Give as many --weights as there are --target options.')
+  return {
+    ...(target === undefined
+      ? {}
+      : { targets: target.map((model, index) => toTarget(model, weights?.[index])) }),
+    ...(name === undefined ? {} : { displayName: name }),
+    ...(description === undefined ? {} : { description }),
+    ...(strategy === undefined ? {} : { strategy }),
+    ...(hedgeAfterMs === undefined ? {} : { hedgeAfterMs }),
+    ...(overrides === undefined ? {} : { overrides }),
+    ...toDefaults(flags, current),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(maxRetries === undefined ? {} : { maxRetries }),
+  }
+}

@@ -1,0 +1,21 @@
+/** A provider as the operator describes it → one like those of the catalog. */
+import type { ConfiguredProvider } from '../contract/configuration.ts'
+import type { Endpoint, Provider } from '../providers/define.ts'
+
+export function toProvider(configured: ConfiguredProvider): Provider {
+  const { id, name, baseUrl, dialects, chatPath, countsStreamsOnRequest, apiKeyVariable, headers } =
+    configured
+  const endpoints: Record<(typeof dialects)[number], Endpoint> = {
+    'openai-chat': { path: chatPath, countsStreamsOnRequest },
+    'openai-responses': { path: '/responses' },
+    'openai-embeddings': { path: '/embeddings' },
+  }
+  return {
+    id,
+    name,
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    endpoints: Object.fromEntries(dialects.map((dialect) => [dialect, endpoints[dialect]])),
+    ...(apiKeyVariable === undefined ? {} : { keyVariable: apiKeyVariable }),
+    ...(headers === undefined ? {} : { fixedHeaders: headers }),
+  }
+}

@@ -1,0 +1,37 @@
+/** Settings from all that an operator gives: the environment, and the configuration file where there is one. */
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { catalog } from '../providers/catalog.ts'
+import { type Environment, SettingsError } from './environment.ts'
+import type { ConfigurationText } from './parse-configuration.ts'
+import { readDataFolder, readSettings, type Settings } from './settings.ts'
+
+/** Looked for in the data folder. */
+const FILE_NAME = 'gatehouse.yaml'
+
+/** @throws SettingsError naming the variable, or file and line, that is wrong */
+export async function loadSettings(environment: Environment): Promise<Settings> {
+  const file = await readConfigurationFile(environment)
+  if (file === undefined) return readSettings(environment)
+  // A start without a file pays for neither YAML nor zod.
+  const { parseConfiguration } = await import('./parse-configuration.ts')
+  const { providers } = parseConfiguration(file, catalog)
+  return readSettings(environment, [...catalog, ...providers])
+}
+
+/** @returns undefined when the operator named none and none lies in the data folder */
+async function readConfigurationFile(environment: Environment): Promise<ConfigurationText | undefined> {
+  const named = environment.GATEHOUSE_CONFIG || undefined
+  const path = named === undefined ? join(readDataFolder(environment), FILE_NAME) : resolve(named)
+  try {
+    return { path, text: await readFile(path, 'utf8') }
+  } catch (thrown) {
+    const code = String((thrown as { code?: unknown }).code)
+    if (named === undefined && (code === 'ENOENT' || code === 'ENOTDIR')) return undefined
+    const cure =
+      named === undefined
+        ? 'Make it readable, or take it out of the data folder.'
+        : 'GATEHOUSE_CONFIG must name a file that can be read.'
+    throw new SettingsError(`The configuration file ${path} cannot be read (${code}). ${cure}`)
+  }
+}

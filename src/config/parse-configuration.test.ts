@@ -1,0 +1,166 @@
+/** The configuration file: what it gives, and that each fault is told with its line and without the value. */
+import { describe, expect, test } from 'bun:test'
+import { catalog } from '../providers/catalog.ts'
+import type { Provider } from '../providers/define.ts'
+import { SettingsError } from './environment.ts'
+import { parseConfiguration } from './parse-configuration.ts'
+
+const PATH = '/etc/gatehouse.yaml'
+const parse = (text: string) => parseConfiguration({ path: PATH, text }, catalog)
+
+function refusalOf(text: string): string {
+  try {
+    parse(text)
+  } catch (thrown) {
+    if (thrown instanceof SettingsError) return thrown.message
+    throw thrown
+  }
+  throw new Error('it was accepted')
+}
+
+/** A provider that is right but for these lines, which are lines 5 and following. */
+const provider = (...lines: string[]) =>
+  ['providers:', '  - id: acme', '    name: Acme AI', '    baseUrl: https://api.acme.test/v1']
+    .concat(lines.map((line) => `    ${line}`))
+    .join('\n')
+
+test('a provider has defaults for all but its id, its name and its address', () => {
+  expect(parse(provider()).providers).toEqual([
+    {
+      id: 'acme',
+      name: 'Acme AI',
+      baseUrl: 'https://api.acme.test/v1',
+      endpoints: { 'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true } },
+    },
+  ])
+})
+
+test('and may say more', () => {
+  const text = provider(
+    'apiKeyVariable: ACME_TOKEN',
+    'dialects: [openai-chat, openai-responses]',
+    'chatPath: /v2/chat',
+    'headers: {x-team: gateway}',
+    'countsStreamsOnRequest: false',
+  ).replace('/v1', '/v1/')
+  expect(parse(text).providers).toEqual([
+    {
+      id: 'acme',
+      name: 'Acme AI',
+      baseUrl: 'https://api.acme.test/v1',
+      keyVariable: 'ACME_TOKEN',
+      fixedHeaders: { 'x-team': 'gateway' },
+      endpoints: {
+        'openai-chat': { path: '/v2/chat', countsStreamsOnRequest: false },
+        'openai-responses': { path: '/responses' },
+      },
+    },
+  ])
+})
+
+test('the example of the documentation is right, and says the defaults', async () => {
+  const document = await Bun.file(new URL('../../docs/operations.md', import.meta.url)).text()
+  const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(document) ?? []
+  const [plain] = parse(provider()).providers
+  expect(parse(example).providers).toEqual([
+    { ...plain, keyVariable: 'ACME_API_KEY', fixedHeaders: { 'x-team': 'gateway' } },
+  ] as Provider[])
+})
+
+test.each(['', '# nothing yet\n', '{}', 'providers: []'])('an empty file says nothing: %j', (text) => {
+  expect(parse(text).providers).toEqual([])
+})
+
+describe('a fault is told with its line and its place', () => {
+  test.each([
+    ['a member of no section', 'plan: []', 1, 'plan is not a known field'],
+    ['a section that is no list', 'providers:\n  acme: {}', 1, 'providers must be an array'],
+    ['no mapping at all', '- a\n- b', 1, 'the file must be an object'],
+    ['a missing member', 'providers:\n  - id: acme\n    name: Acme', 2, 'providers[0].baseUrl is required'],
+    ['an unknown member', provider('colour: red'), 5, 'providers[0].colour is not a known field'],
+    ['a key in the file', provider('apiKey: canary'), 5, 'providers[0].apiKey must not be here'],
+    ['a wrong type', provider('countsStreamsOnRequest: 1'), 5, 'must be true or false'],
+    ['an unknown dialect', provider('dialects:', '  - canary'), 6, 'dialects[0] must be "openai-chat" or'],
+    ['a dialect twice', provider('dialects: [openai-chat, openai-chat]'), 5, 'dialects must not hold'],
+    ['a variable that is a key', provider('apiKeyVariable: sk-canary'), 5, 'must be the name of a variable'],
+    [
+      "one of the gateway's variables",
+      provider('apiKeyVariable: GATEHOUSE_BOOTSTRAP_KEY'),
+      5,
+      "gateway's own",
+    ],
+    ['a path without a slash', provider('chatPath: chat'), 5, 'chatPath must be a path'],
+    ['a path that holds a query', provider('chatPath: /chat?key=canary'), 5, 'chatPath must be a path'],
+    [
+      'a credential as a header',
+      provider('headers:', '  x-api-key: canary'),
+      6,
+      'headers.x-api-key must not carry',
+    ],
+    [
+      'another',
+      provider('headers: {authorization: Bearer canary}'),
+      5,
+      'headers.authorization must not carry',
+    ],
+    ['one more', provider('headers: {ocp-apim-subscription-key: canary}'), 5, 'must not carry a credential'],
+    ["a header of the gateway's", provider('headers: {content-length: "1"}'), 5, 'gateway itself decides'],
+    ['a header in capitals', provider('headers: {X-Team: a}'), 5, 'in small letters'],
+    ['a header of two lines', provider('headers: {x-team: "a\\nb"}'), 5, 'printable ASCII'],
+    [
+      'an id of the catalog',
+      provider().replace('id: acme', 'id: openai'),
+      2,
+      "providers[0].id must not be 'openai'",
+    ],
+    ['an id in capitals', provider().replace('id: acme', 'id: Acme'), 2, 'small letters'],
+    [
+      "an id whose variables would be the gateway's",
+      provider().replace('id: acme', 'id: gatehouse'),
+      2,
+      'gatehouse',
+    ],
+    [
+      'an id twice',
+      `${provider()}\n${provider().split('\n').slice(1).join('\n')}`,
+      5,
+      'providers[1].id must be another',
+    ],
+    ['broken YAML', 'providers:\n  - id: acme\n   name: "canary', 3, 'is not valid YAML here'],
+    ['a member twice', provider('name: canary'), 5, 'is not valid YAML here (duplicate key)'],
+    ['two documents', 'providers: []\n---\nproviders: []', 2, 'is not valid YAML here'],
+  ])('%s', (_name, text, line, said) => {
+    const message = refusalOf(text)
+    expect(message).toContain(`${PATH}:${line}: `)
+    expect(message).toContain(said)
+    expect(message).not.toContain('canary')
+  })
+
+  test.each([
+    'ftp://api.acme.test',
+    'api.acme.test/v1',
+    'https://user:canary@api.acme.test/v1',
+    'https://canary@api.acme.test/v1',
+    'https://api.acme.test/v1?key=canary',
+    'https://api.acme.test/v1#canary',
+    'file:///etc/canary',
+  ])('an address such as %s', (address) => {
+    const message = refusalOf(provider().replace('https://api.acme.test/v1', JSON.stringify(address)))
+    expect(message).toContain(`${PATH}:4: providers[0].baseUrl must be an http or https address`)
+    expect(message).not.toContain('canary')
+  })
+
+  test('and every other one too', () => {
+    const message = refusalOf(provider('colour: red', 'chatPath: chat'))
+    expect(message).toContain(`${PATH}:5: providers[0].colour`)
+    expect(message).toContain(`${PATH}:6: providers[0].chatPath`)
+  })
+})
+
+test('aliases of aliases do not fill the memory', () => {
+  const levels = Array.from({ length: 12 }, (_, index) => {
+    const items = Array.from({ length: 10 }, () => (index === 0 ? 'x' : `*a${index - 1}`))
+    return `a${index}: &a${index} [${items.join(', ')}]`
+  })
+  expect(refusalOf(levels.join('\n'))).toContain('aliases')
+})

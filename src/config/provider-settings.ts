@@ -1,0 +1,75 @@
+/** What the operator's variables say of each provider: its key and its address. Names no provider. */
+import { Secret } from '../core/secret.ts'
+import { baseUrlVariableOf, type ComposedAddress, keyVariableOf, type Provider } from '../providers/define.ts'
+import { type Environment, SettingsError } from './environment.ts'
+
+export interface ProviderSettings {
+  /** Provider id → what the operator gave for it. */
+  readonly providerKeys: ReadonlyMap<string, Secret>
+  readonly providerBaseUrls: ReadonlyMap<string, string>
+}
+
+/** @throws SettingsError naming the variable that is wrong */
+export function readProviderSettings(
+  environment: Environment,
+  providers: readonly Provider[],
+): ProviderSettings {
+  const providerKeys = new Map<string, Secret>()
+  const providerBaseUrls = new Map<string, string>()
+  for (const provider of providers) {
+    const key = environment[keyVariableOf(provider)] || provider.fallbackKey
+    if (key !== undefined) providerKeys.set(provider.id, readKey(provider, key))
+    const address = readBaseUrl(environment, provider)
+    if (address !== undefined) providerBaseUrls.set(provider.id, address)
+  }
+  return { providerKeys, providerBaseUrls }
+}
+
+function readKey(provider: Provider, key: string): Secret {
+  const trimmed = key.trim()
+  // A service account is a document, of which nothing stands in a header.
+  const isDocument = provider.signing?.type === 'google' && trimmed.startsWith('{')
+  if (!isDocument && !/^[\x21-\x7e]+$/.test(trimmed)) {
+    throw new SettingsError(`${keyVariableOf(provider)} holds characters that cannot stand in a header.`)
+  }
+  return new Secret(trimmed)
+}
+
+function readBaseUrl(environment: Environment, provider: Provider): string | undefined {
+  const name = baseUrlVariableOf(provider)
+  const address = environment[name]
+  if (!address) {
+    const { composedBaseUrl } = provider
+    return composedBaseUrl === undefined ? undefined : compose(environment, composedBaseUrl)
+  }
+  const url = URL.parse(address)
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== '' ||
+    url.password !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    throw new SettingsError(
+      `${name} must be an http or https address without credentials, query or fragment.`,
+    )
+  }
+  return address.replace(/\/+$/, '')
+}
+
+/** @returns undefined when a part that has no fallback was not given */
+function compose(environment: Environment, composed: ComposedAddress): string | undefined {
+  const parts = new Map<string, string>()
+  for (const [name, { variable, fallback }] of Object.entries(composed.parts)) {
+    const value = environment[variable] || fallback
+    if (value === undefined) return undefined
+    // Letters, digits, dots, hyphens, and the colon of a project within an organisation's domain: nothing that could lead elsewhere.
+    if (!/^[a-z0-9](?:[a-z0-9.:-]*[a-z0-9])?$/i.test(value) || value.includes('..'))
+      throw new SettingsError(`${variable} must consist of letters, digits and hyphens.`)
+    parts.set(name, value)
+  }
+  const choosing = parts.get(composed.choosing) ?? ''
+  const template = composed.templates.find(([pattern]) => pattern.test(choosing))?.[1]
+  return template?.replaceAll(/\{(\w+)\}/g, (_, name: string) => parts.get(name) ?? '')
+}

@@ -1,0 +1,128 @@
+/**
+ * The operator's configuration file: one schema a section. Which providers exist is not known here, and no key is ever in
+ * it: keys are in the environment, under the names that the file gives.
+ */
+import { z } from 'zod'
+import type { FieldNotes } from './problems.ts'
+import { text } from './text.ts'
+
+const MAX_PROVIDERS = 100
+const MAX_HEADERS = 20
+
+const providerId = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,31}$/, {
+    error: 'must be 1 to 32 small letters, digits or hyphens, the first a letter',
+  })
+  .refine((id) => !/^gatehouse(?:-|$)/.test(id), {
+    error: "must not begin with gatehouse: its variables would be the gateway's own",
+  })
+
+const baseUrl = z.string().refine(isBaseUrl, {
+  error: 'must be an http or https address without credentials, query or fragment',
+})
+
+function isBaseUrl(address: string): boolean {
+  const url = URL.parse(address)
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.username === '' &&
+    url.password === '' &&
+    !/[?#\s]/.test(address)
+  )
+}
+
+const apiKeyVariable = z
+  .string()
+  .regex(/^[A-Z][A-Z0-9_]{0,63}$/, {
+    error: "must be the name of a variable, such as ACME_API_KEY: the key itself is that variable's value",
+  })
+  .refine((name) => !name.startsWith('GATEHOUSE_'), {
+    error: "must not be one of the gateway's own variables",
+  })
+
+const chatPath = z.string().regex(/^(?:\/[\w.~:@!$&'()*+,;=%-]+)+$/, {
+  error: 'must be a path that begins with a slash, such as /chat/completions',
+})
+
+/** Credentials have a variable of their own, and the rest is the connection's or the gateway's to say. */
+const CREDENTIAL_HEADER =
+  /(?:^|[-_])(?:authorization|auth|cookie2?|key|apikey|token|secret|credentials?|password|signature)(?:$|[-_])/
+const OWN_HEADER =
+  /^(?:host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|content-.*|accept-encoding|proxy-.*|x-gatehouse-.*)$/
+
+const headerName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, { error: 'must be the name of a header, in small letters' })
+  .refine((name) => !CREDENTIAL_HEADER.test(name), {
+    error: 'must not carry a credential: keys are never in this file, but in the variable of apiKeyVariable',
+  })
+  .refine((name) => !OWN_HEADER.test(name), { error: 'is a header that the gateway itself decides' })
+
+const headerValue = z.string().regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/, {
+  error: 'must be 1 to 1024 printable ASCII characters',
+})
+
+const headers = z.record(z.string(), headerValue).check((context) => {
+  const names = Object.keys(context.value)
+  if (names.length > MAX_HEADERS)
+    context.issues.push({
+      code: 'custom',
+      message: `must have at most ${MAX_HEADERS} members`,
+      input: context.value,
+    })
+  for (const name of names) {
+    const message = headerName.safeParse(name).error?.issues[0]?.message
+    if (message !== undefined)
+      context.issues.push({ code: 'custom', message, path: [name], input: context.value })
+  }
+})
+
+const dialect = z.enum(['openai-chat', 'openai-responses', 'openai-embeddings'])
+
+const configuredProvider = z.strictObject({
+  id: providerId,
+  name: text({ min: 1, max: 120 }),
+  baseUrl,
+  apiKeyVariable: apiKeyVariable.optional(),
+  dialects: z
+    .array(dialect)
+    .min(1)
+    .refine((list) => new Set(list).size === list.length, { error: 'must not hold a dialect twice' })
+    .default(['openai-chat']),
+  chatPath: chatPath.default('/chat/completions'),
+  headers: headers.optional(),
+  countsStreamsOnRequest: z.boolean().default(true),
+})
+
+const providers = z
+  .array(configuredProvider)
+  .max(MAX_PROVIDERS)
+  .check((context) => {
+    const seen = new Set<string>()
+    for (const [index, { id }] of context.value.entries()) {
+      if (seen.has(id))
+        context.issues.push({
+          code: 'custom',
+          message: 'must be another than that of the providers before it',
+          path: [index, 'id'],
+          input: context.value,
+        })
+      seen.add(id)
+    }
+  })
+
+/** Every section may be absent. */
+export const configuration = z.strictObject({ providers: providers.default([]) })
+
+const KEY_ELSEWHERE =
+  'must not be here: keys are never in this file, but in the environment, under the name given as apiKeyVariable'
+
+export const configurationNotes: FieldNotes = {
+  'providers[].apiKey': KEY_ELSEWHERE,
+  'providers[].key': KEY_ELSEWHERE,
+  'providers[].api_key': KEY_ELSEWHERE,
+}
+
+export type ConfiguredProvider = z.infer<typeof configuredProvider>

@@ -1,0 +1,21 @@
+/**
+ * OpenAI's models on Azure, by the v1 interface, which needs no `api-version`. The address is the operator's own resource:
+ * `AZURE_OPENAI_BASE_URL=https://RESOURCE.openai.azure.com/openai/v1`.
+ */
+import { defineProvider } from './define.ts'
+import { openaiModels } from './openai-models.ts'
+
+export const azureOpenai = defineProvider({
+  id: 'azure-openai',
+  name: 'Azure OpenAI',
+  docs: 'https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle',
+  keyHeader: 'api-key',
+  endpoints: {
+    // Encrypted reasoning survives a tool loop only here.
+    'openai-responses': { path: '/responses', translatedModels: openaiModels.reasoningModels },
+    'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true },
+    'openai-embeddings': { path: '/embeddings' },
+  },
+  // A model is a deployment here, and is known by its name only where the deployment was named after it.
+  ...openaiModels,
+})

@@ -1,0 +1,24 @@
+/** Where Vertex AI is and how it is opened: the same for every publisher whose models it serves. */
+import type { ComposedAddress, Provider } from './define.ts'
+
+/** @param publisher the vendor of the models, as Google spells it in the path */
+export function vertexAddress(publisher: string) {
+  const path = `/v1/projects/{project}/locations/{location}/publishers/${publisher}`
+  return {
+    keyVariable: 'VERTEX_API_KEY',
+    signing: { type: 'google', scope: 'https://www.googleapis.com/auth/cloud-platform' },
+    composedBaseUrl: {
+      parts: {
+        project: { variable: 'VERTEX_PROJECT' },
+        location: { variable: 'VERTEX_LOCATION', fallback: 'global' },
+      },
+      choosing: 'location',
+      // https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations: the two multi-regions have a host of their own form.
+      templates: [
+        [/^global$/, `https://aiplatform.googleapis.com${path}`],
+        [/^(?:us|eu)$/, `https://aiplatform.{location}.rep.googleapis.com${path}`],
+        [/./, `https://{location}-aiplatform.googleapis.com${path}`],
+      ],
+    } satisfies ComposedAddress,
+  } as const satisfies Partial<Provider>
+}

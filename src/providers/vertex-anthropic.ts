@@ -1,0 +1,19 @@
+/** Anthropic's models on Vertex AI: Messages with the model in the path, under the key and the project of `vertex`. */
+import { anthropicModels } from './anthropic-models.ts'
+import { defineProvider } from './define.ts'
+import { vertexAddress } from './vertex-address.ts'
+
+export const vertexAnthropic = defineProvider({
+  id: 'vertex-anthropic',
+  name: 'Anthropic on Vertex AI',
+  docs: 'https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai',
+  ...vertexAddress('anthropic'),
+  endpoints: {
+    'anthropic-messages': {
+      path: '/models/{model}:rawPredict',
+      streamPath: '/models/{model}:streamRawPredict',
+      insteadOfModel: { anthropic_version: 'vertex-2023-10-16' },
+    },
+  },
+  ...anthropicModels,
+})

@@ -1,0 +1,183 @@
+/**
+ * Access tokens for a Google service account: exchanged at its token endpoint, kept, and exchanged anew in time. Loaded
+ * with the first call that needs one. Knows no LLM; no message of it may show a credential.
+ */
+import { GoogleToken } from 'google-auth-library'
+import { type Clock, systemClock } from '../core/clock.ts'
+import type { Secret } from '../core/secret.ts'
+
+/** `isRefusal`: the account itself is no good, and the same request would fail again. */
+export class GoogleTokenError extends Error {
+  override readonly name = 'GoogleTokenError'
+  readonly isRefusal: boolean
+
+  constructor(message: string, { isRefusal }: { readonly isRefusal: boolean }) {
+    super(message)
+    this.isRefusal = isRefusal
+  }
+}
+
+/** Whether a credential is a service account's JSON; anything else is a key or a token, sent as it is. */
+export function isServiceAccount(credential: string): boolean {
+  return credential.startsWith('{')
+}
+
+/** A token is used no longer than until this long before its end, so that no call outlives the one it was sent with. */
+const MARGIN_MS = 300_000
+const EXCHANGE_TIMEOUT_MS = 10_000
+
+interface Token {
+  readonly text: string
+  readonly endsAt: number
+}
+
+/** The tokens of one service account for one scope. */
+export class GoogleTokenSource {
+  readonly #credential: Secret
+  readonly #scope: string
+  readonly #clock: Clock
+  #kept: Token | undefined
+  #exchange: Promise<string> | undefined
+
+  /** @param clock the machine's own: a token ages while the machine sleeps, when a steady clock may stand still */
+  constructor(credential: Secret, scope: string, clock: Clock = systemClock) {
+    this.#credential = credential
+    this.#scope = scope
+    this.#clock = clock
+  }
+
+  /** However many ask at once, there is one exchange. @throws GoogleTokenError */
+  async get(): Promise<string> {
+    if (this.#kept !== undefined && this.#clock.now() < this.#kept.endsAt - MARGIN_MS) return this.#kept.text
+    this.#exchange ??= this.#renew().finally(() => {
+      this.#exchange = undefined
+    })
+    return await this.#exchange
+  }
+
+  async #renew(): Promise<string> {
+    try {
+      const askedAt = this.#clock.now()
+      const { text, lifetimeMs } = await exchange(this.#credential, this.#scope)
+      this.#kept = { text, endsAt: askedAt + lifetimeMs }
+      return text
+    } catch (thrown) {
+      // While the endpoint is away, the old token does until its end.
+      const isAway = thrown instanceof GoogleTokenError && !thrown.isRefusal
+      if (isAway && this.#kept !== undefined && this.#clock.now() < this.#kept.endsAt) return this.#kept.text
+      throw thrown
+    }
+  }
+}
+
+const sources = new WeakMap<Secret, GoogleTokenSource>()
+
+/** A credential belongs to one provider, which has one scope. @throws GoogleTokenError */
+export function googleTokenOf(credential: Secret, scope: string): Promise<string> {
+  let source = sources.get(credential)
+  if (source === undefined) {
+    source = new GoogleTokenSource(credential, scope)
+    sources.set(credential, source)
+  }
+  return source.get()
+}
+
+async function exchange(credential: Secret, scope: string) {
+  const account = parseServiceAccount(credential.reveal())
+  // The library signs; the address it would send to is Google's own, whatever the account says.
+  const exchanging = new GoogleToken({
+    email: account.email,
+    key: account.privateKey,
+    scope,
+    additionalClaims: { aud: account.tokenUri },
+    transporter: { request: async ({ data }) => ({ data: await ask(account.tokenUri, data) }) as never },
+  })
+  const answer: unknown = await exchanging.getToken({ forceRefresh: true }).catch((thrown: unknown) => {
+    // What is not ours comes from the signing, and may tell of the key.
+    throw thrown instanceof GoogleTokenError ? thrown : refusal('has a private_key that cannot be used')
+  })
+  return readToken(answer)
+}
+
+interface ServiceAccount {
+  readonly email: string
+  readonly privateKey: string
+  readonly tokenUri: string
+}
+
+/** @throws GoogleTokenError */
+function parseServiceAccount(text: string): ServiceAccount {
+  const account = parseRecord(text)
+  if (account === undefined) throw refusal('is not valid JSON')
+  const { type, client_email: email, private_key: privateKey, token_uri: tokenUri } = account
+  if (type !== 'service_account') throw refusal('has another type than "service_account"')
+  if (typeof email !== 'string' || email === '') throw refusal('has no client_email')
+  if (typeof privateKey !== 'string' || privateKey === '') throw refusal('has no private_key')
+  if (typeof tokenUri !== 'string' || !maySendTo(tokenUri))
+    throw refusal('has no token_uri that is an https address')
+  return { email, privateKey, tokenUri }
+}
+
+/** A signed assertion is worth a token: it goes nowhere unencrypted but to this machine. */
+function maySendTo(address: string): boolean {
+  const url = URL.parse(address)
+  if (url === null || url.username !== '' || url.password !== '') return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname))
+}
+
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])$/
+
+/** @returns the endpoint's answer, empty where it is no JSON. @throws GoogleTokenError */
+async function ask(tokenUri: string, form: unknown): Promise<object> {
+  let status: number
+  let text: string
+  try {
+    const response = await fetch(tokenUri, {
+      method: 'POST',
+      body: String(form),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      // The assertion goes nowhere but where the account says.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(EXCHANGE_TIMEOUT_MS),
+    })
+    status = response.status
+    text = await response.text()
+  } catch {
+    throw failure('could not be reached')
+  }
+  const answer = parseRecord(text) ?? {}
+  if (status >= 200 && status < 300) return answer
+  const code =
+    typeof answer.error === 'string' && /^[a-z_]{1,40}$/.test(answer.error) ? answer.error : undefined
+  const described = `HTTP ${status}${code === undefined ? '' : `, ${code}`}`
+  if (status >= 500 || status === 429 || status === 408) throw failure(`failed (${described})`)
+  throw refusal(`was refused by its token endpoint (${described})`)
+}
+
+function readToken(answer: unknown): { readonly text: string; readonly lifetimeMs: number } {
+  const { access_token: text, expires_in: seconds } = toRecord(answer) ?? {}
+  if (typeof text !== 'string' || !/^[\x21-\x7e]+$/.test(text)) throw failure('answered without a token')
+  return { text, lifetimeMs: typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : 0 }
+}
+
+function parseRecord(text: string): Record<string, unknown> | undefined {
+  try {
+    return toRecord(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+function toRecord(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+}
+
+function refusal(what: string): GoogleTokenError {
+  return new GoogleTokenError(`The gateway's service account ${what}.`, { isRefusal: true })
+}
+
+function failure(what: string): GoogleTokenError {
+  return new GoogleTokenError(`The token endpoint of the gateway's service account ${what}.`, {
+    isRefusal: false,
+  })
+}

@@ -58,6 +58,12 @@ const BUDGETS: readonly Budget[] = [
     unit: 'µs',
   },
   {
+    text: 'a translated event: at most 20 µs of processor time',
+    figure: (figures) => value(figures, 'streams of 1,000 events: CPU µs an event', 'translated'),
+    bar: 20,
+    unit: 'µs',
+  },
+  {
     text: '200 KB bodies: processor time of a call at most 3 × nginx',
     figure: (figures) => quotient(figures, '200 KB, 64 connections: CPU µs a call', 'nginx'),
     bar: 3,

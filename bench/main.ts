@@ -8,7 +8,7 @@ import type { Contender, RunningContender, StartOptions } from './contender.ts'
 import { bare } from './contenders/bare.ts'
 import { direct } from './contenders/direct.ts'
 import { external } from './contenders/external.ts'
-import { gatehouse } from './contenders/gatehouse.ts'
+import { gatehouse, translating } from './contenders/gatehouse.ts'
 import { nginx } from './contenders/nginx.ts'
 import { portkey } from './contenders/portkey.ts'
 import { measureThroughput } from './measure-throughput.ts'
@@ -106,7 +106,7 @@ async function measureAll(
   if (parts.includes('streams')) {
     const paced = await startStreamUpstream()
     try {
-      for (const contender of measured) {
+      for (const contender of [...measured, translating]) {
         await withContender(contender, { url: paced.url, folder, streams: true }, async (running) => {
           console.log(`streams: ${contender.name}`)
           await measureStreamScenarios(plan, paced.url, running, noteFor(contender))
@@ -202,7 +202,7 @@ function save(results: Results): void {
 }
 
 function legend(): Record<string, string> {
-  return Object.fromEntries(contenders.map(({ name, does }) => [name, does]))
+  return Object.fromEntries([...contenders, translating].map(({ name, does }) => [name, does]))
 }
 
 function machine(): string {

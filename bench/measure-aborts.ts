@@ -1,6 +1,6 @@
 /** Clients that leave: what each costs, and how soon the upstream stops working for nobody. */
 import type { RunningContender } from './contender.ts'
-import { HEADERS_OF_PACE, OPEN_STREAMS_PATH } from './pace.ts'
+import { OPEN_STREAMS_PATH, promptOfPace } from './pace.ts'
 
 export interface Aborts {
   readonly cpuMicrosPerAbort: number
@@ -19,14 +19,9 @@ export async function measureAborts(
   const body = JSON.stringify({
     model: contender.model,
     stream: true,
-    messages: [{ role: 'user', content: 'Hi' }],
+    messages: [{ role: 'user', content: promptOfPace(10_000, 20) }],
   })
-  const headers = {
-    'content-type': 'application/json',
-    ...contender.headers,
-    [HEADERS_OF_PACE.events]: '10000',
-    [HEADERS_OF_PACE.everyMs]: '20',
-  }
+  const headers = { 'content-type': 'application/json', ...contender.headers }
   const leaveAfterFirstEvent = async () => {
     const leaving = new AbortController()
     const response = await fetch(contender.url, { method: 'POST', headers, body, signal: leaving.signal })

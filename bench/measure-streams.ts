@@ -1,6 +1,6 @@
 /** Streams: what an event costs, how long the first takes, and what a thousand open ones weigh. */
 import type { RunningContender } from './contender.ts'
-import { HEADERS_OF_PACE } from './pace.ts'
+import { promptOfPace } from './pace.ts'
 
 export interface Streams {
   /** Processor time of the contender for each relayed event. */
@@ -18,14 +18,9 @@ export async function measureStreams(
   const body = JSON.stringify({
     model: contender.model,
     stream: true,
-    messages: [{ role: 'user', content: 'Hi' }],
+    messages: [{ role: 'user', content: promptOfPace(load.events, load.everyMs) }],
   })
-  const headers = {
-    'content-type': 'application/json',
-    ...contender.headers,
-    [HEADERS_OF_PACE.events]: String(load.events),
-    [HEADERS_OF_PACE.everyMs]: String(load.everyMs),
-  }
+  const headers = { 'content-type': 'application/json', ...contender.headers }
   const firstBytes: number[] = []
   let failed = 0
   const open = async () => {

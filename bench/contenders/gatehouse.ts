@@ -8,10 +8,19 @@ export const KEY = `sk-svc-${'b'.repeat(64)}`
 
 export const gatehouse: Contender = gatehouseWith({})
 
+/** Chat callers, and an upstream that speaks Messages: each event is decoded and encoded. */
+export const translating: Contender = {
+  ...gatehouseWith({ target: 'anthropic/claude-opus-5' }),
+  name: 'translated',
+  does: 'Gatehouse, for streams only: Chat callers before an upstream that speaks Anthropic Messages',
+}
+
 export interface GatehouseOptions {
   /** For Bun itself, such as those that make it write a profile. */
   readonly runtimeFlags?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  /** Behind the gate; OpenAI's by default, which is relayed. */
+  readonly target?: string
   /** Already filled; otherwise a new one. */
   readonly dataFolder?: string
 }
@@ -26,7 +35,7 @@ export function gatehouseWith(options: GatehouseOptions): Contender {
 
 async function start(
   { url, folder }: StartOptions,
-  { runtimeFlags = [], environment = {}, dataFolder }: GatehouseOptions,
+  { runtimeFlags = [], environment = {}, dataFolder, target = 'openai/gpt-4o' }: GatehouseOptions,
 ): Promise<RunningContender> {
   const server = startPinned(CONTENDER_CORE, [process.execPath, ...runtimeFlags, 'src/main.ts', 'serve'], {
     environment: {
@@ -37,6 +46,8 @@ async function start(
       GATEHOUSE_REQUESTS_PER_MINUTE: '1000000000',
       OPENAI_API_KEY: 'any',
       OPENAI_BASE_URL: `${url}/v1`,
+      ANTHROPIC_API_KEY: 'any',
+      ANTHROPIC_BASE_URL: url,
       ...environment,
     },
   })
@@ -46,7 +57,7 @@ async function start(
   await fetch(`${address}/v1/gates`, {
     method: 'POST',
     headers,
-    body: JSON.stringify({ id: 'bench', targets: [{ model: 'openai/gpt-4o' }] }),
+    body: JSON.stringify({ id: 'bench', targets: [{ model: target }] }),
   })
   return {
     url: `${address}/v1/chat/completions`,

@@ -353,6 +353,51 @@ test('a signature on a function call comes back on it, through the SDK’s accum
   ])
 })
 
+test.each([false, true])(
+  'a tool loop of three turns with parallel calls and thoughts against Gemini (stream: %p)',
+  async (streams) => {
+    const call = (name: string, args: object, signature?: string) => ({
+      functionCall: { name, args },
+      ...(signature === undefined ? {} : { thoughtSignature: signature }),
+    })
+    const turns = [
+      [{ text: 'Two calls.', thought: true }, call('weather', { city: 'Ulm' }, 'c2lnMQ=='), call('now', {})],
+      [call('now', {}, 'c2lnMg==')],
+      [{ text: 'Sunny.' }],
+    ]
+    for (const parts of turns)
+      upstream.answerOnce(
+        streams
+          ? streamAnswer([...parts.map((part) => geminiPiece([part])), geminiPiece([{ text: '' }], 'STOP')])
+          : jsonAnswer(200, {
+              candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }],
+              usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 4, thoughtsTokenCount: 2 },
+            }),
+      )
+    const messages = await runLoop(async (history) => {
+      const asked = { model: 'gemini', reasoning_effort: 'high' as const, tools, messages: history }
+      const completion = streams
+        ? await openai.chat.completions.stream(asked).finalChatCompletion()
+        : await openai.chat.completions.create(asked)
+      const [choice] = completion.choices
+      if (choice === undefined) throw new Error('no choice')
+      return choice.message
+    })
+    expect(messages.at(-1)).toMatchObject({ content: 'Sunny.' })
+    const response = (name: string) => ({ functionResponse: { name, response: expect.anything() } })
+    expect(sent().contents.slice(1)).toEqual([
+      {
+        role: 'model',
+        parts: [call('weather', { city: 'Ulm' }, 'c2lnMQ=='), call('now', {})],
+      },
+      { role: 'user', parts: [response('weather'), response('now')] },
+      { role: 'model', parts: [call('now', {}, 'c2lnMg==')] },
+      { role: 'user', parts: [response('now')] },
+    ])
+    expect(sent().generationConfig.thinkingConfig).toEqual({ thinkingLevel: 'HIGH', includeThoughts: true })
+  },
+)
+
 test('when one vendor fails, the other answers in the middle of a loop; its foreign signatures stay behind, and are named', async () => {
   upstream.answerOnce(jsonAnswer(200, message([THINKING, ...CALLS], 'tool_use')))
   upstream.answerOnce(

@@ -34,5 +34,6 @@ export const roots = [
   'server.ts',
   'serve.ts',
   'open-local-gateway.ts',
+  'rotate-master-key.ts',
   'prepare-process.ts',
 ]

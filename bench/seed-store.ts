@@ -70,6 +70,7 @@ export async function seedStore(
           firstByteMs: 1,
           durationMs: 2,
           usage: { inputTokens: 12, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 },
+          credential: 'platform' as const,
         })),
       )
     }

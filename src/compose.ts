@@ -5,12 +5,14 @@ import type { ControlPlane } from './admin/router.ts'
 import { GateRegistry } from './cluster/gate-registry.ts'
 import { KeyRegistry } from './cluster/key-registry.ts'
 import { MemoryLimits } from './cluster/memory-limits.ts'
+import { ProviderKeyRegistry } from './cluster/provider-key-registry.ts'
+import { openVault } from './config/master-key.ts'
 import type { Settings } from './config/settings.ts'
 import { steadyClock } from './core/clock.ts'
 import type { GatewayError } from './core/errors.ts'
 import { authenticate } from './gateway/authenticate.ts'
 import { createDataPlane } from './gateway/data-plane.ts'
-import { TargetOrder } from './gateway/order-targets.ts'
+import { healthKeyPrefix, TargetOrder } from './gateway/order-targets.ts'
 import type { PipelinePorts } from './gateway/pipeline.ts'
 import type { ReachableProvider } from './gateway/plan-targets.ts'
 import { TargetHealth } from './gateway/target-health.ts'
@@ -51,7 +53,8 @@ export async function composeGatehouse({
   log,
   knownAddresses,
 }: ComposeOptions): Promise<Gatehouse> {
-  const { lock, store, keys, gates } = await openState(settings, log)
+  const health = new TargetHealth(steadyClock)
+  const { lock, store, keys, gates, providerKeys } = await openState(settings, log, health)
   const report = (event: LedgerEvent) => reportLedgerEvent(log, event)
   const journal = new Journal(settings.dataFolder, { onFailure: settings.ledgerFailure, report })
   const shipper = new Shipper(journal, (records) => store.calls.insertMany(records), { report })
@@ -59,14 +62,13 @@ export async function composeGatehouse({
 
   const deadlines = new Deadlines()
   const providers = reachableProviders(settings, knownAddresses ?? new Map())
-  const health = new TargetHealth(steadyClock)
   const ports: PipelinePorts = {
     clock: steadyClock,
     keys,
     gates,
     limits: new MemoryLimits(),
     ledger: journal,
-    credentials: { find: (_account, providerId) => settings.providerKeys.get(providerId) },
+    credentials: providerKeys,
     providers,
     health,
     order: new TargetOrder(health),
@@ -84,6 +86,7 @@ export async function composeGatehouse({
     return createControlPlane({
       gates,
       keys,
+      providerKeys,
       calls: store.calls,
       providers: settings.providers.map((provider) => describeProvider(provider, settings, providers)),
       authenticate: (headers) => authenticate(ports, headers),
@@ -107,6 +110,7 @@ export async function composeGatehouse({
     cutOff: () => deadlines.expireAll(),
     async close() {
       await keys.close()
+      await providerKeys.close()
       await shipper.stop()
       // What a failing store leaves behind is shipped at the next start.
       await shipper
@@ -120,7 +124,7 @@ export async function composeGatehouse({
 }
 
 /** What is on disk, and its image in memory. Nothing stays open when one part of it fails. */
-async function openState(settings: Settings, log: Log) {
+async function openState(settings: Settings, log: Log, health: TargetHealth) {
   const lock = lockDataFolder(settings.dataFolder)
   let store: Store | undefined
   try {
@@ -132,7 +136,21 @@ async function openState(settings: Settings, log: Log) {
       onFlushFailure: (error) =>
         log.error({ err: error }, 'last-used times could not be written; they are kept'),
     })
-    return { lock, store, keys, gates }
+    const providerKeys = await ProviderKeyRegistry.load({
+      keys: store.providerKeys,
+      vault: openVault(settings),
+      platform: settings.providerKeys,
+      onFlushFailure: (error) =>
+        log.error({ err: error }, 'last-used times of provider keys could not be written; they are kept'),
+      // A target that rests because a key was refused is asked again with the next one at once.
+      onChanged: (accountId, providerId) => health.forgetFailures(healthKeyPrefix(accountId, providerId)),
+      onUnopened: ({ accountId, providerId }, error) =>
+        log.error(
+          { accountId, providerId, err: error },
+          'a provider key cannot be decrypted: its calls fail',
+        ),
+    })
+    return { lock, store, keys, gates, providerKeys }
   } catch (error) {
     await store?.close()
     lock.release()

@@ -17,6 +17,16 @@ const context: CliContext = {
     const { openLocalGateway } = await import('./open-local-gateway.ts')
     return await openLocalGateway(process.env)
   },
+  masterKey: {
+    async status() {
+      const { masterKeyStatus } = await import('./rotate-master-key.ts')
+      return await masterKeyStatus(process.env)
+    },
+    async rotate() {
+      const { rotateMasterKey } = await import('./rotate-master-key.ts')
+      return await rotateMasterKey(process.env)
+    },
+  },
 }
 
 process.exitCode = await runProgram(context, process.argv.slice(2))

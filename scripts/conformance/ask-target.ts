@@ -46,7 +46,10 @@ export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord):
   const reachable = { ...provider, baseUrl: provider.baseUrl ?? 'https://example.com' }
   const ports = {
     gates: { find: () => gate, list: () => [gate] },
-    credentials: { find: () => new Secret('probe-key') },
+    credentials: {
+      find: () => ({ secret: new Secret('probe-key'), owner: 'platform' as const }),
+      touch: () => {},
+    },
     providers: new Map([[provider.id, reachable]]),
     order,
   }

@@ -2,6 +2,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { GateRegistry } from '../cluster/gate-registry.ts'
 import type { KeyRegistry } from '../cluster/key-registry.ts'
+import type { ProviderKeyRegistry } from '../cluster/provider-key-registry.ts'
 import { errorBody } from '../contract/errors.ts'
 import type { ProviderBody } from '../contract/providers.ts'
 import type { GatewayError } from '../core/errors.ts'
@@ -13,6 +14,7 @@ import type { CallTableStore } from '../store/calls.ts'
 export interface ControlPlaneDependencies {
   readonly gates: Pick<GateRegistry, 'find' | 'list' | 'create' | 'update' | 'delete'>
   readonly keys: Pick<KeyRegistry, 'list' | 'create' | 'import' | 'delete'>
+  readonly providerKeys: Pick<ProviderKeyRegistry, 'list' | 'set' | 'setActive' | 'delete'>
   readonly calls: Pick<CallTableStore, 'list' | 'find'>
   /** The catalog and the operator's own; a gate's targets may name these providers and no others. */
   readonly providers: readonly ProviderBody[]

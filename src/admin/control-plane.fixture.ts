@@ -2,11 +2,13 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { GateRegistry } from '../cluster/gate-registry.ts'
 import { KeyRegistry } from '../cluster/key-registry.ts'
+import { ProviderKeyRegistry } from '../cluster/provider-key-registry.ts'
 import { hashApiKey } from '../core/api-key.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
+import { createVault } from '../core/vault.ts'
 import type { Caller } from '../gateway/ports.ts'
 import { openStore } from '../store/open-store.ts'
 import { createControlPlane } from './router.ts'
@@ -54,6 +56,13 @@ async function start() {
   const limits = { requestsPerMinute: 60, concurrentCalls: 5 }
   const keys = await KeyRegistry.load({ keys: store.keys, limits, clock })
   const gates = await GateRegistry.load({ gates: store.gates, clock })
+  const vault = createVault([new Secret('ab'.repeat(32))])
+  const providerKeys = await ProviderKeyRegistry.load({
+    keys: store.providerKeys,
+    vault,
+    platform: new Map(),
+    clock,
+  })
   keys.addEphemeral(new Secret(testKey), { accountId: DEFAULT_ACCOUNT, name: 'test' })
   keys.addEphemeral(new Secret(strangerKey), { accountId: stranger, name: 'stranger' })
   const authenticate = (headers: Headers): Caller => {
@@ -72,11 +81,11 @@ async function start() {
       latencyMs: 3,
       dialect: 'openai-chat' as const,
     }))
-  const dependencies = { gates, keys, calls, providers, authenticate, onFailure, testGate }
+  const dependencies = { gates, keys, providerKeys, calls, providers, authenticate, onFailure, testGate }
   const controlPlane = createControlPlane(dependencies)
   const demo = { id: 'demo' as GateId, description: '', targets: [target], timeoutMs: 1000, maxRetries: 1 }
   await gates.create(DEFAULT_ACCOUNT, demo)
-  return { time, failures, store, keys, gates, controlPlane }
+  return { time, failures, store, keys, providerKeys, gates, controlPlane }
 }
 
 /** A fresh one for every test of the file. */
@@ -87,6 +96,7 @@ export function useControlPlane() {
   })
   afterEach(async () => {
     await current.keys.close()
+    await current.providerKeys.close()
     await current.store.close()
   })
 

@@ -22,6 +22,7 @@ describe('logs', () => {
     firstByteMs: 5,
     durationMs: 9,
     usage: { inputTokens: 1, outputTokens: 2, cachedInputTokens: 0, reasoningTokens: 0 },
+    credential: 'platform',
     ...changes,
   })
 

@@ -74,5 +74,6 @@ function toLogBody(call: CallRecord): LogBody {
     firstByteMs: call.firstByteMs,
     durationMs: call.durationMs,
     usage: call.usage,
+    credential: call.credential,
   }
 }

@@ -20,6 +20,10 @@ describe('every route', () => {
     ['GET', '/v1/logs'],
     ['GET', '/v1/logs/req_1'],
     ['GET', '/v1/providers'],
+    ['GET', '/v1/provider-keys'],
+    ['PUT', '/v1/provider-keys/openai'],
+    ['PATCH', '/v1/provider-keys/openai'],
+    ['DELETE', '/v1/provider-keys/openai'],
     ['GET', '/v1/conformance'],
   ]
   check([
@@ -59,9 +63,11 @@ describe('every route', () => {
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods)
         .filter(([, operation]) => !operation.tags.includes('Inference'))
-        .map(([method]) => `${method.toUpperCase()} ${path.replace('{id}', 'x')}`),
+        .map(([method]) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/, 'x')}`),
     )
-    const listed = routes.map(([method, path]) => `${method} ${path.replace(/\/(demo|key_1|req_1)\b/, '/x')}`)
+    const listed = routes.map(
+      ([method, path]) => `${method} ${path.replace(/\/(demo|key_1|req_1|openai)\b/, '/x')}`,
+    )
     expect(listed.sort()).toEqual(described.sort())
   })
 

@@ -11,6 +11,7 @@ import { bindGates } from './gates.ts'
 import { bindKeys } from './keys.ts'
 import { bindLogs } from './logs.ts'
 import { bindOpenApi, OPENAPI_PATH } from './openapi.ts'
+import { bindProviderKeys } from './provider-keys.ts'
 import { bindProviders } from './providers.ts'
 import { readJsonBody } from './read-json-body.ts'
 import { refuseProblems, toErrorResponse } from './refusals.ts'
@@ -33,6 +34,7 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
   bindGates(app, dependencies)
   bindGateTests(app, dependencies)
   bindKeys(app, dependencies)
+  bindProviderKeys(app, dependencies)
   bindLogs(app, dependencies)
   bindProviders(app, dependencies)
   bindConformance(app)

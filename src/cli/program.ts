@@ -5,14 +5,17 @@ import { CliError, EXIT_CODE_HELP, EXIT_CODES, reportError } from './cli-error.t
 import type { CliContext, ServeFlags } from './context.ts'
 import { bindGates } from './gates.ts'
 import { bindKeys } from './keys.ts'
+import { bindMasterKey } from './master-key.ts'
 import { onReaderGone } from './output.ts'
 import { example, parsePort } from './program-parts.ts'
+import { bindProviderKeys } from './provider-keys.ts'
 import { bindProviders } from './providers.ts'
 import { bindSandbox } from './sandbox.ts'
 
 const WHERE_TO = `
 Commands other than serve and sandbox talk to the gateway at GATEHOUSE_URL with the key GATEHOUSE_API_KEY.
-Without GATEHOUSE_URL they work on the local data folder, while no server uses it.`
+Without GATEHOUSE_URL they work on the local data folder, while no server uses it.
+master-key always works on the local data folder and the GATEHOUSE_MASTER_KEY variables, beside a server too.`
 
 /** Runs one command. @returns the exit code; of `serve` and `sandbox`, when they have begun */
 export async function runProgram(context: CliContext, argv: readonly string[]): Promise<number> {
@@ -33,6 +36,8 @@ export async function runProgram(context: CliContext, argv: readonly string[]): 
   bindSandbox(program)
   bindKeys(program, context)
   bindGates(program, context)
+  bindProviderKeys(program, context)
+  bindMasterKey(program, context)
   bindProviders(program, context)
   bindCall(program, context)
   inheritSettings(program, program)

@@ -5,6 +5,7 @@ import { Secret } from '../core/secret.ts'
 import { catalog } from '../providers/catalog.ts'
 import type { Provider } from '../providers/define.ts'
 import { type Environment, SettingsError } from './environment.ts'
+import { type MasterKeyVariables, readMasterKeyVariables } from './master-key-variables.ts'
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts'
 
 export interface Settings extends ProviderSettings {
@@ -12,6 +13,7 @@ export interface Settings extends ProviderSettings {
   readonly port: number
   readonly dataFolder: string
   readonly bootstrapKey: Secret | undefined
+  readonly masterKeys: MasterKeyVariables
   readonly logLevel: string
   readonly requestsPerMinute: number
   readonly concurrentCalls: number
@@ -41,6 +43,9 @@ export const VARIABLES = {
   GATEHOUSE_DATA_DIR: 'folder for the database and the journal (./data)',
   GATEHOUSE_CONFIG: 'configuration file (gatehouse.yaml in the data folder, when it is there)',
   GATEHOUSE_BOOTSTRAP_KEY: 'a key `sk-svc-…` to accept as the first one',
+  GATEHOUSE_MASTER_KEY:
+    'encrypts stored credentials: 32 bytes, as hex or base64 (made in the data folder: master.key)',
+  GATEHOUSE_MASTER_KEY_PREVIOUS: 'older master keys, separated by commas, that only still decrypt',
   GATEHOUSE_LOG_LEVEL: 'trace, debug, info, warn, error or silent (info)',
   GATEHOUSE_REQUESTS_PER_MINUTE: 'calls that one key may make a minute (1000000)',
   GATEHOUSE_CONCURRENT_CALLS: 'calls that one key may have open at once (10000)',
@@ -76,6 +81,7 @@ export function readSettings(environment: Environment, providers: readonly Provi
     port: integer('GATEHOUSE_PORT', 4000, { min: 0, max: 65_535 }),
     dataFolder: readDataFolder(environment),
     bootstrapKey: readBootstrapKey(environment),
+    masterKeys: readMasterKeyVariables(environment),
     logLevel: readChoice(environment, 'GATEHOUSE_LOG_LEVEL', LOG_LEVELS),
     requestsPerMinute: integer('GATEHOUSE_REQUESTS_PER_MINUTE', 1_000_000, positive),
     concurrentCalls: integer('GATEHOUSE_CONCURRENT_CALLS', 10_000, positive),

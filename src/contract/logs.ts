@@ -28,6 +28,10 @@ export const logBody = z
       })
       .nullable()
       .meta({ description: 'As the provider reported it; null: it reported nothing.' }),
+    credential: z.enum(['own', 'platform']).nullable().meta({
+      description:
+        "Whose credential `target` was asked with; `own`: the account's, which does not count for its quota. Null: none was asked, or an older version wrote the row.",
+    }),
   })
   .meta({ id: 'Log', description: 'One call through a gate.' })
 

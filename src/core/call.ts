@@ -6,6 +6,9 @@ import type { Usage } from './usage.ts'
 /** `succeeded`: the whole answer went out. `cancelled`: the client left first. `failed`: anything else. */
 export type CallOutcome = 'succeeded' | 'failed' | 'cancelled'
 
+/** `own`: the account's own (a provider key, an owned model's); its calls do not count for the plan's quota. */
+export type CallCredential = 'own' | 'platform'
+
 export interface CallRecord {
   readonly id: CallId
   readonly accountId: AccountId
@@ -29,4 +32,6 @@ export interface CallRecord {
   readonly durationMs: number
   /** What the provider reported; null when it reported nothing. Never a guess. */
   readonly usage: Usage | null
+  /** Whose credential `target` was asked with; null when none was asked, and in records of older versions. */
+  readonly credential: CallCredential | null
 }

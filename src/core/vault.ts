@@ -58,6 +58,20 @@ export function createVault(masterKeys: readonly [Secret, ...Secret[]]): Vault {
   }
 }
 
+/** Names a master key without showing it, as the texts that it encrypted do. @throws VaultError */
+export function masterKeyIdOf(key: Secret): string {
+  return toKey(key).id
+}
+
+/** The id of the master key that a text was encrypted under; undefined when it is damaged. */
+export function sealedUnder(sealed: string): string | undefined {
+  try {
+    return parse(sealed).keyId
+  } catch {
+    return undefined
+  }
+}
+
 interface MasterKey {
   /** Names the key without showing it. */
   readonly id: string

@@ -11,6 +11,7 @@ import { type AttemptRecord, beginAttempt, toOutcome } from './attempt-record.ts
 import { type BegunAnswer, beginAnswer, type OutgoingRequest } from './begin-answer.ts'
 import { toFailure } from './failures.ts'
 import { isTranslated, type Plan, type Target } from './plan-targets.ts'
+import type { Credentials } from './ports.ts'
 import { askedDelayMs, isTargetsFault } from './retry.ts'
 import type { CallProgress } from './settle.ts'
 import { signRequest } from './sign-request.ts'
@@ -22,6 +23,7 @@ export interface AskPorts {
   readonly clock: Clock
   readonly deadlines: Deadlines
   readonly timeouts: ExchangeTimeouts
+  readonly credentials: Credentials
   readonly health: TargetHealth
 }
 
@@ -56,11 +58,12 @@ export async function askTarget(
   target: Target,
   signal: AbortSignal,
 ): Promise<Attempted> {
-  const { progress } = input
+  const { progress, plan } = input
   const { health } = ports
   const attempt = beginAttempt(target.name)
   progress.attempts.push(attempt)
-  progress.target = target.name
+  noteTarget(progress, target)
+  if (target.owner === 'account') ports.credentials.touch(plan.gate.accountId, target.providerId)
   health.noteAsked(target.healthKey)
   try {
     const answer = await exchangeOnce(ports, input, { target, signal, attempt })
@@ -78,6 +81,12 @@ export async function askTarget(
     else health.noteAbandoned(target.healthKey)
     throw failure
   }
+}
+
+/** What the call's record will say of its target. */
+export function noteTarget(progress: CallProgress, target: Target): void {
+  progress.target = target.name
+  progress.credential = target.owner === 'account' ? 'own' : 'platform'
 }
 
 interface OneAttempt {

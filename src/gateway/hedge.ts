@@ -1,6 +1,6 @@
 /** Asks a second target when the first is late, and takes whichever begins to answer first. */
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
-import { type AskPorts, type Attempted, type AttemptInput, askTarget } from './ask-target.ts'
+import { type AskPorts, type Attempted, type AttemptInput, askTarget, noteTarget } from './ask-target.ts'
 import type { Target } from './plan-targets.ts'
 
 export interface HedgedTargets {
@@ -27,7 +27,7 @@ export async function askHedged(
   const late = ask(ports, input, second)
   try {
     const winner = await Promise.any([early.attempted, late.attempted])
-    input.progress.target = winner.target.name
+    noteTarget(input.progress, winner.target)
     cancel(winner.target === first ? late : early)
     return winner
   } catch (thrown) {

@@ -1,5 +1,6 @@
 /** In which order a gate's targets are asked: its strategy, then their health. No I/O. */
 import type { Gate, GateTarget } from '../core/gate.ts'
+import type { AccountId } from '../core/ids.ts'
 import type { TargetHealth } from './target-health.ts'
 
 /** Under `fastest`, one call in so many goes first to the target that was not asked for longest. */
@@ -94,4 +95,9 @@ function weightOf(target: GateTarget): number {
 /** Accounts do not share a target's health: they may reach it with keys, or under names, of their own. */
 export function healthKey(gate: Pick<Gate, 'accountId'>, target: GateTarget): string {
   return `${gate.accountId}\n${target.model}`
+}
+
+/** What the health keys of all of an account's targets at one provider begin with. */
+export function healthKeyPrefix(accountId: AccountId, providerId: string): string {
+  return healthKey({ accountId }, { model: `${providerId}/` })
 }

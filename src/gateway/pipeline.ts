@@ -40,6 +40,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       gateId: null,
       attempts: [],
       target: null,
+      credential: null,
       firstByteAt: null,
       ignored: [],
       skipped: [],

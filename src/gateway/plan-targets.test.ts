@@ -50,7 +50,10 @@ function plan(model: string, dialect: Dialect) {
   }
   const ports = {
     gates: { find: () => gate, list: () => [gate] },
-    credentials: { find: () => new Secret('key') },
+    credentials: {
+      find: () => ({ secret: new Secret('key'), owner: 'platform' as const }),
+      touch: () => {},
+    },
     providers: new Map([vendor, narrow].map((provider) => [provider.id, provider])),
     order: new TargetOrder(new TargetHealth({ now: () => 0 })),
   }

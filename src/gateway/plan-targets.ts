@@ -17,7 +17,7 @@ import { EMBEDDINGS_CODECS } from '../wire/embeddings/embeddings-codecs.ts'
 import { hasCarriers } from '../wire/seal-carrier.ts'
 import { assertProviderModel, decideRequest, decides, findChosen } from './decide-request.ts'
 import { healthKey, type TargetOrder } from './order-targets.ts'
-import type { Caller, Credentials, GateStore } from './ports.ts'
+import type { Caller, Credential, Credentials, GateStore } from './ports.ts'
 import { originOf } from './seal-origin.ts'
 
 /** A provider with the address that this gateway reaches it at. */
@@ -29,7 +29,10 @@ export interface Target extends RelayTarget {
   /** `provider/model`, as the gate names it. */
   readonly name: string
   readonly url: string
+  readonly providerId: string
   readonly credential: Secret
+  /** Whose credential it is. */
+  readonly owner: Credential['owner']
   /** The header that carries the credential; undefined: `Authorization: Bearer`. */
   readonly keyHeader: string | undefined
   /** Set when the credential may be one that signs. */
@@ -119,12 +122,22 @@ function findTargets(
   const relays = dialect.serverCodec === undefined || !hasCarriers(request.body.bytes)
   const targets: Target[] = []
   const speaking: ReachableProvider[] = []
+  let unopened: GatewayError | undefined
   const question = { caller, dialect, relays, stream: request.stream }
   for (const candidate of candidates) {
-    const { provider, target } = resolveTarget(ports, candidate, question)
-    if (provider !== undefined) speaking.push(provider)
-    if (target !== undefined) targets.push(target)
+    try {
+      const { provider, target } = resolveTarget(ports, candidate, question)
+      if (provider !== undefined) speaking.push(provider)
+      if (target !== undefined) targets.push(target)
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown
+      unopened ??= thrown
+      const provider = ports.providers.get(providerIdOf(candidate))
+      if (provider !== undefined) speaking.push(provider)
+    }
   }
+  // As one whose credential is refused: the next target may be asked, and this one not in any other way.
+  if (targets.length === 0 && unopened !== undefined) throw unopened
   return { speaking, targets }
 }
 
@@ -142,12 +155,13 @@ interface Resolution {
   readonly provider: ReachableProvider | undefined
   /** Undefined when nobody has configured a credential for its provider. */
   readonly target: Target | undefined
-  readonly credential: Secret | undefined
+  readonly credential: Credential | undefined
 }
 
 /** By target and dialect, one for each of the four kinds of calls: what a call costs must not be paid for what all share. */
 const resolutions = new WeakMap<GateTarget, WeakMap<Dialect, (Resolution | undefined)[]>>()
 
+/** @throws GatewayError `provider_auth_failed` when the account's own credential cannot be opened */
 function resolveTarget(ports: PlanPorts, candidate: GateTarget, question: Question): Resolution {
   const kept = keptFor(candidate, question.dialect)
   const kind = (question.stream ? 1 : 0) + (question.relays ? 2 : 0)
@@ -228,13 +242,15 @@ export function isTranslated(target: Target): boolean {
   return target.codec !== undefined || target.embeddings !== undefined
 }
 
-function toTarget({ caller, stream }: Question, found: FoundEndpoint, credential: Secret): Target {
+function toTarget({ caller, stream }: Question, found: FoundEndpoint, credential: Credential): Target {
   const { provider, endpoint, model, name } = found
   return {
     name,
     model,
     url: provider.baseUrl + pathOf(endpoint, model, stream),
-    credential,
+    providerId: provider.id,
+    credential: credential.secret,
+    owner: credential.owner,
     keyHeader: provider.keyHeader,
     signing: provider.signing,
     headers: provider.headers,
@@ -243,7 +259,7 @@ function toTarget({ caller, stream }: Question, found: FoundEndpoint, credential
     embeddings: found.embeddings,
     traits: traitsOf(provider, model),
     takesEffort: takesEffort(provider, model),
-    sealOrigin: found.codec === undefined ? '' : originOf(provider.id, credential),
+    sealOrigin: found.codec === undefined ? '' : originOf(provider.id, credential.secret),
     healthKey: healthKey(caller, found.target),
     isReasoningModel: provider.reasoningModels?.test(model) ?? false,
     countsStreamsOnRequest: endpoint.countsStreamsOnRequest ?? false,
@@ -272,7 +288,7 @@ function noCredential(providers: readonly ReachableProvider[]): GatewayError {
   const names = [...new Set(providers.map((provider) => provider.name))].join(' or ')
   return new GatewayError(
     'provider_auth_failed',
-    `No credential is configured for ${names}: the operator has to set its key.`,
+    `No credential is configured for ${names}: the operator has to set its key, or the account its own (PUT /v1/provider-keys).`,
   )
 }
 

@@ -51,7 +51,19 @@ export interface Ledger {
   assertWritable(): void
 }
 
+export interface Credential {
+  /** The same object for as long as the credential is the same. */
+  readonly secret: Secret
+  /** Calls on an account's own credential do not count for its plan's quota. */
+  readonly owner: 'account' | 'platform'
+}
+
 export interface Credentials {
-  /** The credential for a provider, or undefined when nobody configured one. */
-  find(accountId: AccountId, providerId: string): Secret | undefined
+  /**
+   * In memory: no I/O. The account's own while it is active, else the platform's; undefined when nobody configured one.
+   * @throws GatewayError `provider_auth_failed` when the account's own cannot be opened: nothing takes its place
+   */
+  find(accountId: AccountId, providerId: string): Credential | undefined
+  /** Notes that the account's own was used; written to the store in batches. */
+  touch(accountId: AccountId, providerId: string): void
 }

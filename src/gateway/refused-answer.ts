@@ -33,10 +33,7 @@ export async function toRefusal(
   // The caller's key was fine: it is the gateway's own credential that the provider refused (design §4, Errors).
   if (status === 401 || status === 403) {
     exchange.close()
-    return new GatewayError(
-      'provider_auth_failed',
-      `The provider of ${target.name} refused the gateway's credential (HTTP ${status}).`,
-    )
+    return new GatewayError('provider_auth_failed', describeRefusedCredential(target, status))
   }
   const body = scrub(await readAtMost(exchange, MAX_ERROR_BYTES), secrets)
   const said = readUpstreamError(body)
@@ -48,6 +45,15 @@ export async function toRefusal(
     ...(said.isNested && !isTranslated(target) ? { upstreamBody: body } : {}),
     ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
   })
+}
+
+function describeRefusedCredential(target: Target, status: number): string {
+  if (target.owner === 'platform')
+    return `The provider of ${target.name} refused the gateway's credential (HTTP ${status}).`
+  return (
+    `The provider of ${target.name} refused the account's own key (HTTP ${status}), and no other is used in its place. ` +
+    'Replace or deactivate it (/v1/provider-keys).'
+  )
 }
 
 /** Reasoning that somebody else sealed: another target of the gate may be the one that did. */

@@ -1,5 +1,5 @@
 /** Stage 7: exactly once, whatever happened: give the place back and write down what was used. */
-import type { CallOutcome, CallRecord } from '../core/call.ts'
+import type { CallCredential, CallOutcome, CallRecord } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, GateId } from '../core/ids.ts'
@@ -25,6 +25,8 @@ export interface CallProgress {
   readonly attempts: AttemptRecord[]
   /** `provider/model` asked last. */
   target: string | null
+  /** Whose credential it was asked with. */
+  credential: CallCredential | null
   /** Milliseconds since the Unix epoch. */
   firstByteAt: number | null
   /** Members of the request that had no effect with the target asked last. */
@@ -82,6 +84,7 @@ function settleOnce(
     firstByteMs: progress.firstByteAt === null ? null : progress.firstByteAt - startedAt,
     durationMs: ports.clock.now() - startedAt,
     usage: result.usage ?? null,
+    credential: progress.credential,
   }
   return ports.ledger.record(record)
 }

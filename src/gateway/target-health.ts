@@ -90,6 +90,11 @@ export class TargetHealth {
     if (state !== undefined) state.isProbed = false
   }
 
+  /** What they failed for is no more; how fast they are stays. @param prefix of the targets' keys */
+  forgetFailures(prefix: string): void {
+    for (const [key, state] of this.#states) if (key.startsWith(prefix)) recover(state)
+  }
+
   #stateOf(key: string): TargetState {
     const known = this.#states.get(key)
     const state = known ?? {

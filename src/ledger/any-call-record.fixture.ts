@@ -29,4 +29,5 @@ export const anyCallRecord: fc.Arbitrary<CallRecord> = fc.record({
   usage: fc.option(
     fc.record({ inputTokens: count, outputTokens: count, cachedInputTokens: count, reasoningTokens: count }),
   ),
+  credential: fc.constantFrom('own', 'platform', null),
 })

@@ -21,6 +21,7 @@ export function createCallRecord(changes: Partial<CallRecord> = {}): CallRecord 
     firstByteMs: 120,
     durationMs: 900,
     usage: { inputTokens: 12, outputTokens: 5, cachedInputTokens: 2, reasoningTokens: 1 },
+    credential: 'platform',
     ...changes,
   }
 }

@@ -48,6 +48,17 @@ test('a line with any one bit turned is recognised as damaged', () => {
   }
 })
 
+test('a line of version 1, which knew no credential, is read', () => {
+  const record = createCallRecord({ credential: 'own' })
+  const written = encodeRecordLine(record)
+  const json = written
+    .slice(9, -1)
+    .replace(/^\[2,/, '[1,')
+    .replace(/,"own"\]$/, ']')
+  const line = `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`
+  expect(decodeRecordLine(toBytes(line))).toEqual({ ...record, credential: null })
+})
+
 test('a line cut anywhere, and any bytes at all, are damaged lines and never an exception', () => {
   const line = toBytes(encodeRecordLine(createCallRecord()))
   for (let end = 0; end < line.length; end += 1)
@@ -56,7 +67,10 @@ test('a line cut anywhere, and any bytes at all, are damaged lines and never an 
 })
 
 test.each([
-  ['a version that is not known', '[2,"req_1"]'],
+  ['a version that is not known', '[3,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null]'],
+  ['no version', '[0,"r"]'],
+  ['version 2 without a credential', '[2,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null]'],
+  ['an unknown credential', '[2,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,"mine"]'],
   ['an object', '{"id":"req_1"}'],
   ['a number in place of an id', '[1,5,"a","k","g","d",true,null,1,"failed",500,null,1,null,1,null]'],
   ['an outcome that is not known', '[1,"r","a","k","g","d",true,null,1,"lost",500,null,1,null,1,null]'],

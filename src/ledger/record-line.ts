@@ -4,13 +4,17 @@
  * A line is `<CRC32 of the rest, 8 hexadecimal digits> <JSON array>\n`, UTF-8. The array begins with the format's
  * version and then holds the members of CallRecord by position, which makes a line about half as long as an object.
  */
-import type { CallOutcome, CallRecord } from '../core/call.ts'
+import type { CallCredential, CallOutcome, CallRecord } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
 
-const VERSION = 1
+/** 2 added the credential. */
+const VERSION = 2
+/** Of version 1, what a node that was upgraded may have left. */
+const MEMBERS_AFTER_OUTCOME: readonly (number | undefined)[] = [undefined, 6, 7]
 const CHECKSUM_CHARS = 8
+const CREDENTIALS: readonly unknown[] = ['own', 'platform', null] satisfies readonly (CallCredential | null)[]
 const OUTCOMES: readonly unknown[] = ['succeeded', 'failed', 'cancelled'] satisfies readonly CallOutcome[]
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -37,6 +41,7 @@ export function encodeRecordLine(call: CallRecord): string {
     call.firstByteMs === null ? null : toWholeMs(call.firstByteMs),
     toWholeMs(call.durationMs),
     call.usage === null ? null : toCounts(call.usage),
+    call.credential,
   ])
   return `${toChecksum(json)} ${json}\n`
 }
@@ -72,8 +77,9 @@ function toCounts(usage: Usage): readonly number[] | null {
 
 function toCallRecord(members: readonly unknown[]): CallRecord | undefined {
   const [version, id, accountId, keyId, gateId, dialect, stream, target, attempts, outcome, ...rest] = members
-  const [status, errorKind, startedAt, firstByteMs, durationMs, usage] = rest
-  if (version !== VERSION || rest.length !== 6) return undefined
+  const [status, errorKind, startedAt, firstByteMs, durationMs, usage, credential = null] = rest
+  if (!isCount(version) || rest.length !== MEMBERS_AFTER_OUTCOME[version]) return undefined
+  if (!CREDENTIALS.includes(credential)) return undefined
   if (!isString(id) || !isString(accountId) || !isString(keyId) || !isString(gateId)) return undefined
   if (!isString(dialect) || typeof stream !== 'boolean' || !OUTCOMES.includes(outcome)) return undefined
   if (!isCount(attempts) || !isCount(status) || !isCount(startedAt) || !isCount(durationMs)) return undefined
@@ -97,6 +103,7 @@ function toCallRecord(members: readonly unknown[]): CallRecord | undefined {
     firstByteMs,
     durationMs,
     usage: usageRead,
+    credential: credential as CallCredential | null,
   }
 }
 

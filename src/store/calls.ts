@@ -100,6 +100,7 @@ function toRow(record: CallRecord): CallTable {
     output_tokens: record.usage?.outputTokens ?? null,
     cached_input_tokens: record.usage?.cachedInputTokens ?? null,
     reasoning_tokens: record.usage?.reasoningTokens ?? null,
+    credential: record.credential,
   }
 }
 
@@ -128,5 +129,6 @@ function toRecord(row: Selectable<CallTable>): CallRecord {
             cachedInputTokens: row.cached_input_tokens ?? 0,
             reasoningTokens: row.reasoning_tokens ?? 0,
           },
+    credential: row.credential,
   }
 }

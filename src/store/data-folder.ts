@@ -1,8 +1,7 @@
 /** Keeps a data folder to one process at a time, and says which. It must not know what is in the database. */
-import { Database } from 'bun:sqlite'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createPrivateFile } from './sqlite-driver.ts'
+import { lockFile } from './file-lock.ts'
 
 const LOCK_FILE = 'gatehouse.lock'
 const SERVER_FILE = 'server.json'
@@ -36,37 +35,23 @@ export class DataFolderInUseError extends Error {
   }
 }
 
-/** A handle that the garbage collector closed would let the lock go. */
-const held = new Set<Database>()
-
 /**
- * Takes the folder (created with mode 0700 when missing) for this process until `release` or the process's end. The
- * lock is the operating system's own, taken by SQLite on a file of its own: nothing is left to clean up after SIGKILL.
+ * Takes the folder (created with mode 0700 when missing) for this process until `release` or the process's end.
  * @throws DataFolderInUseError when another process, or this one, has it.
  */
 export function lockDataFolder(folder: string): DataFolderLock {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const path = join(folder, LOCK_FILE)
-  createPrivateFile(path)
-  const database = new Database(path, { readwrite: true, create: true })
-  try {
-    database.run('PRAGMA busy_timeout = 0')
-    // Nothing is ever written, so there is nothing to roll back: spares a side file.
-    database.run('PRAGMA journal_mode = MEMORY')
-    database.run('BEGIN EXCLUSIVE')
-  } catch (error) {
-    database.close()
-    if (isBusy(error)) throw new DataFolderInUseError(folder, readServerInfo(folder))
-    throw error
-  }
-  held.add(database)
+  const lock = lockFile(join(folder, LOCK_FILE))
+  if (lock === undefined) throw new DataFolderInUseError(folder, readServerInfo(folder))
   // What a killed process left: nobody serves from here now.
   removeServerInfo(folder)
+  let isHeld = true
   return {
     release() {
-      if (!held.delete(database)) return
+      if (!isHeld) return
+      isHeld = false
       removeServerInfo(folder)
-      database.close()
+      lock.release()
     },
   }
 }
@@ -94,8 +79,4 @@ export function readServerInfo(folder: string): ServerInfo | undefined {
 
 function removeServerInfo(folder: string): void {
   rmSync(join(folder, SERVER_FILE), { force: true })
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
 }

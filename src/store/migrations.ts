@@ -1,6 +1,7 @@
 /** The schema's history, in code: a build carries every step it needs. A step that was released is never edited. */
 import { type Kysely, type Migration, Migrator } from 'kysely'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { providerKeyTables } from './provider-keys-migration.ts'
 import type { Schema } from './schema.ts'
 
 /** The schema could not be brought up to date: whoever asked must not serve. */
@@ -106,6 +107,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0001_first_tables': firstTables,
   '0002_gate_routing': gateRouting,
   '0003_gate_defaults': gateDefaults,
+  '0005_provider_keys': providerKeyTables,
 }
 
 /**

@@ -51,6 +51,7 @@ function call(id: string, changes: Partial<CallRecord> = {}): CallRecord {
     firstByteMs: 12,
     durationMs: 345,
     usage: { inputTokens: 10, outputTokens: 20, cachedInputTokens: 3, reasoningTokens: 4 },
+    credential: 'platform',
     ...changes,
   }
 }

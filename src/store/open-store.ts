@@ -4,6 +4,7 @@ import { CallTableStore } from './calls.ts'
 import { GateTableStore } from './gates.ts'
 import { KeyTableStore } from './keys.ts'
 import { migrateToLatest } from './migrations.ts'
+import { ProviderKeyTableStore } from './provider-keys.ts'
 import type { Schema } from './schema.ts'
 import { BunSqliteDialect } from './sqlite-driver.ts'
 
@@ -11,6 +12,7 @@ export interface Store {
   readonly keys: KeyTableStore
   readonly gates: GateTableStore
   readonly calls: CallTableStore
+  readonly providerKeys: ProviderKeyTableStore
   /**
    * Resolves when everything committed so far would outlive a loss of power. A commit alone outlives the process:
    * SQLite's write-ahead log is synced at checkpoints only (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL).
@@ -43,6 +45,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     keys: new KeyTableStore(database, sync),
     gates: new GateTableStore(database),
     calls: new CallTableStore(database),
+    providerKeys: new ProviderKeyTableStore(database, sync),
     sync,
     close: () => database.destroy(),
   }

@@ -2,7 +2,7 @@
  * The tables as Kysely sees them. Only what SQLite and Postgres share: integers for time (ms since the epoch) and
  * truth values (0, 1), text for JSON. Every table carries the account.
  */
-import type { CallOutcome } from '../core/call.ts'
+import type { CallCredential, CallOutcome } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { Overrides, Strategy } from '../core/gate.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
@@ -12,6 +12,7 @@ export interface Schema {
   readonly api_keys: ApiKeyTable
   readonly gates: GateTable
   readonly calls: CallTable
+  readonly provider_keys: ProviderKeyTable
 }
 
 export interface AccountTable {
@@ -68,4 +69,18 @@ export interface CallTable {
   output_tokens: number | null
   cached_input_tokens: number | null
   reasoning_tokens: number | null
+  /** Null: nobody was asked, or an older version wrote the row. */
+  credential: CallCredential | null
+}
+
+export interface ProviderKeyTable {
+  account_id: AccountId
+  provider: string
+  /** By the vault, bound to the account and the provider; see encrypted-columns.ts. */
+  sealed_key: string
+  masked_key: string
+  active: number
+  created_at: number
+  updated_at: number
+  last_used_at: number | null
 }

@@ -55,6 +55,39 @@ describe('on the local data folder', () => {
     expect((await run(['keys', 'import', 'again'], { environment, input: key })).exitCode).toBe(5)
   })
 
+  test('a provider key is read from standard input, listed masked, switched off and deleted', async () => {
+    const key = `sk-planted-${'p'.repeat(30)}-9f3c`
+    const set = await run(['provider-keys', 'set', 'sandbox'], { environment, input: `${key}\n` })
+    expect(set).toMatchObject({ exitCode: 0, stdout: 'Set sk-…9f3c for sandbox.\n' })
+    const listed = await run(['provider-keys', 'list'], { environment })
+    expect(listed.stdout).toMatch(/^sandbox {3}sk-…9f3c {2}yes {5}\d/m)
+    const off = await run(['provider-keys', 'deactivate', 'sandbox', '--json'], { environment })
+    expect(JSON.parse(off.stdout)).toMatchObject({ provider: 'sandbox', active: false })
+    expect((await run(['provider-keys', 'activate', 'sandbox'], { environment })).stdout).toContain('active')
+    const inactive = ['provider-keys', 'set', 'sandbox', '--inactive', '--json']
+    expect(JSON.parse((await run(inactive, { environment, input: key })).stdout)).toMatchObject({
+      active: false,
+    })
+    const status = await run(['master-key', 'status'], { environment })
+    expect(status.exitCode).toBe(0)
+    expect(status.stdout).toMatch(/provider_keys +1 +0 +0/)
+    expect((await run(['provider-keys', 'delete', 'sandbox'], { environment })).exitCode).toBe(0)
+    for (const ran of [set, listed, off, status]) expect(ran.stdout + ran.stderr).not.toContain('planted')
+  })
+
+  test.each([
+    ['set for an unknown provider', ['set', 'nobody'], 'k', 4, 'nobody'],
+    ['set with nothing on standard input', ['set', 'sandbox'], '', 2, 'no key'],
+    ['set with the key as an argument', ['set', 'sandbox', 'sk-planted'], '', 2, 'too many arguments'],
+    ['set with two lines', ['set', 'sandbox'], 'planted\nplanted', 1, 'key: must be the whole key'],
+    ['deactivated though not there', ['deactivate', 'sandbox'], '', 4, 'no key of its own'],
+    ['deleted though not there', ['delete', 'sandbox'], '', 4, 'no key of its own'],
+  ])('a provider key %s ends with its exit code', async (_name, words, input, exitCode, said) => {
+    const ran = await run(['provider-keys', ...words], { environment, input })
+    expect(ran.stderr).not.toContain('planted')
+    expect(ran).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(said) })
+  })
+
   test('a gate can be made, shown, changed, called and deleted', async () => {
     const made = await run(['gates', 'create', 'try', '--target', 'sandbox/echo', '--json'], { environment })
     expect(JSON.parse(made.stdout)).toMatchObject({ id: 'try', targets: [{ model: 'sandbox/echo' }] })
@@ -227,6 +260,13 @@ describe('on the local data folder', () => {
       'keys import',
       'keys delete',
       'gates create',
+      'provider-keys list',
+      'provider-keys set',
+      'provider-keys activate',
+      'provider-keys deactivate',
+      'provider-keys delete',
+      'master-key status',
+      'master-key rotate',
       'providers list',
       'providers conformance',
       'call',

@@ -18,6 +18,7 @@ export interface LogRow {
   readonly status: number
   readonly errorKind: string | null
   readonly usage: Usage | null
+  readonly credential: 'own' | 'platform' | null
 }
 
 export interface Usage {

@@ -62,6 +62,21 @@ const BAD_KEYS: readonly (readonly [string, string, string, string])[] = [
   ['/v1/keys/import', 'a key that is a number', '{"name":"x","key":1}', 'key'],
 ]
 
+const BAD_PROVIDER_KEYS: readonly (readonly [string, string, string])[] = [
+  ['no key', '{}', 'key'],
+  ['an empty key', '{"key":""}', 'key'],
+  ['a key that is a number', '{"key":1}', 'key'],
+  ['a key that is a list', '{"key":["k"]}', 'key'],
+  ['a long key', JSON.stringify({ key: 'x'.repeat(20_001) }), 'key'],
+  ['a key with a line break', '{"key":"a\\r\\nx-evil: 1"}', 'key'],
+  ['a key with a NUL', '{"key":"a\\u0000"}', 'key'],
+  ['half of a surrogate pair', '{"key":"\\ud800"}', 'key'],
+  ['an active that is text', '{"key":"k","active":"true"}', 'active'],
+  ['an active that is null', '{"key":"k","active":null}', 'active'],
+  ['an address', '{"key":"k","baseUrl":"http://x"}', 'baseUrl'],
+  ['an account', '{"key":"k","accountId":"acct_other"}', 'accountId'],
+]
+
 const BAD_QUERIES: readonly (readonly [string, string])[] = [
   ['limit=0', 'limit'],
   ['limit=-1', 'limit'],
@@ -119,7 +134,16 @@ export const MALFORMED_CONTROL_REQUESTS: readonly MalformedRequest[] = [
     status: 400,
     envelope: 'flat' as const,
   })),
-  ...['/v1/gates', '/v1/keys', '/v1/logs'].flatMap((path) =>
+  ...BAD_PROVIDER_KEYS.map(([name, body, contains]) => ({
+    name,
+    method: 'PUT',
+    path: '/v1/provider-keys/sandbox',
+    body,
+    contains,
+    status: 400,
+    envelope: 'flat' as const,
+  })),
+  ...['/v1/gates', '/v1/keys', '/v1/logs', '/v1/provider-keys'].flatMap((path) =>
     BAD_QUERIES.map(([query, contains]) => ({
       name: query,
       method: 'GET',
@@ -130,9 +154,9 @@ export const MALFORMED_CONTROL_REQUESTS: readonly MalformedRequest[] = [
     })),
   ),
   ...IMPOSSIBLE_NAMES.filter((name) => name.length < 1000).flatMap((name) =>
-    ['/v1/gates/', '/v1/logs/', '/v1/keys/'].map((path) => ({
+    ['/v1/gates/', '/v1/logs/', '/v1/keys/', '/v1/provider-keys/'].map((path) => ({
       name: `the id ${JSON.stringify(name)}`,
-      method: path === '/v1/keys/' ? 'DELETE' : 'GET',
+      method: path === '/v1/keys/' || path === '/v1/provider-keys/' ? 'DELETE' : 'GET',
       path: path + encodeURIComponent(name),
       status: 404,
       envelope: 'flat' as const,
@@ -153,6 +177,8 @@ export const MALFORMED_CONTROL_REQUESTS: readonly MalformedRequest[] = [
       ['POST', '/v1/gates/demo'],
       ['PUT', '/v1/gates/demo'],
       ['PATCH', '/v1/keys'],
+      ['POST', '/v1/provider-keys'],
+      ['GET', '/v1/provider-keys/sandbox'],
       ['POST', '/v1/logs'],
       ['DELETE', '/v1/logs'],
       ['POST', '/v1/models'],

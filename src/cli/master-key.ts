@@ -1,0 +1,73 @@
+/** `gatehouse master-key`: shows what is encrypted under which key, and changes the key. Shows ids, never a key. */
+import type { Command } from 'commander'
+import type { CliContext, MasterKeyRotation, MasterKeyStatus } from './context.ts'
+import { formatTable, printJson, printLine, printNote } from './output.ts'
+import { asJson, example } from './program-parts.ts'
+
+export function bindMasterKey(program: Command, context: CliContext): void {
+  const masterKey = program
+    .command('master-key')
+    .description('the key that stored credentials are encrypted under; on the local data folder')
+
+  masterKey
+    .command('status')
+    .description('show which credentials are encrypted under which key; exit code 1 when some cannot be read')
+    .addHelpText('after', example('gatehouse master-key status'))
+    .action(async (_flags, command: Command) => {
+      const status = await context.masterKey.status()
+      if (asJson(command)) printJson(status)
+      else printStatus(status)
+      failWhenUnopened(status)
+    })
+
+  masterKey
+    .command('rotate')
+    .description('make a new key and encrypt every credential under it, while a server goes on serving')
+    .addHelpText('after', example('gatehouse master-key rotate'))
+    .action(async (_flags, command: Command) => {
+      const rotation = await context.masterKey.rotate()
+      if (asJson(command)) printJson(rotation)
+      else {
+        printLine(describeOutcome(rotation))
+        printStatus(rotation)
+      }
+      failWhenUnopened(rotation)
+    })
+}
+
+function describeOutcome(rotation: MasterKeyRotation): string {
+  const count = `${rotation.encryptedAnew} credential${rotation.encryptedAnew === 1 ? '' : 's'}`
+  switch (rotation.outcome) {
+    case 'rotated':
+      return `The master key was changed, and ${count} encrypted anew.`
+    case 'finished':
+      return `${count} encrypted anew: none is under an older key now.`
+    case 'nothing':
+      return rotation.currentId === null
+        ? 'There is no master key yet: it is made with the first credential.'
+        : 'Everything is under GATEHOUSE_MASTER_KEY already. To change it, put a new key there and this one into GATEHOUSE_MASTER_KEY_PREVIOUS, restart the server, and run this again.'
+  }
+}
+
+function printStatus({ source, currentId, previousIds, tables }: MasterKeyStatus): void {
+  const previous = previousIds.length === 0 ? '' : `; previous: ${previousIds.join(', ')}`
+  printLine(`Master key ${currentId ?? '(none yet)'} of ${source}${previous}`)
+  if (tables.length === 0) return
+  printLine(
+    formatTable(
+      ['TABLE', 'CURRENT', 'PREVIOUS', 'UNREADABLE'],
+      tables.map((row) => ({
+        TABLE: row.table,
+        CURRENT: String(row.current),
+        PREVIOUS: String(row.previous),
+        UNREADABLE: String(row.unopened),
+      })),
+    ),
+  )
+}
+
+function failWhenUnopened({ tables }: MasterKeyStatus): void {
+  if (tables.every((table) => table.unopened === 0)) return
+  printNote('What is unreadable is damaged, or its master key is not here: set those credentials again.')
+  process.exitCode = 1
+}

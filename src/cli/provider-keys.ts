@@ -1,0 +1,85 @@
+/** `gatehouse provider-keys`: the account's own provider credentials. A key is read from a prompt or standard input. */
+import type { Command } from 'commander'
+import { CliError } from './cli-error.ts'
+import { withClient } from './client.ts'
+import type { CliContext } from './context.ts'
+import { confirmDeletion, readSecret } from './input.ts'
+import { formatTime, printJson, printLine } from './output.ts'
+import { asJson, example, parseLimit, printListing } from './program-parts.ts'
+
+export function bindProviderKeys(program: Command, context: CliContext): void {
+  const keys = program
+    .command('provider-keys')
+    .description("the account's own keys for providers, used in place of the gateway's")
+
+  keys
+    .command('list')
+    .description('list them, newest first, masked')
+    .option('--limit <n>', 'at most this many', parseLimit, 100)
+    .addHelpText('after', example('gatehouse provider-keys list', 'gatehouse provider-keys list --json'))
+    .action(async ({ limit }: { limit: number }, command: Command) => {
+      const listing = await withClient(context, (client) => client.list('/v1/provider-keys', limit))
+      printListing(listing, command, {
+        columns: ['PROVIDER', 'KEY', 'ACTIVE', 'SET', 'LAST USED'],
+        toRow: (row) => ({
+          PROVIDER: String(row.provider),
+          KEY: String(row.maskedKey),
+          ACTIVE: row.active === true ? 'yes' : 'no',
+          SET: formatTime(row.updatedAt),
+          'LAST USED': formatTime(row.lastUsedAt),
+        }),
+      })
+    })
+
+  keys
+    .command('set <provider>')
+    .description('set or replace a key, read from standard input or a hidden prompt')
+    .option('--inactive', 'keep it, but do not use it yet')
+    .addHelpText(
+      'after',
+      example('gatehouse provider-keys set PROVIDER < key.txt', 'gatehouse provider-keys set PROVIDER'),
+    )
+    .action(async (provider: string, flags: { inactive?: boolean }, command: Command) => {
+      const key = await readSecret(`The key for ${provider}`)
+      if (key === '') throw new CliError('usage', 'There is no key on standard input.')
+      const body = { key, active: flags.inactive !== true }
+      const saved = await withClient(context, (client) =>
+        client.json(toPath(provider), 'provider', { method: 'PUT', body }),
+      )
+      if (asJson(command)) return printJson(saved)
+      printLine(`Set ${saved.maskedKey} for ${saved.provider}${saved.active === true ? '' : ', inactive'}.`)
+    })
+
+  for (const [name, active, what] of [
+    ['activate', true, 'use a key that was deactivated'],
+    ['deactivate', false, "keep a key, but use the gateway's own credential in its place"],
+  ] as const) {
+    keys
+      .command(`${name} <provider>`)
+      .description(what)
+      .addHelpText('after', example(`gatehouse provider-keys ${name} PROVIDER`))
+      .action(async (provider: string, _flags, command: Command) => {
+        const changed = await withClient(context, (client) =>
+          client.json(toPath(provider), 'provider', { method: 'PATCH', body: { active } }),
+        )
+        if (asJson(command)) return printJson(changed)
+        printLine(`The key for ${changed.provider} is ${active ? 'active' : 'inactive'}.`)
+      })
+  }
+
+  keys
+    .command('delete <provider>')
+    .description("delete a key; calls go out with the gateway's own credential, if there is one")
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('gatehouse provider-keys delete PROVIDER'))
+    .action(async (provider: string, flags: { yes?: boolean }, command: Command) => {
+      await confirmDeletion(`the key for ${provider}`, flags.yes === true)
+      await withClient(context, (client) => client.delete(toPath(provider)))
+      if (asJson(command)) return printJson({ provider, deleted: true })
+      printLine(`Deleted the key for ${provider}.`)
+    })
+}
+
+function toPath(provider: string): string {
+  return `/v1/provider-keys/${encodeURIComponent(provider)}`
+}

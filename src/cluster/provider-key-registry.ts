@@ -1,0 +1,224 @@
+/**
+ * Which credential a call goes out with: the account's own, kept sealed until it is first used, or the platform's.
+ * Fails closed: an own key that cannot be opened is replaced by nothing. Knows nothing of HTTP.
+ */
+import { type Clock, systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import { maskProviderKey, type ProviderKey, providerKeyBinding } from '../core/provider-key.ts'
+import type { Secret } from '../core/secret.ts'
+import type { Vault } from '../core/vault.ts'
+import type { Credential, Credentials } from '../gateway/ports.ts'
+import type { ProviderKeyTableStore, SealedProviderKey } from '../store/provider-keys.ts'
+
+export interface ProviderKeyRegistryOptions {
+  readonly keys: Pick<ProviderKeyTableStore, 'loadAll' | 'save' | 'saveActive' | 'delete' | 'saveLastUsed'>
+  readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
+  /** Provider id → the operator's own credential. */
+  readonly platform: ReadonlyMap<string, Secret>
+  readonly clock?: Clock
+  /** How long a last-used time waits in memory. */
+  readonly flushIntervalMs?: number
+  /** Told when last-used times could not be written; they are kept for the next attempt. */
+  readonly onFlushFailure?: (error: unknown) => void
+  /** Told when calls of an account to a provider go out with another credential from now on. */
+  readonly onChanged?: (accountId: AccountId, providerId: string) => void
+  /** Told, once for each reason, that an account's key cannot be opened. */
+  readonly onUnopened?: (key: ProviderKey, error: unknown) => void
+}
+
+interface Entry {
+  key: ProviderKey
+  readonly sealed: string
+  /** The same object for as long as the key is the same: others remember things of it. */
+  opened: Credential | undefined
+  /** Until then (ms since the epoch) it is not tried again: opening may mean to read a file. */
+  shutUntil: number
+  reason: string | undefined
+}
+
+export interface NewProviderKey {
+  readonly accountId: AccountId
+  readonly providerId: string
+  readonly secret: Secret
+  readonly isActive: boolean
+}
+
+const DEFAULT_FLUSH_INTERVAL_MS = 5_000
+const REOPEN_AFTER_MS = 10_000
+
+export class ProviderKeyRegistry implements Credentials {
+  readonly #options: ProviderKeyRegistryOptions
+  readonly #clock: Clock
+  readonly #platform: ReadonlyMap<string, Credential>
+  readonly #byAccount = new Map<AccountId, Map<string, Entry>>()
+  readonly #unsaved = new Set<Entry>()
+  readonly #timer: NodeJS.Timeout
+  /** The last write; each waits for the one before, so that two changes at once both count. */
+  #writes: Promise<unknown> = Promise.resolve()
+
+  private constructor(options: ProviderKeyRegistryOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#platform = new Map(
+      Array.from(options.platform, ([id, secret]) => [id, { secret, owner: 'platform' }] as const),
+    )
+    this.#timer = setInterval(
+      () => void this.#tryFlush(),
+      options.flushIntervalMs ?? DEFAULT_FLUSH_INTERVAL_MS,
+    )
+    this.#timer.unref()
+  }
+
+  /** Reads every key from the store, and opens none. `close` the registry before the store. */
+  static async load(options: ProviderKeyRegistryOptions): Promise<ProviderKeyRegistry> {
+    const rows = await options.keys.loadAll()
+    const registry = new ProviderKeyRegistry(options)
+    for (const row of rows) registry.#remember(row)
+    return registry
+  }
+
+  find(accountId: AccountId, providerId: string): Credential | undefined {
+    const entry = this.#entryOf(accountId, providerId)
+    if (entry === undefined || !entry.key.isActive) return this.#platform.get(providerId)
+    return entry.opened ?? this.#open(entry)
+  }
+
+  touch(accountId: AccountId, providerId: string): void {
+    const entry = this.#entryOf(accountId, providerId)
+    if (entry === undefined) return
+    const now = this.#clock.now()
+    if ((entry.key.lastUsedAt ?? 0) >= now) return
+    entry.key = { ...entry.key, lastUsedAt: now }
+    this.#unsaved.add(entry)
+  }
+
+  /** The account's keys, newest first, last-used times up to the moment. */
+  list(accountId: AccountId): readonly ProviderKey[] {
+    const entries = [...(this.#byAccount.get(accountId)?.values() ?? [])]
+    return entries
+      .map((entry) => entry.key)
+      .sort((a, b) => b.createdAt - a.createdAt || (a.providerId < b.providerId ? 1 : -1))
+  }
+
+  /** When this resolves, calls that begin later use the new key. */
+  set(given: NewProviderKey): Promise<{ readonly key: ProviderKey; readonly isNew: boolean }> {
+    return this.#inTurn(async () => {
+      const { accountId, providerId, secret, isActive } = given
+      const previous = this.#entryOf(accountId, providerId)
+      const now = this.#clock.now()
+      const key: ProviderKey = {
+        accountId,
+        providerId,
+        maskedKey: maskProviderKey(secret.reveal()),
+        isActive,
+        createdAt: previous?.key.createdAt ?? now,
+        updatedAt: now,
+        lastUsedAt: null,
+      }
+      const sealed = this.#options.vault.encrypt(secret, providerKeyBinding(accountId, providerId))
+      await this.#options.keys.save({ key, sealed })
+      if (previous !== undefined) this.#unsaved.delete(previous)
+      this.#remember({ key, sealed }, { secret, owner: 'account' })
+      this.#options.onChanged?.(accountId, providerId)
+      return { key, isNew: previous === undefined }
+    })
+  }
+
+  /** @throws GatewayError `not_found` */
+  setActive(accountId: AccountId, providerId: string, isActive: boolean): Promise<ProviderKey> {
+    return this.#inTurn(async () => {
+      const entry = this.#entryOf(accountId, providerId)
+      if (entry === undefined) throw providerKeyNotFound()
+      const changed = { ...entry.key, isActive, updatedAt: this.#clock.now() }
+      if (!(await this.#options.keys.saveActive(changed))) throw providerKeyNotFound()
+      // It may have been used while it was written.
+      entry.key = { ...changed, lastUsedAt: entry.key.lastUsedAt }
+      this.#options.onChanged?.(accountId, providerId)
+      return entry.key
+    })
+  }
+
+  /** When this resolves, no call that begins later uses it. @throws GatewayError `not_found` */
+  delete(accountId: AccountId, providerId: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const entry = this.#entryOf(accountId, providerId)
+      if (entry === undefined) throw providerKeyNotFound()
+      await this.#options.keys.delete(accountId, providerId)
+      this.#unsaved.delete(entry)
+      this.#byAccount.get(accountId)?.delete(providerId)
+      this.#options.onChanged?.(accountId, providerId)
+    })
+  }
+
+  /** Stops the clockwork and writes what waits; a failure goes to `onFlushFailure`. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#tryFlush()
+  }
+
+  async #tryFlush(): Promise<void> {
+    if (this.#unsaved.size === 0) return
+    const entries = [...this.#unsaved]
+    this.#unsaved.clear()
+    try {
+      await this.#options.keys.saveLastUsed(
+        entries.map(({ key }) => ({ ...key, lastUsedAt: key.lastUsedAt ?? 0 })),
+      )
+    } catch (error) {
+      for (const entry of entries) if (this.#isCurrent(entry)) this.#unsaved.add(entry)
+      this.#options.onFlushFailure?.(error)
+    }
+  }
+
+  #open(entry: Entry): Credential {
+    const { accountId, providerId } = entry.key
+    const now = this.#clock.now()
+    if (now < entry.shutUntil) throw cannotOpen(providerId)
+    try {
+      const secret = this.#options.vault.decrypt(entry.sealed, providerKeyBinding(accountId, providerId))
+      entry.opened = { secret, owner: 'account' }
+      return entry.opened
+    } catch (cause) {
+      entry.shutUntil = now + REOPEN_AFTER_MS
+      const reason = String(cause)
+      if (reason !== entry.reason) this.#options.onUnopened?.(entry.key, cause)
+      entry.reason = reason
+      throw cannotOpen(providerId, cause)
+    }
+  }
+
+  #entryOf(accountId: AccountId, providerId: string): Entry | undefined {
+    return this.#byAccount.get(accountId)?.get(providerId)
+  }
+
+  #isCurrent(entry: Entry): boolean {
+    return this.#entryOf(entry.key.accountId, entry.key.providerId) === entry
+  }
+
+  #remember({ key, sealed }: SealedProviderKey, opened?: Credential): void {
+    const keys = this.#byAccount.get(key.accountId) ?? new Map<string, Entry>()
+    keys.set(key.providerId, { key, sealed, opened, shutUntil: 0, reason: undefined })
+    this.#byAccount.set(key.accountId, keys)
+  }
+
+  #inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
+    const turn = this.#writes.then(write)
+    this.#writes = turn.catch(() => {})
+    return turn
+  }
+}
+
+/** The cause is for the operator; a caller is told what it can do itself. */
+function cannotOpen(providerId: string, cause?: unknown): GatewayError {
+  return new GatewayError(
+    'provider_auth_failed',
+    `The account's own key for ${providerId} cannot be decrypted, and no other is used in its place. Set it again ` +
+      `(PUT /v1/provider-keys/${providerId}), or deactivate it to use the gateway's own credential.`,
+    { cause },
+  )
+}
+
+function providerKeyNotFound(): GatewayError {
+  return new GatewayError('not_found', 'The account has no key of its own for this provider.')
+}

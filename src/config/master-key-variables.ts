@@ -1,0 +1,45 @@
+/** Master keys that the operator gives in the environment. Never repeats one in a message; knows no file. */
+import { Secret } from '../core/secret.ts'
+
+export class MasterKeyError extends Error {
+  override readonly name = 'MasterKeyError'
+}
+
+export interface MasterKeyVariables {
+  /** `GATEHOUSE_MASTER_KEY`; undefined: the data folder's file holds it. */
+  readonly current: Secret | undefined
+  /** `GATEHOUSE_MASTER_KEY_PREVIOUS`: they open what they closed, and close nothing. */
+  readonly previous: readonly Secret[]
+}
+
+/** @throws MasterKeyError naming the variable that is wrong */
+export function readMasterKeyVariables(
+  environment: Readonly<Record<string, string | undefined>>,
+): MasterKeyVariables {
+  const read = (name: string) =>
+    (environment[name] ?? '')
+      .split(',')
+      .map((text) => text.trim())
+      .filter((text) => text !== '')
+      .map((text) => toMasterKey(text, name))
+  const [current, ...others] = read('GATEHOUSE_MASTER_KEY')
+  if (others.length > 0) {
+    throw new MasterKeyError(
+      'GATEHOUSE_MASTER_KEY must hold one key; older ones belong into GATEHOUSE_MASTER_KEY_PREVIOUS.',
+    )
+  }
+  return { current, previous: read('GATEHOUSE_MASTER_KEY_PREVIOUS') }
+}
+
+const HEXADECIMAL = /^[0-9a-f]{64}$/i
+const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/
+
+/** @param where named in the message @throws MasterKeyError */
+export function toMasterKey(text: string, where: string): Secret {
+  if (!HEXADECIMAL.test(text) && !BASE64.test(text)) {
+    throw new MasterKeyError(
+      `${where} must hold 32 bytes, as 64 hexadecimal characters or as base64. Make a key with: openssl rand -hex 32`,
+    )
+  }
+  return new Secret(text)
+}

@@ -1,0 +1,137 @@
+/** A rotation goes through every sealed row, loses none when it is stopped, and undoes nothing that others wrote. */
+
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { providerKeyBinding } from '../core/provider-key.ts'
+import { Secret } from '../core/secret.ts'
+import { createVault, type Vault } from '../core/vault.ts'
+import { ENCRYPTED_COLUMNS } from './encrypted-columns.ts'
+import { openStore, type Store } from './open-store.ts'
+import { SealedRows } from './sealed-rows.ts'
+
+const OLD = new Secret('01'.repeat(32))
+const NEW = new Secret('02'.repeat(32))
+const old = createVault([OLD])
+const both = createVault([NEW, OLD])
+
+let folder: string
+let path: string
+let store: Store
+let rows: SealedRows
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-sealed-rows-'))
+  path = join(folder, 'gatehouse.db')
+  store = await openStore({ path })
+  const opened = await SealedRows.open(path)
+  if (opened === undefined) throw new Error('there is a database')
+  rows = opened
+})
+afterEach(async () => {
+  await rows.close()
+  await store.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function save(vault: Vault, providerId: string, secret: string): Promise<void> {
+  const key = { accountId: DEFAULT_ACCOUNT, providerId, maskedKey: '…', isActive: true }
+  const sealed = vault.encrypt(new Secret(secret), providerKeyBinding(DEFAULT_ACCOUNT, providerId))
+  return store.providerKeys.save({ sealed, key: { ...key, createdAt: 1, updatedAt: 1, lastUsedAt: null } })
+}
+
+async function readAll(vault: Vault): Promise<Record<string, string>> {
+  const found = await store.providerKeys.loadAll()
+  return Object.fromEntries(
+    found.map(({ key, sealed }) => [
+      key.providerId,
+      vault.decrypt(sealed, providerKeyBinding(key.accountId, key.providerId)).reveal(),
+    ]),
+  )
+}
+
+async function counts(vault: Vault | undefined) {
+  return (await rows.tally(vault)).map(({ current, previous, unopened }) => [current, previous, unopened])
+}
+
+test('all of them are sealed anew, more than a page of them too, and the old key is not needed any more', async () => {
+  const secrets = Object.fromEntries(Array.from({ length: 450 }, (_, n) => [`p${n}`, `secret ${n}`]))
+  for (const [providerId, secret] of Object.entries(secrets)) await save(old, providerId, secret)
+  expect(await counts(both)).toEqual([[0, 450, 0]])
+  expect(await rows.reseal(both)).toBe(450)
+  expect(await counts(both)).toEqual([[450, 0, 0]])
+  expect(await readAll(createVault([NEW]))).toEqual(secrets)
+  expect(await rows.reseal(both)).toBe(0)
+})
+
+test('stopped after any number of rows, nothing is lost and it can be begun anew', async () => {
+  for (let stopAfter = 1; stopAfter <= 5; stopAfter += 1) {
+    const secrets = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`p${n}`, `secret ${n}`]))
+    for (const [providerId, secret] of Object.entries(secrets)) await save(old, providerId, secret)
+    let done = 0
+    const stopped = rows.reseal(both, () => {
+      done += 1
+      if (done === stopAfter) throw new Error('killed')
+    })
+    expect(stopped).rejects.toThrow('killed')
+    await stopped.catch(() => {})
+    expect(await counts(both)).toEqual([[stopAfter, 5 - stopAfter, 0]])
+    expect(await readAll(both)).toEqual(secrets)
+    expect(await rows.reseal(both)).toBe(5 - stopAfter)
+    expect(await readAll(createVault([NEW]))).toEqual(secrets)
+  }
+})
+
+test('what is replaced, deleted or deactivated meanwhile stays so', async () => {
+  for (const providerId of ['a', 'b', 'c', 'd']) await save(old, providerId, providerId)
+  let done = 0
+  await rows.reseal(both, () => {
+    done += 1
+    if (done > 1) return
+    const database = new Database(path)
+    const replacement = both.encrypt(new Secret('replaced'), providerKeyBinding(DEFAULT_ACCOUNT, 'b'))
+    database.run("update provider_keys set sealed_key = ? where provider = 'b'", [replacement])
+    database.run("delete from provider_keys where provider = 'c'")
+    database.run("update provider_keys set active = 0 where provider = 'd'")
+    database.close()
+  })
+  expect(await readAll(both)).toEqual({ a: 'a', b: 'replaced', d: 'd' })
+  const states = (await store.providerKeys.loadAll()).map(({ key }) => [key.providerId, key.isActive])
+  expect(Object.fromEntries(states)).toEqual({ a: true, b: true, d: false })
+})
+
+test('what does not open is counted and left as it is', async () => {
+  await save(old, 'a', 'a')
+  await save(old, 'b', 'b')
+  await save(createVault([new Secret('03'.repeat(32))]), 'c', 'c')
+  const database = new Database(path)
+  database.run("update provider_keys set provider = 'moved' where provider = 'b'")
+  database.run(
+    "insert into provider_keys select account_id, 'damaged', 'nonsense', masked_key, 1, 1, 1, null from provider_keys limit 1",
+  )
+  database.close()
+  expect(await counts(both)).toEqual([[0, 1, 3]])
+  expect(await rows.reseal(both)).toBe(1)
+  expect(await counts(both)).toEqual([[1, 0, 3]])
+  expect(await counts(undefined)).toEqual([[0, 0, 4]])
+})
+
+test('a folder without a database has no rows, and none is made', async () => {
+  expect(await SealedRows.open(join(folder, 'nothing.db'))).toBeUndefined()
+  expect(await Bun.file(join(folder, 'nothing.db')).exists()).toBeFalse()
+})
+
+test('every column whose name says that it is sealed is in the list', () => {
+  const database = new Database(path)
+  const listed = ENCRYPTED_COLUMNS.map(({ table, column }) => `${table}.${column}`)
+  const found = database
+    .query<{ name: string }, []>(
+      "select m.name || '.' || c.name as name from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table' and (c.name like '%sealed%' or c.name like '%encrypted%')",
+    )
+    .all()
+  database.close()
+  expect(found.map(({ name }) => name).sort()).toEqual(listed.sort())
+})

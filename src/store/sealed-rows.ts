@@ -1,0 +1,137 @@
+/**
+ * Everything sealed in the database, to be counted and to be sealed anew under another master key, also while a server
+ * works on the same file. Takes no lock, migrates nothing, and knows no column by name.
+ */
+import { existsSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Kysely, sql } from 'kysely'
+import { sealedUnder, type Vault, VaultError } from '../core/vault.ts'
+import { ENCRYPTED_COLUMNS, type EncryptedColumn } from './encrypted-columns.ts'
+import type { Schema } from './schema.ts'
+import { BunSqliteDialect } from './sqlite-driver.ts'
+
+export interface SealedTally {
+  readonly table: string
+  /** Under the current master key, and it opens them. */
+  readonly current: number
+  /** Under an older one, and it opens them. */
+  readonly previous: number
+  /** Damaged, of another row, or under a master key that is not here. */
+  readonly unopened: number
+  /** The ids of the master keys that its texts name. */
+  readonly keyIds: ReadonlySet<string>
+}
+
+interface SealedRow {
+  readonly values: readonly string[]
+  readonly sealed: string
+}
+
+const PAGE = 200
+
+export class SealedRows {
+  readonly #database: Kysely<Schema>
+  readonly #columns: readonly EncryptedColumn[]
+
+  private constructor(database: Kysely<Schema>, columns: readonly EncryptedColumn[]) {
+    this.#database = database
+    this.#columns = columns
+  }
+
+  /** @returns undefined when there is no database */
+  static async open(path: string): Promise<SealedRows | undefined> {
+    if (!existsSync(path)) return undefined
+    const database = new Kysely<Schema>({ dialect: new BunSqliteDialect(path) })
+    const tables = await database.introspection.getTables()
+    const names: ReadonlySet<string> = new Set(tables.map((table) => table.name))
+    // An older version's database has not all of them.
+    return new SealedRows(
+      database,
+      ENCRYPTED_COLUMNS.filter(({ table }) => names.has(table)),
+    )
+  }
+
+  close(): Promise<void> {
+    return this.#database.destroy()
+  }
+
+  /** @param vault undefined: there is no master key, and nothing opens */
+  async tally(vault: Vault | undefined): Promise<SealedTally[]> {
+    const tallies: SealedTally[] = []
+    for (const column of this.#columns) {
+      const counts = { current: 0, previous: 0, unopened: 0 }
+      const keyIds = new Set<string>()
+      for await (const row of this.#read(column)) {
+        counts[stateOf(vault, row.sealed, column.bindingOf(row.values))] += 1
+        const keyId = sealedUnder(row.sealed)
+        if (keyId !== undefined) keyIds.add(keyId)
+      }
+      tallies.push({ table: column.table, ...counts, keyIds })
+    }
+    return tallies
+  }
+
+  /**
+   * Seals what is under an older key under the current one, row by row, so that others may write between; what does not
+   * open stays as it is. Stopped half-way, it can be begun anew.
+   * @returns how many rows were changed
+   */
+  async reseal(vault: Vault, onRow: () => void = () => {}): Promise<number> {
+    let changed = 0
+    for (const column of this.#columns) {
+      for await (const { values, sealed } of this.#read(column)) {
+        const binding = column.bindingOf(values)
+        if (stateOf(vault, sealed, binding) !== 'previous') continue
+        const anew = vault.encrypt(vault.decrypt(sealed, binding), binding)
+        // One that was replaced meanwhile is not put back.
+        const result = await sql`
+          update ${sql.table(column.table)} set ${sql.ref(column.column)} = ${anew}
+          where ${matches(column, values)} and ${sql.ref(column.column)} = ${sealed}
+        `.execute(this.#database)
+        changed += Number(result.numAffectedRows ?? 0)
+        onRow()
+        await nextTurn()
+      }
+    }
+    return changed
+  }
+
+  async *#read({ table, column, key }: EncryptedColumn): AsyncGenerator<SealedRow> {
+    const columns = sql.join(key.map((name) => sql.ref(name)))
+    let after: readonly string[] | undefined
+    for (;;) {
+      const rest = after === undefined ? sql`` : sql`and (${columns}) > (${sql.join(after)})`
+      const { rows } = await sql<Record<string, string>>`
+        select ${columns}, ${sql.ref(column)} as sealed from ${sql.table(table)}
+        where ${sql.ref(column)} is not null ${rest} order by ${columns} limit ${PAGE}
+      `.execute(this.#database)
+      for (const row of rows) {
+        after = key.map((name) => String(row[name]))
+        yield { values: after, sealed: String(row.sealed) }
+      }
+      if (rows.length < PAGE) return
+    }
+  }
+}
+
+function matches({ key }: EncryptedColumn, values: readonly string[]) {
+  return sql.join(
+    key.map((name, index) => sql`${sql.ref(name)} = ${values[index]}`),
+    sql` and `,
+  )
+}
+
+function stateOf(
+  vault: Vault | undefined,
+  sealed: string,
+  binding: string,
+): 'current' | 'previous' | 'unopened' {
+  if (vault === undefined) return 'unopened'
+  try {
+    vault.decrypt(sealed, binding)
+    return vault.isCurrent(sealed) ? 'current' : 'previous'
+  } catch (error) {
+    if (!(error instanceof VaultError)) throw error
+    return 'unopened'
+  }
+}

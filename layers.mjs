@@ -12,13 +12,17 @@ export const layers = {
   store: { may: ['core', 'gateway'], does: 'Kysely schema, migrations, one file per aggregate' },
   ledger: { may: ['core', 'gateway', 'store'], does: 'journal on disk and its shipping into the store' },
   cluster: { may: ['core', 'gateway', 'store'], does: 'what nodes share: key and gate snapshots, limits' },
+  identity: {
+    may: ['core', 'store'],
+    does: 'users: sign-in and sessions by better-auth, throttling, protection of cookies; loaded when first needed',
+  },
   config: {
     may: ['core', 'contract', 'providers'],
     does: 'settings from the environment and the configuration file, checked once',
   },
   telemetry: { may: ['core'], does: 'logs' },
   admin: {
-    may: ['core', 'contract', 'wire', 'providers', 'store', 'cluster', 'gateway'],
+    may: ['core', 'contract', 'wire', 'providers', 'store', 'cluster', 'gateway', 'identity'],
     does: 'control-plane HTTP, one file per resource',
   },
   sandbox: { may: ['core'], does: 'the provider sandbox: a real HTTP server that plays every dialect' },
@@ -34,6 +38,7 @@ export const roots = [
   'server.ts',
   'serve.ts',
   'open-local-gateway.ts',
+  'open-local-users.ts',
   'rotate-master-key.ts',
   'prepare-process.ts',
 ]

@@ -6,10 +6,11 @@ import { GateRegistry } from './cluster/gate-registry.ts'
 import { KeyRegistry } from './cluster/key-registry.ts'
 import { MemoryLimits } from './cluster/memory-limits.ts'
 import { ProviderKeyRegistry } from './cluster/provider-key-registry.ts'
-import { openVault } from './config/master-key.ts'
+import { loadMasterKeys, openVault } from './config/master-key.ts'
 import type { Settings } from './config/settings.ts'
 import { steadyClock } from './core/clock.ts'
 import type { GatewayError } from './core/errors.ts'
+import type { KeyId } from './core/ids.ts'
 import { authenticate } from './gateway/authenticate.ts'
 import { createDataPlane } from './gateway/data-plane.ts'
 import { healthKeyPrefix, TargetOrder } from './gateway/order-targets.ts'
@@ -21,7 +22,7 @@ import { Journal } from './ledger/journal.ts'
 import type { LedgerEvent } from './ledger/ledger-event.ts'
 import { Shipper } from './ledger/shipper.ts'
 import type { Provider } from './providers/define.ts'
-import { createRouter } from './server.ts'
+import { type AddressOf, createRouter } from './server.ts'
 import { lockDataFolder } from './store/data-folder.ts'
 import { openStore, type Store } from './store/open-store.ts'
 import type { Log } from './telemetry/log.ts'
@@ -33,7 +34,7 @@ export interface Gatehouse {
   readonly keys: KeyRegistry
   readonly gates: GateRegistry
   /** Every path of the gateway; the same in a server and in the command line's own process. */
-  handle(request: Request): Promise<Response>
+  handle(request: Request, addressOf?: AddressOf): Promise<Response>
   /** Ends every wait for an upstream, so that open calls fail in their own dialect now rather than later. */
   cutOff(): void
   /** Flushes everything and gives the data folder back. */
@@ -83,11 +84,27 @@ export async function composeGatehouse({
   /** Loaded when first asked for: the data plane answers long before zod and OpenAPI are there. */
   async function loadControlPlane(): Promise<ControlPlane> {
     const { createControlPlane } = await import('./admin/router.ts')
+    const { createIdentity } = await import('./identity/create-identity.ts')
     return createControlPlane({
       gates,
       keys,
       providerKeys,
       calls: store.calls,
+      accounts: store.accounts,
+      members: store.members,
+      invitations: store.invitations,
+      users: store.users,
+      callerOfUser: (accountId, userId) => ({
+        accountId,
+        keyId: userId as string as KeyId,
+        limits: { requestsPerMinute: settings.requestsPerMinute, concurrentCalls: settings.concurrentCalls },
+      }),
+      identity: createIdentity({
+        store,
+        settings: settings.users,
+        masterKey: () => loadMasterKeys(settings, process.env)[0],
+        report: (message, cause) => log.warn({ err: cause }, `sign-in: ${message}`),
+      }),
       providers: settings.providers.map((provider) => describeProvider(provider, settings, providers)),
       authenticate: (headers) => authenticate(ports, headers),
       testGate: (caller, gate) => testGate(ports, caller, gate),
@@ -104,6 +121,7 @@ export async function composeGatehouse({
         controlPlane ??= loadControlPlane()
         return controlPlane
       },
+      clientAddressHeader: settings.users.clientAddressHeader,
       version: VERSION,
       readiness: () => readiness(journal.state()),
     }),

@@ -17,6 +17,10 @@ const context: CliContext = {
     const { openLocalGateway } = await import('./open-local-gateway.ts')
     return await openLocalGateway(process.env)
   },
+  async openLocalUsers() {
+    const { openLocalUsers } = await import('./open-local-users.ts')
+    return await openLocalUsers(process.env)
+  },
   masterKey: {
     async status() {
       const { masterKeyStatus } = await import('./rotate-master-key.ts')

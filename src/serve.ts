@@ -33,7 +33,7 @@ export async function serve({ settings, withSandbox }: ServeOptions): Promise<vo
   let listener: Listener | undefined
   try {
     // Listening comes first: a key made for a start that then fails would be in the store and never be shown.
-    listener = listen(settings, (request) => gatehouse.handle(request))
+    listener = listen(settings, (request, addressOf) => gatehouse.handle(request, addressOf))
     const firstKey = await ensureFirstKey(gatehouse, settings)
     if (withSandbox) await ensureDemoGate(gatehouse)
     writeServerInfo(settings.dataFolder, { pid: process.pid, url: listener.url })

@@ -6,18 +6,25 @@ import { refuse } from './gateway/refuse.ts'
 
 export interface Routes {
   readonly dataPlane: DataPlane
-  readonly controlPlane: () => Promise<{ handle(request: Request, requestId: string): Promise<Response> }>
+  readonly controlPlane: () => Promise<{
+    handle(request: Request, requestId: string, clientAddress: string | undefined): Promise<Response>
+  }>
+  /** Where a proxy that is trusted puts the address of its client. */
+  readonly clientAddressHeader: string | undefined
   readonly readiness: () => { readonly isReady: boolean; readonly checks: object }
   readonly version: string
 }
 
-export function createRouter(routes: Routes): (request: Request) => Promise<Response> {
-  return function route(request) {
+/** The address that a request came from, looked up only where it is needed. */
+export type AddressOf = (request: Request) => string | undefined
+
+export function createRouter(routes: Routes): (request: Request, addressOf?: AddressOf) => Promise<Response> {
+  return function route(request, addressOf) {
     const path = pathOf(request.url)
-    return routes.dataPlane.find(path)?.(request) ?? routeOther(request, path)
+    return routes.dataPlane.find(path)?.(request) ?? routeOther(request, path, addressOf)
   }
 
-  async function routeOther(request: Request, path: string): Promise<Response> {
+  async function routeOther(request: Request, path: string, addressOf?: AddressOf): Promise<Response> {
     switch (path) {
       case '/healthz':
         return state(200, { status: 'ok', version: routes.version })
@@ -31,7 +38,14 @@ export function createRouter(routes: Routes): (request: Request) => Promise<Resp
     const envelope = envelopeOf(path)
     if (envelope !== 'flat') return refuseRoute('not_found', envelope, NOT_FOUND)
     const controlPlane = await routes.controlPlane()
-    return await controlPlane.handle(request, createCallId())
+    return await controlPlane.handle(request, createCallId(), clientAddress(request, addressOf))
+  }
+
+  /** Proxies append: the last address is the one that the proxy next to us saw. */
+  function clientAddress(request: Request, addressOf: AddressOf | undefined): string | undefined {
+    const { clientAddressHeader } = routes
+    const told = clientAddressHeader === undefined ? null : request.headers.get(clientAddressHeader)
+    return told?.split(',').at(-1)?.trim() || addressOf?.(request)
   }
 }
 
@@ -65,7 +79,7 @@ const DRAIN_POLL_MS = 20
 /** @throws when the address is taken */
 export function listen(
   address: { readonly host: string; readonly port: number },
-  handle: (request: Request) => Promise<Response>,
+  handle: (request: Request, addressOf: AddressOf) => Promise<Response>,
 ): Listener {
   let isDraining = false
   const server = Bun.serve({
@@ -80,7 +94,7 @@ export function listen(
     async fetch(request, listener) {
       // From here on the gateway's own deadlines count: a model may think for minutes.
       listener.timeout(request, 0)
-      const response = await handle(request)
+      const response = await handle(request, addressOf)
       if (isDraining) response.headers.set('connection', 'close')
       return response
     },
@@ -92,6 +106,10 @@ export function listen(
       )
     },
   })
+  // One for all requests: nothing is made for each.
+  function addressOf(request: Request): string | undefined {
+    return server.requestIP(request)?.address
+  }
   return {
     url: `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${server.port}`,
     async drain(timeoutMs) {

@@ -7,15 +7,28 @@ import { errorBody } from '../contract/errors.ts'
 import type { ProviderBody } from '../contract/providers.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
+import type { AccountId, UserId } from '../core/ids.ts'
 import type { Caller } from '../gateway/ports.ts'
 import type { TargetTest } from '../gateway/test-gate.ts'
+import type { Identity, Visitor } from '../identity/identity.ts'
+import type { AccountTableStore } from '../store/accounts.ts'
 import type { CallTableStore } from '../store/calls.ts'
+import type { InvitationTableStore } from '../store/invitations.ts'
+import type { MemberTableStore } from '../store/members.ts'
+import type { UserTableStore } from '../store/users.ts'
+import type { ControlPlaneCaller } from './authenticate-caller.ts'
 
 export interface ControlPlaneDependencies {
   readonly gates: Pick<GateRegistry, 'find' | 'list' | 'create' | 'update' | 'delete'>
   readonly keys: Pick<KeyRegistry, 'list' | 'create' | 'import' | 'delete'>
   readonly providerKeys: Pick<ProviderKeyRegistry, 'list' | 'set' | 'setActive' | 'delete'>
   readonly calls: Pick<CallTableStore, 'list' | 'find'>
+  readonly accounts: Pick<AccountTableStore, 'find' | 'rename'>
+  readonly members: Pick<MemberTableStore, 'find' | 'list' | 'hasAny' | 'remove' | 'transferOwnership'>
+  readonly invitations: Pick<InvitationTableStore, 'insert' | 'find' | 'list' | 'delete'>
+  readonly users: Pick<UserTableStore, 'listSessions' | 'deleteSession'>
+  readonly identity: Identity
+  readonly callerOfUser: (accountId: AccountId, userId: UserId) => Caller
   /** The catalog and the operator's own; a gate's targets may name these providers and no others. */
   readonly providers: readonly ProviderBody[]
   /** @throws GatewayError `unauthorized` */
@@ -29,24 +42,34 @@ export interface ControlPlaneDependencies {
 /** What a handler finds in `c.env`. The caller is absent on public routes only. */
 export interface ControlPlaneBindings {
   readonly requestId: string
-  readonly caller?: Caller
+  readonly caller?: ControlPlaneCaller
+  /** The request as it came, and the address it came from: for signing in alone. */
+  readonly request: Request
+  readonly clientAddress: string | undefined
 }
 
 export type ControlPlaneApp = OpenAPIHono<{ Bindings: ControlPlaneBindings }>
 
 /** The caller of a route that is not public. */
-export function callerOf(bindings: ControlPlaneBindings): Caller {
+export function callerOf(bindings: ControlPlaneBindings): ControlPlaneCaller {
   // Not reachable: the router authenticates before it dispatches. Deny rather than serve the wrong account.
   if (bindings.caller === undefined) throw new Error('a handler ran without a caller')
   return bindings.caller
 }
 
+export function visitorOf({ request, clientAddress }: ControlPlaneBindings): Visitor {
+  return { headers: request.headers, address: clientAddress }
+}
+
 const ERROR_DESCRIPTIONS = {
   400: 'The request is not valid; the message names the field.',
-  401: 'The key is missing or not valid.',
+  401: 'The key or the session is missing or not valid.',
+  403: "It is the owner's to do, or did not come from the gateway's own pages.",
   404: 'There is no such thing in this account.',
   409: 'It exists already.',
   413: 'The body is too large.',
+  429: 'Too many attempts; `retry-after` says when to come back.',
+  503: 'It cannot be done at the moment.',
 } as const
 
 /** The error answers of a route, for its documentation. 401 goes without saying. */

@@ -6,10 +6,11 @@ import { ProviderKeyRegistry } from '../cluster/provider-key-registry.ts'
 import { hashApiKey } from '../core/api-key.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
-import { type AccountId, DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
+import { type AccountId, DEFAULT_ACCOUNT, type GateId, type KeyId, type UserId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
 import type { Caller } from '../gateway/ports.ts'
+import { createIdentity } from '../identity/create-identity.ts'
 import { openStore } from '../store/open-store.ts'
 import { createControlPlane } from './router.ts'
 
@@ -73,6 +74,20 @@ async function start() {
   }
   const onFailure = (error: GatewayError) => void failures.push(error)
   const { calls } = store
+  const { accounts, members, invitations, users } = store
+  const identity = createIdentity({
+    store,
+    settings: { signUp: 'open', publicOrigin: undefined, oidc: undefined },
+    masterKey: () => new Secret('5a'.repeat(32)),
+    report: (message, cause) => {
+      throw new Error(message, { cause })
+    },
+  })
+  const callerOfUser = (accountId: AccountId, userId: UserId): Caller => ({
+    accountId,
+    keyId: userId as string as KeyId,
+    limits,
+  })
   const testGate = async (_caller: Caller, gate: Gate) =>
     gate.targets.map(({ model }) => ({
       target: model,
@@ -81,7 +96,8 @@ async function start() {
       latencyMs: 3,
       dialect: 'openai-chat' as const,
     }))
-  const dependencies = { gates, keys, providerKeys, calls, providers, authenticate, onFailure, testGate }
+  const resources = { gates, keys, providerKeys, calls, accounts, members, invitations, users, providers }
+  const dependencies = { ...resources, identity, callerOfUser, authenticate, onFailure, testGate }
   const controlPlane = createControlPlane(dependencies)
   const demo = { id: 'demo' as GateId, description: '', targets: [target], timeoutMs: 1000, maxRetries: 1 }
   await gates.create(DEFAULT_ACCOUNT, demo)

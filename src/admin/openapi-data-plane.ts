@@ -218,6 +218,7 @@ export function registerDataPlane(registry: Registry): void {
       summary: endpoint.summary,
       description: endpoint.description,
       tags: ['Inference'],
+      security: [{ bearer: [] }],
       request: { body: { required: true, content: { 'application/json': { schema: endpoint.request } } } },
       responses: {
         200: {
@@ -238,6 +239,7 @@ export function registerDataPlane(registry: Registry): void {
     operationId: 'listModels',
     summary: 'List gates as models',
     tags: ['Inference'],
+    security: [{ bearer: [] }],
     responses: {
       200: {
         description: 'All gates of the account.',

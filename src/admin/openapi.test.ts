@@ -4,12 +4,12 @@ import { useControlPlane } from './control-plane.fixture.ts'
 const { sendForJson } = useControlPlane()
 
 describe('the OpenAPI document', () => {
-  test('is version 1.0.0 in OpenAPI 3.1, with bearer security and both planes', async () => {
+  test('is version 1.0.0 in OpenAPI 3.1, with its security schemes and both planes', async () => {
     const document = await sendForJson({ url: '/openapi.json' })
     expect(document).toMatchObject({
       openapi: '3.1.0',
       info: { version: '1.0.0' },
-      security: [{ bearer: [] }],
+      security: [{ bearer: [] }, { session: [] }],
       components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
     })
     expect(Object.keys(document.paths as object)).toEqual(

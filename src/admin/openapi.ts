@@ -1,4 +1,5 @@
 /** `GET /openapi.json`: the machine-readable description of the whole service, made from what is bound. Public. */
+import { SESSION_COOKIE } from '../identity/sign-in-constants.ts'
 import type { ControlPlaneApp } from './control-plane-app.ts'
 import { registerDataPlane } from './openapi-data-plane.ts'
 
@@ -13,6 +14,14 @@ export function bindOpenApi(app: ControlPlaneApp): void {
     type: 'http',
     scheme: 'bearer',
     description: 'An API key of the account: `Authorization: Bearer sk-svc-…`.',
+  })
+  registry.registerComponent('securitySchemes', 'session', {
+    type: 'apiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
+    description:
+      "A signed-in user's session (`__Secure-` comes before the name where the gateway is reached by https). What changes " +
+      "something also needs `origin`, the gateway's own, and `x-gatehouse-csrf: 1`.",
   })
   registerDataPlane(registry)
 
@@ -30,7 +39,7 @@ export function bindOpenApi(app: ControlPlaneApp): void {
           license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
         },
         servers: [{ url: '/' }],
-        security: [{ bearer: [] }],
+        security: [{ bearer: [] }, { session: [] }],
       }),
     )
     return c.body(text, 200, { 'content-type': 'application/json' })

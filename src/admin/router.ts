@@ -4,28 +4,42 @@
  */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { assertSameOrigin } from '../identity/same-origin.ts'
+import { bindAccountName } from './account-name.ts'
+import { authenticateCaller } from './authenticate-caller.ts'
 import { bindConformance } from './conformance.ts'
 import type { ControlPlaneApp, ControlPlaneBindings, ControlPlaneDependencies } from './control-plane-app.ts'
 import { bindGateTests } from './gate-tests.ts'
 import { bindGates } from './gates.ts'
+import { bindInvitations } from './invitations.ts'
 import { bindKeys } from './keys.ts'
 import { bindLogs } from './logs.ts'
+import { bindMembers } from './members.ts'
 import { bindOpenApi, OPENAPI_PATH } from './openapi.ts'
 import { bindProviderKeys } from './provider-keys.ts'
 import { bindProviders } from './providers.ts'
 import { readJsonBody } from './read-json-body.ts'
 import { refuseProblems, toErrorResponse } from './refusals.ts'
+import { bindSessions } from './sessions.ts'
+import { bindSignIn } from './sign-in.ts'
 
 export interface ControlPlane {
   /** Answers every request, unknown paths too (404); never rejects. */
-  handle(request: Request, requestId: string): Promise<Response>
+  handle(request: Request, requestId: string, clientAddress?: string): Promise<Response>
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 /** What may be asked for without saying more. */
 const BODILESS_PATH = /^\/v1\/gates\/[^/]+\/test$/
-const PUBLIC_PATHS: ReadonlySet<string> = new Set([OPENAPI_PATH])
+const PUBLIC_PATHS: ReadonlySet<string> = new Set([
+  OPENAPI_PATH,
+  '/v1/auth',
+  '/v1/auth/sign-up',
+  '/v1/auth/sign-in',
+  '/v1/auth/oidc',
+  '/v1/auth/callback/oidc',
+])
 
 export function createControlPlane(dependencies: ControlPlaneDependencies): ControlPlane {
   const app: ControlPlaneApp = new OpenAPIHono<{ Bindings: ControlPlaneBindings }>({
@@ -38,12 +52,17 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
   bindLogs(app, dependencies)
   bindProviders(app, dependencies)
   bindConformance(app)
+  bindAccountName(app, dependencies)
+  bindMembers(app, dependencies)
+  bindInvitations(app, dependencies)
+  bindSignIn(app, dependencies)
+  bindSessions(app, dependencies)
   bindOpenApi(app)
   app.onError((error, c) => answerError(error, c.env.requestId))
 
   return {
-    async handle(request, requestId) {
-      const response = await dispatch(request, requestId).catch((error: unknown) =>
+    async handle(request, requestId, clientAddress) {
+      const response = await dispatch(request, requestId, clientAddress).catch((error: unknown) =>
         answerError(error, requestId),
       )
       response.headers.set('x-request-id', requestId)
@@ -52,15 +71,21 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     },
   }
 
-  async function dispatch(request: Request, requestId: string): Promise<Response> {
+  async function dispatch(request: Request, requestId: string, clientAddress?: string): Promise<Response> {
     const path = app.getPath(request)
     const methods = METHODS.filter((method) => app.router.match(method, path)[0].length > 0)
     if (methods.length === 0) throw new GatewayError('not_found', 'There is nothing at this address.')
     if (methods.includes('GET')) methods.push('HEAD')
     if (!methods.includes(request.method)) throw methodNotAllowed(methods)
-    const bindings: ControlPlaneBindings = PUBLIC_PATHS.has(path)
-      ? { requestId }
-      : { requestId, caller: dependencies.authenticate(request.headers) }
+    const isPublic = PUBLIC_PATHS.has(path)
+    // Signing in by another site's request would make the visitor work in a stranger's account.
+    if (isPublic) assertSameOrigin(request, dependencies.identity.publicOrigin)
+    const bindings: ControlPlaneBindings = {
+      requestId,
+      request,
+      clientAddress,
+      ...(isPublic ? {} : { caller: await authenticateCaller(dependencies, request) }),
+    }
     return app.fetch(await withCheckedBody(request, BODILESS_PATH.test(path)), bindings)
   }
 

@@ -11,6 +11,41 @@ export interface LocalGateway {
   close(): Promise<void>
 }
 
+/** The users of the local data folder, whether a server runs on it or not. */
+export interface LocalUsers {
+  list(): Promise<readonly LocalUser[]>
+  /** Into the first account. The token and the link are shown once. */
+  invite(email: string): Promise<LocalInvitation>
+  /** `problem` follows the words "the password". */
+  resetPassword(
+    email: string,
+    password: string,
+  ): Promise<
+    | { readonly type: 'done' }
+    | { readonly type: 'unknown' }
+    | { readonly type: 'weak'; readonly problem: string }
+  >
+  close(): Promise<void>
+}
+
+export interface LocalUser {
+  readonly id: string
+  readonly email: string
+  readonly name: string
+  readonly role: string
+  readonly accountId: string
+  readonly createdAt: string
+}
+
+export interface LocalInvitation {
+  readonly id: string
+  readonly email: string
+  readonly expiresAt: string
+  readonly token: string
+  /** null: where browsers reach the gateway is not known. */
+  readonly link: string | null
+}
+
 export interface ServeFlags {
   readonly sandbox?: boolean
   readonly host?: string
@@ -46,6 +81,7 @@ export interface CliContext {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly serve: (flags: ServeFlags) => Promise<void>
   readonly openLocal: () => Promise<LocalGateway>
+  readonly openLocalUsers: () => Promise<LocalUsers>
   /** On the local data folder, also while a server uses it. */
   readonly masterKey: {
     readonly status: () => Promise<MasterKeyStatus>

@@ -11,6 +11,7 @@ import { example, parsePort } from './program-parts.ts'
 import { bindProviderKeys } from './provider-keys.ts'
 import { bindProviders } from './providers.ts'
 import { bindSandbox } from './sandbox.ts'
+import { bindUsers } from './users.ts'
 
 const WHERE_TO = `
 Commands other than serve and sandbox talk to the gateway at GATEHOUSE_URL with the key GATEHOUSE_API_KEY.
@@ -39,6 +40,7 @@ export async function runProgram(context: CliContext, argv: readonly string[]): 
   bindProviderKeys(program, context)
   bindMasterKey(program, context)
   bindProviders(program, context)
+  bindUsers(program, context)
   bindCall(program, context)
   inheritSettings(program, program)
   try {

@@ -60,7 +60,7 @@ function keyOf(accountId: AccountId, providerId = 'openai'): string | undefined 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-provider-keys-'))
   store = await openStore({ path: join(folder, 'test.db') })
-  editDatabase(`insert into accounts values ('${OTHER}', 'Other', 1)`)
+  editDatabase(`insert into accounts (id, name, created_at) values ('${OTHER}', 'Other', 1)`)
   registry = await load()
 })
 afterEach(async () => {

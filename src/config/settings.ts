@@ -7,6 +7,7 @@ import type { Provider } from '../providers/define.ts'
 import { type Environment, SettingsError } from './environment.ts'
 import { type MasterKeyVariables, readMasterKeyVariables } from './master-key-variables.ts'
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts'
+import { readUserSettings, type UserSettings } from './user-settings.ts'
 
 export interface Settings extends ProviderSettings {
   readonly host: string
@@ -30,6 +31,7 @@ export interface Settings extends ProviderSettings {
     readonly idleMs: number
     readonly totalMs: number
   }
+  readonly users: UserSettings
   /** The catalog, and the operator's own. */
   readonly providers: readonly Provider[]
   /** Variables that look like ours and are none: most likely misspelt. */
@@ -44,7 +46,7 @@ export const VARIABLES = {
   GATEHOUSE_CONFIG: 'configuration file (gatehouse.yaml in the data folder, when it is there)',
   GATEHOUSE_BOOTSTRAP_KEY: 'a key `sk-svc-…` to accept as the first one',
   GATEHOUSE_MASTER_KEY:
-    'encrypts stored credentials: 32 bytes, as hex or base64 (made in the data folder: master.key)',
+    'encrypts stored credentials, signs sessions: 32 bytes, as hex or base64 (made in the data folder: master.key)',
   GATEHOUSE_MASTER_KEY_PREVIOUS: 'older master keys, separated by commas, that only still decrypt',
   GATEHOUSE_LOG_LEVEL: 'trace, debug, info, warn, error or silent (info)',
   GATEHOUSE_REQUESTS_PER_MINUTE: 'calls that one key may make a minute (1000000)',
@@ -60,6 +62,13 @@ export const VARIABLES = {
   GATEHOUSE_SCHEDULING: 'batch, or normal where other programs compete for the same cores (batch)',
   GATEHOUSE_LEDGER_FAILURE:
     'closed: refuse calls while usage cannot be written down; open: serve them (closed)',
+  GATEHOUSE_PUBLIC_URL: 'address at which browsers reach the gateway, such as https://gatehouse.example',
+  GATEHOUSE_SIGN_UP: 'who may make a user: invitation, open or closed (invitation)',
+  GATEHOUSE_CLIENT_ADDRESS_HEADER:
+    'header in which your proxy puts the address of the client, such as x-forwarded-for',
+  GATEHOUSE_OIDC_ISSUER: 'address of an OpenID Connect provider to sign in with',
+  GATEHOUSE_OIDC_CLIENT_ID: 'as what the gateway is known there',
+  GATEHOUSE_OIDC_CLIENT_SECRET: 'and its secret there',
   GATEHOUSE_URL: 'for the command line: the gateway to talk to',
   GATEHOUSE_API_KEY: 'for the command line: the key to talk with',
 } as const
@@ -97,6 +106,7 @@ export function readSettings(environment: Environment, providers: readonly Provi
       idleMs: integer('GATEHOUSE_IDLE_TIMEOUT_MS', 300_000, milliseconds),
       totalMs: integer('GATEHOUSE_TOTAL_TIMEOUT_MS', 3_600_000, milliseconds),
     },
+    users: readUserSettings(environment),
     providers,
     ...readProviderSettings(environment, providers),
     unknownVariables: Object.keys(environment).filter(

@@ -33,6 +33,13 @@ export const ERROR_POLICY = {
     code: 'invalid_api_key',
     retryable: false,
   },
+  forbidden: {
+    status: 403,
+    flat: 'forbidden',
+    type: 'invalid_request_error',
+    code: 'forbidden',
+    retryable: false,
+  },
   gate_not_found: {
     status: 404,
     flat: 'gate_not_found',

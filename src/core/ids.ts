@@ -7,8 +7,11 @@ export type AccountId = Id<'account'>
 export type KeyId = Id<'key'>
 export type GateId = Id<'gate'>
 export type CallId = Id<'call'>
+export type UserId = Id<'user'>
+export type InvitationId = Id<'invitation'>
+export type SessionId = Id<'session'>
 
-/** The one account of a gateway that has no sign-up yet; every row carries it all the same. */
+/** The account that every gateway begins with: the first keys are its keys, and the first user owns it. */
 export const DEFAULT_ACCOUNT = 'acct_default' as AccountId
 
 /** What a gate id may look like: chosen by the customer, immutable, unique in the account (design §5). */
@@ -21,6 +24,22 @@ export function createCallId(): CallId {
 
 export function createKeyId(): KeyId {
   return `key_${Bun.randomUUIDv7('hex').replaceAll('-', '')}` as KeyId
+}
+
+export function createAccountId(): AccountId {
+  return `acct_${Bun.randomUUIDv7('hex').replaceAll('-', '')}` as AccountId
+}
+
+export function createUserId(): UserId {
+  return `user_${Bun.randomUUIDv7('hex').replaceAll('-', '')}` as UserId
+}
+
+export function createInvitationId(): InvitationId {
+  return `inv_${Bun.randomUUIDv7('hex').replaceAll('-', '')}` as InvitationId
+}
+
+export function createSessionId(): SessionId {
+  return `sess_${Bun.randomUUIDv7('hex').replaceAll('-', '')}` as SessionId
 }
 
 export function createGateId(): GateId {

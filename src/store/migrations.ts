@@ -1,6 +1,7 @@
 /** The schema's history, in code: a build carries every step it needs. A step that was released is never edited. */
 import { type Kysely, type Migration, Migrator } from 'kysely'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { users } from './migrate-users.ts'
 import { providerKeyTables } from './provider-keys-migration.ts'
 import type { Schema } from './schema.ts'
 
@@ -108,6 +109,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0002_gate_routing': gateRouting,
   '0003_gate_defaults': gateDefaults,
   '0005_provider_keys': providerKeyTables,
+  '0008_users': users,
 }
 
 /**
@@ -130,7 +132,12 @@ export async function migrateToLatest(
   // Saves the Migrator's own look at every table on an ordinary start.
   if (applied.length === Object.keys(steps).length) return
 
-  const migrator = new Migrator({ db: database, provider: { getMigrations: async () => ({ ...steps }) } })
+  const migrator = new Migrator({
+    db: database,
+    provider: { getMigrations: async () => ({ ...steps }) },
+    // Steps that were written side by side do not build on each other, and come in whatever order they are finished.
+    allowUnorderedMigrations: true,
+  })
   const { error, results } = await migrator.migrateToLatest()
   if (error === undefined) return
   const failed = results?.find((result) => result.status === 'Error')?.migrationName
@@ -139,6 +146,16 @@ export async function migrateToLatest(
     `The database could not be brought up to date${failed === undefined ? '' : ` (migration ${failed})`}: ${reason}. ` +
       'Nothing was changed.',
     { cause: error },
+  )
+}
+
+/** @throws MigrationFailedError when this build knows steps that the database has not been through, or the other way round */
+export async function assertUpToDate(database: Kysely<Schema>): Promise<void> {
+  const applied = await listApplied(database)
+  const known = Object.keys(migrations)
+  if (applied.length === known.length && known.every((name) => applied.includes(name))) return
+  throw new MigrationFailedError(
+    'The database was brought up to date by another version of Gatehouse, which is using it. Use the command of that version.',
   )
 }
 

@@ -159,6 +159,17 @@ describe('opening', () => {
     ])
   })
 
+  test('a step that was finished after a later one is made up for', async () => {
+    const { '0003_gate_defaults': late, ...others } = migrations
+    if (late === undefined) throw new Error('the step is missing')
+    const database = new Kysely<Schema>({ dialect: new BunSqliteDialect(path) })
+    await migrateToLatest(database, others)
+    await migrateToLatest(database, migrations)
+    await database.destroy()
+    await withStore((store) => store.gates.insert(gate('demo')))
+    expect(await withStore((store) => store.gates.loadAll())).toHaveLength(1)
+  })
+
   test('a file that is not a database is refused', async () => {
     await Bun.write(
       path,

@@ -1,18 +1,28 @@
 /** Opens the store: one object with one part per aggregate. Knows nothing of who asks or of HTTP. */
 import { Kysely, sql } from 'kysely'
+import { AccountTableStore } from './accounts.ts'
 import { CallTableStore } from './calls.ts'
 import { GateTableStore } from './gates.ts'
+import { InvitationTableStore } from './invitations.ts'
 import { KeyTableStore } from './keys.ts'
-import { migrateToLatest } from './migrations.ts'
+import { MemberTableStore } from './members.ts'
+import { assertUpToDate, migrateToLatest } from './migrations.ts'
 import { ProviderKeyTableStore } from './provider-keys.ts'
 import type { Schema } from './schema.ts'
 import { BunSqliteDialect } from './sqlite-driver.ts'
+import { UserTableStore } from './users.ts'
 
 export interface Store {
   readonly keys: KeyTableStore
   readonly gates: GateTableStore
   readonly calls: CallTableStore
   readonly providerKeys: ProviderKeyTableStore
+  readonly accounts: AccountTableStore
+  readonly members: MemberTableStore
+  readonly invitations: InvitationTableStore
+  readonly users: UserTableStore
+  /** For better-auth's adapter alone, which brings queries of its own for the tables of users. */
+  readonly database: Kysely<Schema>
   /**
    * Resolves when everything committed so far would outlive a loss of power. A commit alone outlives the process:
    * SQLite's write-ahead log is synced at checkpoints only (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL).
@@ -24,6 +34,8 @@ export interface Store {
 export interface StoreLocation {
   /** The SQLite file; created, with mode 0600, when missing. `:memory:` keeps everything in the process. */
   readonly path: string
+  /** `refuse`: a schema that is not up to date is an error, because a server may be using it. */
+  readonly migrate?: 'run' | 'refuse'
 }
 
 /**
@@ -33,7 +45,7 @@ export interface StoreLocation {
 export async function openStore(location: StoreLocation): Promise<Store> {
   const database = new Kysely<Schema>({ dialect: new BunSqliteDialect(location.path) })
   try {
-    await migrateToLatest(database)
+    await (location.migrate === 'refuse' ? assertUpToDate(database) : migrateToLatest(database))
   } catch (error) {
     await database.destroy()
     throw error
@@ -46,6 +58,11 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     gates: new GateTableStore(database),
     calls: new CallTableStore(database),
     providerKeys: new ProviderKeyTableStore(database, sync),
+    accounts: new AccountTableStore(database),
+    members: new MemberTableStore(database, sync),
+    invitations: new InvitationTableStore(database),
+    users: new UserTableStore(database, sync),
+    database,
     sync,
     close: () => database.destroy(),
   }

@@ -2,12 +2,14 @@
  * The tables as Kysely sees them. Only what SQLite and Postgres share: integers for time (ms since the epoch) and
  * truth values (0, 1), text for JSON. Every table carries the account.
  */
+import type { Generated } from 'kysely'
 import type { CallCredential, CallOutcome } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { Overrides, Strategy } from '../core/gate.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
+import type { UserSchema } from './user-schema.ts'
 
-export interface Schema {
+export interface Schema extends UserSchema {
   readonly accounts: AccountTable
   readonly api_keys: ApiKeyTable
   readonly gates: GateTable
@@ -19,6 +21,8 @@ export interface AccountTable {
   id: AccountId
   name: string
   created_at: number
+  /** Which of the operator's plans it has; null: the one for new accounts. */
+  plan: Generated<string | null>
 }
 
 export interface ApiKeyTable {

@@ -1,0 +1,75 @@
+/**
+ * Who calls the control plane: an API key in `Authorization`, or else a session's cookie. A key wins: a browser never
+ * sends one by itself. What changes something and comes by cookie has to come from the gateway's own pages.
+ */
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId, KeyId, SessionId, UserId } from '../core/ids.ts'
+import type { Caller } from '../gateway/ports.ts'
+import type { Identity } from '../identity/identity.ts'
+import { assertSameOrigin } from '../identity/same-origin.ts'
+import type { Member } from '../store/members.ts'
+
+/** A user too can make calls here and there, such as a gate's test: they are counted under the user's id. */
+export interface ControlPlaneCaller extends Caller {
+  readonly actor: Actor
+}
+
+/** Who did it, for what only some may do and for whoever writes it down. */
+export type Actor =
+  | { readonly type: 'key'; readonly keyId: KeyId }
+  | {
+      readonly type: 'user'
+      readonly userId: UserId
+      readonly sessionId: SessionId
+      readonly member: Member
+      /** Milliseconds since the Unix epoch. */
+      readonly sessionExpiresAt: number
+    }
+
+export interface CallerSources {
+  /** @throws GatewayError `unauthorized` */
+  readonly authenticate: (headers: Headers) => Caller
+  /** The caller that a signed-in user is. */
+  readonly callerOfUser: (accountId: AccountId, userId: UserId) => Caller
+  readonly identity: Pick<Identity, 'hasSessionCookie' | 'findSession' | 'publicOrigin'>
+}
+
+/** @throws GatewayError `unauthorized`, `forbidden` */
+export async function authenticateCaller(
+  { authenticate, callerOfUser, identity }: CallerSources,
+  request: Request,
+): Promise<ControlPlaneCaller> {
+  const { headers } = request
+  if (headers.has('authorization') || !identity.hasSessionCookie(headers)) {
+    const caller = authenticate(headers)
+    return { ...caller, actor: { type: 'key', keyId: caller.keyId } }
+  }
+  const session = await identity.findSession(headers)
+  if (session === undefined)
+    throw new GatewayError('unauthorized', 'The session has ended or is not valid: sign in again.')
+  assertSameOrigin(request, identity.publicOrigin)
+  const { id, member, expiresAt } = session
+  return {
+    ...callerOfUser(member.accountId, member.userId),
+    actor: { type: 'user', userId: member.userId, sessionId: id, member, sessionExpiresAt: expiresAt },
+  }
+}
+
+/** The id that is written down as whose doing it was. */
+export function actorId(actor: Actor): string {
+  return actor.type === 'key' ? actor.keyId : actor.userId
+}
+
+/** @throws GatewayError `forbidden` for an API key: it is nobody's own */
+export function assertUser(actor: Actor): Extract<Actor, { type: 'user' }> {
+  if (actor.type !== 'user')
+    throw new GatewayError('forbidden', 'This takes a signed-in user, not an API key.')
+  return actor
+}
+
+/** @throws GatewayError `forbidden` for whoever is not signed in as the account's owner */
+export function assertOwner(actor: Actor): Extract<Actor, { type: 'user' }> {
+  if (actor.type !== 'user' || actor.member.role !== 'owner')
+    throw new GatewayError('forbidden', "This is the account owner's to do, signed in.")
+  return actor
+}

@@ -1,0 +1,98 @@
+/** `gatehouse users`: list, invite, and set a forgotten password. The last works on the machine of the data folder only. */
+import type { Command } from 'commander'
+import { CliError } from './cli-error.ts'
+import { withClient } from './client.ts'
+import type { CliContext, LocalUsers } from './context.ts'
+import { readSecret } from './input.ts'
+import { formatTime, printJson, printLine, printNote } from './output.ts'
+import { asJson, example, parseLimit, printListing } from './program-parts.ts'
+
+export function bindUsers(program: Command, context: CliContext): void {
+  const users = program
+    .command('users')
+    .description(
+      'people who sign in; without GATEHOUSE_URL in the local data folder, also while a server uses it',
+    )
+
+  users
+    .command('list')
+    .description('list the members of the account; locally those of every account')
+    .option('--limit <n>', 'at most this many', parseLimit, 100)
+    .addHelpText('after', example('gatehouse users list', 'gatehouse users list --json'))
+    .action(async ({ limit }: { limit: number }, command: Command) => {
+      const listing = isRemote(context)
+        ? await withClient(context, (client) => client.list('/v1/members', limit))
+        : await withLocalUsers(context, async (local) => {
+            const rows = await local.list()
+            return { rows: rows.slice(0, limit).map((row) => ({ ...row })), hasMore: rows.length > limit }
+          })
+      printListing(listing, command, {
+        columns: ['EMAIL', 'ROLE', 'JOINED', 'NAME'],
+        toRow: (row) => ({
+          EMAIL: String(row.email),
+          ROLE: String(row.role),
+          JOINED: formatTime(row.createdAt),
+          NAME: String(row.name),
+        }),
+      })
+    })
+
+  users
+    .command('invite <email>')
+    .description('make an invitation; its link is printed once, alone on standard output. No mail is sent')
+    .addHelpText('after', example('gatehouse users invite jane@example.com'))
+    .action(async (email: string, _flags, command: Command) => {
+      const created = isRemote(context)
+        ? await withClient(context, (client) =>
+            client.json('/v1/invitations', 'token', { method: 'POST', body: { email } }),
+          )
+        : await withLocalUsers(context, async (local) => ({ ...(await local.invite(toEmail(email))) }))
+      if (asJson(command)) return printJson(created)
+      printLine(String(created.link ?? created.token))
+      printNote(
+        `It works once, for ${created.email}, until ${formatTime(created.expiresAt)}. It is shown only this once.`,
+      )
+    })
+
+  users
+    .command('reset-password <email>')
+    .description('set a new password, read from standard input or a hidden prompt, and end every session')
+    .addHelpText('after', example('gatehouse users reset-password jane@example.com < password.txt'))
+    .action(async (given: string, _flags, command: Command) => {
+      if (isRemote(context)) {
+        throw new CliError(
+          'usage',
+          'A password is set on the machine of the data folder: unset GATEHOUSE_URL there. No interface sets that of somebody else.',
+        )
+      }
+      const email = toEmail(given)
+      const password = await readSecret('The new password')
+      const result = await withLocalUsers(context, (local) => local.resetPassword(email, password))
+      if (result.type === 'weak') throw new CliError('usage', `The password ${result.problem}.`)
+      if (result.type === 'unknown') throw new CliError('notFound', `There is no user ${email}.`)
+      if (asJson(command)) return printJson({ email, reset: true })
+      printLine(`The password of ${email} is set; every session has ended.`)
+    })
+}
+
+function isRemote({ environment }: CliContext): boolean {
+  return Boolean(environment.GATEHOUSE_URL || environment.GATEHOUSE_API_KEY)
+}
+
+function toEmail(given: string): string {
+  if (
+    !/^[\x21-\x3f\x41-\x7e]{1,64}@[\x21-\x3f\x41-\x7e]+\.[\x21-\x3f\x41-\x7e]+$/.test(given) ||
+    given.length > 254
+  )
+    throw new CliError('usage', `'${given}' is not an email address.`)
+  return given.toLowerCase()
+}
+
+async function withLocalUsers<T>(context: CliContext, use: (local: LocalUsers) => Promise<T>): Promise<T> {
+  const local = await context.openLocalUsers()
+  try {
+    return await use(local)
+  } finally {
+    await local.close()
+  }
+}

@@ -1,0 +1,134 @@
+/** Users, their sessions, members and invitations as the control plane reads and writes them. How one signs in is not known here. */
+import { z } from 'zod'
+import { listOf } from './lists.ts'
+import { text } from './text.ts'
+
+const time = z.iso.datetime()
+const id = z.string()
+const name = text({ min: 1, max: 120 })
+const role = z.enum(['owner', 'member']).meta({
+  description: 'Both have full access to the account; the owner alone removes members and hands it on.',
+})
+const email = z
+  .email({ error: 'must be an email address' })
+  .max(254)
+  .meta({ description: 'Upper and lower case are the same.', example: 'jane@example.com' })
+const password = z.string().max(1000).meta({
+  description:
+    '12 to 128 characters, at least 5 of them different, without the email address, no row of neighbouring characters.',
+  writeOnly: true,
+})
+
+export const signUpBody = z
+  .strictObject({
+    email,
+    name,
+    password,
+    invitation: z.string().max(200).optional().meta({
+      description: 'The token of an invitation to this email address.',
+      writeOnly: true,
+    }),
+  })
+  .meta({ id: 'SignUp' })
+
+export const signInBody = z
+  .strictObject({ email, password: password.meta({ writeOnly: true }) })
+  .meta({ id: 'SignIn' })
+
+export const changePasswordBody = z
+  .strictObject({ currentPassword: z.string().max(1000).meta({ writeOnly: true }), newPassword: password })
+  .meta({ id: 'ChangePassword' })
+
+/** What a browser resolves against our origin must not lead to another one: `//host`, `/\host`, and what becomes one of them. */
+const OWN_PATH = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/
+
+export const beginOidcBody = z
+  .strictObject({
+    returnTo: z
+      .string()
+      .max(500)
+      .regex(OWN_PATH, { error: 'must be a path of the gateway, such as "/"' })
+      .default('/')
+      .meta({ description: 'Where the browser goes in the end; with `?error=…` when it did not work.' }),
+  })
+  .meta({ id: 'BeginOidc' })
+
+export const oidcRedirectBody = z
+  .object({ url: z.string().meta({ description: 'Where to send the browser.' }) })
+  .meta({ id: 'OidcRedirect' })
+
+export const signInOptionsBody = z
+  .object({
+    signUp: z.enum(['invitation', 'open', 'closed']),
+    oidc: z.boolean().meta({ description: 'Whether one can sign in with an identity provider.' }),
+    hasOwner: z.boolean().meta({ description: 'false: the first user has yet to sign up.' }),
+  })
+  .meta({ id: 'SignInOptions' })
+
+export const accountNameBody = z.object({ id, name }).meta({ id: 'AccountName' })
+export const updateAccountBody = z.strictObject({ name }).partial().meta({ id: 'UpdateAccount' })
+
+const userBody = z.object({ id, email: z.string(), name: z.string() }).meta({ id: 'User' })
+
+export const currentSessionBody = z
+  .object({
+    account: accountNameBody,
+    user: userBody.nullable().meta({ description: 'null: asked with an API key.' }),
+    role: role.nullable(),
+    keyId: z.string().nullable().meta({ description: 'null: asked with a session.' }),
+    expiresAt: time.nullable().meta({ description: 'When the session ends.' }),
+  })
+  .meta({ id: 'CurrentSession' })
+
+export const sessionBody = z
+  .object({
+    id,
+    current: z.boolean().meta({ description: 'Whether this request was made with it.' }),
+    createdAt: time,
+    expiresAt: time,
+    address: z.string().nullable().meta({ description: 'Where it was opened from, as far as it is known.' }),
+    userAgent: z.string().nullable(),
+  })
+  .meta({ id: 'UserSession' })
+export const sessionList = listOf(sessionBody, 'UserSessionList')
+
+export const memberBody = z
+  .object({
+    id: z.string().meta({ description: "The user's id." }),
+    email: z.string(),
+    name: z.string(),
+    role,
+    createdAt: time.meta({ description: 'When the user joined.' }),
+  })
+  .meta({ id: 'Member' })
+export const memberList = listOf(memberBody, 'MemberList')
+export const updateMemberBody = z
+  .strictObject({
+    role: z.literal('owner', { error: 'must be "owner": whoever owns the account now becomes a member' }),
+  })
+  .meta({ id: 'UpdateMember' })
+
+const invitationFields = {
+  id,
+  email: z.string(),
+  invitedBy: z.string().meta({ description: 'The id of a user or a key, or `command-line`.' }),
+  status: z.enum(['open', 'accepted', 'expired']),
+  createdAt: time,
+  expiresAt: time.meta({ description: 'Seven days after it was made.' }),
+}
+export const invitationBody = z.object(invitationFields).meta({ id: 'Invitation' })
+export const createdInvitationBody = z
+  .object({
+    ...invitationFields,
+    token: z.string().meta({ description: 'Shown this once. Hand it on yourself: no mail is sent.' }),
+    link: z.string().meta({ description: 'The same as an address to open in a browser.' }),
+  })
+  .meta({ id: 'CreatedInvitation' })
+export const createInvitationBody = z.strictObject({ email }).meta({ id: 'CreateInvitation' })
+export const invitationList = listOf(invitationBody, 'InvitationList')
+
+export type AccountNameBody = z.infer<typeof accountNameBody>
+export type CurrentSessionBody = z.infer<typeof currentSessionBody>
+export type SessionBody = z.infer<typeof sessionBody>
+export type MemberBody = z.infer<typeof memberBody>
+export type InvitationBody = z.infer<typeof invitationBody>

@@ -1,0 +1,34 @@
+/** Makes an invitation and its token, which leaves by the answer to its creation and by no other. Sends no mail. */
+import { hash, randomBytes } from 'node:crypto'
+import { type AccountId, createInvitationId } from '../core/ids.ts'
+import { Secret } from '../core/secret.ts'
+import type { Invitation, InvitationTableStore } from '../store/invitations.ts'
+
+const VALID_MS = 7 * 24 * 3_600_000
+
+export interface NewInvitation {
+  readonly accountId: AccountId
+  readonly email: string
+  /** The id of a user or a key, or `command-line`. */
+  readonly invitedBy: string
+}
+
+/** `now`: milliseconds since the Unix epoch. */
+export async function createInvitation(
+  invitations: Pick<InvitationTableStore, 'insert'>,
+  { accountId, email, invitedBy }: NewInvitation,
+  now: number,
+): Promise<{ readonly invitation: Invitation; readonly token: Secret }> {
+  const token = `inv-${randomBytes(32).toString('hex')}`
+  const invitation: Invitation = {
+    id: createInvitationId(),
+    accountId,
+    email: email.toLowerCase(),
+    invitedBy,
+    createdAt: now,
+    expiresAt: now + VALID_MS,
+    acceptedAt: null,
+  }
+  await invitations.insert(invitation, hash('sha256', token, 'hex'))
+  return { invitation, token: new Secret(token) }
+}

@@ -1,0 +1,235 @@
+/**
+ * Users as the control plane sees them: sign-up, sign-in, sessions. Loads better-auth when it is first needed, and keeps
+ * the rules that are ours: who may join which account, how often one may try. Knows no route.
+ */
+import { hash } from 'node:crypto'
+import { systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import { type AccountId, createUserId, type SessionId, type UserId } from '../core/ids.ts'
+import type { Secret } from '../core/secret.ts'
+import type { Joining } from '../store/join-account.ts'
+import type { Member } from '../store/members.ts'
+import { PasswordWork } from './password-work.ts'
+import { SignInAttempts } from './sign-in-attempts.ts'
+import { AUTH_PATH, CLIENT_ADDRESS_HEADER, OIDC_PROVIDER, SESSION_COOKIE } from './sign-in-constants.ts'
+import {
+  type IdentityOptions,
+  oidcUnavailable,
+  SignInLibraries,
+  type SignUpPolicy,
+  toAccountName,
+} from './sign-in-libraries.ts'
+import { loginProblem, readCookies, refusalOfJoining } from './sign-in-refusals.ts'
+
+/** Who asks, and from where. */
+export interface Visitor {
+  readonly headers: Headers
+  /** As far as it is known. */
+  readonly address: string | undefined
+}
+
+export interface OpenSession {
+  readonly id: SessionId
+  readonly member: Member
+  /** Milliseconds since the Unix epoch. */
+  readonly expiresAt: number
+}
+
+export interface SignedIn {
+  readonly session: OpenSession
+  /** `Set-Cookie` values. */
+  readonly cookies: readonly string[]
+}
+
+export interface SignUp {
+  readonly email: string
+  readonly name: string
+  readonly password: string
+  readonly invitation: Secret | undefined
+  /** The account of the API key that came along. */
+  readonly keyAccountId: AccountId | undefined
+}
+
+const MOST_USER_AGENT_CHARACTERS = 200
+const SWEEP_INTERVAL_MS = 3_600_000
+
+export class Identity {
+  readonly #options: IdentityOptions
+  readonly #work = new PasswordWork()
+  readonly #attempts = new SignInAttempts()
+  readonly #libraries: SignInLibraries
+  #sweptAt = 0
+
+  constructor(options: IdentityOptions) {
+    this.#options = options
+    this.#libraries = new SignInLibraries(options, this.#work)
+  }
+
+  get signUpPolicy(): SignUpPolicy {
+    return this.#options.signUp
+  }
+
+  get hasOidc(): boolean {
+    return this.#options.oidc !== undefined
+  }
+
+  get publicOrigin(): string | undefined {
+    return this.#options.publicOrigin
+  }
+
+  /** Whether the request carries a cookie of ours, whatever it is worth. */
+  hasSessionCookie(headers: Headers): boolean {
+    return headers.get('cookie')?.includes(`${SESSION_COOKIE}=`) === true
+  }
+
+  /** @returns undefined when the cookie is worth nothing: forged, run out, revoked, or of a user without an account */
+  async findSession(headers: Headers): Promise<OpenSession | undefined> {
+    const library = await this.#libraries.load()
+    const found = await library.api.getSession({
+      headers: new Headers({ cookie: headers.get('cookie') ?? '' }),
+    })
+    if (found === null) return undefined
+    const member = await this.#options.members.findByUser(found.user.id as UserId)
+    if (member === undefined) return undefined
+    return { id: found.session.id as SessionId, member, expiresAt: found.session.expiresAt.getTime() }
+  }
+
+  /** @throws GatewayError `forbidden`, `conflict`, `rate_limited` */
+  async signUp(given: SignUp, visitor: Visitor): Promise<SignedIn> {
+    const email = given.email.toLowerCase()
+    const joining = this.#planJoining(given, email)
+    this.#attempts.beginSignUp(visitor.address)
+    const { users } = this.#options
+    const early = await users.refusalToJoin(email, joining, systemClock.now())
+    if (early !== undefined) throw refusalOfJoining(early)
+    const { hashPassword } = await import('better-auth/crypto')
+    const passwordHash = await this.#work.run(() => hashPassword(given.password))
+    const newUser = { id: createUserId(), name: given.name, email, passwordHash }
+    const refusal = await users.create(newUser, joining, systemClock.now())
+    if (refusal !== undefined) throw refusalOfJoining(refusal)
+    return await this.#openSession({ email, password: given.password }, visitor)
+  }
+
+  /** @throws GatewayError `unauthorized` whatever was wrong, `rate_limited` */
+  async signIn(
+    given: { readonly email: string; readonly password: string },
+    visitor: Visitor,
+  ): Promise<SignedIn> {
+    const email = given.email.toLowerCase()
+    const attempt = this.#attempts.begin(email, visitor.address)
+    const signedIn = await this.#openSession({ email, password: given.password }, visitor)
+    attempt.succeed()
+    return signedIn
+  }
+
+  /** @returns `Set-Cookie` values that take the cookies away */
+  async signOut(visitor: Visitor): Promise<readonly string[]> {
+    const library = await this.#libraries.load()
+    const { headers } = await library.api.signOut({ headers: toLibraryHeaders(visitor), returnHeaders: true })
+    return readCookies(headers)
+  }
+
+  /** Ends every other session; this one goes on under a new cookie. @throws GatewayError `invalid_request`, `rate_limited` */
+  async changePassword(
+    given: { readonly currentPassword: string; readonly newPassword: string },
+    session: OpenSession,
+    visitor: Visitor,
+  ): Promise<readonly string[]> {
+    const attempt = this.#attempts.begin(session.member.email, visitor.address)
+    const library = await this.#libraries.load()
+    const { headers } = await library.api
+      .changePassword({
+        body: { ...given, revokeOtherSessions: true },
+        headers: toLibraryHeaders(visitor),
+        returnHeaders: true,
+      })
+      .catch((error: unknown) => {
+        throw loginProblem(error, 'currentPassword')
+      })
+    attempt.succeed()
+    return readCookies(headers)
+  }
+
+  /** @param returnTo a path of ours. @returns where to send the browser. @throws GatewayError `not_found`, `unavailable`, `rate_limited` */
+  async beginOidc(
+    returnTo: string,
+    visitor: Visitor,
+  ): Promise<{ readonly url: string; readonly cookies: readonly string[] }> {
+    // First, because the library asks the identity provider while that cannot be reached.
+    if (this.hasOidc) this.#attempts.beginSignUp(visitor.address)
+    const library = await this.#libraries.loadOidc()
+    const body = {
+      provider: OIDC_PROVIDER,
+      callbackURL: returnTo,
+      errorCallbackURL: returnTo,
+      disableRedirect: true,
+    }
+    const { response, headers } = await library.api.signInSocial({
+      body,
+      headers: toLibraryHeaders(visitor),
+      returnHeaders: true,
+    })
+    await this.#sweep()
+    if (!('url' in response) || typeof response.url !== 'string') throw oidcUnavailable(undefined)
+    return { url: response.url, cookies: readCookies(headers) }
+  }
+
+  /** What the identity provider sent the browser back with. @returns a redirect to where the sign-in began. @throws GatewayError `not_found`, `unavailable`, `unauthorized` */
+  async endOidc(query: string, visitor: Visitor): Promise<Response> {
+    const library = await this.#libraries.loadOidc()
+    const url = `${this.#options.publicOrigin}${AUTH_PATH}/callback/${OIDC_PROVIDER}${query}`
+    const response = await library.handler(new Request(url, { headers: toLibraryHeaders(visitor) }))
+    if (response.status !== 302)
+      throw new GatewayError('unauthorized', 'The sign-in could not be finished. Begin it again.')
+    return response
+  }
+
+  async #openSession(
+    body: { readonly email: string; readonly password: string },
+    visitor: Visitor,
+  ): Promise<SignedIn> {
+    const library = await this.#libraries.load()
+    const { headers } = await library.api
+      .signInEmail({ body, headers: toLibraryHeaders(visitor), returnHeaders: true })
+      .catch((error: unknown) => {
+        throw loginProblem(error, 'password')
+      })
+    const cookies = readCookies(headers)
+    const cookie = cookies.map((each) => each.slice(0, each.indexOf(';'))).join('; ')
+    const session = await this.findSession(new Headers({ cookie }))
+    if (session === undefined) throw new Error('a session that was just opened is not there')
+    await this.#sweep()
+    return { session, cookies }
+  }
+
+  #planJoining(given: SignUp, email: string): Joining {
+    const { signUp } = this.#options
+    if (given.invitation !== undefined && signUp !== 'closed')
+      return { type: 'invitation', tokenSha256: hash('sha256', given.invitation.reveal(), 'hex') }
+    // Whoever holds a key of the account has full access to it: without members, they may as well own it.
+    if (given.keyAccountId !== undefined) return { type: 'first', accountId: given.keyAccountId }
+    if (signUp === 'open') return { type: 'own', accountName: toAccountName(email) }
+    throw signUp === 'closed'
+      ? new GatewayError('forbidden', 'Sign-up is closed.')
+      : refusalOfJoining('not-invited')
+  }
+
+  /** What has run out is removed when somebody comes, so that no clockwork has to run where nobody signs in. */
+  async #sweep(): Promise<void> {
+    const now = systemClock.now()
+    if (now - this.#sweptAt < SWEEP_INTERVAL_MS) return
+    this.#sweptAt = now
+    await this.#options.users.deleteExpired(now)
+  }
+}
+
+/** Nothing of what the client sent but what is needed: forwarded addresses, for one, are only believed where they are known to be true. */
+function toLibraryHeaders({ headers, address }: Visitor): Headers {
+  const chosen = new Headers()
+  const cookie = headers.get('cookie')
+  if (cookie !== null) chosen.set('cookie', cookie)
+  const userAgent = headers.get('user-agent')?.slice(0, MOST_USER_AGENT_CHARACTERS)
+  if (userAgent) chosen.set('user-agent', userAgent)
+  if (address !== undefined) chosen.set(CLIENT_ADDRESS_HEADER, address)
+  return chosen
+}

@@ -1,0 +1,16 @@
+/** What the parts of sign-in agree on, apart from the library so that it need not be loaded to know it. */
+
+export const AUTH_PATH = '/v1/auth'
+export const OIDC_PROVIDER = 'oidc'
+export const COOKIE_PREFIX = 'gatehouse'
+/** What better-auth calls it; `__Secure-` comes before it where browsers use https. */
+export const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token`
+
+/** Set by us alone, on the headers that the library gets to see. */
+export const CLIENT_ADDRESS_HEADER = 'x-gatehouse-client-address'
+
+/** A week from signing in, whether used or not. */
+export const SESSION_SECONDS = 7 * 24 * 3600
+
+/** NIST SP 800-63B-4 asks for 15 where the password is all there is, and for 8 at the least; a long upper bound for passphrases. */
+export const PASSWORD_LENGTH = { min: 12, max: 128 }

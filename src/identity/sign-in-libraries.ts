@@ -1,0 +1,111 @@
+/**
+ * The sign-in library in its two forms, each loaded when it is first needed, and who may come in by an identity provider.
+ * Knows neither routes nor attempts.
+ */
+import type { Kysely } from 'kysely'
+import { systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { UserId } from '../core/ids.ts'
+import type { Secret } from '../core/secret.ts'
+import type { JoiningRefusal } from '../store/join-account.ts'
+import type { MemberTableStore } from '../store/members.ts'
+import type { Schema } from '../store/schema.ts'
+import type { UserTableStore } from '../store/users.ts'
+import type { PasswordWork } from './password-work.ts'
+import type { OidcProvider, SignInLibrary } from './sign-in-library.ts'
+import { notInvited } from './sign-in-refusals.ts'
+
+export type SignUpPolicy = 'invitation' | 'open' | 'closed'
+
+export interface IdentityOptions {
+  readonly database: Kysely<Schema>
+  readonly users: UserTableStore
+  readonly members: MemberTableStore
+  readonly signUp: SignUpPolicy
+  readonly publicOrigin: string | undefined
+  readonly oidc: OidcProvider | undefined
+  /** Asked when the library is loaded. */
+  readonly secret: () => Secret
+  /** Told of what goes wrong inside. */
+  readonly report: (message: string, cause: unknown) => void
+}
+
+export class SignInLibraries {
+  readonly #options: IdentityOptions
+  readonly #work: PasswordWork
+  #library: Promise<SignInLibrary> | undefined
+  #oidcLibrary: Promise<SignInLibrary> | undefined
+
+  constructor(options: IdentityOptions, work: PasswordWork) {
+    this.#options = options
+    this.#work = work
+  }
+
+  load(): Promise<SignInLibrary> {
+    this.#library ??= this.#create(undefined).catch((error: unknown) => {
+      this.#library = undefined
+      throw error
+    })
+    return this.#library
+  }
+
+  /** One of its own: while the identity provider cannot be reached, passwords and sessions go on. */
+  async loadOidc(): Promise<SignInLibrary> {
+    const { oidc, report } = this.#options
+    if (oidc === undefined) throw new GatewayError('not_found', 'OpenID Connect is not set up here.')
+    this.#oidcLibrary ??= this.#create(oidc)
+    try {
+      const library = await this.#oidcLibrary
+      await library.$context
+      return library
+    } catch (error) {
+      this.#oidcLibrary = undefined
+      report('the identity provider could not be asked for its addresses', error)
+      throw oidcUnavailable(error)
+    }
+  }
+
+  async #create(oidc: OidcProvider | undefined): Promise<SignInLibrary> {
+    const { createSignInLibrary } = await import('./sign-in-library.ts')
+    const { database, publicOrigin, report, secret, users, signUp, members } = this.#options
+    return createSignInLibrary({
+      database,
+      secret: secret(),
+      publicOrigin,
+      oidc,
+      report,
+      limit: (work) => this.#work.run(work),
+      beforeUser: async (user) => {
+        const email = user.email.toLowerCase()
+        const mayJoin =
+          signUp === 'open' || (signUp === 'invitation' && (await users.isInvited(email, Date.now())))
+        if (!user.emailVerified || !mayJoin) throw await notInvited()
+      },
+      beforeSession: async (userId) => {
+        if ((await members.findByUser(userId as UserId)) !== undefined) return
+        const email = await users.findVerifiedEmail(userId as UserId)
+        if (email === undefined || (await this.#joinByAddress(userId as UserId, email)) !== undefined)
+          throw await notInvited()
+      },
+    })
+  }
+
+  /** For a user whose address an identity provider vouches for. */
+  async #joinByAddress(userId: UserId, email: string): Promise<JoiningRefusal | undefined> {
+    const { signUp, users } = this.#options
+    const now = systemClock.now()
+    if (signUp === 'closed') return 'not-invited'
+    const refusal = await users.join({ id: userId, email }, { type: 'invitation', tokenSha256: null }, now)
+    if (refusal !== 'not-invited' || signUp !== 'open') return refusal
+    return await users.join({ id: userId, email }, { type: 'own', accountName: toAccountName(email) }, now)
+  }
+}
+
+export function oidcUnavailable(cause: unknown): GatewayError {
+  return new GatewayError('unavailable', 'The identity provider cannot be reached at this moment.', { cause })
+}
+
+/** What an account is called until its owner renames it. */
+export function toAccountName(email: string): string {
+  return email.slice(0, 120)
+}

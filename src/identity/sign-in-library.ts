@@ -1,0 +1,167 @@
+/**
+ * better-auth over our tables: the only file that imports it (its types apart), and the one to load late, because it takes
+ * a tenth of a second and tens of megabytes. What is left out of it on purpose: its sign-up (ours is one transaction with
+ * the account), its limiter (whose memory is not bounded), and its check of origins (ours is stricter and comes first).
+ */
+import { kyselyAdapter } from '@better-auth/kysely-adapter'
+import { hashPassword, verifyPassword } from 'better-auth/crypto'
+import { betterAuth } from 'better-auth/minimal'
+import { genericOAuth } from 'better-auth/plugins/generic-oauth'
+import type { Kysely } from 'kysely'
+import { createSessionId, createUserId } from '../core/ids.ts'
+import type { Secret } from '../core/secret.ts'
+import type { Schema } from '../store/schema.ts'
+import { hashSessionTokens } from './hash-session-tokens.ts'
+import {
+  AUTH_PATH,
+  CLIENT_ADDRESS_HEADER,
+  COOKIE_PREFIX,
+  OIDC_PROVIDER,
+  PASSWORD_LENGTH,
+  SESSION_SECONDS,
+} from './sign-in-constants.ts'
+
+export interface OidcProvider {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: Secret
+}
+
+export interface SignInLibraryOptions {
+  readonly database: Kysely<Schema>
+  readonly secret: Secret
+  readonly publicOrigin: string | undefined
+  readonly oidc: OidcProvider | undefined
+  /** Bounds what goes on at once. */
+  readonly limit: <T>(work: () => Promise<T>) => Promise<T>
+  /** Before a user is made from what an identity provider said. @throws what `refuse` makes */
+  readonly beforeUser: (user: { readonly email: string; readonly emailVerified: boolean }) => Promise<void>
+  /** Before any session: the user has to belong to an account by now. @throws what `refuse` makes */
+  readonly beforeSession: (userId: string) => Promise<void>
+  readonly report: (message: string, cause: unknown) => void
+}
+
+export type SignInLibrary = ReturnType<typeof createSignInLibrary>
+
+type LibraryOptions = Parameters<ReturnType<typeof kyselyAdapter>>[0]
+
+/** With `oidc` its promises reject while the identity provider is not reachable: its addresses are asked for first. */
+export function createSignInLibrary(options: SignInLibraryOptions) {
+  const { database, publicOrigin, oidc, limit } = options
+  return betterAuth({
+    appName: 'Gatehouse',
+    // Named in any case, so that no variable of its own decides; redirects use it, and they need a public address.
+    baseURL: publicOrigin ?? 'http://gatehouse.invalid',
+    basePath: AUTH_PATH,
+    secrets: [{ version: 1, value: options.secret.reveal() }],
+    database: (libraryOptions: LibraryOptions) =>
+      hashSessionTokens(kyselyAdapter(database, { type: 'sqlite', transaction: false })(libraryOptions)),
+    telemetry: { enabled: false },
+    // Where the browser goes when it is not even known where the sign-in began.
+    onAPIError: { errorURL: `${publicOrigin ?? ''}/` },
+    rateLimit: { enabled: false },
+    logger: {
+      level: 'error',
+      log: (_level, message, ...rest) =>
+        options.report(
+          message,
+          rest.find((each) => each instanceof Error),
+        ),
+    },
+    advanced: {
+      cookiePrefix: COOKIE_PREFIX,
+      useSecureCookies: publicOrigin?.startsWith('https:') === true,
+      ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
+      database: { generateId: ({ model }) => createId(model) },
+      disableCSRFCheck: true,
+      disableOriginCheck: true,
+    },
+    emailAndPassword: {
+      enabled: true,
+      disableSignUp: true,
+      minPasswordLength: PASSWORD_LENGTH.min,
+      maxPasswordLength: PASSWORD_LENGTH.max,
+      password: {
+        hash: (password) => limit(() => hashPassword(password)),
+        verify: (given) => limit(() => verifyPassword(given)),
+      },
+    },
+    // Sessions end when they end: reading never writes, and a stolen cookie does not live on by being used.
+    session: {
+      expiresIn: SESSION_SECONDS,
+      disableSessionRefresh: true,
+      modelName: 'user_sessions',
+      fields: {
+        userId: 'user_id',
+        expiresAt: 'expires_at',
+        createdAt: 'created_at',
+        updatedAt: 'updated_at',
+        ipAddress: 'ip_address',
+        userAgent: 'user_agent',
+      },
+    },
+    user: {
+      modelName: 'users',
+      fields: { emailVerified: 'email_verified', createdAt: 'created_at', updatedAt: 'updated_at' },
+    },
+    account: {
+      modelName: 'user_logins',
+      fields: {
+        accountId: 'subject',
+        providerId: 'provider_id',
+        userId: 'user_id',
+        accessToken: 'access_token',
+        refreshToken: 'refresh_token',
+        idToken: 'id_token',
+        accessTokenExpiresAt: 'access_token_expires_at',
+        refreshTokenExpiresAt: 'refresh_token_expires_at',
+        createdAt: 'created_at',
+        updatedAt: 'updated_at',
+      },
+      // Nobody has proven the address of a user with a password: an identity provider's word must not open that user.
+      accountLinking: { enabled: false },
+      updateAccountOnSignIn: false,
+    },
+    verification: {
+      modelName: 'user_verifications',
+      fields: { expiresAt: 'expires_at', createdAt: 'created_at', updatedAt: 'updated_at' },
+      storeIdentifier: 'hashed',
+    },
+    databaseHooks: {
+      user: { create: { before: async (user) => void (await options.beforeUser(user)) } },
+      session: { create: { before: async (session) => void (await options.beforeSession(session.userId)) } },
+      account: {
+        create: {
+          // Nothing is asked of the identity provider later: what would open it is not kept.
+          before: async (account) => ({
+            data: { ...account, accessToken: null, refreshToken: null, idToken: null },
+          }),
+        },
+      },
+    },
+    plugins: oidc === undefined ? [] : [openIdConnect(oidc)],
+  })
+}
+
+function openIdConnect({ issuer, clientId, clientSecret }: OidcProvider) {
+  return genericOAuth({
+    config: [
+      {
+        providerId: OIDC_PROVIDER,
+        discoveryUrl: `${issuer}/.well-known/openid-configuration`,
+        clientId,
+        clientSecret: clientSecret.reveal(),
+        scopes: ['openid', 'email', 'profile'],
+        pkce: true,
+        requireIdTokenVerification: true,
+        disableProviderLogout: true,
+      },
+    ],
+  })
+}
+
+function createId(model: string): string {
+  if (model === 'user') return createUserId()
+  if (model === 'session') return createSessionId()
+  return Bun.randomUUIDv7('hex').replaceAll('-', '')
+}

@@ -1,0 +1,97 @@
+/** How a user comes to belong to an account: steps of a transaction. Knows nothing of passwords. */
+import type { Kysely } from 'kysely'
+import { type AccountId, createAccountId, type UserId } from '../core/ids.ts'
+import type { Schema } from './schema.ts'
+import type { Role } from './user-schema.ts'
+
+/** How a new user comes to an account. */
+export type Joining =
+  /** Becomes the owner of an account that nobody belongs to. */
+  | { readonly type: 'first'; readonly accountId: AccountId }
+  /** By an invitation to the user's address, which is used up: by its token, or, where the address is proven, by that alone. */
+  | { readonly type: 'invitation'; readonly tokenSha256: string | null }
+  /** Gets an account. */
+  | { readonly type: 'own'; readonly accountName: string }
+
+export type JoiningRefusal = 'email-taken' | 'not-first' | 'not-invited'
+
+/** Rolls a transaction back. */
+export class Refused extends Error {
+  readonly refusal: JoiningRefusal
+
+  constructor(refusal: JoiningRefusal) {
+    super(refusal)
+    this.refusal = refusal
+  }
+}
+
+/** Within a transaction. @throws Refused */
+export async function joinAccount(
+  transaction: Kysely<Schema>,
+  user: { readonly id: UserId; readonly email: string },
+  joining: Joining,
+  now: number,
+): Promise<void> {
+  const accountId = await findAccount(transaction, user.email, joining, now)
+  const hasOthers = await hasMembers(transaction, accountId)
+  if (joining.type === 'first' && hasOthers) throw new Refused('not-first')
+  const role: Role = hasOthers ? 'member' : 'owner'
+  await transaction
+    .insertInto('members')
+    .values({ user_id: user.id, account_id: accountId, role, created_at: now })
+    .execute()
+}
+
+async function findAccount(
+  transaction: Kysely<Schema>,
+  email: string,
+  joining: Joining,
+  now: number,
+): Promise<AccountId> {
+  if (joining.type === 'first') return joining.accountId
+  if (joining.type === 'own') {
+    const id = createAccountId()
+    await transaction
+      .insertInto('accounts')
+      .values({ id, name: joining.accountName, created_at: now })
+      .execute()
+    return id
+  }
+  const invitation = await findOpenInvitation(transaction, email, joining.tokenSha256, now)
+  if (invitation === undefined) throw new Refused('not-invited')
+  const used = await transaction
+    .updateTable('invitations')
+    .set({ accepted_at: now })
+    .where('id', '=', invitation.id)
+    .where('accepted_at', 'is', null)
+    .executeTakeFirst()
+  if (Number(used.numUpdatedRows) !== 1) throw new Refused('not-invited')
+  return invitation.account_id
+}
+
+export async function hasMembers(database: Kysely<Schema>, accountId: AccountId): Promise<boolean> {
+  const row = await database
+    .selectFrom('members')
+    .select('user_id')
+    .where('account_id', '=', accountId)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** `tokenSha256` null: whichever is the newest to this address. */
+export async function findOpenInvitation(
+  database: Kysely<Schema>,
+  email: string,
+  tokenSha256: string | null,
+  now: number,
+) {
+  let open = database
+    .selectFrom('invitations')
+    .select(['id', 'account_id'])
+    .where('email', '=', email)
+    .where('accepted_at', 'is', null)
+    .where('expires_at', '>', now)
+  if (tokenSha256 !== null) open = open.where('token_sha256', '=', tokenSha256)
+  return await open.orderBy('created_at', 'desc').limit(1).executeTakeFirst()
+}

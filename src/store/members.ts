@@ -1,0 +1,164 @@
+/** Who belongs to an account, in the database. Knows neither passwords nor cookies. */
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { AccountId, UserId } from '../core/ids.ts'
+import type { Schema } from './schema.ts'
+import type { MemberTable, Role, UserTable } from './user-schema.ts'
+
+export interface Member {
+  readonly userId: UserId
+  readonly accountId: AccountId
+  readonly role: Role
+  readonly email: string
+  readonly name: string
+  /** When the user joined; milliseconds since the Unix epoch. */
+  readonly createdAt: number
+}
+
+export interface MemberPage {
+  readonly limit: number
+  /** Only who comes after this place in the order newest first. */
+  readonly before?: { readonly at: number; readonly id: string }
+}
+
+export class MemberTableStore {
+  readonly #database: Kysely<Schema>
+  readonly #sync: () => Promise<void>
+
+  constructor(database: Kysely<Schema>, sync: () => Promise<void>) {
+    this.#database = database
+    this.#sync = sync
+  }
+
+  /** The one account that a user belongs to. */
+  async findByUser(userId: UserId): Promise<Member | undefined> {
+    const row = await this.#select().where('members.user_id', '=', userId).executeTakeFirst()
+    return row === undefined ? undefined : toMember(row)
+  }
+
+  async find(accountId: AccountId, userId: UserId): Promise<Member | undefined> {
+    const member = await this.findByUser(userId)
+    return member?.accountId === accountId ? member : undefined
+  }
+
+  /** Newest first. */
+  async list(accountId: AccountId, page: MemberPage): Promise<Member[]> {
+    let query = this.#select().where('members.account_id', '=', accountId)
+    const { before } = page
+    if (before !== undefined) {
+      query = query.where(({ eb, refTuple, tuple }) =>
+        eb(
+          refTuple('members.created_at', 'members.user_id'),
+          '<',
+          tuple(before.at, sql<UserId>`${before.id}`),
+        ),
+      )
+    }
+    const rows = await query
+      .orderBy('members.created_at', 'desc')
+      .orderBy('members.user_id', 'desc')
+      .limit(page.limit)
+      .execute()
+    return rows.map(toMember)
+  }
+
+  /** Every member of every account, for the operator. Newest first. */
+  async listAll(): Promise<Member[]> {
+    return (await this.#select().orderBy('members.created_at', 'desc').execute()).map(toMember)
+  }
+
+  async hasAny(accountId: AccountId): Promise<boolean> {
+    const row = await this.#database
+      .selectFrom('members')
+      .select('user_id')
+      .where('account_id', '=', accountId)
+      .limit(1)
+      .executeTakeFirst()
+    return row !== undefined
+  }
+
+  /**
+   * Removes the user, who belongs to no other account, with sessions, logins and the invitations left open. The owner is not removed. Gone for good
+   * when this resolves, even if the power fails. @returns false when there is no such member, or it is the owner
+   */
+  async remove(accountId: AccountId, userId: UserId): Promise<boolean> {
+    const removed = await this.#database.transaction().execute(async (transaction) => {
+      const result = await transaction
+        .deleteFrom('members')
+        .where('account_id', '=', accountId)
+        .where('user_id', '=', userId)
+        .where('role', '<>', 'owner')
+        .executeTakeFirst()
+      if (Number(result.numDeletedRows) !== 1) return false
+      await transaction.deleteFrom('users').where('id', '=', userId).execute()
+      // Or whoever was removed comes back through a door they left open.
+      await transaction
+        .deleteFrom('invitations')
+        .where('account_id', '=', accountId)
+        .where('invited_by', '=', userId)
+        .where('accepted_at', 'is', null)
+        .execute()
+      return true
+    })
+    await this.#sync()
+    return removed
+  }
+
+  /** Makes a member the owner and the owner a member. @returns false when `from` is not the owner or `to` no member */
+  async transferOwnership(
+    accountId: AccountId,
+    { from, to }: { readonly from: UserId; readonly to: UserId },
+  ): Promise<boolean> {
+    if (from === to) return false
+    class NotPossible extends Error {}
+    const change = (
+      database: Kysely<Schema>,
+      userId: UserId,
+      roles: { readonly was: Role; readonly is: Role },
+    ) =>
+      database
+        .updateTable('members')
+        .set({ role: roles.is })
+        .where('account_id', '=', accountId)
+        .where('user_id', '=', userId)
+        .where('role', '=', roles.was)
+        .executeTakeFirst()
+    try {
+      await this.#database.transaction().execute(async (transaction) => {
+        const left = await change(transaction, from, { was: 'owner', is: 'member' })
+        const taken = await change(transaction, to, { was: 'member', is: 'owner' })
+        if (Number(left.numUpdatedRows) !== 1 || Number(taken.numUpdatedRows) !== 1) throw new NotPossible()
+      })
+      return true
+    } catch (error) {
+      if (error instanceof NotPossible) return false
+      throw error
+    }
+  }
+
+  #select() {
+    return this.#database
+      .selectFrom('members')
+      .innerJoin('users', 'users.id', 'members.user_id')
+      .select([
+        'members.user_id',
+        'members.account_id',
+        'members.role',
+        'members.created_at',
+        'users.email',
+        'users.name',
+      ])
+  }
+}
+
+type MemberRow = Selectable<MemberTable> & Pick<Selectable<UserTable>, 'email' | 'name'>
+
+function toMember(row: MemberRow): Member {
+  return {
+    userId: row.user_id,
+    accountId: row.account_id,
+    role: row.role,
+    email: row.email,
+    name: row.name,
+    createdAt: row.created_at,
+  }
+}

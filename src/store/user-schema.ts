@@ -1,0 +1,90 @@
+/**
+ * The tables of users as Kysely sees them. Four of them are better-auth's own under our names (`src/identity/`): it
+ * writes times as text on SQLite and as timestamps on Postgres, and the truth as the database does. The others are ours.
+ */
+import type { AccountId, InvitationId, SessionId, UserId } from '../core/ids.ts'
+
+export interface UserSchema {
+  readonly users: UserTable
+  readonly user_sessions: UserSessionTable
+  readonly user_logins: UserLoginTable
+  readonly user_verifications: UserVerificationTable
+  readonly members: MemberTable
+  readonly invitations: InvitationTable
+}
+
+export type Role = 'owner' | 'member'
+
+export interface UserTable {
+  id: UserId
+  name: string
+  /** Lower case. */
+  email: string
+  email_verified: number
+  image: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface UserSessionTable {
+  id: SessionId
+  user_id: UserId
+  /** SHA-256 of what the cookie carries. */
+  token: string
+  ip_address: string | null
+  user_agent: string | null
+  expires_at: string
+  created_at: string
+  updated_at: string
+}
+
+/** One way in which a user signs in: a password, or an account at an identity provider. */
+export interface UserLoginTable {
+  id: string
+  user_id: UserId
+  issuer: string
+  subject: string
+  provider_id: string
+  /** Its scrypt hash, as better-auth writes it. */
+  password: string | null
+  /** Never written: nothing is asked of the identity provider later. */
+  access_token: string | null
+  refresh_token: string | null
+  id_token: string | null
+  access_token_expires_at: string | null
+  refresh_token_expires_at: string | null
+  scope: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** What a sign-in by OpenID Connect has to remember while the browser is away. */
+export interface UserVerificationTable {
+  id: string
+  identifier: string
+  value: string
+  expires_at: string
+  created_at: string
+  updated_at: string
+}
+
+/** A user belongs to one account, and an account has at most one owner. */
+export interface MemberTable {
+  user_id: UserId
+  account_id: AccountId
+  role: Role
+  created_at: number
+}
+
+export interface InvitationTable {
+  id: InvitationId
+  account_id: AccountId
+  /** Lower case: only this address may sign up with it. */
+  email: string
+  token_sha256: string
+  /** The id of a user or a key, or `command-line`. */
+  invited_by: string
+  created_at: number
+  expires_at: number
+  accepted_at: number | null
+}

@@ -1,0 +1,198 @@
+/** Users, their sessions and how they come to belong to an account, in the database. Knows hashes, never a password or a cookie. */
+import type { Kysely } from 'kysely'
+import type { SessionId, UserId } from '../core/ids.ts'
+import {
+  findOpenInvitation,
+  hasMembers,
+  type Joining,
+  type JoiningRefusal,
+  joinAccount,
+  Refused,
+} from './join-account.ts'
+import type { Schema } from './schema.ts'
+
+export interface NewUser {
+  readonly id: UserId
+  readonly name: string
+  /** Lower case. */
+  readonly email: string
+  /** better-auth's own form. */
+  readonly passwordHash: string
+}
+
+/** better-auth's own names for a login by password (`createLocalAccountIssuer` of @better-auth/core). */
+export const PASSWORD_LOGIN = { providerId: 'credential', issuer: 'local:credential' }
+
+export interface UserSession {
+  readonly id: SessionId
+  readonly createdAt: string
+  readonly expiresAt: string
+  readonly address: string | null
+  readonly userAgent: string | null
+}
+
+export class UserTableStore {
+  readonly #database: Kysely<Schema>
+  readonly #sync: () => Promise<void>
+
+  constructor(database: Kysely<Schema>, sync: () => Promise<void>) {
+    this.#database = database
+    this.#sync = sync
+  }
+
+  /** All of it or nothing. `now`: milliseconds since the Unix epoch. @returns why it was refused, or undefined */
+  async create(user: NewUser, joining: Joining, now: number): Promise<JoiningRefusal | undefined> {
+    return await this.#refusable(async (transaction) => {
+      const at = new Date(now).toISOString()
+      const times = { created_at: at, updated_at: at }
+      const { email, name } = user
+      const inserted = await transaction
+        .insertInto('users')
+        .values({ id: user.id, name, email, email_verified: 0, image: null, ...times })
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst()
+      if (Number(inserted.numInsertedOrUpdatedRows ?? 0) !== 1) throw new Refused('email-taken')
+      await transaction
+        .insertInto('user_logins')
+        .values({
+          ...emptyLogin,
+          id: `login_${user.id}`,
+          user_id: user.id,
+          issuer: PASSWORD_LOGIN.issuer,
+          subject: user.id,
+          provider_id: PASSWORD_LOGIN.providerId,
+          password: user.passwordHash,
+          ...times,
+        })
+        .execute()
+      await joinAccount(transaction, { id: user.id, email }, joining, now)
+    })
+  }
+
+  /** Whether `create` would refuse a user of this address for how it joins, before a password is hashed for nothing. */
+  async refusalToJoin(email: string, joining: Joining, now: number): Promise<JoiningRefusal | undefined> {
+    if (joining.type === 'own') return undefined
+    if (joining.type === 'invitation') {
+      const open = await findOpenInvitation(this.#database, email, joining.tokenSha256, now)
+      return open === undefined ? 'not-invited' : undefined
+    }
+    return (await hasMembers(this.#database, joining.accountId)) ? 'not-first' : undefined
+  }
+
+  /** For a user whom better-auth has made. @returns why it was refused, or undefined */
+  async join(
+    user: { readonly id: UserId; readonly email: string },
+    joining: Joining,
+    now: number,
+  ): Promise<JoiningRefusal | undefined> {
+    return await this.#refusable((transaction) => joinAccount(transaction, user, joining, now))
+  }
+
+  /** The user's address where an identity provider has vouched for it. */
+  async findVerifiedEmail(userId: UserId): Promise<string | undefined> {
+    const row = await this.#database
+      .selectFrom('users')
+      .select(['email', 'email_verified'])
+      .where('id', '=', userId)
+      .executeTakeFirst()
+    // SQLite has 1 for it, Postgres true.
+    return row !== undefined && Number(row.email_verified) === 1 ? row.email : undefined
+  }
+
+  /** Whether an invitation for this address (lower case) can still be accepted. `now`: ms since the Unix epoch. */
+  async isInvited(email: string, now: number): Promise<boolean> {
+    return (await findOpenInvitation(this.#database, email, null, now)) !== undefined
+  }
+
+  /** Sets the password (better-auth's hash) and ends every session of the user. @returns false when there is no such user */
+  async resetPassword(email: string, passwordHash: string, now: number): Promise<boolean> {
+    const isDone = await this.#database.transaction().execute(async (transaction) => {
+      const user = await transaction
+        .selectFrom('users')
+        .select('id')
+        .where('email', '=', email)
+        .executeTakeFirst()
+      if (user === undefined) return false
+      const at = new Date(now).toISOString()
+      await transaction
+        .insertInto('user_logins')
+        .values({
+          ...emptyLogin,
+          id: `login_${user.id}`,
+          user_id: user.id,
+          issuer: PASSWORD_LOGIN.issuer,
+          subject: user.id,
+          provider_id: PASSWORD_LOGIN.providerId,
+          password: passwordHash,
+          created_at: at,
+          updated_at: at,
+        })
+        .onConflict((conflict) =>
+          conflict.columns(['issuer', 'subject']).doUpdateSet({ password: passwordHash, updated_at: at }),
+        )
+        .execute()
+      await transaction.deleteFrom('user_sessions').where('user_id', '=', user.id).execute()
+      return true
+    })
+    await this.#sync()
+    return isDone
+  }
+
+  /** Those that have not run out, newest first. */
+  async listSessions(userId: UserId, now: number): Promise<UserSession[]> {
+    const rows = await this.#database
+      .selectFrom('user_sessions')
+      .select(['id', 'created_at', 'expires_at', 'ip_address', 'user_agent'])
+      .where('user_id', '=', userId)
+      .where('expires_at', '>', new Date(now).toISOString())
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .execute()
+    return rows.map((row) => ({
+      id: row.id,
+      createdAt: new Date(row.created_at).toISOString(),
+      expiresAt: new Date(row.expires_at).toISOString(),
+      address: row.ip_address || null,
+      userAgent: row.user_agent || null,
+    }))
+  }
+
+  /** Gone for good when this resolves, even if the power fails. @returns false when the user has no such session */
+  async deleteSession(userId: UserId, sessionId: string): Promise<boolean> {
+    const result = await this.#database
+      .deleteFrom('user_sessions')
+      .where('user_id', '=', userId)
+      .where('id', '=', sessionId as SessionId)
+      .executeTakeFirst()
+    await this.#sync()
+    return Number(result.numDeletedRows) === 1
+  }
+
+  /** Sessions and unfinished sign-ins that have run out, for the sweep. `now`: ms since the Unix epoch. */
+  async deleteExpired(now: number): Promise<void> {
+    const at = new Date(now).toISOString()
+    await this.#database.deleteFrom('user_sessions').where('expires_at', '<=', at).execute()
+    await this.#database.deleteFrom('user_verifications').where('expires_at', '<=', at).execute()
+  }
+
+  async #refusable(
+    work: (transaction: Kysely<Schema>) => Promise<void>,
+  ): Promise<JoiningRefusal | undefined> {
+    try {
+      await this.#database.transaction().execute(work)
+      return undefined
+    } catch (error) {
+      if (error instanceof Refused) return error.refusal
+      throw error
+    }
+  }
+}
+
+const emptyLogin = {
+  access_token: null,
+  refresh_token: null,
+  id_token: null,
+  access_token_expires_at: null,
+  refresh_token_expires_at: null,
+  scope: null,
+}

@@ -1,0 +1,84 @@
+/** `gatehouse users` as an operator uses it: with and without a server on the data folder, and against a server far away. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { Browser } from '../support/browser.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { createTemporaryFolder } from '../support/temporary-folder.ts'
+
+setDefaultTimeout(60_000)
+
+const password = 'correct horse battery staple'
+let server: Gatehouse
+let local: Record<string, string>
+
+beforeAll(async () => {
+  server = await startGatehouse()
+  local = { GATEHOUSE_DATA_DIR: server.dataFolder }
+})
+afterAll(() => server.remove())
+
+async function run(words: readonly string[], environment: Record<string, string>, input = '') {
+  const { PATH = '', HOME = '' } = process.env
+  const child = Bun.spawn([process.execPath, 'src/main.ts', 'users', ...words], {
+    env: { PATH, HOME, ...environment },
+    stdin: new Blob([input]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { exitCode: await child.exited, stdout, stderr }
+}
+
+test('beside a running server: the first user is invited, listed, and gets a new password that ends the sessions', async () => {
+  const invited = await run(['invite', 'Owner@example.test'], local)
+  expect(invited).toMatchObject({ exitCode: 0 })
+  const [, invitation = ''] = /^(?:http:\S+)#invitation=(\S+)\n$/.exec(invited.stdout) ?? []
+  expect(invited.stdout).toStartWith(`${server.url}/sign-up#`)
+
+  const browser = new Browser(server.url)
+  const body = { email: 'owner@example.test', name: 'Owner', password, invitation }
+  const session = await browser.json('/v1/auth/sign-up', 201, { method: 'POST', body })
+  expect(session).toMatchObject({ role: 'owner', account: { id: 'acct_default' } })
+
+  const listed = await run(['list', '--json'], local)
+  expect(JSON.parse(listed.stdout)).toEqual([
+    expect.objectContaining({ email: 'owner@example.test', role: 'owner', accountId: 'acct_default' }),
+  ])
+  const next = 'quite another passphrase'
+  expect(await run(['reset-password', 'owner@example.test'], local, 'short')).toMatchObject({ exitCode: 2 })
+  expect(await run(['reset-password', 'who@example.test'], local, next)).toMatchObject({ exitCode: 4 })
+  const reset = await run(['reset-password', 'Owner@example.test'], local, `${next}\n`)
+  expect(reset).toMatchObject({ exitCode: 0 })
+  expect(reset.stdout + reset.stderr).not.toContain(next)
+  expect((await browser.send('/v1/session')).status).toBe(401)
+  const signIn = (given: string) =>
+    browser.send('/v1/auth/sign-in', {
+      method: 'POST',
+      body: { email: 'owner@example.test', password: given },
+    })
+  expect((await signIn(password)).status).toBe(401)
+  expect((await signIn(next)).status).toBe(200)
+})
+
+test('against a server far away it lists and invites with a key, and sets no password', async () => {
+  const remote = { GATEHOUSE_URL: server.url, GATEHOUSE_API_KEY: server.key }
+  const invited = await run(['invite', 'guest@example.test', '--json'], remote)
+  expect(JSON.parse(invited.stdout)).toMatchObject({ email: 'guest@example.test', status: 'open' })
+  expect((await run(['list'], remote)).stdout).toContain('owner@example.test')
+  expect(await run(['reset-password', 'owner@example.test'], remote, password)).toMatchObject({ exitCode: 2 })
+})
+
+test('without a server it makes what is missing', async () => {
+  const folder = await createTemporaryFolder()
+  try {
+    const environment = { GATEHOUSE_DATA_DIR: folder.path }
+    const invited = await run(['invite', 'first@example.test'], environment)
+    expect(invited.stdout).toMatch(/^inv-[0-9a-f]{64}\n$/)
+    expect(JSON.parse((await run(['list', '--json'], environment)).stdout)).toEqual([])
+    expect(await run(['invite', 'no address'], environment)).toMatchObject({ exitCode: 2 })
+  } finally {
+    await folder.remove()
+  }
+})

@@ -1,0 +1,115 @@
+/**
+ * For tests that walk every route of the OpenAPI document: a valid body for each operation that takes one, by operation id,
+ * and how to make a thing for each path that names one. A new route without its entry here fails those tests.
+ */
+import { Browser } from './browser.ts'
+import { controlPlaneCall, createGate, waitForLogRow } from './control-plane.ts'
+
+/** An account as seen from outside: its key, its owner's browser, and one of each thing that it can have. */
+export interface Tenant {
+  readonly url: string
+  readonly key: string
+  readonly browser: Browser
+  /** Path template, such as `/v1/gates/{id}` → the id of the tenant's own. */
+  readonly ids: ReadonlyMap<string, string>
+  /** What must not be seen by others: ids, names, masked prefixes and keys. */
+  readonly marks: readonly string[]
+}
+
+const password = 'correct horse battery staple'
+
+/** Bodies that are accepted, given the tenant whose gate they may name. */
+export const exampleBodies: Readonly<Record<string, (gateId: string) => object>> = {
+  createGate: () => ({ id: `made-${crypto.randomUUID()}`, targets: [{ model: 'sandbox/echo' }] }),
+  updateGate: () => ({ displayName: 'Changed by a stranger' }),
+  testGate: () => ({}),
+  createKey: () => ({ name: 'example' }),
+  importKey: () => ({ name: 'example', key: `legacy_${crypto.randomUUID()}` }),
+  setProviderKey: () => ({ key: 'example-key-for-a-provider' }),
+  updateProviderKey: () => ({ active: false }),
+  updateAccount: () => ({ name: 'Example' }),
+  updateMember: () => ({ role: 'owner' }),
+  createInvitation: () => ({ email: `${crypto.randomUUID()}@example.test` }),
+  signUp: () => ({ email: `${crypto.randomUUID()}@example.test`, name: 'Example', password }),
+  signIn: () => ({ email: 'nobody@example.test', password }),
+  changePassword: () => ({ currentPassword: password, newPassword: password }),
+  beginOidc: () => ({ returnTo: '/' }),
+  createResponse: (model) => ({ model, input: 'x' }),
+  createChatCompletion: (model) => ({ model, messages: [{ role: 'user', content: 'x' }] }),
+  createMessage: (model) => ({ model, max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }),
+  countMessageTokens: (model) => ({ model, messages: [{ role: 'user', content: 'x' }] }),
+  createEmbeddings: (model) => ({ model, input: 'x' }),
+  createChat: (gateId) => ({ gate_id: gateId, messages: [{ role: 'user', content: 'x' }] }),
+  createFimCompletion: (model) => ({ model, prompt: 'x' }),
+  createAltChatCompletion: (model) => ({ model, messages: [{ role: 'user', content: 'x' }] }),
+}
+
+/**
+ * Path templates whose parameter is a name that every account may use for a thing of its own: one that `fillTenant` has
+ * used, and one that nobody has.
+ */
+export const sharedNames: ReadonlyMap<string, { readonly taken: string; readonly free: string }> = new Map([
+  ['/v1/provider-keys/{provider}', { taken: 'openai', free: 'mistral' }],
+])
+
+/** Fills an account with one of everything. `headers`: such as its key, for the first user of an account. */
+export async function fillTenant(
+  url: string,
+  name: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<Tenant> {
+  const browser = new Browser(url)
+  const email = `${name}-owner@example.test`
+  const body = { email, name: `${name} owner`, password }
+  const session = await browser.json('/v1/auth/sign-up', 201, { method: 'POST', body, headers })
+  const { key, id: keyId } = (await browser.json('/v1/keys', 201, {
+    method: 'POST',
+    body: { name: `${name} key` },
+  })) as { key: string; id: string }
+  const server = { url, key }
+  const gateId = await createGate(server, `${name}-gate`, 'sandbox/echo')
+  const { maskedKey } = (await browser.json('/v1/provider-keys/openai', 201, {
+    method: 'PUT',
+    body: { key: `${name}-own-key-for-a-provider-${name}` },
+  })) as { maskedKey: string }
+  const call = await controlPlaneCall(server, 'POST', '/v1/responses', { model: gateId, input: 'x' })
+  const callId = call.headers.get('x-request-id') ?? ''
+  await call.body?.cancel()
+  await waitForLogRow(server, callId)
+  const invitation = (await browser.json('/v1/invitations', 201, {
+    method: 'POST',
+    body: { email: `${name}-guest@example.test` },
+  })) as { id: string; token: string }
+  const guest = new Browser(url)
+  const joined = (await guest.json('/v1/auth/sign-up', 201, {
+    method: 'POST',
+    body: {
+      email: `${name}-guest@example.test`,
+      name: `${name} guest`,
+      password,
+      invitation: invitation.token,
+    },
+  })) as { user: { id: string } }
+  const sessions = (await browser.json('/v1/sessions', 200)) as { data: { id: string }[] }
+  const ids = new Map([
+    ['/v1/gates/{id}', gateId],
+    ['/v1/gates/{id}/test', gateId],
+    ['/v1/keys/{id}', keyId],
+    ['/v1/logs/{id}', callId],
+    ['/v1/members/{id}', joined.user.id],
+    ['/v1/invitations/{id}', invitation.id],
+    ['/v1/sessions/{id}', sessions.data[0]?.id ?? ''],
+  ])
+  const { account, user } = session as { account: { id: string }; user: { id: string } }
+  const marks = [
+    ...ids.values(),
+    account.id,
+    user.id,
+    email,
+    `${name} key`,
+    `${name}-guest`,
+    key.slice(0, 20),
+    maskedKey,
+  ]
+  return { url, key, browser, ids, marks }
+}

@@ -16,13 +16,17 @@ export const layers = {
     may: ['core', 'store'],
     does: 'users: sign-in and sessions by better-auth, throttling, protection of cookies; loaded when first needed',
   },
+  webhooks: {
+    may: ['core', 'store'],
+    does: 'events for customers: what is told, the queue, signed deliveries',
+  },
   config: {
     may: ['core', 'contract', 'providers'],
     does: 'settings from the environment and the configuration file, checked once',
   },
   telemetry: { may: ['core'], does: 'logs' },
   admin: {
-    may: ['core', 'contract', 'wire', 'providers', 'store', 'cluster', 'gateway', 'identity'],
+    may: ['core', 'contract', 'wire', 'providers', 'store', 'cluster', 'gateway', 'identity', 'webhooks'],
     does: 'control-plane HTTP, one file per resource',
   },
   sandbox: { may: ['core'], does: 'the provider sandbox: a real HTTP server that plays every dialect' },
@@ -37,6 +41,7 @@ export const roots = [
   'compose.ts',
   'server.ts',
   'serve.ts',
+  'compose-webhooks.ts',
   'open-local-gateway.ts',
   'open-local-users.ts',
   'rotate-master-key.ts',

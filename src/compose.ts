@@ -2,31 +2,44 @@
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import type { ControlPlane } from './admin/router.ts'
+import type { BudgetAlert } from './cluster/budget-counter.ts'
+import { BudgetRegistry } from './cluster/budget-registry.ts'
 import { GateRegistry } from './cluster/gate-registry.ts'
+import { createKeyLimits } from './cluster/key-limits.ts'
 import { KeyRegistry } from './cluster/key-registry.ts'
+import { keepLoading, loadUsage } from './cluster/load-usage.ts'
 import { MemoryLimits } from './cluster/memory-limits.ts'
+import { OwnedModelRegistry } from './cluster/owned-model-registry.ts'
 import { ProviderKeyRegistry } from './cluster/provider-key-registry.ts'
+import { UsageLimits } from './cluster/usage-limits.ts'
+import { composeWebhooks, type Webhooks } from './compose-webhooks.ts'
 import { loadMasterKeys, openVault } from './config/master-key.ts'
 import type { Settings } from './config/settings.ts'
 import { steadyClock } from './core/clock.ts'
-import type { GatewayError } from './core/errors.ts'
+import { type GatewayError, invalidRequest } from './core/errors.ts'
 import type { KeyId } from './core/ids.ts'
+import { OWNED_PREFIX, type OwnedModel } from './core/owned-model.ts'
+import { createPlans, type Plans, type PlansSection } from './core/plan.ts'
 import { authenticate } from './gateway/authenticate.ts'
 import { createDataPlane } from './gateway/data-plane.ts'
-import { healthKeyPrefix, TargetOrder } from './gateway/order-targets.ts'
+import { healthKeyPrefix, readHealthKey, TargetOrder } from './gateway/order-targets.ts'
 import type { PipelinePorts } from './gateway/pipeline.ts'
 import type { ReachableProvider } from './gateway/plan-targets.ts'
+import { type ProbeResult, probeOwnedModel } from './gateway/probe-owned-model.ts'
 import { TargetHealth } from './gateway/target-health.ts'
 import { testGate } from './gateway/test-gate.ts'
 import { Journal } from './ledger/journal.ts'
 import type { LedgerEvent } from './ledger/ledger-event.ts'
+import { PastUsage, type PastUsageOptions } from './ledger/past-usage.ts'
 import { Shipper } from './ledger/shipper.ts'
 import type { Provider } from './providers/define.ts'
 import { type AddressOf, createRouter } from './server.ts'
 import { lockDataFolder } from './store/data-folder.ts'
 import { openStore, type Store } from './store/open-store.ts'
 import type { Log } from './telemetry/log.ts'
+import { AddressGuard, AddressRefusedError, type ResolveHost } from './upstream/address-guard.ts'
 import { Deadlines } from './upstream/deadlines.ts'
+import { TrustedHosts } from './upstream/trusted-hosts.ts'
 
 export const VERSION = packageJson.version
 
@@ -46,6 +59,10 @@ export interface ComposeOptions {
   readonly log: Log
   /** Provider id → an address that the operator did not have to give (the mounted sandbox's). */
   readonly knownAddresses?: ReadonlyMap<string, string>
+  /** From the operator's configuration file; absent: the plans that are built in. */
+  readonly plans?: PlansSection | undefined
+  /** The operating system's when absent. */
+  readonly resolveHost?: ResolveHost
 }
 
 /** @throws DataFolderInUseError, NewerDatabaseError or MigrationFailedError: there is no serving then */
@@ -53,13 +70,36 @@ export async function composeGatehouse({
   settings,
   log,
   knownAddresses,
+  plans: plansSection,
+  resolveHost,
 }: ComposeOptions): Promise<Gatehouse> {
-  const health = new TargetHealth(steadyClock)
-  const { lock, store, keys, gates, providerKeys } = await openState(settings, log, health)
+  // Before anything is opened: a setting that is wrong leaves nothing behind.
+  const trustedHosts = new TrustedHosts(settings.trustedHosts)
+  const addresses = new AddressGuard({ trustedHosts, resolve: resolveHost })
+  const { requestsPerMinute, concurrentCalls } = settings
+  const plans = createPlans(plansSection, { requestsPerMinute, concurrentCalls })
+  const limitsOf = createKeyLimits(plans)
+  const state = await openState({ settings, log, plans, limitsOf, addresses })
+  const { lock, store, keys, gates, ownedModels, providerKeys, usage, budgets, webhooks, health } = state
   const report = (event: LedgerEvent) => reportLedgerEvent(log, event)
   const journal = new Journal(settings.dataFolder, { onFailure: settings.ledgerFailure, report })
   const shipper = new Shipper(journal, (records) => store.calls.insertMany(records), { report })
-  shipper.start()
+  const closing = new AbortController()
+  const past = { segments: journal.closed.list(), nowMs: steadyClock.now(), signal: closing.signal }
+  const loading = keepLoading({
+    usage,
+    load: async () => {
+      const sums = await openPastUsage(store, log, past)
+      await loadUsage(usage, budgets, { sums, nowMs: past.nowMs })
+    },
+    signal: closing.signal,
+    onFailure: (error) =>
+      log.error({ err: error }, 'what was used before could not be read: calls with a quota or budget fail'),
+  }).then((isLoaded) => {
+    // Not before: what this process records is counted as it ends, and must not be in the sums as well.
+    if (isLoaded) shipper.start()
+  })
+  webhooks.sender.wake()
 
   const deadlines = new Deadlines()
   const providers = reachableProviders(settings, knownAddresses ?? new Map())
@@ -67,7 +107,9 @@ export async function composeGatehouse({
     clock: steadyClock,
     keys,
     gates,
-    limits: new MemoryLimits(),
+    ownedModels,
+    addresses,
+    limits: new MemoryLimits(steadyClock, usage),
     ledger: journal,
     credentials: providerKeys,
     providers,
@@ -87,6 +129,9 @@ export async function composeGatehouse({
     const { createIdentity } = await import('./identity/create-identity.ts')
     return createControlPlane({
       gates,
+      ownedModels,
+      checkAddress: (baseUrl) => checkAddress(addresses, baseUrl),
+      probeOwnedModel: (model) => probe(ports, model),
       keys,
       providerKeys,
       calls: store.calls,
@@ -97,7 +142,7 @@ export async function composeGatehouse({
       callerOfUser: (accountId, userId) => ({
         accountId,
         keyId: userId as string as KeyId,
-        limits: { requestsPerMinute: settings.requestsPerMinute, concurrentCalls: settings.concurrentCalls },
+        limits: limitsOf(accountId),
       }),
       identity: createIdentity({
         store,
@@ -105,6 +150,12 @@ export async function composeGatehouse({
         masterKey: () => loadMasterKeys(settings, process.env)[0],
         report: (message, cause) => log.warn({ err: cause }, `sign-in: ${message}`),
       }),
+      budgets,
+      webhooks: webhooks.registry,
+      testWebhook: (webhook) => webhooks.sender.sendTest(webhook),
+      checkWebhookAddress: (url) => addresses.check(url),
+      whenCounted: () => usage.whenCounted(),
+      quotaOf: (accountId) => usage.quotaOf(accountId, steadyClock.now()),
       providers: settings.providers.map((provider) => describeProvider(provider, settings, providers)),
       authenticate: (headers) => authenticate(ports, headers),
       testGate: (caller, gate) => testGate(ports, caller, gate),
@@ -129,34 +180,62 @@ export async function composeGatehouse({
     async close() {
       await keys.close()
       await providerKeys.close()
+      closing.abort()
+      await loading
       await shipper.stop()
       // What a failing store leaves behind is shipped at the next start.
       await shipper
         .ship()
         .catch((error) => log.warn({ err: error }, 'the journal could not be shipped; it is kept'))
       journal.close()
+      await webhooks.close()
       await store.close()
       lock.release()
     },
   }
 }
 
+interface StateOptions {
+  readonly settings: Settings
+  readonly log: Log
+  readonly plans: Plans
+  readonly limitsOf: ReturnType<typeof createKeyLimits>
+  readonly addresses: AddressGuard
+}
+
 /** What is on disk, and its image in memory. Nothing stays open when one part of it fails. */
-async function openState(settings: Settings, log: Log, health: TargetHealth) {
+async function openState({ settings, log, plans, limitsOf, addresses }: StateOptions) {
   const lock = lockDataFolder(settings.dataFolder)
   let store: Store | undefined
   try {
     store = await openStore({ path: join(settings.dataFolder, 'gatehouse.db') })
+    // One for all that is sealed: it notices a rotation of the master key.
+    const vault = openVault(settings)
     const gates = await GateRegistry.load({ gates: store.gates })
+    const ownedModels = await OwnedModelRegistry.load({
+      ownedModels: store.ownedModels,
+      vault,
+      onChanged: (accountId, slug) => health.forgetFailures(healthKeyPrefix(accountId, OWNED_PREFIX) + slug),
+      onUnopened: ({ accountId, slug }, error) =>
+        log.error(
+          { accountId, slug, err: error },
+          'the credential of an owned model cannot be decrypted: its calls fail',
+        ),
+    })
     const keys = await KeyRegistry.load({
       keys: store.keys,
-      limits: { requestsPerMinute: settings.requestsPerMinute, concurrentCalls: settings.concurrentCalls },
+      limitsOf,
       onFlushFailure: (error) =>
         log.error({ err: error }, 'last-used times could not be written; they are kept'),
     })
+    const webhooks: Webhooks = await composeWebhooks({ store, vault, log, addresses })
+    const health = new TargetHealth(steadyClock, (key, restsUntilMs) => {
+      const { accountId, target } = readHealthKey(key)
+      webhooks.degraded.note(accountId, target, restsUntilMs)
+    })
     const providerKeys = await ProviderKeyRegistry.load({
       keys: store.providerKeys,
-      vault: openVault(settings),
+      vault,
       platform: settings.providerKeys,
       onFlushFailure: (error) =>
         log.error({ err: error }, 'last-used times of provider keys could not be written; they are kept'),
@@ -168,12 +247,50 @@ async function openState(settings: Settings, log: Log, health: TargetHealth) {
           'a provider key cannot be decrypted: its calls fail',
         ),
     })
-    return { lock, store, keys, gates, providerKeys }
+    const onAlert = (alert: BudgetAlert) => webhooks.publishBudgetAlert(alert)
+    const usage = new UsageLimits({ plans, onAlert })
+    const budgets = await BudgetRegistry.load({ budgets: store.budgets, usage })
+    return { lock, store, keys, gates, ownedModels, providerKeys, usage, budgets, webhooks, health }
   } catch (error) {
     await store?.close()
     lock.release()
     throw error
   }
+}
+
+function openPastUsage(
+  store: Store,
+  log: Log,
+  past: Pick<PastUsageOptions, 'segments' | 'signal'>,
+): Promise<PastUsage> {
+  return PastUsage.open({
+    sums: store.usageSums,
+    segments: past.segments,
+    signal: past.signal,
+    onUnreadable: (path, cause) =>
+      log.error(
+        { path, err: cause },
+        'a segment of the journal cannot be read: quotas do not count what it holds',
+      ),
+  })
+}
+
+/** @throws GatewayError `invalid_request` naming the field */
+async function checkAddress(addresses: AddressGuard, baseUrl: string): Promise<void> {
+  try {
+    await addresses.check(baseUrl)
+  } catch (thrown) {
+    if (!(thrown instanceof AddressRefusedError)) throw thrown
+    throw invalidRequest(`baseUrl: ${thrown.message}`, 'baseUrl')
+  }
+}
+
+async function probe(ports: PipelinePorts, model: OwnedModel): Promise<ProbeResult> {
+  const upstream = ports.ownedModels.find(model.accountId, model.slug)
+  // Deleted in the same moment.
+  if (upstream === undefined)
+    return { status: 'unreachable', latencyMs: 0, detail: 'It is not registered any more.' }
+  return await probeOwnedModel(ports, model, upstream)
 }
 
 function reachableProviders(

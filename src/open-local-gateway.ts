@@ -21,12 +21,12 @@ export async function openLocalGateway(environment: Environment): Promise<LocalG
   const sandbox = given === undefined ? startSandbox() : undefined
   const knownAddresses = sandboxAddresses(given ?? sandbox?.url)
   const log = createLog(settings.logLevel)
-  const gatehouse = await whenFolderIsFree(() => composeGatehouse({ settings, log, knownAddresses })).catch(
-    async (error: unknown) => {
-      await sandbox?.stop()
-      throw error instanceof DataFolderInUseError ? withWayOut(error) : error
-    },
-  )
+  const gatehouse = await whenFolderIsFree(() =>
+    composeGatehouse({ settings, log, knownAddresses, plans: settings.plans }),
+  ).catch(async (error: unknown) => {
+    await sandbox?.stop()
+    throw error instanceof DataFolderInUseError ? withWayOut(error) : error
+  })
   const key = generateApiKey()
   gatehouse.keys.addEphemeral(key, { accountId: DEFAULT_ACCOUNT, name: 'command line' })
   return {

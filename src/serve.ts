@@ -23,7 +23,7 @@ export async function serve({ settings, withSandbox }: ServeOptions): Promise<vo
   for (const name of settings.unknownVariables) log.warn({ name }, 'unknown setting: is it misspelt?')
   const sandbox = withSandbox ? startSandbox() : undefined
   const knownAddresses = sandboxAddresses(settings.providerBaseUrls.get(sandboxProvider.id) ?? sandbox?.url)
-  const gatehouse = await composeGatehouse({ settings, log, knownAddresses }).catch(
+  const gatehouse = await composeGatehouse({ settings, log, knownAddresses, plans: settings.plans }).catch(
     async (error: unknown) => {
       // What listens keeps a process alive, also one that has failed.
       await sandbox?.stop()

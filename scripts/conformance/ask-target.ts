@@ -34,7 +34,7 @@ const GATE_ID = 'probe-gate'
 const caller = {
   accountId: 'acc_probe' as AccountId,
   keyId: 'key_probe' as KeyId,
-  limits: { requestsPerMinute: 1, concurrentCalls: 1 },
+  limits: { tokensPerMinute: 1, requestsPerMinute: 1, concurrentCalls: 1 },
 }
 const order = new TargetOrder(new TargetHealth(systemClock))
 
@@ -51,6 +51,7 @@ export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord):
       touch: () => {},
     },
     providers: new Map([[provider.id, reachable]]),
+    ownedModels: { find: () => undefined },
     order,
   }
   const [target] = planTargets(ports, caller, accepted, dialect).targets

@@ -1,4 +1,4 @@
-/** `/v1/account`: the account of whoever asks. What its plan allows is not known here. */
+/** `PATCH /v1/account`: the name of the account of whoever asks. What its plan allows is not known here. */
 import { createRoute } from '@hono/zod-openapi'
 import { noQuery } from '../contract/lists.ts'
 import { type AccountNameBody, accountNameBody, updateAccountBody } from '../contract/users.ts'
@@ -12,16 +12,6 @@ import {
 } from './control-plane-app.ts'
 
 const tags = ['Account']
-
-const showRoute = createRoute({
-  method: 'get',
-  path: '/v1/account',
-  operationId: 'getAccount',
-  summary: 'Show the account',
-  tags,
-  request: { query: noQuery },
-  responses: { 200: jsonContent(accountNameBody, 'The account.'), ...errorAnswers() },
-})
 
 const updateRoute = createRoute({
   method: 'patch',
@@ -37,11 +27,6 @@ export function bindAccountName(
   app: ControlPlaneApp,
   { accounts }: Pick<ControlPlaneDependencies, 'accounts'>,
 ): void {
-  app.openapi(showRoute, async (c) => {
-    const { accountId } = callerOf(c.env)
-    return c.json(toAccountNameBody(await accounts.find(accountId), accountId), 200)
-  })
-
   app.openapi(updateRoute, async (c) => {
     const { accountId } = callerOf(c.env)
     const { name } = c.req.valid('json')

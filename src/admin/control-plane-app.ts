@@ -1,14 +1,20 @@
 /** What every resource is bound with: the shape of the app and what it may reach. Imports no resource. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { BudgetRegistry } from '../cluster/budget-registry.ts'
 import type { GateRegistry } from '../cluster/gate-registry.ts'
 import type { KeyRegistry } from '../cluster/key-registry.ts'
+import type { OwnedModelRegistry } from '../cluster/owned-model-registry.ts'
 import type { ProviderKeyRegistry } from '../cluster/provider-key-registry.ts'
+import type { QuotaState } from '../cluster/usage-limits.ts'
 import { errorBody } from '../contract/errors.ts'
 import type { ProviderBody } from '../contract/providers.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, UserId } from '../core/ids.ts'
+import type { OwnedModel } from '../core/owned-model.ts'
+import type { Webhook } from '../core/webhook.ts'
 import type { Caller } from '../gateway/ports.ts'
+import type { ProbeResult } from '../gateway/probe-owned-model.ts'
 import type { TargetTest } from '../gateway/test-gate.ts'
 import type { Identity, Visitor } from '../identity/identity.ts'
 import type { AccountTableStore } from '../store/accounts.ts'
@@ -16,10 +22,18 @@ import type { CallTableStore } from '../store/calls.ts'
 import type { InvitationTableStore } from '../store/invitations.ts'
 import type { MemberTableStore } from '../store/members.ts'
 import type { UserTableStore } from '../store/users.ts'
+import type { CheckAddress } from '../webhooks/check-address.ts'
+import type { PostOutcome } from '../webhooks/post-delivery.ts'
+import type { WebhookRegistry } from '../webhooks/webhook-registry.ts'
 import type { ControlPlaneCaller } from './authenticate-caller.ts'
 
 export interface ControlPlaneDependencies {
-  readonly gates: Pick<GateRegistry, 'find' | 'list' | 'create' | 'update' | 'delete'>
+  readonly gates: Pick<GateRegistry, 'find' | 'list' | 'create' | 'update' | 'delete' | 'whileUnchanged'>
+  readonly ownedModels: Pick<OwnedModelRegistry, 'show' | 'list' | 'create' | 'update' | 'delete'>
+  /** Resolves when an owned model may have this address. @throws GatewayError `invalid_request` naming `baseUrl` */
+  readonly checkAddress: (baseUrl: string) => Promise<void>
+  /** Asks the model with its stored credential; never rejects. */
+  readonly probeOwnedModel: (model: OwnedModel) => Promise<ProbeResult>
   readonly keys: Pick<KeyRegistry, 'list' | 'create' | 'import' | 'delete'>
   readonly providerKeys: Pick<ProviderKeyRegistry, 'list' | 'set' | 'setActive' | 'delete'>
   readonly calls: Pick<CallTableStore, 'list' | 'find'>
@@ -29,6 +43,13 @@ export interface ControlPlaneDependencies {
   readonly users: Pick<UserTableStore, 'listSessions' | 'deleteSession'>
   readonly identity: Identity
   readonly callerOfUser: (accountId: AccountId, userId: UserId) => Caller
+  readonly budgets: Pick<BudgetRegistry, 'list' | 'get' | 'create' | 'update' | 'delete' | 'windowOf'>
+  readonly webhooks: Pick<WebhookRegistry, 'list' | 'get' | 'create' | 'update' | 'delete'>
+  readonly testWebhook: (webhook: Webhook) => Promise<PostOutcome>
+  readonly checkWebhookAddress: CheckAddress
+  /** Resolves when budgets and quotas count what was used before the start; undefined: they do. */
+  readonly whenCounted: () => Promise<void> | undefined
+  readonly quotaOf: (accountId: AccountId) => QuotaState
   /** The catalog and the operator's own; a gate's targets may name these providers and no others. */
   readonly providers: readonly ProviderBody[]
   /** @throws GatewayError `unauthorized` */
@@ -66,7 +87,7 @@ const ERROR_DESCRIPTIONS = {
   401: 'The key or the session is missing or not valid.',
   403: "It is the owner's to do, or did not come from the gateway's own pages.",
   404: 'There is no such thing in this account.',
-  409: 'It exists already.',
+  409: 'It exists already, or is still in use.',
   413: 'The body is too large.',
   429: 'Too many attempts; `retry-after` says when to come back.',
   503: 'It cannot be done at the moment.',

@@ -1,17 +1,25 @@
 /** A control plane over a store in memory, for the tests of this folder, and tables of requests to run against it. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { BudgetRegistry } from '../cluster/budget-registry.ts'
 import { GateRegistry } from '../cluster/gate-registry.ts'
+import { createKeyLimits } from '../cluster/key-limits.ts'
 import { KeyRegistry } from '../cluster/key-registry.ts'
+import { OwnedModelRegistry } from '../cluster/owned-model-registry.ts'
 import { ProviderKeyRegistry } from '../cluster/provider-key-registry.ts'
+import { UsageLimits } from '../cluster/usage-limits.ts'
 import { hashApiKey } from '../core/api-key.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type GateId, type KeyId, type UserId } from '../core/ids.ts'
+import { createPlans } from '../core/plan.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
 import type { Caller } from '../gateway/ports.ts'
 import { createIdentity } from '../identity/create-identity.ts'
 import { openStore } from '../store/open-store.ts'
+import { AddressGuard } from '../upstream/address-guard.ts'
+import { TrustedHosts } from '../upstream/trusted-hosts.ts'
+import { WebhookRegistry } from '../webhooks/webhook-registry.ts'
 import { createControlPlane } from './router.ts'
 
 export const testKey = `sk-svc-${'5a'.repeat(32)}`
@@ -54,10 +62,11 @@ async function start() {
   const clock = { now: () => time.now++ }
   const failures: GatewayError[] = []
   const store = await openStore({ path: ':memory:' })
-  const limits = { requestsPerMinute: 60, concurrentCalls: 5 }
-  const keys = await KeyRegistry.load({ keys: store.keys, limits, clock })
+  const limitsOf = createKeyLimits(createPlans())
+  const keys = await KeyRegistry.load({ keys: store.keys, limitsOf, clock })
   const gates = await GateRegistry.load({ gates: store.gates, clock })
-  const vault = createVault([new Secret('ab'.repeat(32))])
+  const vault = createVault([new Secret('7c'.repeat(32))])
+  const ownedModels = await OwnedModelRegistry.load({ ownedModels: store.ownedModels, vault, clock })
   const providerKeys = await ProviderKeyRegistry.load({
     keys: store.providerKeys,
     vault,
@@ -86,7 +95,7 @@ async function start() {
   const callerOfUser = (accountId: AccountId, userId: UserId): Caller => ({
     accountId,
     keyId: userId as string as KeyId,
-    limits,
+    limits: limitsOf(accountId),
   })
   const testGate = async (_caller: Caller, gate: Gate) =>
     gate.targets.map(({ model }) => ({
@@ -96,12 +105,44 @@ async function start() {
       latencyMs: 3,
       dialect: 'openai-chat' as const,
     }))
-  const resources = { gates, keys, providerKeys, calls, accounts, members, invitations, users, providers }
-  const dependencies = { ...resources, identity, callerOfUser, authenticate, onFailure, testGate }
-  const controlPlane = createControlPlane(dependencies)
+  const resources = {
+    gates,
+    ownedModels,
+    keys,
+    providerKeys,
+    calls,
+    accounts,
+    members,
+    invitations,
+    users,
+    providers,
+  }
+  const usage = new UsageLimits({ plans: createPlans() })
+  const budgets = await BudgetRegistry.load({ budgets: store.budgets, usage, clock })
+  const webhooks = await WebhookRegistry.load({ webhooks: store.webhooks, vault, clock })
+  const guard = new AddressGuard({
+    trustedHosts: new TrustedHosts([]),
+    resolve: async () => ['93.184.215.14'],
+  })
+  const controlPlane = createControlPlane({
+    ...resources,
+    identity,
+    callerOfUser,
+    budgets,
+    webhooks,
+    testWebhook: async () => ({ delivered: false, status: 500, detail: 'answered 500' }),
+    checkAddress: async () => undefined,
+    checkWebhookAddress: (url) => guard.check(url),
+    probeOwnedModel: async () => ({ status: 'reachable', latencyMs: 7, httpStatus: 200 }),
+    whenCounted: () => usage.whenCounted(),
+    quotaOf: (accountId) => usage.quotaOf(accountId, clock.now()),
+    authenticate,
+    testGate,
+    onFailure,
+  })
   const demo = { id: 'demo' as GateId, description: '', targets: [target], timeoutMs: 1000, maxRetries: 1 }
   await gates.create(DEFAULT_ACCOUNT, demo)
-  return { time, failures, store, keys, providerKeys, gates, controlPlane }
+  return { time, failures, store, keys, providerKeys, gates, ownedModels, usage, webhooks, controlPlane }
 }
 
 /** A fresh one for every test of the file. */

@@ -98,7 +98,7 @@ describe('creating a gate', () => {
       create,
       { targets: [{ model: 'opnai/gpt-5' }] },
       400,
-      'targets[0].model: names a provider that is not known; known are mistral, openai',
+      'targets[0].model: names a provider that is not known; known are mistral, openai, owned',
     ],
     [
       'a provider named like a built-in property',

@@ -14,6 +14,7 @@ import {
 import { noQuery, pageQuery } from '../contract/lists.ts'
 import type { Gate, GateDefaults } from '../core/gate.ts'
 import type { GateId } from '../core/ids.ts'
+import { OWNED_PREFIX } from '../core/owned-model.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -21,6 +22,7 @@ import {
   errorAnswers,
   jsonContent,
 } from './control-plane-app.ts'
+import { assertKnownOwnedModels } from './owned-models.ts'
 import { decodeCursor, isAfter, type Position, toPage } from './paging.ts'
 import { refuse, refuseProblems } from './refusals.ts'
 
@@ -81,8 +83,11 @@ const deleteRoute = createRoute({
   responses: { 204: { description: 'It is gone.' }, ...errorAnswers(404) },
 })
 
-export function bindGates(app: ControlPlaneApp, { gates, providers }: ControlPlaneDependencies): void {
-  const providerIds = providers.map((provider) => provider.id)
+export function bindGates(
+  app: ControlPlaneApp,
+  { gates, ownedModels, providers }: ControlPlaneDependencies,
+): void {
+  const providerIds = [...providers.map((provider) => provider.id), OWNED_PREFIX]
 
   app.openapi(listRoute, (c) => {
     const { limit, cursor } = c.req.valid('query')
@@ -97,11 +102,15 @@ export function bindGates(app: ControlPlaneApp, { gates, providers }: ControlPla
     async (c) => {
       const { id, defaults, ...settings } = c.req.valid('json')
       assertKnownProviders(settings.targets, providerIds)
-      const gate = await gates.create(callerOf(c.env).accountId, {
+      const { accountId } = callerOf(c.env)
+      const created = {
         ...settings,
         id: id as GateId | undefined,
         defaults: toDefaults(defaults),
-      })
+      }
+      const gate = await gates.create(accountId, created, () =>
+        assertKnownOwnedModels(ownedModels, accountId, settings.targets),
+      )
       return c.json(toGateBody(gate), 201)
     },
     refuseProblems(createGateNotes),
@@ -116,12 +125,17 @@ export function bindGates(app: ControlPlaneApp, { gates, providers }: ControlPla
   app.openapi(
     updateRoute,
     async (c) => {
-      const { defaults, ...changes } = c.req.valid('json')
-      if (changes.targets !== undefined) assertKnownProviders(changes.targets, providerIds)
-      const gate = await gates.update(callerOf(c.env).accountId, c.req.valid('param').id, {
-        ...changes,
+      const { defaults, ...settings } = c.req.valid('json')
+      const { targets } = settings
+      if (targets !== undefined) assertKnownProviders(targets, providerIds)
+      const { accountId } = callerOf(c.env)
+      const changes = {
+        ...settings,
         defaults: defaults === undefined ? undefined : toDefaults(defaults),
-      })
+      }
+      const gate = await gates.update(accountId, c.req.valid('param').id, changes, () =>
+        assertKnownOwnedModels(ownedModels, accountId, targets ?? []),
+      )
       return c.json(toGateBody(gate), 200)
     },
     refuseProblems(updateGateNotes),

@@ -201,7 +201,7 @@ const ERRORS: Readonly<Record<number, string>> = {
   401: 'The key is missing or not valid.',
   404: 'There is no gate with this id.',
   413: 'The body is too large.',
-  429: 'Too many calls with this key; `retry-after` says when to come back.',
+  429: "Too many calls or tokens with this key: `retry-after` says when to come back, `x-ratelimit-*` what is allowed. Or the account's quota or a budget is used up: then `x-should-retry` is `false`.",
   500: 'The gateway failed.',
   502: 'The provider failed, or refused our credential.',
   503: 'The gateway cannot serve at the moment.',

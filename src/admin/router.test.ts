@@ -19,7 +19,23 @@ describe('every route', () => {
     ['DELETE', '/v1/keys/key_1'],
     ['GET', '/v1/logs'],
     ['GET', '/v1/logs/req_1'],
+    ['GET', '/v1/owned-models'],
+    ['POST', '/v1/owned-models'],
+    ['GET', '/v1/owned-models/slug_1'],
+    ['PATCH', '/v1/owned-models/slug_1'],
+    ['DELETE', '/v1/owned-models/slug_1'],
     ['GET', '/v1/providers'],
+    ['GET', '/v1/budgets'],
+    ['POST', '/v1/budgets'],
+    ['GET', '/v1/budgets/bud_1'],
+    ['PATCH', '/v1/budgets/bud_1'],
+    ['DELETE', '/v1/budgets/bud_1'],
+    ['GET', '/v1/webhooks'],
+    ['POST', '/v1/webhooks'],
+    ['GET', '/v1/webhooks/wh_1'],
+    ['PATCH', '/v1/webhooks/wh_1'],
+    ['DELETE', '/v1/webhooks/wh_1'],
+    ['POST', '/v1/webhooks/wh_1/test'],
     ['GET', '/v1/provider-keys'],
     ['PUT', '/v1/provider-keys/openai'],
     ['PATCH', '/v1/provider-keys/openai'],
@@ -86,7 +102,7 @@ describe('every route', () => {
     )
     const listed = routes.map(
       ([method, path]) =>
-        `${method} ${path.replace(/\/(demo|key_1|req_1|openai|user_1|inv_1|sess_1)\b/, '/x')}`,
+        `${method} ${path.replace(/\/(demo|key_1|req_1|slug_1|openai|user_1|inv_1|sess_1|bud_1|wh_1)\b/, '/x')}`,
     )
     expect(listed.sort()).toEqual(described.sort())
   })

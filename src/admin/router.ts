@@ -5,8 +5,10 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
+import { bindAccount } from './account.ts'
 import { bindAccountName } from './account-name.ts'
 import { authenticateCaller } from './authenticate-caller.ts'
+import { bindBudgets } from './budgets.ts'
 import { bindConformance } from './conformance.ts'
 import type { ControlPlaneApp, ControlPlaneBindings, ControlPlaneDependencies } from './control-plane-app.ts'
 import { bindGateTests } from './gate-tests.ts'
@@ -16,12 +18,14 @@ import { bindKeys } from './keys.ts'
 import { bindLogs } from './logs.ts'
 import { bindMembers } from './members.ts'
 import { bindOpenApi, OPENAPI_PATH } from './openapi.ts'
+import { bindOwnedModels } from './owned-models.ts'
 import { bindProviderKeys } from './provider-keys.ts'
 import { bindProviders } from './providers.ts'
 import { readJsonBody } from './read-json-body.ts'
 import { refuseProblems, toErrorResponse } from './refusals.ts'
 import { bindSessions } from './sessions.ts'
 import { bindSignIn } from './sign-in.ts'
+import { bindWebhooks } from './webhooks.ts'
 
 export interface ControlPlane {
   /** Answers every request, unknown paths too (404); never rejects. */
@@ -31,7 +35,7 @@ export interface ControlPlane {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 /** What may be asked for without saying more. */
-const BODILESS_PATH = /^\/v1\/gates\/[^/]+\/test$/
+const BODILESS_PATH = /^\/v1\/(?:gates|webhooks)\/[^/]+\/test$/
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   OPENAPI_PATH,
   '/v1/auth',
@@ -48,9 +52,13 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
   bindGates(app, dependencies)
   bindGateTests(app, dependencies)
   bindKeys(app, dependencies)
+  bindOwnedModels(app, dependencies)
   bindProviderKeys(app, dependencies)
   bindLogs(app, dependencies)
   bindProviders(app, dependencies)
+  bindAccount(app, dependencies)
+  bindBudgets(app, dependencies)
+  bindWebhooks(app, dependencies)
   bindConformance(app)
   bindAccountName(app, dependencies)
   bindMembers(app, dependencies)

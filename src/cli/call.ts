@@ -69,27 +69,38 @@ export function bindCall(program: Command, context: CliContext): void {
     })
 }
 
-/** The first endpoint whose format one of the gate's providers speaks; with a suffix only fill-in-the-middle will do. */
+/**
+ * The first endpoint whose format the gate's first target speaks, so that it is asked first here too; else one that another
+ * target speaks. With a suffix only fill-in-the-middle will do.
+ */
 async function findEndpoint(client: Client, question: CallQuestion): Promise<CallEndpoint> {
   const gate = await client.json(`/v1/gates/${encodeURIComponent(question.gate)}`, 'id')
   const providers = (await client.json('/v1/providers', 'data')).data as readonly JsonObject[]
-  const dialects = new Set<unknown>()
-  for (const target of targetsOf(gate)) {
-    const provider = providers.find((candidate) => target.startsWith(`${candidate.id}/`))
-    for (const dialect of (provider?.dialects as string[] | undefined) ?? []) dialects.add(dialect)
-  }
   const fitting = Object.keys(CALL_ENDPOINTS).filter((name) => name !== FIM || question.system === undefined)
   const order = question.suffix === undefined ? fitting : [FIM]
-  const endpoint = order
-    .map((name) => CALL_ENDPOINTS[name])
-    .find((candidate) => candidate !== undefined && dialects.has(candidate.dialect))
-  if (endpoint === undefined) {
-    throw new CliError(
-      'failed',
-      `No target of the gate '${question.gate}' speaks a format that fits this call.`,
-    )
+  for (const target of targetsOf(gate)) {
+    const dialects = await dialectsOf(client, target, providers)
+    const endpoint = order
+      .map((name) => CALL_ENDPOINTS[name])
+      .find((candidate) => candidate !== undefined && dialects.includes(candidate.dialect))
+    if (endpoint !== undefined) return endpoint
   }
-  return endpoint
+  throw new CliError(
+    'failed',
+    `No target of the gate '${question.gate}' speaks a format that fits this call.`,
+  )
+}
+
+async function dialectsOf(
+  client: Client,
+  target: string,
+  providers: readonly JsonObject[],
+): Promise<readonly unknown[]> {
+  const [prefix, slug = ''] = target.split('/')
+  if (prefix === 'owned')
+    return [(await client.json(`/v1/owned-models/${encodeURIComponent(slug)}`, 'slug')).dialect]
+  const dialects = providers.find((candidate) => candidate.id === prefix)?.dialects
+  return Array.isArray(dialects) ? dialects : []
 }
 
 async function callGate(

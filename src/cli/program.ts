@@ -1,5 +1,7 @@
 /** The command line, one bind call per command. Must not know how a gateway is made: the context does. */
 import { Command, CommanderError } from 'commander'
+import { bindAccount } from './account.ts'
+import { bindBudgets } from './budgets.ts'
 import { bindCall } from './call.ts'
 import { CliError, EXIT_CODE_HELP, EXIT_CODES, reportError } from './cli-error.ts'
 import type { CliContext, ServeFlags } from './context.ts'
@@ -7,11 +9,13 @@ import { bindGates } from './gates.ts'
 import { bindKeys } from './keys.ts'
 import { bindMasterKey } from './master-key.ts'
 import { onReaderGone } from './output.ts'
+import { bindOwnedModels } from './owned-models.ts'
 import { example, parsePort } from './program-parts.ts'
 import { bindProviderKeys } from './provider-keys.ts'
 import { bindProviders } from './providers.ts'
 import { bindSandbox } from './sandbox.ts'
 import { bindUsers } from './users.ts'
+import { bindWebhooks } from './webhooks.ts'
 
 const WHERE_TO = `
 Commands other than serve and sandbox talk to the gateway at GATEHOUSE_URL with the key GATEHOUSE_API_KEY.
@@ -37,11 +41,15 @@ export async function runProgram(context: CliContext, argv: readonly string[]): 
   bindSandbox(program)
   bindKeys(program, context)
   bindGates(program, context)
+  bindOwnedModels(program, context)
   bindProviderKeys(program, context)
   bindMasterKey(program, context)
   bindProviders(program, context)
   bindUsers(program, context)
   bindCall(program, context)
+  bindAccount(program, context)
+  bindBudgets(program, context)
+  bindWebhooks(program, context)
   inheritSettings(program, program)
   try {
     await program.parseAsync([...argv], { from: 'user' })

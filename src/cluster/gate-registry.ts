@@ -60,9 +60,13 @@ export class GateRegistry implements GateStore {
     return gates.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
   }
 
-  /** @throws GatewayError `conflict` when the account has a gate with this id. */
-  create(accountId: AccountId, settings: NewGate): Promise<Gate> {
+  /**
+   * @param assertUsable runs when no other write can come between it and this one; what it throws prevents this one
+   * @throws GatewayError `conflict` when the account has a gate with this id.
+   */
+  create(accountId: AccountId, settings: NewGate, assertUsable?: () => void): Promise<Gate> {
     return this.#inTurn(async () => {
+      assertUsable?.()
       const now = this.#clock.now()
       const id = settings.id ?? createGateId()
       const gate: Gate = {
@@ -87,11 +91,17 @@ export class GateRegistry implements GateStore {
     })
   }
 
-  /** @throws GatewayError `gate_not_found` */
-  update(accountId: AccountId, gateId: string, changes: GateChanges): Promise<Gate> {
+  /** @param assertUsable as in `create`. @throws GatewayError `gate_not_found` */
+  update(
+    accountId: AccountId,
+    gateId: string,
+    changes: GateChanges,
+    assertUsable?: () => void,
+  ): Promise<Gate> {
     return this.#inTurn(async () => {
       const current = this.find(accountId, gateId)
       if (current === undefined) throw gateNotFound()
+      assertUsable?.()
       const gate: Gate = {
         ...current,
         displayName: changes.displayName ?? current.displayName,
@@ -119,6 +129,11 @@ export class GateRegistry implements GateStore {
       await this.#gates.delete(accountId, gate.id)
       this.#byAccount.get(accountId)?.delete(gateId)
     })
+  }
+
+  /** Runs `work`, which depends on what the gates are, while none of them can change. */
+  whileUnchanged<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#inTurn(work)
   }
 
   #remember(gate: Gate): void {

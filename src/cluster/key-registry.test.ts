@@ -6,7 +6,8 @@ import { Secret } from '../core/secret.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { KeyRegistry } from './key-registry.ts'
 
-const limits = { requestsPerMinute: 60, concurrentCalls: 5 }
+const limits = { requestsPerMinute: 60, tokensPerMinute: 1000, concurrentCalls: 5 }
+const limitsOf = () => limits
 const label = { accountId: DEFAULT_ACCOUNT, name: 'production' }
 const stranger = 'acct_stranger' as AccountId
 
@@ -15,7 +16,7 @@ let registry: KeyRegistry
 
 beforeEach(async () => {
   store = await openStore({ path: ':memory:' })
-  registry = await KeyRegistry.load({ keys: store.keys, limits })
+  registry = await KeyRegistry.load({ keys: store.keys, limitsOf })
 })
 afterEach(async () => {
   await registry.close()
@@ -35,7 +36,7 @@ test('a created key is accepted at once, and by the next process', async () => {
   const caller = { accountId: DEFAULT_ACCOUNT, keyId: record.id, limits }
   expect(key.reveal()).toMatch(/^sk-svc-[0-9a-f]{64}$/)
   expect(registry.find(hashApiKey(key.reveal()))).toEqual(caller)
-  const next = await KeyRegistry.load({ keys: store.keys, limits })
+  const next = await KeyRegistry.load({ keys: store.keys, limitsOf })
   expect(next.find(hashApiKey(key.reveal()))).toEqual(caller)
   await next.close()
 })
@@ -109,7 +110,7 @@ test('a key that the store failed to delete stays in force', async () => {
     },
   })
   const { record, key } = await registry.create(label)
-  const failing = await KeyRegistry.load({ keys, limits })
+  const failing = await KeyRegistry.load({ keys, limitsOf })
   expect(failing.delete(DEFAULT_ACCOUNT, record.id)).rejects.toThrow('disk on fire')
   expect(failing.find(hashApiKey(key.reveal()))).toBeDefined()
   await failing.close()
@@ -129,7 +130,7 @@ test('a key imported anew while it is being deleted stays in force', async () =>
       return result
     },
   }
-  const racing = await KeyRegistry.load({ keys, limits })
+  const racing = await KeyRegistry.load({ keys, limitsOf })
   await racing.delete(DEFAULT_ACCOUNT, first.id)
   expect(racing.find(hashApiKey(key.reveal()))?.keyId).toBe(second as KeyId)
   expect(racing.list(DEFAULT_ACCOUNT).map(({ id }) => id)).toEqual([second as KeyId])
@@ -146,7 +147,7 @@ test('last-used times show at once, never go back, and reach the store in one st
       written.push(lastUsed)
     },
   }
-  const batching = await KeyRegistry.load({ keys, limits })
+  const batching = await KeyRegistry.load({ keys, limitsOf })
   const a = (await batching.create(label)).record.id
   const b = (await batching.create(label)).record.id
   const gone = (await batching.create(label)).record.id
@@ -180,7 +181,7 @@ test('times are written without being asked for', async () => {
     delete: async () => true,
     saveLastUsed: async (lastUsed: ReadonlyMap<KeyId, number>) => resolve(lastUsed),
   }
-  const ticking = await KeyRegistry.load({ keys, limits, flushIntervalMs: 1 })
+  const ticking = await KeyRegistry.load({ keys, limitsOf, flushIntervalMs: 1 })
   const { record } = await ticking.create(label)
   ticking.touch(record.id, 4242)
   expect(await promise).toEqual(new Map([[record.id, 4242]]))
@@ -200,7 +201,7 @@ test('times that could not be written are told of and written the next time', as
       await store.keys.saveLastUsed(lastUsed)
     },
   }
-  const flaky = await KeyRegistry.load({ keys, limits, onFlushFailure: (error) => failures.push(error) })
+  const flaky = await KeyRegistry.load({ keys, limitsOf, onFlushFailure: (error) => failures.push(error) })
   flaky.touch(record.id, 4242)
   await flaky.close()
   expect(failures).toHaveLength(1)

@@ -19,8 +19,8 @@ import type { KeyTableStore } from '../store/keys.ts'
 
 export interface KeyRegistryOptions {
   readonly keys: Pick<KeyTableStore, 'loadAll' | 'insert' | 'delete' | 'saveLastUsed'>
-  /** What every key may use; plans will tell them apart. */
-  readonly limits: KeyLimits
+  /** What the keys of an account may use. */
+  readonly limitsOf: (accountId: AccountId) => KeyLimits
   readonly clock?: Clock
   /** How long a last-used time waits in memory. */
   readonly flushIntervalMs?: number
@@ -50,7 +50,7 @@ const DEFAULT_FLUSH_INTERVAL_MS = 5_000
 
 export class KeyRegistry implements KeyStore {
   readonly #keys: KeyRegistryOptions['keys']
-  readonly #limits: KeyLimits
+  readonly #limitsOf: KeyRegistryOptions['limitsOf']
   readonly #clock: Clock
   readonly #onFlushFailure: (error: unknown) => void
   readonly #byHash = new Map<string, Entry>()
@@ -60,7 +60,7 @@ export class KeyRegistry implements KeyStore {
 
   private constructor(options: KeyRegistryOptions) {
     this.#keys = options.keys
-    this.#limits = options.limits
+    this.#limitsOf = options.limitsOf
     this.#clock = options.clock ?? systemClock
     this.#onFlushFailure = options.onFlushFailure ?? (() => {})
     this.#timer = setInterval(
@@ -186,7 +186,11 @@ export class KeyRegistry implements KeyStore {
   }
 
   #remember(record: ApiKey, { isEphemeral = false }: { readonly isEphemeral?: boolean } = {}): void {
-    const caller: Caller = { accountId: record.accountId, keyId: record.id, limits: this.#limits }
+    const caller: Caller = {
+      accountId: record.accountId,
+      keyId: record.id,
+      limits: this.#limitsOf(record.accountId),
+    }
     const entry: Entry = { record, caller, isEphemeral, lastUsedAt: record.lastUsedAt }
     this.#byHash.set(record.sha256, entry)
     this.#byId.set(record.id, entry)

@@ -3,15 +3,32 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../core/errors.ts'
 import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
-import type { Caller, Ticket } from '../gateway/ports.ts'
-import { formatDuration, MemoryLimits } from './memory-limits.ts'
+import type { CallAhead, Caller, Spent, Ticket } from '../gateway/ports.ts'
+import { formatDuration } from './limit-refusals.ts'
+import { MemoryLimits } from './memory-limits.ts'
 
 function createCaller(
   requestsPerMinute: number,
   concurrentCalls = Number.POSITIVE_INFINITY,
   key = 'key_1',
 ): Caller {
-  return { accountId: DEFAULT_ACCOUNT, keyId: key as KeyId, limits: { requestsPerMinute, concurrentCalls } }
+  const limits = { requestsPerMinute, concurrentCalls, tokensPerMinute: Number.POSITIVE_INFINITY }
+  return { accountId: DEFAULT_ACCOUNT, keyId: key as KeyId, limits }
+}
+
+const AHEAD: CallAhead = { gateId: 'gate', startedAtMs: 1_790_000_000_000, estimatedTokens: 0 }
+const NOTHING: Spent = {
+  tokens: 0,
+  cost: { microUsd: null, status: 'unknown', source: null },
+  countsForQuota: true,
+  endedAtMs: 0,
+}
+
+/** Of calls that use no tokens. */
+class CallLimits extends MemoryLimits {
+  override admit(caller: Caller, call: CallAhead = AHEAD): Ticket {
+    return super.admit(caller, call)
+  }
 }
 
 function createClock(startMs = 1_790_000_000_000) {
@@ -23,7 +40,7 @@ function createClock(startMs = 1_790_000_000_000) {
   }
 }
 
-function attempt(limits: MemoryLimits, caller: Caller): Ticket | GatewayError {
+function attempt(limits: CallLimits, caller: Caller): Ticket | GatewayError {
   try {
     return limits.admit(caller)
   } catch (error) {
@@ -39,7 +56,7 @@ function isTicket(result: Ticket | GatewayError): result is Ticket {
 describe('requests per minute', () => {
   test('a fresh key may send its whole minute at once, and is then told when to come back', () => {
     const clock = createClock()
-    const limits = new MemoryLimits(clock)
+    const limits = new CallLimits(clock)
     const caller = createCaller(60)
     for (let sent = 1; sent <= 60; sent += 1) {
       expect(limits.admit(caller).headers).toEqual({
@@ -70,26 +87,26 @@ describe('requests per minute', () => {
   })
 
   test('keys do not share a bucket', () => {
-    const limits = new MemoryLimits(createClock())
+    const limits = new CallLimits(createClock())
     expect(isTicket(attempt(limits, createCaller(1, 5, 'key_a')))).toBe(true)
     expect(isTicket(attempt(limits, createCaller(1, 5, 'key_a')))).toBe(false)
     expect(isTicket(attempt(limits, createCaller(1, 5, 'key_b')))).toBe(true)
   })
 
   test('a limit of 0 admits nothing, one without an end admits everything and names no number', () => {
-    const limits = new MemoryLimits(createClock())
+    const limits = new CallLimits(createClock())
     expect(attempt(limits, createCaller(0))).toMatchObject({ headers: { 'retry-after': '60' } })
     const free = createCaller(Number.POSITIVE_INFINITY, 5, 'key_free')
     for (let sent = 0; sent < 1000; sent += 1) {
       const ticket = limits.admit(free)
       expect(ticket.headers).toEqual({})
-      ticket.release()
+      ticket.settle(NOTHING)
     }
   })
 
   test('a changed limit holds from the next request on', () => {
     const clock = createClock()
-    const limits = new MemoryLimits(clock)
+    const limits = new CallLimits(clock)
     for (let sent = 0; sent < 50; sent += 1) limits.admit(createCaller(100))
     expect(limits.admit(createCaller(10)).headers['x-ratelimit-remaining-requests']).toBe('9')
     clock.nowMs += 1000
@@ -98,7 +115,7 @@ describe('requests per minute', () => {
 
   test('a clock that is set back by a day neither gives requests away nor blocks the key for a day', () => {
     const clock = createClock()
-    const limits = new MemoryLimits(clock)
+    const limits = new CallLimits(clock)
     const caller = createCaller(1)
     limits.admit(caller)
     clock.nowMs -= 86_400_000
@@ -112,7 +129,7 @@ describe('requests per minute', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20_000 }), waits, (requestsPerMinute, waitsMs) => {
         const clock = createClock()
-        const limits = new MemoryLimits(clock)
+        const limits = new CallLimits(clock)
         const caller = createCaller(requestsPerMinute)
         for (const waitMs of waitsMs) {
           clock.nowMs += waitMs
@@ -135,7 +152,7 @@ describe('requests per minute', () => {
         fc.integer({ min: 1, max: 977 }),
         (requestsPerMinute, spacingMs) => {
           const clock = createClock()
-          const limits = new MemoryLimits(clock)
+          const limits = new CallLimits(clock)
           const caller = createCaller(requestsPerMinute)
           while (isTicket(attempt(limits, caller))) {
             // Empties the bucket, so that only the refill is measured.
@@ -166,7 +183,7 @@ describe('requests per minute', () => {
 
 describe('concurrent calls', () => {
   test('the next one is refused until one is released, and costs no request', () => {
-    const limits = new MemoryLimits(createClock())
+    const limits = new CallLimits(createClock())
     const caller = createCaller(10, 2)
     const first = limits.admit(caller)
     limits.admit(caller)
@@ -178,17 +195,17 @@ describe('concurrent calls', () => {
         headers: { 'retry-after': '1', 'retry-after-ms': '1000', 'x-ratelimit-remaining-requests': '8' },
       })
     }
-    first.release()
+    first.settle(NOTHING)
     expect(limits.admit(caller).headers['x-ratelimit-remaining-requests']).toBe('7')
   })
 
   test('releasing twice gives one place back', () => {
-    const limits = new MemoryLimits(createClock())
+    const limits = new CallLimits(createClock())
     const caller = createCaller(10, 2)
     const first = limits.admit(caller)
     limits.admit(caller)
-    first.release()
-    first.release()
+    first.settle(NOTHING)
+    first.settle(NOTHING)
     expect(isTicket(attempt(limits, caller))).toBe(true)
     expect(isTicket(attempt(limits, caller))).toBe(false)
   })
@@ -209,7 +226,7 @@ test('any interleaving of calls, releases and time agrees with an exact model in
       fc.array(step, { maxLength: 400, size: 'max' }),
       (perMinute, concurrent, steps) => {
         const clock = createClock()
-        const limits = new MemoryLimits(clock)
+        const limits = new CallLimits(clock)
         // The model: sixty-thousandths of a request as BigInt, brought up to date at every step.
         const full = BigInt(perMinute) * 60_000n
         const model = new Map<string, { parts: bigint; tickets: Ticket[]; admittedAtMs: number[] }>()
@@ -224,8 +241,8 @@ test('any interleaving of calls, releases and time agrees with an exact model in
           } else if (current.type === 'release') {
             const [released] = open.splice(open.length === 0 ? 0 : current.at % open.length, 1)
             if (released === undefined) continue
-            released.ticket.release()
-            released.ticket.release()
+            released.ticket.settle(NOTHING)
+            released.ticket.settle(NOTHING)
             const state = model.get(released.key)
             if (state !== undefined)
               state.tickets = state.tickets.filter((ticket) => ticket !== released.ticket)
@@ -264,12 +281,12 @@ function expectWindowsWithin(admittedAtMs: readonly number[], perMinute: number)
 describe('memory', () => {
   test('a flood of keys that call once each leaves only those of the last moments', () => {
     const clock = createClock()
-    const limits = new MemoryLimits(clock)
+    const limits = new CallLimits(clock)
     let most = 0
     for (let index = 0; index < 50_000; index += 1) {
       // At 60 a minute a bucket is full again one second, or a hundred keys, later.
       clock.nowMs += 10
-      limits.admit(createCaller(60, 5, `key_${index}`)).release()
+      limits.admit(createCaller(60, 5, `key_${index}`)).settle(NOTHING)
       most = Math.max(most, limits.trackedKeys)
     }
     expect(most).toBeLessThanOrEqual(400)
@@ -277,15 +294,15 @@ describe('memory', () => {
 
   test('a key with a running call is kept, however long it runs', () => {
     const clock = createClock()
-    const limits = new MemoryLimits(clock)
+    const limits = new CallLimits(clock)
     const slow = createCaller(60, 1, 'key_slow')
     const ticket = limits.admit(slow)
     for (let index = 0; index < 1000; index += 1) {
       clock.nowMs += 1000
-      limits.admit(createCaller(60, 5, `key_${index}`)).release()
+      limits.admit(createCaller(60, 5, `key_${index}`)).settle(NOTHING)
     }
     expect(isTicket(attempt(limits, slow))).toBe(false)
-    ticket.release()
+    ticket.settle(NOTHING)
     expect(isTicket(attempt(limits, slow))).toBe(true)
   })
 })

@@ -127,6 +127,15 @@ describe('a rotation', () => {
     ).toBe('t')
   })
 
+  test('twice leaves a process that began before able to open what it has not opened yet', () => {
+    const sealed = fromFile().encrypt(new Secret('s'), 'row')
+    const [first] = loadMasterKeys({ dataFolder }, {})
+    const vault = fromFile()
+    replaceMasterKeyFile(path, [new Secret(HEX), first])
+    replaceMasterKeyFile(path, [new Secret(BASE64), new Secret(HEX)])
+    expect(vault.decrypt(sealed, 'row').reveal()).toBe('s')
+  })
+
   test('and another after it leave a process that knew the first key able to open its texts', () => {
     const vault = fromFile()
     const before = vault.encrypt(new Secret('s'), 'row')

@@ -50,7 +50,7 @@ function makeMasterKeys(source: MasterKeySource): MasterKeys {
 }
 
 /**
- * Opened when first used; the file is made by the first encryption. A file that a rotation has changed is read before
+ * Reads the file where there is one; it is made by the first encryption. A file that a rotation has changed is read before
  * each encryption, and when a text is under a key that is not known; keys seen once go on opening what they closed.
  */
 export function openVault(source: MasterKeySource): Vault {
@@ -74,6 +74,13 @@ export function openVault(source: MasterKeySource): Vault {
     stamp = now ?? masterKeyFileStamp(path)
     seen = all
     return vault
+  }
+
+  // What is in memory may be opened after the second rotation, when the key that closed it has left the file.
+  try {
+    latest(false)
+  } catch {
+    // There is no file yet, or a bad one: whoever needs it is told.
   }
 
   return {

@@ -65,10 +65,24 @@ test('the example of the documentation is right, and says the defaults', async (
   expect(parse(example).providers).toEqual([
     { ...plain, keyVariable: 'ACME_API_KEY', fixedHeaders: { 'x-team': 'gateway' } },
   ] as Provider[])
+  expect(parse(example).plans).toEqual({
+    default: 'team',
+    accounts: { acct_default: 'unlimited' },
+    definitions: {
+      team: {
+        requestsPerMinute: 600,
+        tokensPerMinute: 500_000,
+        concurrentCalls: 50,
+        monthlyTokens: null,
+        monthlySpendUsd: 200,
+      },
+      free: { monthlyTokens: 100_000 },
+    },
+  })
 })
 
 test.each(['', '# nothing yet\n', '{}', 'providers: []'])('an empty file says nothing: %j', (text) => {
-  expect(parse(text).providers).toEqual([])
+  expect(parse(text)).toEqual({ providers: [], plans: undefined })
 })
 
 describe('a fault is told with its line and its place', () => {
@@ -113,6 +127,7 @@ describe('a fault is told with its line and its place', () => {
       2,
       "providers[0].id must not be 'openai'",
     ],
+    ['the id of owned models', provider().replace('id: acme', 'id: owned'), 2, 'must not be owned'],
     ['an id in capitals', provider().replace('id: acme', 'id: Acme'), 2, 'small letters'],
     [
       "an id whose variables would be the gateway's",
@@ -128,6 +143,14 @@ describe('a fault is told with its line and its place', () => {
     ],
     ['broken YAML', 'providers:\n  - id: acme\n   name: "canary', 3, 'is not valid YAML here'],
     ['a member twice', provider('name: canary'), 5, 'is not valid YAML here (duplicate key)'],
+    ['a plan that there is not', 'plans:\n  default: canary-plan', 2, 'plans.default is not a plan'],
+    ['an unknown limit', 'plans:\n  definitions:\n    team: {calls: 1}', 3, 'plans.definitions.team.calls'],
+    [
+      'a negative limit',
+      'plans:\n  definitions:\n    team:\n      monthlyTokens: -1',
+      4,
+      'monthlyTokens must',
+    ],
     ['two documents', 'providers: []\n---\nproviders: []', 2, 'is not valid YAML here'],
   ])('%s', (_name, text, line, said) => {
     const message = refusalOf(text)

@@ -6,6 +6,7 @@ import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml'
 import type { z } from 'zod'
 import { configuration, configurationNotes } from '../contract/configuration.ts'
 import { describeProblems } from '../contract/problems.ts'
+import type { PlansSection } from '../core/plan.ts'
 import type { Provider } from '../providers/define.ts'
 import { toProvider } from './configured-provider.ts'
 import { SettingsError } from './environment.ts'
@@ -18,6 +19,8 @@ export interface ConfigurationText {
 export interface Configuration {
   /** The operator's own. */
   readonly providers: readonly Provider[]
+  /** Undefined: those that are built in. */
+  readonly plans: PlansSection | undefined
 }
 
 interface Fault {
@@ -56,7 +59,7 @@ export function parseConfiguration(file: ConfigurationText, known: readonly Prov
       : [],
   )
   if (clashes.length > 0) throw toError(file, clashes)
-  return { providers: parsed.data.providers.map(toProvider) }
+  return { providers: parsed.data.providers.map(toProvider), plans: parsed.data.plans }
 }
 
 function toValue(file: ConfigurationText, document: Document): unknown {

@@ -1,6 +1,7 @@
 /** Settings from the environment, read once and checked with a message that names the variable. Holds no defaults of stages. */
 import { resolve } from 'node:path'
 import { isNewKey } from '../core/api-key.ts'
+import type { PlansSection } from '../core/plan.ts'
 import { Secret } from '../core/secret.ts'
 import { catalog } from '../providers/catalog.ts'
 import type { Provider } from '../providers/define.ts'
@@ -16,8 +17,9 @@ export interface Settings extends ProviderSettings {
   readonly bootstrapKey: Secret | undefined
   readonly masterKeys: MasterKeyVariables
   readonly logLevel: string
-  readonly requestsPerMinute: number
-  readonly concurrentCalls: number
+  /** Undefined, as the one below: what the plan says. */
+  readonly requestsPerMinute: number | undefined
+  readonly concurrentCalls: number | undefined
   readonly maxBodyBytes: number
   readonly bodyTimeoutMs: number
   readonly keepAliveMs: number
@@ -34,6 +36,10 @@ export interface Settings extends ProviderSettings {
   readonly users: UserSettings
   /** The catalog, and the operator's own. */
   readonly providers: readonly Provider[]
+  /** The configuration file's; undefined: those that are built in. */
+  readonly plans: PlansSection | undefined
+  /** Hosts inside the network that owned models and webhooks may be at, as the operator wrote them. */
+  readonly trustedHosts: readonly string[]
   /** Variables that look like ours and are none: most likely misspelt. */
   readonly unknownVariables: readonly string[]
 }
@@ -49,8 +55,8 @@ export const VARIABLES = {
     'encrypts stored credentials, signs sessions: 32 bytes, as hex or base64 (made in the data folder: master.key)',
   GATEHOUSE_MASTER_KEY_PREVIOUS: 'older master keys, separated by commas, that only still decrypt',
   GATEHOUSE_LOG_LEVEL: 'trace, debug, info, warn, error or silent (info)',
-  GATEHOUSE_REQUESTS_PER_MINUTE: 'calls that one key may make a minute (1000000)',
-  GATEHOUSE_CONCURRENT_CALLS: 'calls that one key may have open at once (10000)',
+  GATEHOUSE_REQUESTS_PER_MINUTE: 'calls that one key may make a minute, whatever its plan says',
+  GATEHOUSE_CONCURRENT_CALLS: 'calls that one key may have open at once, whatever its plan says',
   GATEHOUSE_MAX_BODY_BYTES: 'largest request body (67108864)',
   GATEHOUSE_BODY_TIMEOUT_MS: 'time for a request body to arrive (60000)',
   GATEHOUSE_CONNECT_TIMEOUT_MS: 'time for an upstream to accept a connection (5000)',
@@ -62,6 +68,8 @@ export const VARIABLES = {
   GATEHOUSE_SCHEDULING: 'batch, or normal where other programs compete for the same cores (batch)',
   GATEHOUSE_LEDGER_FAILURE:
     'closed: refuse calls while usage cannot be written down; open: serve them (closed)',
+  GATEHOUSE_TRUSTED_HOSTS:
+    'hosts inside the network that owned models and webhooks may be at: host[:port], *.suffix, address or range, separated by commas',
   GATEHOUSE_PUBLIC_URL: 'address at which browsers reach the gateway, such as https://gatehouse.example',
   GATEHOUSE_SIGN_UP: 'who may make a user: invitation, open or closed (invitation)',
   GATEHOUSE_CLIENT_ADDRESS_HEADER:
@@ -75,11 +83,18 @@ export const VARIABLES = {
 
 type Variable = keyof typeof VARIABLES
 
-/**
- * @param providers all that there are
- * @throws SettingsError naming the variable that is wrong
- */
-export function readSettings(environment: Environment, providers: readonly Provider[] = catalog): Settings {
+/** What the configuration file has a say in. */
+export interface Configured {
+  /** All that there are. */
+  readonly providers: readonly Provider[]
+  readonly plans: PlansSection | undefined
+}
+
+const WITHOUT_FILE: Configured = { providers: catalog, plans: undefined }
+
+/** @throws SettingsError naming the variable that is wrong */
+export function readSettings(environment: Environment, configured = WITHOUT_FILE): Settings {
+  const { providers, plans } = configured
   const integer = (name: Variable, fallback: number, range: { min: number; max: number }) =>
     readInteger(environment, name, fallback, range)
   const text = (name: Variable, fallback: string) => environment[name] || fallback
@@ -92,8 +107,8 @@ export function readSettings(environment: Environment, providers: readonly Provi
     bootstrapKey: readBootstrapKey(environment),
     masterKeys: readMasterKeyVariables(environment),
     logLevel: readChoice(environment, 'GATEHOUSE_LOG_LEVEL', LOG_LEVELS),
-    requestsPerMinute: integer('GATEHOUSE_REQUESTS_PER_MINUTE', 1_000_000, positive),
-    concurrentCalls: integer('GATEHOUSE_CONCURRENT_CALLS', 10_000, positive),
+    requestsPerMinute: readInteger(environment, 'GATEHOUSE_REQUESTS_PER_MINUTE', undefined, positive),
+    concurrentCalls: readInteger(environment, 'GATEHOUSE_CONCURRENT_CALLS', undefined, positive),
     maxBodyBytes: integer('GATEHOUSE_MAX_BODY_BYTES', 64 * 1024 * 1024, positive),
     bodyTimeoutMs: integer('GATEHOUSE_BODY_TIMEOUT_MS', 60_000, milliseconds),
     keepAliveMs: integer('GATEHOUSE_KEEP_ALIVE_MS', 15_000, milliseconds),
@@ -107,7 +122,12 @@ export function readSettings(environment: Environment, providers: readonly Provi
       totalMs: integer('GATEHOUSE_TOTAL_TIMEOUT_MS', 3_600_000, milliseconds),
     },
     users: readUserSettings(environment),
+    trustedHosts: text('GATEHOUSE_TRUSTED_HOSTS', '')
+      .split(',')
+      .map((host) => host.trim())
+      .filter((host) => host !== ''),
     providers,
+    plans,
     ...readProviderSettings(environment, providers),
     unknownVariables: Object.keys(environment).filter(
       (name) => name.startsWith('GATEHOUSE_') && !Object.hasOwn(VARIABLES, name),
@@ -123,12 +143,12 @@ export function readDataFolder(environment: Environment): string {
 /** The first is the default. */
 const LOG_LEVELS = ['info', 'trace', 'debug', 'warn', 'error', 'silent'] as const
 
-function readInteger(
+function readInteger<Fallback>(
   environment: Environment,
   name: Variable,
-  fallback: number,
+  fallback: Fallback,
   range: { readonly min: number; readonly max: number },
-): number {
+): number | Fallback {
   const text = environment[name]
   if (text === undefined || text === '') return fallback
   const value = Number(text)

@@ -3,6 +3,7 @@
  * it: keys are in the environment, under the names that the file gives.
  */
 import { z } from 'zod'
+import { plansSection } from './plans.ts'
 import type { FieldNotes } from './problems.ts'
 import { text } from './text.ts'
 
@@ -17,6 +18,7 @@ const providerId = z
   .refine((id) => !/^gatehouse(?:-|$)/.test(id), {
     error: "must not begin with gatehouse: its variables would be the gateway's own",
   })
+  .refine((id) => id !== 'owned', { error: 'must not be owned: targets name owned models by it' })
 
 const baseUrl = z.string().refine(isBaseUrl, {
   error: 'must be an http or https address without credentials, query or fragment',
@@ -114,7 +116,10 @@ const providers = z
   })
 
 /** Every section may be absent. */
-export const configuration = z.strictObject({ providers: providers.default([]) })
+export const configuration = z.strictObject({
+  providers: providers.default([]),
+  plans: plansSection.optional(),
+})
 
 const KEY_ELSEWHERE =
   'must not be here: keys are never in this file, but in the environment, under the name given as apiKeyVariable'

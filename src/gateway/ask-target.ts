@@ -2,10 +2,12 @@
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CallId } from '../core/ids.ts'
+import { type AddressGuard, AddressRefusedError, type Destination } from '../upstream/address-guard.ts'
 import type { Deadlines } from '../upstream/deadlines.ts'
 import { Exchange, type ExchangeTimeouts } from '../upstream/exchange.ts'
 import { forwardRequestHeaders } from '../upstream/forwarded-headers.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
+import { type WaitLimits, waitWithin } from '../upstream/wait-within.ts'
 import { type AcceptedRequest, type Dialect, isRelayed } from '../wire/dialect.ts'
 import { type AttemptRecord, beginAttempt, toOutcome } from './attempt-record.ts'
 import { type BegunAnswer, beginAnswer, type OutgoingRequest } from './begin-answer.ts'
@@ -25,6 +27,7 @@ export interface AskPorts {
   readonly timeouts: ExchangeTimeouts
   readonly credentials: Credentials
   readonly health: TargetHealth
+  readonly addresses: Pick<AddressGuard, 'locate' | 'avoid'>
 }
 
 export interface AttemptInput {
@@ -76,6 +79,7 @@ export async function askTarget(
       health.noteAbandoned(target.healthKey)
       throw thrown
     }
+    if (target.isGuarded && isUnreachable(thrown)) ports.addresses.avoid(target.url)
     const failure = toFailure(thrown, target.name)
     if (isTargetsFault(failure)) health.noteFailed(target.healthKey, askedDelayMs(failure))
     else health.noteAbandoned(target.healthKey)
@@ -106,15 +110,20 @@ async function exchangeOnce(
   const timeLeft = () => limitMs - (performance.now() - startedAt)
   if (timeLeft() <= 0) throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
   const headers = toUpstreamHeaders(request.headers, target)
-  // What is signed has to wait, and relayed bytes are only lent until then.
-  const isLent = outgoing.type === 'relayed' && target.signing !== undefined
+  // What is signed or looked up has to wait, and relayed bytes are only lent until then.
+  const isLent = outgoing.type === 'relayed' && (target.signing !== undefined || target.isGuarded)
   const body = isLent ? new Uint8Array(outgoing.body) : outgoing.body
   const secrets =
     target.signing === undefined
       ? [target.credential.reveal()]
       : await signRequest(target, { headers, body, signal, withinMs: timeLeft() })
+  const destination = target.isGuarded
+    ? await locate(ports, target, { signal, withinMs: timeLeft() })
+    : undefined
+  if (destination?.host !== undefined) headers.host = destination.host
   const exchange = new Exchange(ports.deadlines, {
-    url: target.url,
+    url: destination?.url ?? target.url,
+    serverName: destination?.serverName,
     headers,
     body,
     timeouts: { ...ports.timeouts, totalMs: Math.max(1, timeLeft()) },
@@ -126,6 +135,26 @@ async function exchangeOnce(
     exchange.close()
     throw thrown
   }
+}
+
+/** @throws GatewayError when the address is not allowed: nothing is connected to then; UpstreamFailure */
+async function locate({ addresses }: AskPorts, target: Target, limits: WaitLimits): Promise<Destination> {
+  try {
+    return await waitWithin(addresses.locate(target.url), limits)
+  } catch (thrown) {
+    if (!(thrown instanceof AddressRefusedError)) throw thrown
+    throw new GatewayError(
+      'upstream_error',
+      `The address of ${target.name} is not allowed: ${thrown.message}`,
+      {
+        code: 'address_refused',
+      },
+    )
+  }
+}
+
+function isUnreachable(thrown: unknown): boolean {
+  return thrown instanceof UpstreamFailure && /^connect_/.test(thrown.type)
 }
 
 function toOutgoing(ports: AskPorts, input: AttemptInput, target: Target): OutgoingRequest {

@@ -31,10 +31,13 @@ export function findChosen(gate: Gate, { body, ignored }: AcceptedRequest): Gate
 const TARGET = /^[A-Za-z0-9._-]+\/[\x21-\x7e]+$/
 const MAX_TARGET_LENGTH = 200
 
-/** @throws GatewayError `invalid_request` naming `model` when it is no `provider/model` of a provider here */
-export function assertProviderModel(model: string, providers: ReadonlyMap<string, unknown>): void {
+/**
+ * @param upstream that it names, if there is one
+ * @throws GatewayError `invalid_request` naming `model` when it is no `provider/model` of a provider here
+ */
+export function assertProviderModel(model: string, upstream: object | undefined): void {
   const isTarget = model.length <= MAX_TARGET_LENGTH && TARGET.test(model)
-  if (isTarget && providers.has(model.slice(0, model.indexOf('/')))) return
+  if (isTarget && upstream !== undefined) return
   throw invalidRequest(
     "'model' beside 'gate_id' must be provider/model of a provider that is known here, or the gate's id.",
     'model',

@@ -97,6 +97,12 @@ export function healthKey(gate: Pick<Gate, 'accountId'>, target: GateTarget): st
   return `${gate.accountId}\n${target.model}`
 }
 
+/** What a health key was made of. */
+export function readHealthKey(key: string): { readonly accountId: AccountId; readonly target: string } {
+  const border = key.indexOf('\n')
+  return { accountId: key.slice(0, border) as AccountId, target: key.slice(border + 1) }
+}
+
 /** What the health keys of all of an account's targets at one provider begin with. */
 export function healthKeyPrefix(accountId: AccountId, providerId: string): string {
   return healthKey({ accountId }, { model: `${providerId}/` })

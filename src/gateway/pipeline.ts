@@ -11,10 +11,11 @@ import type { AskPorts } from './ask-target.ts'
 import { attemptTargets } from './attempt-targets.ts'
 import { authenticate } from './authenticate.ts'
 import { type PlanPorts, planTargets } from './plan-targets.ts'
-import type { Caller, KeyStore, Ledger, Limits } from './ports.ts'
+import type { Caller, KeyStore, Ledger, Limits, Prices } from './ports.ts'
 import type { BodyLimits } from './read-body.ts'
 import { refuse, settleRefused } from './refuse.ts'
 import { type RelayPorts, relayAnswer } from './relay-answer.ts'
+import { reserveQuota } from './reserve-quota.ts'
 import { type CallProgress, createSettle, type Settle } from './settle.ts'
 
 export interface PipelinePorts extends PlanPorts, AskPorts, RelayPorts {
@@ -22,6 +23,8 @@ export interface PipelinePorts extends PlanPorts, AskPorts, RelayPorts {
   readonly keys: KeyStore
   readonly limits: Limits
   readonly ledger: Ledger
+  /** Absent: no call's cost is known. */
+  readonly prices?: Prices | undefined
   readonly bodyLimits: BodyLimits
   /** Told of what failed inside the gateway itself. */
   readonly reportFailure: (error: GatewayError, callId: CallId) => void
@@ -49,13 +52,17 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
     try {
       const caller = known ?? authenticate(ports, request.headers, dialect.keyHeader)
       const accepted = await accept(ports, request, dialect)
-      const ticket = admit(ports, caller)
+      const notReady = ports.limits.whenReady(caller, accepted.gateId)
+      if (notReady !== undefined) await notReady
+      const ticket = admit(ports, caller, { request: accepted, startedAtMs: startedAt })
       Object.assign(headers, ticket.headers)
       settle = createSettle(ports, { id, startedAt, dialect, caller, request: accepted, ticket, progress })
       // Also of a call that none of the gate's targets can take.
       progress.gateId = ports.gates.find(caller.accountId, accepted.gateId)?.id ?? null
-      const plan = planTargets(ports, caller, accepted, dialect)
-      if (plan.targets.length === 0) return await answerLocally(dialect, accepted, settle, headers)
+      const planned = planTargets(ports, caller, accepted, dialect)
+      if (planned.targets.length === 0) return await answerLocally(dialect, accepted, settle, headers)
+      const targets = reserveQuota(ticket, planned.targets)
+      const plan = targets === planned.targets ? planned : { ...planned, targets }
       const call = {
         callId: id,
         startedAtMs: startedAt,

@@ -55,12 +55,13 @@ function plan(model: string, dialect: Dialect) {
       touch: () => {},
     },
     providers: new Map([vendor, narrow].map((provider) => [provider.id, provider])),
+    ownedModels: { find: () => undefined },
     order: new TargetOrder(new TargetHealth({ now: () => 0 })),
   }
   const caller = {
     accountId: DEFAULT_ACCOUNT,
     keyId: 'key' as KeyId,
-    limits: { requestsPerMinute: 1, concurrentCalls: 1 },
+    limits: { requestsPerMinute: 1, tokensPerMinute: 1, concurrentCalls: 1 },
   }
   const body = scanJsonObject(Buffer.from('{"gateId":"gate"}'))
   const [target] = planTargets(

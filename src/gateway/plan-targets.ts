@@ -1,6 +1,8 @@
 /** Stage 4: gate → the ordered targets that can take this call, each with its address and credential. No I/O. */
-import { GatewayError, invalidRequest } from '../core/errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import type { Gate, GateTarget } from '../core/gate.ts'
+import type { AccountId } from '../core/ids.ts'
+import { ownedSlugOf } from '../core/owned-model.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Endpoint, Provider, Signing } from '../providers/define.ts'
 import { CLIENT_CODECS } from '../wire/client-codecs.ts'
@@ -17,7 +19,8 @@ import { EMBEDDINGS_CODECS } from '../wire/embeddings/embeddings-codecs.ts'
 import { hasCarriers } from '../wire/seal-carrier.ts'
 import { assertProviderModel, decideRequest, decides, findChosen } from './decide-request.ts'
 import { healthKey, type TargetOrder } from './order-targets.ts'
-import type { Caller, Credential, Credentials, GateStore } from './ports.ts'
+import { gateNotFound, noAddress, noCredential, wrongDialect, wrongModel } from './plan-refusals.ts'
+import type { Caller, Credential, Credentials, GateStore, OwnedModelStore, OwnedUpstream } from './ports.ts'
 import { originOf } from './seal-origin.ts'
 
 /** A provider with the address that this gateway reaches it at. */
@@ -45,6 +48,8 @@ export interface Target extends RelayTarget {
   /** The same for requests for embeddings. */
   readonly embeddings: EmbeddingsCodec | undefined
   readonly traits: ModelTraits
+  /** Its address is a customer's: where it leads is checked for each call. */
+  readonly isGuarded: boolean
   /** Who signs this target's reasoning, and can read it again: its provider under this credential. */
   readonly sealOrigin: string
   /** Names it in this node's memory of how targets do (target-health.ts). */
@@ -63,6 +68,7 @@ export interface PlanPorts {
   readonly gates: GateStore
   readonly credentials: Credentials
   readonly providers: ReadonlyMap<string, ReachableProvider>
+  readonly ownedModels: OwnedModelStore
   readonly order: TargetOrder
 }
 
@@ -86,7 +92,10 @@ export function planTargets(
   if (targets.length > 0) return { gate, request, targets }
   if (speaking.length > 0) throw noCredential(speaking)
   if (dialect.answerLocally !== undefined) return { gate, request, targets }
-  throw noAddress(ports, gate) ?? wrongDialect(gate, dialect, request)
+  const ids = [...new Set(gate.targets.map(providerIdOf))]
+  // An owned model brings its address with it.
+  const isAddressed = ids.some((id) => ports.providers.has(id) || ownedSlugOf(id) !== undefined)
+  throw isAddressed ? wrongDialect(gate, dialect, request) : noAddress(ids)
 }
 
 interface PlannedCall {
@@ -98,8 +107,8 @@ interface PlannedCall {
 
 /** The target that the caller chose is asked first, and the gate's own follow. */
 function planChosen(ports: PlanPorts, call: PlannedCall, chosen: GateTarget): Plan {
-  const { gate, dialect, request } = call
-  assertProviderModel(chosen.model, ports.providers)
+  const { gate, caller, dialect, request } = call
+  assertProviderModel(chosen.model, findUpstream(ports, caller.accountId, chosen.model))
   const others = ports.order.of(gate).filter(({ model }) => model !== chosen.model)
   const { speaking, targets } = findTargets(ports, call, [chosen, ...others])
   if (speaking[0]?.id !== providerIdOf(chosen)) throw wrongModel(dialect)
@@ -132,7 +141,7 @@ function findTargets(
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown
       unopened ??= thrown
-      const provider = ports.providers.get(providerIdOf(candidate))
+      const { provider } = findUpstream(ports, caller.accountId, candidate.model) ?? {}
       if (provider !== undefined) speaking.push(provider)
     }
   }
@@ -156,6 +165,8 @@ interface Resolution {
   /** Undefined when nobody has configured a credential for its provider. */
   readonly target: Target | undefined
   readonly credential: Credential | undefined
+  /** Set when the target is an owned model, whose credential and address are its own. */
+  readonly owned: OwnedUpstream | undefined
 }
 
 /** By target and dialect, one for each of the four kinds of calls: what a call costs must not be paid for what all share. */
@@ -168,11 +179,10 @@ function resolveTarget(ports: PlanPorts, candidate: GateTarget, question: Questi
   const known = kept[kind]
   if (known !== undefined && isCurrent(ports, known, question.caller)) return known
   const found = findEndpoint(ports, candidate, question)
-  const credential =
-    found === undefined ? undefined : ports.credentials.find(question.caller.accountId, found.provider.id)
+  const credential = found === undefined ? undefined : findCredential(ports, found, question.caller)
   const target =
     found === undefined || credential === undefined ? undefined : toTarget(question, found, credential)
-  const resolution = { provider: found?.provider, target, credential }
+  const resolution = { provider: found?.provider, target, credential, owned: found?.owned }
   kept[kind] = resolution
   return resolution
 }
@@ -187,10 +197,22 @@ function keptFor(candidate: GateTarget, dialect: Dialect): (Resolution | undefin
   return kept
 }
 
-/** Providers and credentials may change under a gate that stays the same. */
-function isCurrent({ providers, credentials }: PlanPorts, known: Resolution, caller: Caller): boolean {
-  const { provider, credential } = known
+/** An owned model has its own credential and never another. */
+function findCredential(ports: PlanPorts, found: FoundEndpoint, caller: Caller): Credential | undefined {
+  return found.owned === undefined
+    ? ports.credentials.find(caller.accountId, found.provider.id)
+    : found.owned.credential
+}
+
+/** Providers, owned models and credentials may change under a gate that stays the same. */
+function isCurrent(
+  { providers, credentials, ownedModels }: PlanPorts,
+  known: Resolution,
+  caller: Caller,
+): boolean {
+  const { provider, credential, owned } = known
   if (provider === undefined) return false
+  if (owned !== undefined) return ownedModels.find(caller.accountId, owned.slug) === owned
   return (
     providers.get(provider.id) === provider && credentials.find(caller.accountId, provider.id) === credential
   )
@@ -202,6 +224,7 @@ interface FoundEndpoint {
   readonly model: string
   readonly provider: ReachableProvider
   readonly endpoint: Endpoint
+  readonly owned?: OwnedUpstream | undefined
   readonly codec?: ClientCodec | undefined
   readonly embeddings?: EmbeddingsCodec
 }
@@ -209,21 +232,44 @@ interface FoundEndpoint {
 function findEndpoint(
   ports: PlanPorts,
   target: GateTarget,
-  { dialect, relays }: Question,
+  { caller, dialect, relays }: Question,
 ): FoundEndpoint | undefined {
-  const providerId = providerIdOf(target)
-  const provider = ports.providers.get(providerId)
-  const model = target.model.slice(providerId.length + 1)
-  if (provider === undefined) return undefined
+  const upstream = findUpstream(ports, caller.accountId, target.model)
+  if (upstream === undefined) return undefined
+  const { provider, model } = upstream
   const spoken = isRelayed(dialect) ? provider.endpoints[dialect.id] : undefined
   const codec = relays || !isRelayed(dialect) ? undefined : CLIENT_CODECS[dialect.id]
   const found = spoken === undefined ? findTranslated(provider, model, dialect) : { endpoint: spoken, codec }
   if (found === undefined) return undefined
-  return { target, name: target.model, model, provider, ...found }
+  return { target, name: target.model, ...upstream, ...found }
 }
 
+interface FoundUpstream {
+  readonly provider: ReachableProvider
+  /** As the upstream names it. */
+  readonly model: string
+  readonly owned?: OwnedUpstream
+}
+
+/** Whom a target names: a provider, or a model that this account has registered. */
+export function findUpstream(
+  ports: Pick<PlanPorts, 'providers' | 'ownedModels'>,
+  accountId: AccountId,
+  name: string,
+): FoundUpstream | undefined {
+  const slug = ownedSlugOf(name)
+  if (slug !== undefined) {
+    const owned = ports.ownedModels.find(accountId, slug)
+    return owned && { provider: owned.provider, model: owned.model, owned }
+  }
+  const slash = name.indexOf('/')
+  const provider = ports.providers.get(name.slice(0, slash))
+  return provider && { provider, model: name.slice(slash + 1) }
+}
+
+/** An owned model is a provider of its own, whose id is all of its name. */
 function providerIdOf({ model }: GateTarget): string {
-  return model.slice(0, model.indexOf('/'))
+  return ownedSlugOf(model) === undefined ? model.slice(0, model.indexOf('/')) : model
 }
 
 /** The caller's own dialect is relayed byte for byte wherever the provider speaks it; only else is anything translated. */
@@ -243,7 +289,7 @@ export function isTranslated(target: Target): boolean {
 }
 
 function toTarget({ caller, stream }: Question, found: FoundEndpoint, credential: Credential): Target {
-  const { provider, endpoint, model, name } = found
+  const { provider, endpoint, model, name, owned } = found
   return {
     name,
     model,
@@ -258,7 +304,8 @@ function toTarget({ caller, stream }: Question, found: FoundEndpoint, credential
     codec: found.codec,
     embeddings: found.embeddings,
     traits: traitsOf(provider, model),
-    takesEffort: takesEffort(provider, model),
+    takesEffort: takesEffort(found),
+    isGuarded: owned !== undefined,
     sealOrigin: found.codec === undefined ? '' : originOf(provider.id, credential.secret),
     healthKey: healthKey(caller, found.target),
     isReasoningModel: provider.reasoningModels?.test(model) ?? false,
@@ -278,64 +325,10 @@ export function traitsOf(provider: Provider, model: string): ModelTraits {
   return provider.traits?.find(([pattern]) => pattern.test(model))?.[1] ?? NO_TRAITS
 }
 
-/** Of a vendor whose data says nothing of reasoning, nothing is known: then the operator's word counts. */
-function takesEffort(provider: Provider, model: string): boolean {
-  if (provider.traits === undefined && provider.reasoningModels === undefined) return true
-  return traitsOf(provider, model).reasoning !== undefined || provider.reasoningModels?.test(model) === true
-}
-
-function noCredential(providers: readonly ReachableProvider[]): GatewayError {
-  const names = [...new Set(providers.map((provider) => provider.name))].join(' or ')
-  return new GatewayError(
-    'provider_auth_failed',
-    `No credential is configured for ${names}: the operator has to set its key, or the account its own (PUT /v1/provider-keys).`,
-  )
-}
-
-/** @returns undefined when the provider of one target or more can be reached */
-function noAddress({ providers }: PlanPorts, gate: Gate): GatewayError | undefined {
-  const ids = new Set(gate.targets.map(providerIdOf))
-  if ([...ids].some((id) => providers.has(id))) return undefined
-  return new GatewayError(
-    'provider_auth_failed',
-    `No address is configured for ${[...ids].join(' or ')}: the operator has to give it.`,
-    { code: 'provider_not_configured' },
-  )
-}
-
-function gateNotFound(request: AcceptedRequest): GatewayError {
-  return new GatewayError(
-    'gate_not_found',
-    `There is no gate '${shorten(request.gateId)}' in this account. List the gates with GET /v1/models.`,
-    { param: gateMember(request) },
-  )
-}
-
-/** Where the caller named the gate. */
-function gateMember({ body }: AcceptedRequest): string {
-  return ['gate_id', 'gateId'].find((name) => body.get(name) !== undefined) ?? 'model'
-}
-
-function wrongDialect(gate: Gate, dialect: Dialect, request: AcceptedRequest): GatewayError {
-  const targets = gate.targets.map((target) => target.model).join(', ')
-  const elsewhere =
-    dialect.id === 'openai-responses' ? ' Cross-provider routing is done through /v1/chat/completions.' : ''
-  return invalidRequest(
-    `The gate '${gate.id}' resolves to ${targets}, which does not speak the format of this endpoint (${dialect.id}).${elsewhere}`,
-    gateMember(request),
-    'provider_mismatch',
-  )
-}
-
-function wrongModel(dialect: Dialect): GatewayError {
-  return invalidRequest(
-    `'model' names a target that does not speak the format of this endpoint (${dialect.id}).`,
-    'model',
-    'provider_mismatch',
-  )
-}
-
-/** A caller may put anything where a gate id belongs; an answer repeats no more of it than helps. */
-function shorten(text: string): string {
-  return text.length <= 64 ? text : `${text.slice(0, 64)}…`
+/** Of a vendor or an owned model whose data says nothing of reasoning, nothing is known: then the operator's word counts. */
+function takesEffort({ provider, model, owned }: FoundEndpoint): boolean {
+  const { traits, reasoningModels } = provider
+  if (reasoningModels?.test(model) === true || traitsOf(provider, model).reasoning !== undefined) return true
+  if (owned !== undefined) return traits?.some(([pattern]) => pattern.test(model)) !== true
+  return traits === undefined && reasoningModels === undefined
 }

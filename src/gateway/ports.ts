@@ -1,8 +1,11 @@
 /** What the hot path needs from the rest of the house; store/, cluster/ and ledger/ satisfy these, main.ts joins them. */
 import type { CallRecord } from '../core/call.ts'
+import type { Cost } from '../core/cost.ts'
+import type { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
+import type { Provider } from '../providers/define.ts'
 
 export interface Caller {
   readonly accountId: AccountId
@@ -10,9 +13,11 @@ export interface Caller {
   readonly limits: KeyLimits
 }
 
-/** Per key, from the account's plan. */
+/** Per key, from the account's plan. Infinite: no limit. */
 export interface KeyLimits {
   readonly requestsPerMinute: number
+  /** Input and output together. */
+  readonly tokensPerMinute: number
   readonly concurrentCalls: number
 }
 
@@ -29,16 +34,51 @@ export interface GateStore {
   list(accountId: AccountId): readonly Gate[]
 }
 
+/** What is known of a call before it is made. */
+export interface CallAhead {
+  /** As the caller wrote it: there may be no such gate. */
+  readonly gateId: string
+  /** Milliseconds since the Unix epoch; decides in which period it counts. */
+  readonly startedAtMs: number
+  /** The most tokens that it will probably use (estimate-tokens.ts). */
+  readonly estimatedTokens: number
+}
+
+/** What a call used, once it is over. */
+export interface Spent {
+  /** Input and output together; null: nobody knows, though there was an answer. */
+  readonly tokens: number | null
+  readonly cost: Cost
+  /** False where the account paid for the call itself (counts-for-quota.ts). */
+  readonly countsForQuota: boolean
+  /** Milliseconds since the Unix epoch. */
+  readonly endedAtMs: number
+}
+
 /** A place taken under the limits; given back exactly once. */
 export interface Ticket {
   /** `x-ratelimit-*` for the answer. */
   readonly headers: Readonly<Record<string, string>>
-  release(): void
+  /** Sets tokens and money of the account's quota aside. @returns why that cannot be; undefined: it was done */
+  reserveQuota(): GatewayError | undefined
+  /** Gives back what was taken and counts what was used. Only the first call counts. */
+  settle(spent: Spent): void
 }
 
 export interface Limits {
-  /** @throws GatewayError `rate_limited`, with `retry-after` and the rate-limit headers. */
-  admit(caller: Caller): Ticket
+  /**
+   * What has to be waited for before `admit`, shortly after a start: what the account used before has to be known. Undefined:
+   * nothing. @throws GatewayError `unavailable` (rejects)
+   */
+  whenReady(caller: Caller, gateId: string): Promise<void> | undefined
+  /** @throws GatewayError `rate_limited` or `quota_exceeded`, with `retry-after` and the rate-limit headers. */
+  admit(caller: Caller, call: CallAhead): Ticket
+}
+
+/** What calls cost. */
+export interface Prices {
+  /** The same for the same call whenever it is asked: quotas are counted by it now, and from the ledger at a start. */
+  priceOf(call: Pick<CallRecord, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'>): Cost
 }
 
 export interface Ledger {
@@ -66,4 +106,19 @@ export interface Credentials {
   find(accountId: AccountId, providerId: string): Credential | undefined
   /** Notes that the account's own was used; written to the store in batches. */
   touch(accountId: AccountId, providerId: string): void
+}
+
+/** An owned model as calls use it. */
+export interface OwnedUpstream {
+  readonly slug: string
+  readonly provider: Provider & { readonly baseUrl: string }
+  /** The model's name at its server. */
+  readonly model: string
+  /** Undefined when the stored one cannot be opened: calls fail then, and no other credential takes its place. */
+  readonly credential: Credential | undefined
+}
+
+export interface OwnedModelStore {
+  /** In memory: no I/O. The same object for as long as the model and its credential are the same. */
+  find(accountId: AccountId, slug: string): OwnedUpstream | undefined
 }

@@ -50,6 +50,11 @@ export async function toRefusal(
 function describeRefusedCredential(target: Target, status: number): string {
   if (target.owner === 'platform')
     return `The provider of ${target.name} refused the gateway's credential (HTTP ${status}).`
+  if (target.isGuarded)
+    return (
+      `The server of ${target.name} refused its credential (HTTP ${status}), and no other is used in its place. ` +
+      'Set another one (PATCH /v1/owned-models).'
+    )
   return (
     `The provider of ${target.name} refused the account's own key (HTTP ${status}), and no other is used in its place. ` +
     'Replace or deactivate it (/v1/provider-keys).'

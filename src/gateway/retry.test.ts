@@ -1,7 +1,7 @@
 /** What is tried again, and how long is waited. */
 import { expect, test } from 'bun:test'
 import { type ErrorKind, GatewayError } from '../core/errors.ts'
-import { isWorthRetrying, retryDelayMs } from './retry.ts'
+import { isWorthRetrying, movesOn, retryDelayMs } from './retry.ts'
 
 test.each([408, 409, 424, 429, 502])('an upstream error of status %i is tried again', (status) => {
   expect(isWorthRetrying(new GatewayError('upstream_error', '', { status }))).toBe(true)
@@ -19,6 +19,11 @@ test.each<[ErrorKind, boolean]>([
   ['unavailable', false],
 ])('%s: %p', (kind, isRetried) => {
   expect(isWorthRetrying(new GatewayError(kind, ''))).toBe(isRetried)
+})
+
+test('an address that leads where it must not is not asked again, and the next target is', () => {
+  const failure = new GatewayError('upstream_error', '', { code: 'address_refused' })
+  expect([isWorthRetrying(failure), movesOn(failure)]).toEqual([false, true])
 })
 
 test('the wait doubles, is spread, is bounded, and obeys retry-after', () => {

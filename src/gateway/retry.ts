@@ -16,7 +16,12 @@ export function isForeignReasoning(failure: GatewayError): boolean {
  * reasoning that one cannot read may be another's.
  */
 export function movesOn(failure: GatewayError): boolean {
-  return isWorthRetrying(failure) || failure.kind === 'provider_auth_failed' || isForeignReasoning(failure)
+  return (
+    isWorthRetrying(failure) ||
+    failure.kind === 'provider_auth_failed' ||
+    isForeignReasoning(failure) ||
+    isAddressRefused(failure)
+  )
 }
 
 /** Whether the failure speaks against the target itself, for a while. */
@@ -29,8 +34,14 @@ const MAX_DELAY_MS = 8_000
 
 /** A client's own mistake is never retried, and a refused credential stays refused. */
 export function isWorthRetrying(failure: GatewayError): boolean {
+  if (isAddressRefused(failure)) return false
   if (failure.kind === 'upstream_timeout') return true
   return failure.kind === 'upstream_error' && PASSING_STATUSES.has(failure.status)
+}
+
+/** Where an owned model leads does not change in the moment of a retry; another target may lead elsewhere. */
+function isAddressRefused(failure: GatewayError): boolean {
+  return failure.code === 'address_refused'
 }
 
 /**

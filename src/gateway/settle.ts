@@ -1,12 +1,14 @@
 /** Stage 7: exactly once, whatever happened: give the place back and write down what was used. */
 import type { CallCredential, CallOutcome, CallRecord } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
+import type { Cost } from '../core/cost.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, GateId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { AttemptRecord } from './attempt-record.ts'
-import type { Caller, Ledger, Ticket } from './ports.ts'
+import { countsForQuota } from './counts-for-quota.ts'
+import type { Caller, Ledger, Prices, Spent, Ticket } from './ports.ts'
 
 /** How a call ended. */
 export interface CallResult {
@@ -50,10 +52,13 @@ export interface AdmittedCall {
   readonly progress: CallProgress
 }
 
-export function createSettle(
-  ports: { readonly ledger: Ledger; readonly clock: Clock },
-  call: AdmittedCall,
-): Settle {
+export interface SettlePorts {
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly prices?: Prices | undefined
+}
+
+export function createSettle(ports: SettlePorts, call: AdmittedCall): Settle {
   let settled: Promise<void> | undefined
   return (result) => {
     settled ??= settleOnce(ports, call, result)
@@ -61,13 +66,9 @@ export function createSettle(
   }
 }
 
-function settleOnce(
-  ports: { readonly ledger: Ledger; readonly clock: Clock },
-  call: AdmittedCall,
-  result: CallResult,
-): Promise<void> {
-  call.ticket.release()
+function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult): Promise<void> {
   const { progress, caller, request, startedAt } = call
+  const endedAtMs = ports.clock.now()
   const record: CallRecord = {
     id: call.id,
     accountId: caller.accountId,
@@ -82,9 +83,31 @@ function settleOnce(
     errorKind: result.errorKind ?? null,
     startedAt,
     firstByteMs: progress.firstByteAt === null ? null : progress.firstByteAt - startedAt,
-    durationMs: ports.clock.now() - startedAt,
+    durationMs: endedAtMs - startedAt,
     usage: result.usage ?? null,
     credential: progress.credential,
   }
+  call.ticket.settle(toSpent(ports, record, endedAtMs))
   return ports.ledger.record(record)
+}
+
+function toSpent({ prices }: SettlePorts, record: CallRecord, endedAtMs: number): Spent {
+  const { usage, target, credential, firstByteMs } = record
+  return {
+    // Without an answer nothing was used; without a report nobody knows.
+    tokens: usage === null ? (firstByteMs === null ? 0 : null) : countTokens(usage),
+    cost: prices?.priceOf(record) ?? UNKNOWN_COST,
+    countsForQuota: countsForQuota(target, credential),
+    endedAtMs,
+  }
+}
+
+const UNKNOWN_COST: Cost = { microUsd: null, status: 'unknown', source: null }
+
+/** What is no count is not counted, as in the ledger (record-line.ts): a provider may report anything. */
+function countTokens(usage: Usage): number {
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage
+  const counts = [inputTokens, outputTokens, cachedInputTokens, reasoningTokens]
+  const isTrue = counts.every((count) => Number.isSafeInteger(count) && count >= 0)
+  return isTrue ? inputTokens + outputTokens : 0
 }

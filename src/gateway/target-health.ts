@@ -33,10 +33,13 @@ export type Condition = 'well' | 'resting' | 'probe'
  */
 export class TargetHealth {
   readonly #clock: Clock
+  readonly #onOpened: (key: string, restsUntilMs: number) => void
   readonly #states = new Map<string, TargetState>()
 
-  constructor(clock: Clock) {
+  /** @param onOpened told when a target has failed so often that it is left alone; must return at once */
+  constructor(clock: Clock, onOpened: (key: string, restsUntilMs: number) => void = () => {}) {
     this.#clock = clock
+    this.#onOpened = onOpened
   }
 
   /** @param key of the target: its account and its name */
@@ -82,6 +85,7 @@ export class TargetHealth {
     const rest = state.failuresInARow >= FAILURES_TO_OPEN || wasProbed ? state.restMs : 0
     const longest = Math.max(rest, Math.min(restMs, LONGEST_REST_MS))
     if (longest > 0) state.restsUntilMs = Math.max(state.restsUntilMs, this.#clock.now() + longest)
+    if (rest > 0) this.#onOpened(key, state.restsUntilMs)
   }
 
   /** The call ended without saying anything of the target: its client left, or lost a race. */

@@ -9,6 +9,7 @@ import type { Usage } from '../core/usage.ts'
 import type { DialectId } from '../wire/dialect.ts'
 import { readUpstreamError } from '../wire/upstream-error.ts'
 import { createPipeline, type PipelinePorts } from './pipeline.ts'
+import { findUpstream } from './plan-targets.ts'
 import type { Caller } from './ports.ts'
 import { chooseQuestion, type Question } from './test-questions.ts'
 
@@ -59,14 +60,13 @@ async function testTarget(
   gate: Gate,
   target: string,
 ): Promise<TargetTest> {
-  const slash = target.indexOf('/')
-  const provider = ports.providers.get(target.slice(0, slash))
-  const question = provider === undefined ? undefined : chooseQuestion(provider, target.slice(slash + 1))
-  if (provider === undefined || question === undefined) {
+  const upstream = findUpstream(ports, caller.accountId, target)
+  const question = upstream === undefined ? undefined : chooseQuestion(upstream.provider, upstream.model)
+  if (upstream === undefined || question === undefined) {
     const message =
-      provider === undefined
+      upstream === undefined
         ? `The provider of ${target} is not known here, or has no address.`
-        : `${provider.name} speaks nothing that a test could ask in.`
+        : `${upstream.provider.name} speaks nothing that a test could ask in.`
     return { target, status: 'failed', error: { code: 'not_testable', message }, latencyMs: 0, dialect: null }
   }
   const startedAt = performance.now()

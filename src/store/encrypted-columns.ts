@@ -2,16 +2,19 @@
  * Every column that the vault has sealed: a rotation of the master key goes through them. A table that gets such a column
  * is added here, or its rows are lost with the old key. Knows no key.
  */
+import type { AccountId } from '../core/ids.ts'
+import { ownedModelBinding } from '../core/owned-model.ts'
 import { providerKeyBinding } from '../core/provider-key.ts'
+import { secretBinding } from '../core/webhook.ts'
 import type { Schema } from './schema.ts'
 
 export interface EncryptedColumn {
   readonly table: keyof Schema
   /** Null where there is nothing to seal. */
   readonly column: string
-  /** The table's primary key. */
+  /** Names a row: the table's primary key, and the account where the binding needs it. */
   readonly key: readonly string[]
-  /** What a row is bound to, from its primary key's values. */
+  /** What a row is bound to, from its key's values. */
   readonly bindingOf: (values: readonly string[]) => string
 }
 
@@ -21,5 +24,17 @@ export const ENCRYPTED_COLUMNS: readonly EncryptedColumn[] = [
     column: 'sealed_key',
     key: ['account_id', 'provider'],
     bindingOf: ([account = '', provider = '']) => providerKeyBinding(account, provider),
+  },
+  {
+    table: 'webhooks',
+    column: 'sealed_secret',
+    key: ['account_id', 'id'],
+    bindingOf: ([account = '', id = '']) => secretBinding({ accountId: account as AccountId, id }),
+  },
+  {
+    table: 'owned_models',
+    column: 'sealed_credential',
+    key: ['account_id', 'slug'],
+    bindingOf: ([account = '', slug = '']) => ownedModelBinding(account, slug),
   },
 ]

@@ -1,6 +1,7 @@
 /** The schema's history, in code: a build carries every step it needs. A step that was released is never edited. */
 import { type Kysely, type Migration, Migrator } from 'kysely'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { limitsAndWebhooks } from './limits-migration.ts'
 import { users } from './migrate-users.ts'
 import { providerKeyTables } from './provider-keys-migration.ts'
 import type { Schema } from './schema.ts'
@@ -103,13 +104,37 @@ const gateDefaults: Migration = {
   },
 }
 
+const ownedModels: Migration = {
+  async up(database: Kysely<Schema>): Promise<void> {
+    await database.schema
+      .createTable('owned_models')
+      .addColumn('account_id', 'text', (column) => column.notNull().references('accounts.id'))
+      .addColumn('slug', 'text', (column) => column.notNull())
+      .addColumn('display_name', 'text', (column) => column.notNull())
+      .addColumn('dialect', 'text', (column) => column.notNull())
+      .addColumn('base_url', 'text', (column) => column.notNull())
+      .addColumn('upstream_model_id', 'text', (column) => column.notNull())
+      .addColumn('pricing_input', 'integer', (column) => column.notNull())
+      .addColumn('pricing_output', 'integer', (column) => column.notNull())
+      .addColumn('pricing_cached_input', 'integer', (column) => column.notNull())
+      .addColumn('sealed_credential', 'text', (column) => column.notNull())
+      .addColumn('credential_set_at', 'bigint', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('updated_at', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('owned_models_primary_key', ['account_id', 'slug'])
+      .execute()
+  },
+}
+
 /** Kysely runs them in the order of their names. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001_first_tables': firstTables,
   '0002_gate_routing': gateRouting,
   '0003_gate_defaults': gateDefaults,
+  '0004_owned_models': ownedModels,
   '0005_provider_keys': providerKeyTables,
   '0008_users': users,
+  '0006_limits_and_webhooks': limitsAndWebhooks,
 }
 
 /**

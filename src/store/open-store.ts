@@ -1,20 +1,25 @@
 /** Opens the store: one object with one part per aggregate. Knows nothing of who asks or of HTTP. */
 import { Kysely, sql } from 'kysely'
 import { AccountTableStore } from './accounts.ts'
+import { BudgetTableStore } from './budgets.ts'
 import { CallTableStore } from './calls.ts'
 import { GateTableStore } from './gates.ts'
 import { InvitationTableStore } from './invitations.ts'
 import { KeyTableStore } from './keys.ts'
 import { MemberTableStore } from './members.ts'
 import { assertUpToDate, migrateToLatest } from './migrations.ts'
+import { OwnedModelTableStore } from './owned-models.ts'
 import { ProviderKeyTableStore } from './provider-keys.ts'
 import type { Schema } from './schema.ts'
 import { BunSqliteDialect } from './sqlite-driver.ts'
+import { UsageSums } from './usage-sums.ts'
 import { UserTableStore } from './users.ts'
+import { WebhookTableStore } from './webhooks.ts'
 
 export interface Store {
   readonly keys: KeyTableStore
   readonly gates: GateTableStore
+  readonly ownedModels: OwnedModelTableStore
   readonly calls: CallTableStore
   readonly providerKeys: ProviderKeyTableStore
   readonly accounts: AccountTableStore
@@ -23,6 +28,9 @@ export interface Store {
   readonly users: UserTableStore
   /** For better-auth's adapter alone, which brings queries of its own for the tables of users. */
   readonly database: Kysely<Schema>
+  readonly usageSums: UsageSums
+  readonly budgets: BudgetTableStore
+  readonly webhooks: WebhookTableStore
   /**
    * Resolves when everything committed so far would outlive a loss of power. A commit alone outlives the process:
    * SQLite's write-ahead log is synced at checkpoints only (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL).
@@ -56,6 +64,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
   return {
     keys: new KeyTableStore(database, sync),
     gates: new GateTableStore(database),
+    ownedModels: new OwnedModelTableStore(database),
     calls: new CallTableStore(database),
     providerKeys: new ProviderKeyTableStore(database, sync),
     accounts: new AccountTableStore(database),
@@ -63,6 +72,9 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     invitations: new InvitationTableStore(database),
     users: new UserTableStore(database, sync),
     database,
+    usageSums: new UsageSums(database),
+    budgets: new BudgetTableStore(database),
+    webhooks: new WebhookTableStore(database),
     sync,
     close: () => database.destroy(),
   }

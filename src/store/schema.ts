@@ -7,14 +7,21 @@ import type { CallCredential, CallOutcome } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { Overrides, Strategy } from '../core/gate.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
+import type { OwnedModelDialect } from '../core/owned-model.ts'
+import type { Period } from '../core/period.ts'
 import type { UserSchema } from './user-schema.ts'
 
 export interface Schema extends UserSchema {
   readonly accounts: AccountTable
   readonly api_keys: ApiKeyTable
   readonly gates: GateTable
+  readonly owned_models: OwnedModelTable
   readonly calls: CallTable
   readonly provider_keys: ProviderKeyTable
+  readonly budgets: BudgetTable
+  readonly budget_alerts: BudgetAlertTable
+  readonly webhooks: WebhookTable
+  readonly webhook_deliveries: WebhookDeliveryTable
 }
 
 export interface AccountTable {
@@ -53,6 +60,24 @@ export interface GateTable {
   updated_at: number
 }
 
+export interface OwnedModelTable {
+  account_id: AccountId
+  slug: string
+  display_name: string
+  dialect: OwnedModelDialect
+  base_url: string
+  upstream_model_id: string
+  /** Whole US cents per million tokens, as are the two below. */
+  pricing_input: number
+  pricing_output: number
+  pricing_cached_input: number
+  /** Encrypted under the master key, bound to account and slug (core/vault.ts). */
+  sealed_credential: string
+  credential_set_at: number
+  created_at: number
+  updated_at: number
+}
+
 export interface CallTable {
   id: CallId
   account_id: AccountId
@@ -87,4 +112,53 @@ export interface ProviderKeyTable {
   created_at: number
   updated_at: number
   last_used_at: number | null
+}
+
+/** Of `key_id` and `gate_id` one is set, and so of the two limits. */
+export interface BudgetTable {
+  id: string
+  account_id: AccountId
+  name: string
+  key_id: KeyId | null
+  gate_id: GateId | null
+  limit_tokens: number | null
+  limit_micro_usd: number | null
+  period: Period
+  /** JSON: `[0.5, 0.8, 1]`. */
+  alert_at: string
+  created_at: number
+  updated_at: number
+}
+
+export interface BudgetAlertTable {
+  budget_id: string
+  account_id: AccountId
+  period_starts_at: number
+  threshold_millionths: number
+  created_at: number
+}
+
+export interface WebhookTable {
+  id: string
+  account_id: AccountId
+  url: string
+  /** By the vault, bound to the webhook; see encrypted-columns.ts. */
+  sealed_secret: string
+  /** JSON: `["budget.exhausted"]`. */
+  events: string
+  active: number
+  created_at: number
+  updated_at: number
+}
+
+export interface WebhookDeliveryTable {
+  id: string
+  account_id: AccountId
+  webhook_id: string
+  event: string
+  /** What is sent, to the byte. */
+  body: string
+  attempts: number
+  next_attempt_at: number
+  created_at: number
 }

@@ -6,9 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { ownedModelBinding } from '../core/owned-model.ts'
 import { providerKeyBinding } from '../core/provider-key.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault, type Vault } from '../core/vault.ts'
+import { secretBinding } from '../core/webhook.ts'
 import { ENCRYPTED_COLUMNS } from './encrypted-columns.ts'
 import { openStore, type Store } from './open-store.ts'
 import { SealedRows } from './sealed-rows.ts'
@@ -17,6 +19,20 @@ const OLD = new Secret('01'.repeat(32))
 const NEW = new Secret('02'.repeat(32))
 const old = createVault([OLD])
 const both = createVault([NEW, OLD])
+
+const OWNED_MODEL = {
+  accountId: DEFAULT_ACCOUNT,
+  displayName: '',
+  dialect: 'openai-chat',
+  baseUrl: 'https://models.vendor.com/v1',
+  upstreamModelId: 'm',
+  pricingInput: 1,
+  pricingOutput: 1,
+  pricingCachedInput: 1,
+  credentialSetAt: 1,
+  createdAt: 1,
+  updatedAt: 1,
+} as const
 
 let folder: string
 let path: string
@@ -54,7 +70,8 @@ async function readAll(vault: Vault): Promise<Record<string, string>> {
 }
 
 async function counts(vault: Vault | undefined) {
-  return (await rows.tally(vault)).map(({ current, previous, unopened }) => [current, previous, unopened])
+  const ofProviderKeys = (await rows.tally(vault)).filter(({ table }) => table === 'provider_keys')
+  return ofProviderKeys.map(({ current, previous, unopened }) => [current, previous, unopened])
 }
 
 test('all of them are sealed anew, more than a page of them too, and the old key is not needed any more', async () => {
@@ -65,6 +82,53 @@ test('all of them are sealed anew, more than a page of them too, and the old key
   expect(await counts(both)).toEqual([[450, 0, 0]])
   expect(await readAll(createVault([NEW]))).toEqual(secrets)
   expect(await rows.reseal(both)).toBe(0)
+})
+
+test("webhooks' secrets are sealed anew too, each bound to its own row", async () => {
+  const binding = (id: string) => secretBinding({ accountId: DEFAULT_ACCOUNT, id })
+  const webhook = { accountId: DEFAULT_ACCOUNT, url: 'https://a.test', events: [], isActive: true }
+  for (const id of ['wh_1', 'wh_2', 'wh_3']) {
+    const sealedSecret = old.encrypt(new Secret(`secret of ${id}`), binding(id))
+    await store.webhooks.insert({ ...webhook, id, sealedSecret, createdAt: 1, updatedAt: 1 })
+  }
+  await save(old, 'openai', 'a key')
+  const tallyOf = async () =>
+    (await rows.tally(both))
+      .filter(({ current, previous }) => current + previous > 0)
+      .map(({ table, current, previous }) => [table, current, previous])
+  expect(await tallyOf()).toEqual([
+    ['provider_keys', 0, 1],
+    ['webhooks', 0, 3],
+  ])
+  expect(await rows.reseal(both)).toBe(4)
+  expect(await tallyOf()).toEqual([
+    ['provider_keys', 1, 0],
+    ['webhooks', 3, 0],
+  ])
+  const onlyNew = createVault([NEW])
+  for (const { id, sealedSecret } of await store.webhooks.loadAll())
+    expect(onlyNew.decrypt(sealedSecret, binding(id)).reveal()).toBe(`secret of ${id}`)
+})
+
+test('credentials of owned models are sealed anew too', async () => {
+  for (const slug of ['a', 'b']) {
+    const binding = ownedModelBinding(DEFAULT_ACCOUNT, slug)
+    const sealedCredential = old.encrypt(new Secret(`credential of ${slug}`), binding)
+    await store.ownedModels.insert({ model: { ...OWNED_MODEL, slug }, sealedCredential })
+  }
+  await save(old, 'openai', 'a key')
+  expect(await rows.reseal(both)).toBe(3)
+  expect(await rows.tally(both)).toMatchObject([
+    { table: 'provider_keys', current: 1, previous: 0, unopened: 0 },
+    { table: 'webhooks', current: 0 },
+    { table: 'owned_models', current: 2, previous: 0, unopened: 0 },
+  ])
+  const vault = createVault([NEW])
+  const found = await store.ownedModels.loadAll()
+  const opened = found.map(({ model: { accountId, slug }, sealedCredential }) =>
+    vault.decrypt(sealedCredential, ownedModelBinding(accountId, slug)).reveal(),
+  )
+  expect(opened.sort()).toEqual(['credential of a', 'credential of b'])
 })
 
 test('stopped after any number of rows, nothing is lost and it can be begun anew', async () => {

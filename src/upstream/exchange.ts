@@ -16,6 +16,8 @@ export interface ExchangeTimeouts {
 
 export interface ExchangeRequest {
   readonly url: string
+  /** Whom the certificate has to name, where `url` holds an IP address that stands for a name. */
+  readonly serverName?: string | undefined
   readonly headers: Record<string, string>
   readonly body: Uint8Array
   readonly timeouts: ExchangeTimeouts
@@ -58,7 +60,7 @@ export class Exchange {
 
   /** Sends the request and waits for the answer's head. @throws UpstreamFailure */
   async send(): Promise<{ readonly status: number; readonly headers: Headers }> {
-    const { url, headers, body, signal } = this.#request
+    const { url, serverName, headers, body, signal } = this.#request
     if (signal.aborted) this.#abort('cancelled')
     try {
       this.#response = await fetch(url, {
@@ -68,6 +70,7 @@ export class Exchange {
         redirect: 'manual',
         signal: this.#controller.signal,
         timeout: false,
+        ...(serverName === undefined ? {} : { tls: { serverName } }),
       } as RequestInit)
     } catch (thrown) {
       throw this.#fail(thrown, isConnectError(thrown) ? 'connect_failed' : 'connection_lost')

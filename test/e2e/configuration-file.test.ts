@@ -137,7 +137,8 @@ test('a file in the data folder is found there, and an address in the environmen
   const data = await createTemporaryFolder()
   await writeFile(
     join(data.path, 'gatehouse.yaml'),
-    'providers:\n  - {id: acme, name: Acme AI, baseUrl: "https://api.acme.test/v1"}\n',
+    'providers:\n  - {id: acme, name: Acme AI, baseUrl: "https://api.acme.test/v1"}\n' +
+      'plans: {default: team, definitions: {team: {tokensPerMinute: 70000}}}\n',
   )
   const gatehouse = await startGatehouse({
     dataFolder: data.path,
@@ -152,6 +153,12 @@ test('a file in the data folder is found there, and an address in the environmen
     })
     expect(await answer.text()).toBe(CHAT.answer)
     expect(upstream.last().path).toBe('/moved/chat/completions')
+    expect(answer.headers.get('x-ratelimit-limit-tokens')).toBe('70000')
+    const account = await controlPlaneCall(gatehouse, 'GET', '/v1/account')
+    expect(await account.json()).toMatchObject({
+      plan: 'team',
+      limits: { tokensPerMinute: 70_000, monthlyTokens: null },
+    })
   } finally {
     await gatehouse.remove()
     await data.remove()
@@ -189,7 +196,8 @@ describe('a file that is wrong stops the start, and nothing is made,', () => {
       'providers:\n- baseUrl: https://x:canary@y\n',
       ':2: providers[0].baseUrl must be an',
     ],
-    ['an unknown section', 'plans: {}\n', ':1: plans is not a known field'],
+    ['an unknown section', 'plan: {}\n', ':1: plan is not a known field'],
+    ['a plan that there is not', 'plans:\n  default: canary-plan\n', ':2: plans.default is not a plan'],
     [
       'an id of the catalog',
       'providers:\n- {id: groq, name: G, baseUrl: "https://g.test"}\n',

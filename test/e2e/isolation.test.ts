@@ -27,7 +27,10 @@ let alice: Tenant
 let bob: Tenant
 
 beforeAll(async () => {
-  server = await startGatehouse({ sandbox: true, environment: { GATEHOUSE_SIGN_UP: 'open' } })
+  server = await startGatehouse({
+    sandbox: true,
+    environment: { GATEHOUSE_SIGN_UP: 'open', GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' },
+  })
   operations = await readOperations(server.url)
   alice = await fillTenant(server.url, 'alice', { authorization: `Bearer ${server.key}` })
   bob = await fillTenant(server.url, 'bob', {})

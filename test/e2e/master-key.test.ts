@@ -13,6 +13,7 @@ import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
 setDefaultTimeout(60_000)
 
@@ -102,7 +103,10 @@ test('by file: made when first needed, rotated while a server serves, which then
   await setKey(OWN)
   const [made = ''] = keysInFile()
   const before = (await masterKey('status')).said
-  expect(before).toMatchObject({ previousIds: [], tables: [{ current: 1, previous: 0, unopened: 0 }] })
+  expect(before).toMatchObject({
+    previousIds: [],
+    tables: [{ current: 1, previous: 0, unopened: 0 }, { current: 0 }, { current: 0 }],
+  })
 
   const rotated = await masterKey('rotate')
   expect(rotated).toMatchObject({
@@ -125,6 +129,69 @@ test('by file: made when first needed, rotated while a server serves, which then
   await gatehouse.stop()
   await start()
   expect(await keyInUse()).toBe(`${OWN}-2`)
+})
+
+test("a webhook's secret is encrypted anew too, and signs before and after, unused meanwhile", async () => {
+  const secret = 'planted-webhook-secret-0123456789'
+  const receiver = startWebhookReceiver(secret)
+  try {
+    const trusted = { GATEHOUSE_TRUSTED_HOSTS: receiver.host }
+    await start(trusted)
+    const hook = { url: receiver.url, secret, events: ['budget.exhausted'] }
+    const made = await controlPlaneCall(gatehouse, 'POST', '/v1/webhooks', hook)
+    expect(made.status).toBe(201)
+    const { id } = (await made.json()) as { id: string }
+    const isTaken = async () => {
+      const tested = await controlPlaneCall(gatehouse, 'POST', `/v1/webhooks/${id}/test`)
+      expect(await tested.json()).toMatchObject({ delivered: true })
+      return receiver.deliveries.pop()?.isSigned
+    }
+    await gatehouse.stop()
+    await start(trusted)
+    // Twice: the key that the server has its secret under in memory is then in no file any more.
+    for (const _ of [1, 2]) {
+      const rotated = await masterKey('rotate')
+      expect(rotated.said).toMatchObject({ outcome: 'rotated', encryptedAnew: 1 })
+      expect(rotated.said.tables[1]).toEqual({ table: 'webhooks', current: 1, previous: 0, unopened: 0 })
+    }
+    expect(await isTaken()).toBeTrue()
+    await gatehouse.stop()
+    await start(trusted)
+    expect(await isTaken()).toBeTrue()
+  } finally {
+    await receiver.stop()
+  }
+})
+
+test('owned models: rotated beside a server that goes on using and changing them, twice, and a restart opens them', async () => {
+  const environment = { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' }
+  await start(environment)
+  const model = { dialect: 'openai-chat', baseUrl: `${upstream.url}/v1`, upstreamModelId: 'm' }
+  const prices = { pricingInput: 1, pricingOutput: 1 }
+  const made = await controlPlaneCall(gatehouse, 'POST', '/v1/owned-models', {
+    ...model,
+    ...prices,
+    slug: 'mine',
+    credential: OWN,
+  })
+  expect(made.status).toBe(201)
+  await createGate(gatehouse, 'one', 'owned/mine')
+  expect(await keyInUse()).toBe(OWN)
+  const [first = ''] = keysInFile()
+  for (let round = 1; round <= 2; round += 1) {
+    const rotated = await masterKey('rotate')
+    expect(rotated.said).toMatchObject({ outcome: 'rotated', encryptedAnew: 1 })
+    expect(rotated.said.tables[2]).toEqual({ table: 'owned_models', current: 1, previous: 0, unopened: 0 })
+    // A change of something else does not bring back what was encrypted under the old key.
+    const change = { displayName: `round ${round}` }
+    expect((await controlPlaneCall(gatehouse, 'PATCH', '/v1/owned-models/mine', change)).status).toBe(200)
+    expect((await masterKey('status')).said.tables[2]).toMatchObject({ current: 1, previous: 0 })
+    expect(await keyInUse()).toBe(OWN)
+  }
+  expect(keysInFile()).not.toContain(first)
+  await gatehouse.stop()
+  await start(environment)
+  expect(await keyInUse()).toBe(OWN)
 })
 
 test('killed half-way and begun anew, nothing is lost', async () => {

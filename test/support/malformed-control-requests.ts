@@ -115,7 +115,7 @@ const NOTHING_THERE: readonly string[] = [
 ]
 
 export const MALFORMED_CONTROL_REQUESTS: readonly MalformedRequest[] = [
-  ...['/v1/gates', '/v1/keys', '/v1/keys/import'].flatMap((path) =>
+  ...['/v1/gates', '/v1/keys', '/v1/keys/import', '/v1/budgets', '/v1/webhooks'].flatMap((path) =>
     UNUSABLE_BODIES.map(([name, body]) => ({ name, path, body, status: 400, envelope: 'flat' as const })),
   ),
   ...BAD_GATES.map(([name, body, contains]) => ({
@@ -143,24 +143,27 @@ export const MALFORMED_CONTROL_REQUESTS: readonly MalformedRequest[] = [
     status: 400,
     envelope: 'flat' as const,
   })),
-  ...['/v1/gates', '/v1/keys', '/v1/logs', '/v1/provider-keys'].flatMap((path) =>
-    BAD_QUERIES.map(([query, contains]) => ({
-      name: query,
-      method: 'GET',
-      path: `${path}?${query}`,
-      contains,
-      status: 400,
-      envelope: 'flat' as const,
-    })),
+  ...['/v1/gates', '/v1/keys', '/v1/logs', '/v1/budgets', '/v1/webhooks', '/v1/provider-keys'].flatMap(
+    (path) =>
+      BAD_QUERIES.map(([query, contains]) => ({
+        name: query,
+        method: 'GET',
+        path: `${path}?${query}`,
+        contains,
+        status: 400,
+        envelope: 'flat' as const,
+      })),
   ),
   ...IMPOSSIBLE_NAMES.filter((name) => name.length < 1000).flatMap((name) =>
-    ['/v1/gates/', '/v1/logs/', '/v1/keys/', '/v1/provider-keys/'].map((path) => ({
-      name: `the id ${JSON.stringify(name)}`,
-      method: path === '/v1/keys/' || path === '/v1/provider-keys/' ? 'DELETE' : 'GET',
-      path: path + encodeURIComponent(name),
-      status: 404,
-      envelope: 'flat' as const,
-    })),
+    ['/v1/gates/', '/v1/logs/', '/v1/keys/', '/v1/budgets/', '/v1/webhooks/', '/v1/provider-keys/'].map(
+      (path) => ({
+        name: `the id ${JSON.stringify(name)}`,
+        method: path === '/v1/keys/' || path === '/v1/provider-keys/' ? 'DELETE' : 'GET',
+        path: path + encodeURIComponent(name),
+        status: 404,
+        envelope: 'flat' as const,
+      }),
+    ),
   ),
   ...NOTHING_THERE.map((path) => ({
     name: 'nothing there',
@@ -177,6 +180,10 @@ export const MALFORMED_CONTROL_REQUESTS: readonly MalformedRequest[] = [
       ['POST', '/v1/gates/demo'],
       ['PUT', '/v1/gates/demo'],
       ['PATCH', '/v1/keys'],
+      ['POST', '/v1/account'],
+      ['PUT', '/v1/budgets'],
+      ['DELETE', '/v1/webhooks'],
+      ['PUT', '/v1/webhooks/wh_1/test'],
       ['POST', '/v1/provider-keys'],
       ['GET', '/v1/provider-keys/sandbox'],
       ['POST', '/v1/logs'],

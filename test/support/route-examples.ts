@@ -18,6 +18,17 @@ export interface Tenant {
 
 const password = 'correct horse battery staple'
 
+/** At an address that the server has to trust, and where nobody is. */
+const ownedModel = (slug: string) => ({
+  slug,
+  dialect: 'openai-chat',
+  baseUrl: 'http://127.0.0.1:9/v1',
+  upstreamModelId: 'example',
+  credential: 'example-credential-of-a-model',
+  pricingInput: 1,
+  pricingOutput: 1,
+})
+
 /** Bodies that are accepted, given the tenant whose gate they may name. */
 export const exampleBodies: Readonly<Record<string, (gateId: string) => object>> = {
   createGate: () => ({ id: `made-${crypto.randomUUID()}`, targets: [{ model: 'sandbox/echo' }] }),
@@ -27,6 +38,13 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
   importKey: () => ({ name: 'example', key: `legacy_${crypto.randomUUID()}` }),
   setProviderKey: () => ({ key: 'example-key-for-a-provider' }),
   updateProviderKey: () => ({ active: false }),
+  createBudget: (gateId) => ({ gateId, limitTokens: 1_000_000, period: 'month' }),
+  updateBudget: () => ({ name: 'Changed by a stranger' }),
+  createWebhook: () => ({ url: 'https://hooks.example.com/x', events: ['budget.exhausted'] }),
+  updateWebhook: () => ({ active: false }),
+  testWebhook: () => ({}),
+  createOwnedModel: () => ownedModel(`made-${crypto.randomUUID()}`),
+  updateOwnedModel: () => ({ displayName: 'Changed by a stranger' }),
   updateAccount: () => ({ name: 'Example' }),
   updateMember: () => ({ role: 'owner' }),
   createInvitation: () => ({ email: `${crypto.randomUUID()}@example.test` }),
@@ -50,6 +68,7 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
  */
 export const sharedNames: ReadonlyMap<string, { readonly taken: string; readonly free: string }> = new Map([
   ['/v1/provider-keys/{provider}', { taken: 'openai', free: 'mistral' }],
+  ['/v1/owned-models/{slug}', { taken: 'model-of-many', free: 'model-of-nobody' }],
 ])
 
 /** Fills an account with one of everything. `headers`: such as its key, for the first user of an account. */
@@ -72,6 +91,18 @@ export async function fillTenant(
     method: 'PUT',
     body: { key: `${name}-own-key-for-a-provider-${name}` },
   })) as { maskedKey: string }
+  const { id: budgetId } = (await browser.json('/v1/budgets', 201, {
+    method: 'POST',
+    body: { name: `${name} budget`, gateId, limitTokens: 1_000_000, period: 'month' },
+  })) as { id: string }
+  const { id: webhookId } = (await browser.json('/v1/webhooks', 201, {
+    method: 'POST',
+    body: { url: `https://hooks.example.com/${name}`, events: ['budget.exhausted'], active: false },
+  })) as { id: string }
+  await browser.json('/v1/owned-models', 201, {
+    method: 'POST',
+    body: { ...ownedModel('model-of-many'), displayName: `${name} model` },
+  })
   const call = await controlPlaneCall(server, 'POST', '/v1/responses', { model: gateId, input: 'x' })
   const callId = call.headers.get('x-request-id') ?? ''
   await call.body?.cancel()
@@ -96,6 +127,9 @@ export async function fillTenant(
     ['/v1/gates/{id}/test', gateId],
     ['/v1/keys/{id}', keyId],
     ['/v1/logs/{id}', callId],
+    ['/v1/budgets/{id}', budgetId],
+    ['/v1/webhooks/{id}', webhookId],
+    ['/v1/webhooks/{id}/test', webhookId],
     ['/v1/members/{id}', joined.user.id],
     ['/v1/invitations/{id}', invitation.id],
     ['/v1/sessions/{id}', sessions.data[0]?.id ?? ''],
@@ -107,6 +141,9 @@ export async function fillTenant(
     user.id,
     email,
     `${name} key`,
+    `${name} budget`,
+    `hooks.example.com/${name}`,
+    `${name} model`,
     `${name}-guest`,
     key.slice(0, 20),
     maskedKey,

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'bun:test'
+import { strangerKey, useControlPlane } from './control-plane.fixture.ts'
+
+const { check, send, sendForJson } = useControlPlane()
+
+const url = '/v1/owned-models'
+const asStranger = { authorization: `Bearer ${strangerKey}` }
+const model = {
+  slug: 'llama',
+  dialect: 'openai-chat',
+  baseUrl: 'https://models.vendor.com/v1/',
+  upstreamModelId: 'llama3.3',
+  credential: 'canary',
+  pricingInput: 1,
+  pricingOutput: 2,
+}
+const register = (slug = 'llama') => send({ method: 'POST', url, body: { ...model, slug } })
+
+describe('owned models', () => {
+  check([
+    {
+      name: 'registering one',
+      method: 'POST',
+      url,
+      body: model,
+      status: 201,
+      holds: [
+        '"displayName":"llama"',
+        '"pricingCachedInput":1',
+        '"baseUrl":"https://models.vendor.com/v1"',
+        '"latencyMs":7',
+      ],
+      hides: ['canary', 'account'],
+    },
+    ['a slug of 63 characters', `POST ${url}`, { ...model, slug: `1${'-'.repeat(62)}` }, 201],
+    ['a slug with a line break at its end', `POST ${url}`, { ...model, slug: 'a\n' }, 400, 'slug: '],
+    [
+      'an address of 501 characters',
+      `POST ${url}`,
+      { ...model, baseUrl: `https://x.com/${'y'.repeat(487)}` },
+      400,
+      'baseUrl: ',
+    ],
+    ['a credential given twice', `POST ${url}`, '{"credential":"a","credential":"b"}', 400],
+    ['one that is not there', `GET ${url}/none`, undefined, 404, '"error":"not_found"'],
+    ['changing one that is not there', `PATCH ${url}/none`, { displayName: 'x' }, 404],
+    ['deleting one that is not there', `DELETE ${url}/none`, undefined, 404],
+    [
+      'changing the address',
+      `PATCH ${url}/none`,
+      { baseUrl: 'https://x.com' },
+      400,
+      'the credential belongs to it',
+    ],
+    [
+      'changing the dialect',
+      `PATCH ${url}/none`,
+      { dialect: 'mistral-fim' },
+      400,
+      'dialect: cannot be changed',
+    ],
+    ['a cursor of nothing', `GET ${url}?cursor=x`, undefined, 400, 'cursor'],
+    ['an unknown parameter', `DELETE ${url}/none?force=1`, undefined, 400, 'force'],
+    [
+      'a gate that names none',
+      'POST /v1/gates',
+      { targets: [{ model: 'owned/none' }] },
+      400,
+      'targets[0].model: names an owned',
+    ],
+    [
+      'a gate that names no slug',
+      'POST /v1/gates',
+      { targets: [{ model: 'owned/a/b' }] },
+      400,
+      'targets[0].model: ',
+    ],
+  ])
+
+  test('another account gets nothing: not the model, not its slug, not a gate to it', async () => {
+    await register()
+    const calls = [
+      { method: 'GET', url: `${url}/llama`, status: 404 },
+      { method: 'PATCH', url: `${url}/llama`, body: { credential: 'mine' }, status: 404 },
+      { method: 'DELETE', url: `${url}/llama`, status: 404 },
+      { method: 'POST', url: '/v1/gates', body: { targets: [{ model: 'owned/llama' }] }, status: 400 },
+    ]
+    for (const { status, ...call } of calls) {
+      expect((await send({ ...call, headers: asStranger })).status).toBe(status)
+    }
+    expect(await sendForJson({ url, headers: asStranger })).toEqual({ data: [], nextCursor: null })
+    expect(await sendForJson({ url: `${url}/llama` })).toMatchObject({ slug: 'llama' })
+  })
+
+  test('the list is paged, newest first', async () => {
+    for (const slug of ['a', 'b', 'c']) await register(slug)
+    const first = await sendForJson({ url: `${url}?limit=2` })
+    const second = await sendForJson({ url: `${url}?limit=2&cursor=${first.nextCursor}` })
+    const slugs = [first, second].map(({ data }) => (data as { slug: string }[]).map(({ slug }) => slug))
+    expect(slugs).toEqual([['c', 'b'], ['a']])
+    expect(second.nextCursor).toBeNull()
+  })
+
+  test('the document tells the bounds, and that a credential is only written', async () => {
+    const { components } = (await sendForJson({ url: '/openapi.json' })) as {
+      components: { schemas: Record<string, { properties: Record<string, object>; required?: string[] }> }
+    }
+    const { UpdateOwnedModel: change, OwnedModel: shown } = components.schemas
+    expect(change).toMatchObject({
+      properties: {
+        displayName: { minLength: 1, maxLength: 120 },
+        upstreamModelId: { minLength: 1, maxLength: 200 },
+        credential: { minLength: 1, maxLength: 500, writeOnly: true },
+        pricingInput: { type: 'integer', minimum: 0, maximum: 10_000 },
+        pricingOutput: { type: 'integer', minimum: 0, maximum: 10_000 },
+        pricingCachedInput: { type: 'integer', minimum: 0, maximum: 10_000 },
+      },
+      additionalProperties: false,
+    })
+    expect(change?.required).toBeUndefined()
+    expect(Object.keys(change?.properties ?? {})).toHaveLength(6)
+    expect(shown?.properties).not.toHaveProperty('credential')
+  })
+})

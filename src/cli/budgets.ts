@@ -1,0 +1,166 @@
+/** `gatehouse budgets`: what a key or a gate may use, and what it has used. */
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { CliError } from './cli-error.ts'
+import { type JsonObject, withClient } from './client.ts'
+import type { CliContext } from './context.ts'
+import { confirmDeletion } from './input.ts'
+import { formatTime, printJson, printLine, toPrintable } from './output.ts'
+import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
+
+interface BudgetFlags {
+  readonly key?: string
+  readonly gate?: string
+  readonly tokens?: number
+  readonly usd?: number
+  readonly period?: string
+  readonly alertAt?: readonly number[]
+  readonly name?: string
+}
+
+export function bindBudgets(program: Command, context: CliContext): void {
+  const budgets = program.command('budgets').description('budgets: what a key or a gate may use')
+
+  withLimitOptions(budgets.command('create'))
+    .description('limit what a key or a gate may use; when it is used up, calls are refused')
+    .option('--key <id>', 'the key, by its whole id')
+    .option('--gate <id>', 'the gate')
+    .addOption(
+      new Option('--period <period>', 'in UTC; total: from now on').choices([
+        'day',
+        'week',
+        'month',
+        'total',
+      ]),
+    )
+    .addHelpText(
+      'after',
+      example(
+        'gatehouse budgets create --gate assistant --usd 50 --period month',
+        'gatehouse budgets create --key key_… --tokens 1000000 --period day --alert-at 0.5,0.9,1',
+      ),
+    )
+    .action(async (flags: BudgetFlags, command: Command) => {
+      if (flags.period === undefined)
+        throw new CliError('usage', 'A budget needs a period: give --period day, week, month or total.')
+      const body = { ...toBody(flags), keyId: flags.key, gateId: flags.gate, period: flags.period }
+      const budget = await withClient(context, (client) =>
+        client.json('/v1/budgets', 'id', { method: 'POST', body }),
+      )
+      show(budget, asJson(command))
+    })
+
+  budgets
+    .command('list')
+    .description('list the budgets, newest first')
+    .option('--limit <n>', 'at most this many', parseLimit, 100)
+    .addHelpText('after', example('gatehouse budgets list --json'))
+    .action(async ({ limit }: { limit: number }, command: Command) => {
+      const listing = await withClient(context, (client) => client.list('/v1/budgets', limit))
+      printListing(listing, command, {
+        columns: ['ID', 'USED', 'LIMIT', 'PERIOD', 'NAME'],
+        toRow: (row) => ({
+          ID: String(row.id),
+          USED: usedOf(row),
+          LIMIT: limitOf(row),
+          PERIOD: String(row.period),
+          NAME: String(row.name),
+        }),
+      })
+    })
+
+  budgets
+    .command('show <id>')
+    .description('show one budget')
+    .addHelpText('after', example('gatehouse budgets show bud_…'))
+    .action(async (id: string, _flags, command: Command) => {
+      show(await withClient(context, (client) => client.json(pathOf(id), 'id')), asJson(command))
+    })
+
+  withLimitOptions(budgets.command('update <id>'))
+    .description('change a budget; what it has used stays')
+    .addHelpText('after', example('gatehouse budgets update bud_… --usd 80'))
+    .action(async (id: string, flags: BudgetFlags, command: Command) => {
+      const body = toBody(flags)
+      if (Object.keys(body).length === 0)
+        throw new CliError('usage', 'There is nothing to change: give at least one option.')
+      const budget = await withClient(context, (client) =>
+        client.json(pathOf(id), 'id', { method: 'PATCH', body }),
+      )
+      show(budget, asJson(command))
+    })
+
+  budgets
+    .command('delete <id>')
+    .description('delete a budget')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', example('gatehouse budgets delete bud_… --yes'))
+    .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
+      await confirmDeletion(`the budget ${id}`, flags.yes === true)
+      await withClient(context, (client) => client.delete(pathOf(id)))
+      if (asJson(command)) return printJson({ id, deleted: true })
+      printLine(`Deleted ${id}.`)
+    })
+}
+
+function withLimitOptions(command: Command): Command {
+  return command
+    .option('--tokens <n>', 'input and output tokens a period', (text) =>
+      parseWhole(text, { min: 1, max: 1_000_000_000_000 }),
+    )
+    .option('--usd <amount>', 'US dollars a period', parseUsd)
+    .option('--alert-at <shares>', 'shares at which webhooks are told, such as 0.5,0.8,1', parseShares)
+    .option('--name <text>', 'what it is for')
+}
+
+function parseUsd(text: string): number {
+  if (!/^\d+(\.\d{1,6})?$/.test(text) || Number(text) <= 0)
+    throw new InvalidArgumentError('It must be an amount above 0 with at most six decimals.')
+  return Number(text)
+}
+
+function parseShares(text: string): readonly number[] {
+  const shares = text.split(',').map(Number)
+  if (shares.some((share) => !(share >= 0.01 && share <= 1)))
+    throw new InvalidArgumentError('Each must be a number from 0.01 to 1.')
+  return shares
+}
+
+/** Only what was given, so that a PATCH changes nothing else. */
+function toBody({ tokens, usd, alertAt, name }: BudgetFlags): JsonObject {
+  return {
+    ...(tokens === undefined ? {} : { limitTokens: tokens }),
+    ...(usd === undefined ? {} : { limitUsd: usd }),
+    ...(alertAt === undefined ? {} : { alertAt }),
+    ...(name === undefined ? {} : { name }),
+  }
+}
+
+function pathOf(id: string): string {
+  return `/v1/budgets/${encodeURIComponent(id)}`
+}
+
+function limitOf(budget: JsonObject): string {
+  return budget.limitTokens === null ? `$${budget.limitUsd}` : `${budget.limitTokens} tokens`
+}
+
+function usedOf(budget: JsonObject): string {
+  const used = (budget.used ?? {}) as JsonObject
+  return budget.limitTokens === null ? `$${used.usd}` : String(used.tokens)
+}
+
+function show(budget: JsonObject, isJson: boolean): void {
+  if (isJson) {
+    printJson(budget)
+    return
+  }
+  const fields: readonly (readonly [string, string])[] = [
+    ['id', String(budget.id)],
+    ['name', String(budget.name)],
+    ['of', budget.keyId === null ? `the gate ${budget.gateId}` : `the key ${budget.keyId}`],
+    ['limit', `${limitOf(budget)} (${budget.period})`],
+    ['used', `${usedOf(budget)}${budget.isExhausted === true ? ', calls are refused' : ''}`],
+    ['alerts', Array.isArray(budget.alertAt) ? budget.alertAt.join(', ') || '-' : '-'],
+    ['resets', budget.resetsAt === null ? 'never' : formatTime(budget.resetsAt)],
+  ]
+  for (const [name, value] of fields) printLine(`${name.padEnd(8)}${toPrintable(value)}`)
+}

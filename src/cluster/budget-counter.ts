@@ -1,0 +1,83 @@
+/** One budget's count and its alerts. Must not know where budgets are kept nor who is told. */
+import { amountOf, type Budget, ceilingOf } from '../core/budget.ts'
+import type { Shortage } from './limit-refusals.ts'
+import { Reservation, UsageCounter, type UsageWindow, type UsedAmounts } from './usage-counter.ts'
+
+/** A share of a budget was reached. */
+export interface BudgetAlert {
+  readonly budget: Budget
+  /** The share, 1 for all of it. */
+  readonly threshold: number
+  /** Names the period: milliseconds since the Unix epoch. */
+  readonly periodStartsAtMs: number
+  readonly periodEndsAtMs: number
+  /** In the limit's own unit: tokens, or millionths of a US dollar. */
+  readonly used: number
+}
+
+export class BudgetCounter {
+  readonly #onAlert: (alert: BudgetAlert) => void
+  #budget: Budget
+  readonly #counter: UsageCounter
+  /** The period whose alerts were sent so far; a new one begins anew. */
+  #alerted: UsageWindow | undefined
+  #alertsSent = 0
+
+  constructor(budget: Budget, onAlert: (alert: BudgetAlert) => void) {
+    this.#budget = budget
+    this.#counter = new UsageCounter(budget.period, budget.createdAt)
+    this.#onAlert = onAlert
+  }
+
+  get budget(): Budget {
+    return this.#budget
+  }
+
+  /** Takes over a changed budget of the same scope and period; what was counted stays. */
+  update(budget: Budget): void {
+    this.#budget = budget
+    // Whoever is told knows what it was told of already.
+    this.#alerted = undefined
+  }
+
+  windowAt(atMs: number): UsageWindow | undefined {
+    return this.#counter.at(atMs)
+  }
+
+  /** Why a call that begins now has to be refused; undefined: it has not. */
+  shortageAt(window: UsageWindow): Shortage | undefined {
+    const { limit } = this.#budget
+    const used = amountOf(limit, window)
+    const ceiling = ceilingOf(limit)
+    if (used >= ceiling) return 'exhausted'
+    const reserved = limit.type === 'tokens' ? window.reservedTokens : window.reservedMicroUsd
+    return used + reserved >= ceiling ? 'reserved' : undefined
+  }
+
+  reserve(window: UsageWindow, tokens: number): Reservation {
+    return new Reservation(window, tokens)
+  }
+
+  settle(reservation: Reservation, used: UsedAmounts): void {
+    reservation.settle(used)
+    this.alert(reservation.window)
+  }
+
+  /** Tells of every share that is reached and was not told of yet. */
+  alert(window: UsageWindow): void {
+    if (window !== this.#alerted) {
+      this.#alerted = window
+      this.#alertsSent = 0
+    }
+    const { alertAt, limit } = this.#budget
+    const used = amountOf(limit, window)
+    for (;;) {
+      const threshold = alertAt[this.#alertsSent]
+      if (threshold === undefined || used < threshold * ceilingOf(limit)) return
+      this.#alertsSent += 1
+      const { startsAtMs, endsAtMs } = window
+      const period = { periodStartsAtMs: startsAtMs, periodEndsAtMs: endsAtMs }
+      this.#onAlert({ budget: this.#budget, threshold, ...period, used })
+    }
+  }
+}

@@ -1,0 +1,135 @@
+/** The budgets that this node counts, with the store behind them. Knows nothing of HTTP. */
+import { type Budget, createBudgetId } from '../core/budget.ts'
+import { type Clock, steadyClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import type { BudgetTableStore } from '../store/budgets.ts'
+import type { UsageWindow } from './usage-counter.ts'
+import type { UsageLimits } from './usage-limits.ts'
+
+/** Enough for every key and gate of a large account, and few enough to list. */
+const MAX_BUDGETS = 500
+
+/** A timer may be a little early. */
+const PAST_THIS_MILLISECOND_MS = 2
+
+export interface BudgetRegistryOptions {
+  readonly budgets: Pick<BudgetTableStore, 'loadAll' | 'insert' | 'save' | 'delete'>
+  readonly usage: UsageLimits
+  /** The one that calls begin by. */
+  readonly clock?: Clock
+}
+
+export type NewBudget = Omit<Budget, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>
+/** Only what is present changes. */
+export type BudgetChanges = {
+  readonly [Field in 'name' | 'limit' | 'alertAt']?: Budget[Field] | undefined
+}
+
+export class BudgetRegistry {
+  readonly #store: BudgetRegistryOptions['budgets']
+  readonly #usage: UsageLimits
+  readonly #clock: Clock
+  readonly #byId = new Map<string, Budget>()
+  /** The last write; each waits for the one before, so that two changes at once both count. */
+  #writes: Promise<unknown> = Promise.resolve()
+
+  private constructor(options: BudgetRegistryOptions) {
+    this.#store = options.budgets
+    this.#usage = options.usage
+    this.#clock = options.clock ?? steadyClock
+  }
+
+  /** Reads every budget from the store, and counts from nothing: `UsageLimits.addPastBudgetUsage` adds what was. */
+  static async load(options: BudgetRegistryOptions): Promise<BudgetRegistry> {
+    const registry = new BudgetRegistry(options)
+    for (const budget of await options.budgets.loadAll()) registry.#remember(budget)
+    return registry
+  }
+
+  /** Of every account. */
+  all(): readonly Budget[] {
+    return [...this.#byId.values()]
+  }
+
+  /** Newest first. */
+  list(accountId: AccountId): readonly Budget[] {
+    const budgets = this.all().filter((budget) => budget.accountId === accountId)
+    return budgets.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+  }
+
+  /** @throws GatewayError `not_found` */
+  get(accountId: AccountId, id: string): Budget {
+    const budget = this.#byId.get(id)
+    if (budget === undefined || budget.accountId !== accountId)
+      throw new GatewayError('not_found', 'There is no budget with this id.')
+    return budget
+  }
+
+  /** What it has used in its current period. */
+  windowOf(budget: Budget): UsageWindow | undefined {
+    return this.#usage.budgetWindow(budget.id, Math.max(this.#clock.now(), budget.createdAt))
+  }
+
+  /** @throws GatewayError `conflict` when the account has too many */
+  create(accountId: AccountId, settings: NewBudget): Promise<Budget> {
+    return this.#inTurn(async () => {
+      if (this.list(accountId).length >= MAX_BUDGETS)
+        throw new GatewayError('conflict', `An account may have ${MAX_BUDGETS} budgets.`)
+      // It counts from the next millisecond on, in memory from now: no call that its period holds can have been missed,
+      // as those would be that begin while the store is written.
+      const now = this.#clock.now() + 1
+      const budget: Budget = { ...settings, accountId, id: createBudgetId(), createdAt: now, updatedAt: now }
+      this.#usage.putBudget(budget)
+      try {
+        await this.#store.insert(budget)
+      } catch (error) {
+        this.#usage.removeBudget(budget.id)
+        throw error
+      }
+      this.#byId.set(budget.id, budget)
+      // Whoever is told that it is there may call at once, and counts on being counted.
+      await Bun.sleep(PAST_THIS_MILLISECOND_MS)
+      return budget
+    })
+  }
+
+  /** @throws GatewayError `not_found` */
+  update(accountId: AccountId, id: string, changes: BudgetChanges): Promise<Budget> {
+    return this.#inTurn(async () => {
+      const current = this.get(accountId, id)
+      const budget: Budget = {
+        ...current,
+        name: changes.name ?? current.name,
+        limit: changes.limit ?? current.limit,
+        alertAt: changes.alertAt ?? current.alertAt,
+        updatedAt: this.#clock.now(),
+      }
+      await this.#store.save(budget)
+      this.#remember(budget)
+      this.#usage.alertBudget(id, this.#clock.now())
+      return budget
+    })
+  }
+
+  /** @throws GatewayError `not_found` */
+  delete(accountId: AccountId, id: string): Promise<void> {
+    return this.#inTurn(async () => {
+      this.get(accountId, id)
+      await this.#store.delete(accountId, id)
+      this.#byId.delete(id)
+      this.#usage.removeBudget(id)
+    })
+  }
+
+  #remember(budget: Budget): void {
+    this.#byId.set(budget.id, budget)
+    this.#usage.putBudget(budget)
+  }
+
+  #inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
+    const turn = this.#writes.then(write)
+    this.#writes = turn.catch(() => {})
+    return turn
+  }
+}

@@ -1,0 +1,22 @@
+/** What a plan means for each of its account's keys. Knows no key. */
+import type { AccountId } from '../core/ids.ts'
+import type { Plan, Plans } from '../core/plan.ts'
+import type { KeyLimits } from '../gateway/ports.ts'
+
+/** @returns the same object for every account of a plan */
+export function createKeyLimits(plans: Plans): (accountId: AccountId) => KeyLimits {
+  const byPlan = new Map<Plan, KeyLimits>()
+  return (accountId) => {
+    const plan = plans.of(accountId)
+    const known = byPlan.get(plan)
+    if (known !== undefined) return known
+    const { requestsPerMinute, tokensPerMinute, concurrentCalls } = plan.limits
+    const limits = {
+      requestsPerMinute: requestsPerMinute ?? Number.POSITIVE_INFINITY,
+      tokensPerMinute: tokensPerMinute ?? Number.POSITIVE_INFINITY,
+      concurrentCalls: concurrentCalls ?? Number.POSITIVE_INFINITY,
+    }
+    byPlan.set(plan, limits)
+    return limits
+  }
+}

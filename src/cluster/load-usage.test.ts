@@ -1,0 +1,128 @@
+/** Past usage is counted while calls go on: exactly, and no call that it could stop goes before it is known. */
+import { expect, test } from 'bun:test'
+import type { CallCredential } from '../core/call.ts'
+import { GatewayError } from '../core/errors.ts'
+import { type AccountId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import { createPlans } from '../core/plan.ts'
+import { createKeyLimits } from './key-limits.ts'
+import { keepLoading, type LedgerSums, loadUsage } from './load-usage.ts'
+import { admitted, budgetOf, spent, start } from './usage-limits.fixture.ts'
+
+const caller = {
+  accountId: DEFAULT_ACCOUNT,
+  keyId: 'key_1' as KeyId,
+  limits: createKeyLimits(createPlans())(DEFAULT_ACCOUNT),
+}
+const past = {
+  accountId: DEFAULT_ACCOUNT,
+  keyId: 'key_1' as KeyId,
+  gateId: 'gate' as GateId,
+  target: 'lab/model',
+  credential: 'platform' as CallCredential,
+  tokens: 30,
+  microUsd: 0,
+  unpricedCalls: 0,
+}
+
+/** A ledger that answers when it is told to. */
+function slowLedger() {
+  const waiting: PromiseWithResolvers<Awaited<ReturnType<LedgerSums['since']>>>[] = []
+  const sums: LedgerSums = {
+    since() {
+      const answer = Promise.withResolvers<Awaited<ReturnType<LedgerSums['since']>>>()
+      waiting.push(answer)
+      return answer.promise
+    },
+  }
+  const next = async () => {
+    while (waiting.length === 0) await Bun.sleep(1)
+    const [first] = waiting.splice(0, 1)
+    if (first === undefined) throw new Error('nobody asks')
+    return first
+  }
+  return { sums, next }
+}
+
+function begin(limits: Parameters<typeof start>[0], hasBudget = false) {
+  const scene = start(limits)
+  if (hasBudget) scene.usage.putBudget(budgetOf())
+  const ledger = slowLedger()
+  const closing = new AbortController()
+  const failures: unknown[] = []
+  const budgets = { all: () => (hasBudget ? [budgetOf()] : []) }
+  const loading = keepLoading({
+    usage: scene.usage,
+    load: () => loadUsage(scene.usage, budgets, { sums: ledger.sums, nowMs: scene.clock.nowMs }),
+    signal: closing.signal,
+    onFailure: (error) => failures.push(error),
+    retryMs: 1,
+  })
+  return { ...scene, ledger, closing, failures, loading }
+}
+
+test('what is settled meanwhile is counted once, beside what was', async () => {
+  const scene = begin({})
+  const open = admitted(scene.admit())
+  admitted(scene.admit()).settle(spent({ tokens: 7, endedAtMs: scene.clock.nowMs }))
+  expect(scene.quota()).toMatchObject({ tokens: 7, reservedTokens: 10 })
+  ;(await scene.ledger.next()).resolve([past])
+  expect(await scene.loading).toBe(true)
+  open.settle(spent({ tokens: 5, endedAtMs: scene.clock.nowMs }))
+  expect(scene.quota()).toMatchObject({ tokens: 42, reservedTokens: 0 })
+})
+
+test('only a call with a quota or a budget waits, and no longer than needed', async () => {
+  const unlimited = begin({})
+  expect(unlimited.usage.whenCounted()).toBeDefined()
+  expect(unlimited.usage.whenCountedFor(caller, 'gate')).toBeUndefined()
+  unlimited.closing.abort()
+
+  const withBudget = begin({}, true)
+  expect(withBudget.usage.whenCountedFor(caller, 'other')).toBeUndefined()
+  expect(withBudget.usage.whenCountedFor({ ...caller, accountId: 'a' as AccountId }, 'gate')).toBeUndefined()
+  expect(withBudget.usage.whenCountedFor(caller, 'gate')).toBeDefined()
+  withBudget.closing.abort()
+
+  const limited = begin({ monthlyTokens: 20 })
+  const waiting = limited.usage.whenCountedFor(caller, 'gate')
+  expect(waiting).toBeDefined()
+  ;(await limited.ledger.next()).resolve([past])
+  await waiting
+  expect(limited.admit()).toMatchObject({ kind: 'quota_exceeded' })
+  await limited.loading
+  expect(limited.usage.whenCountedFor(caller, 'gate')).toBeUndefined()
+})
+
+test('a failure half-way counts nothing, refuses those who wait, and is tried again', async () => {
+  const scene = begin({ monthlyTokens: 1000 }, true)
+  const waiting = scene.usage.whenCountedFor(caller, 'gate')
+  ;(await scene.ledger.next()).resolve([past])
+  ;(await scene.ledger.next()).reject(new Error('the disk is gone'))
+  const refusal = await waiting?.catch((error: unknown) => error)
+  expect(refusal).toBeInstanceOf(GatewayError)
+  expect(refusal).toMatchObject({ kind: 'unavailable', message: expect.not.stringContaining('disk') })
+  expect(scene.quota().tokens).toBe(0)
+  ;(await scene.ledger.next()).resolve([past])
+  ;(await scene.ledger.next()).resolve([past])
+  expect(await scene.loading).toBe(true)
+  expect(scene.failures).toHaveLength(1)
+  expect(scene.quota().tokens).toBe(30)
+  expect(scene.usage.budgetWindow('bud_1', scene.clock.nowMs)?.tokens).toBe(30)
+})
+
+test('a month that ended meanwhile is not counted in the next one', async () => {
+  const scene = begin({})
+  scene.clock.nowMs += 10 * 60_000
+  admitted(scene.admit()).settle(spent({ tokens: 7, endedAtMs: scene.clock.nowMs }))
+  ;(await scene.ledger.next()).resolve([past])
+  await scene.loading
+  expect(scene.quota().tokens).toBe(7)
+})
+
+test('given up, it neither counts nor complains', async () => {
+  const scene = begin({ monthlyTokens: 20 })
+  scene.closing.abort()
+  ;(await scene.ledger.next()).reject(scene.closing.signal.reason)
+  expect(await scene.loading).toBe(false)
+  expect(scene.failures).toEqual([])
+})

@@ -1,0 +1,208 @@
+/** The owned models that this node serves, in memory, with the store behind them. Knows nothing of HTTP. */
+import { type Clock, systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import {
+  type OwnedModel,
+  type OwnedModelPrices,
+  ownedModelBinding,
+  ownedSlugOf,
+} from '../core/owned-model.ts'
+import type { Secret } from '../core/secret.ts'
+import type { Vault } from '../core/vault.ts'
+import { toOwnedUpstream } from '../gateway/owned-upstream.ts'
+import type { Credential, OwnedModelStore, OwnedUpstream } from '../gateway/ports.ts'
+import type { OwnedModelTableStore, StoredOwnedModel } from '../store/owned-models.ts'
+
+export interface OwnedModelRegistryOptions {
+  readonly ownedModels: Pick<OwnedModelTableStore, 'loadAll' | 'insert' | 'save' | 'delete'>
+  readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
+  readonly clock?: Clock
+  /** Told at start of each credential that cannot be opened: its model answers no call until it can, or is given a new one. */
+  readonly onUnopened?: (model: OwnedModel, error: unknown) => void
+  /** Told when calls to a model go out with another credential from now on. */
+  readonly onChanged?: (accountId: AccountId, slug: string) => void
+}
+
+export type NewOwnedModel = Omit<OwnedModel, 'accountId' | 'credentialSetAt' | 'createdAt' | 'updatedAt'> & {
+  readonly credential: Secret
+}
+
+/** Only what is present changes. */
+export type OwnedModelChanges = {
+  readonly [Field in keyof OwnedModelPrices | 'displayName' | 'upstreamModelId']?:
+    | OwnedModel[Field]
+    | undefined
+} & { readonly credential?: Secret | undefined }
+
+interface Entry extends StoredOwnedModel {
+  /** The same object for as long as the model is the same: others remember things of it. */
+  readonly upstream: OwnedUpstream
+  /** Until then (ms since the epoch) one that did not open is not tried again: opening may mean to read a file. */
+  shutUntil: number
+}
+
+const REOPEN_AFTER_MS = 10_000
+
+export class OwnedModelRegistry implements OwnedModelStore {
+  readonly #options: OwnedModelRegistryOptions
+  readonly #store: OwnedModelRegistryOptions['ownedModels']
+  readonly #vault: OwnedModelRegistryOptions['vault']
+  readonly #clock: Clock
+  readonly #byAccount = new Map<AccountId, Map<string, Entry>>()
+  /** The last write; each waits for the one before, so that two changes at once both count. */
+  #writes: Promise<unknown> = Promise.resolve()
+
+  private constructor(options: OwnedModelRegistryOptions) {
+    this.#options = options
+    this.#store = options.ownedModels
+    this.#vault = options.vault
+    this.#clock = options.clock ?? systemClock
+  }
+
+  /** Reads every owned model from the store and opens its credential. */
+  static async load(options: OwnedModelRegistryOptions): Promise<OwnedModelRegistry> {
+    const registry = new OwnedModelRegistry(options)
+    for (const stored of await options.ownedModels.loadAll()) {
+      try {
+        registry.#remember(stored, registry.#open(stored))
+      } catch (error) {
+        registry.#remember(stored, undefined)
+        options.onUnopened?.(stored.model, error)
+      }
+    }
+    return registry
+  }
+
+  find(accountId: AccountId, slug: string): OwnedUpstream | undefined {
+    const entry = this.#byAccount.get(accountId)?.get(slug)
+    if (entry === undefined || entry.upstream.credential !== undefined) return entry?.upstream
+    return this.#reopen(entry)
+  }
+
+  /** What was registered, without the credential. */
+  show(accountId: AccountId, slug: string): OwnedModel | undefined {
+    return this.#byAccount.get(accountId)?.get(slug)?.model
+  }
+
+  /** Newest first. */
+  list(accountId: AccountId): readonly OwnedModel[] {
+    const entries = [...(this.#byAccount.get(accountId)?.values() ?? [])]
+    return entries
+      .map(({ model }) => model)
+      .sort((a, b) => b.createdAt - a.createdAt || (a.slug < b.slug ? 1 : -1))
+  }
+
+  /** What the customer declared for a target, in US cents per million tokens; undefined unless it is an owned model. */
+  pricesOf(accountId: AccountId, target: string): OwnedModelPrices | undefined {
+    const slug = ownedSlugOf(target)
+    return slug === undefined ? undefined : this.show(accountId, slug)
+  }
+
+  /** @throws GatewayError `conflict` when the account has an owned model with this slug. */
+  create(accountId: AccountId, { credential, ...settings }: NewOwnedModel): Promise<OwnedModel> {
+    return this.#inTurn(async () => {
+      const now = this.#clock.now()
+      const model = { accountId, ...settings, credentialSetAt: now, createdAt: now, updatedAt: now }
+      const stored = { model, sealedCredential: this.#seal(model, credential) }
+      if (!(await this.#store.insert(stored)))
+        throw new GatewayError('conflict', 'An owned model with this slug exists already.')
+      this.#remember(stored, toCredential(credential))
+      return model
+    })
+  }
+
+  /** @throws GatewayError `not_found` */
+  update(accountId: AccountId, slug: string, changes: OwnedModelChanges): Promise<OwnedModel> {
+    return this.#inTurn(async () => {
+      const current = this.#byAccount.get(accountId)?.get(slug)
+      if (current === undefined) throw ownedModelNotFound()
+      const { credential, ...settings } = changes
+      if (Object.values(changes).every((change) => change === undefined)) return current.model
+      const now = this.#clock.now()
+      const model: OwnedModel = {
+        ...current.model,
+        displayName: settings.displayName ?? current.model.displayName,
+        upstreamModelId: settings.upstreamModelId ?? current.model.upstreamModelId,
+        pricingInput: settings.pricingInput ?? current.model.pricingInput,
+        pricingOutput: settings.pricingOutput ?? current.model.pricingOutput,
+        pricingCachedInput: settings.pricingCachedInput ?? current.model.pricingCachedInput,
+        credentialSetAt: credential === undefined ? current.model.credentialSetAt : now,
+        updatedAt: now,
+      }
+      if (credential === undefined) {
+        if (!(await this.#store.save({ model }))) throw ownedModelNotFound()
+        this.#remember({ ...current, model }, this.find(accountId, slug)?.credential)
+      } else {
+        const stored = { model, sealedCredential: this.#seal(model, credential) }
+        if (!(await this.#store.save(stored))) throw ownedModelNotFound()
+        this.#remember(stored, toCredential(credential))
+        this.#options.onChanged?.(accountId, slug)
+      }
+      return model
+    })
+  }
+
+  /**
+   * @param assertUnused runs when no other write can come between it and the deletion; what it throws prevents it
+   * @throws GatewayError `not_found`
+   */
+  delete(accountId: AccountId, slug: string, assertUnused: () => void): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.show(accountId, slug) === undefined) throw ownedModelNotFound()
+      assertUnused()
+      await this.#store.delete(accountId, slug)
+      this.#byAccount.get(accountId)?.delete(slug)
+    })
+  }
+
+  #seal({ accountId, slug }: OwnedModel, credential: Secret): string {
+    return this.#vault.encrypt(credential, ownedModelBinding(accountId, slug))
+  }
+
+  /** @throws VaultError or MasterKeyError */
+  #open({ model, sealedCredential }: StoredOwnedModel): Credential {
+    return toCredential(this.#vault.decrypt(sealedCredential, ownedModelBinding(model.accountId, model.slug)))
+  }
+
+  /** The right master key may have come back. */
+  #reopen(entry: Entry): OwnedUpstream {
+    const now = this.#clock.now()
+    if (now < entry.shutUntil) return entry.upstream
+    entry.shutUntil = now + REOPEN_AFTER_MS
+    try {
+      return this.#remember(entry, this.#open(entry))
+    } catch {
+      return entry.upstream
+    }
+  }
+
+  #remember(
+    { model, sealedCredential }: StoredOwnedModel,
+    credential: Credential | undefined,
+  ): OwnedUpstream {
+    const { accountId, slug } = model
+    const models = this.#byAccount.get(accountId) ?? new Map<string, Entry>()
+    const upstream = toOwnedUpstream(model, credential)
+    const shutUntil = credential === undefined ? this.#clock.now() + REOPEN_AFTER_MS : 0
+    models.set(slug, { model, sealedCredential, upstream, shutUntil })
+    this.#byAccount.set(accountId, models)
+    return upstream
+  }
+
+  #inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
+    const turn = this.#writes.then(write)
+    this.#writes = turn.catch(() => {})
+    return turn
+  }
+}
+
+/** Its calls are on the account's own bill. */
+function toCredential(secret: Secret): Credential {
+  return { secret, owner: 'account' }
+}
+
+/** The slug is not repeated: what was asked for may be anything, a key pasted by mistake included. */
+export function ownedModelNotFound(): GatewayError {
+  return new GatewayError('not_found', 'There is no owned model with this slug.')
+}

@@ -1,0 +1,94 @@
+/**
+ * What was used and what is reserved in the current period. Must not know limits, accounts or who counts.
+ *
+ * A call belongs to the period in which it began, as its row in the ledger does, whenever it ends: so the sums are those of
+ * the ledger to the token.
+ */
+import { type Period, type Span, spanOf } from '../core/period.ts'
+
+export interface Amounts {
+  readonly tokens: number
+  /** Millionths of a US dollar. */
+  readonly microUsd: number
+}
+
+/** What a call did use. */
+export interface UsedAmounts extends Amounts {
+  /** False: what it cost is not known, and it is not counted as spend. */
+  readonly isPriced: boolean
+}
+
+export class UsageWindow implements Span {
+  readonly startsAtMs: number
+  readonly endsAtMs: number
+  tokens = 0
+  microUsd = 0
+  /** Calls that used something and whose cost is not known. */
+  unpricedCalls = 0
+  reservedTokens = 0
+  reservedMicroUsd = 0
+
+  constructor({ startsAtMs, endsAtMs }: Span) {
+    this.startsAtMs = startsAtMs
+    this.endsAtMs = endsAtMs
+  }
+
+  /** What that many tokens would cost at the average of this period so far; 0 while nothing is known. */
+  estimateMicroUsd(tokens: number): number {
+    return this.tokens === 0 ? 0 : Math.floor((this.microUsd / this.tokens) * tokens)
+  }
+
+  add(used: UsedAmounts): void {
+    this.tokens += used.tokens
+    this.microUsd += used.microUsd
+    if (!used.isPriced) this.unpricedCalls += 1
+  }
+}
+
+/** Amounts set aside for one call until it is known what it used. */
+export class Reservation {
+  readonly window: UsageWindow
+  readonly #tokens: number
+  readonly #microUsd: number
+
+  constructor(window: UsageWindow, tokens: number) {
+    this.window = window
+    this.#tokens = tokens
+    this.#microUsd = window.estimateMicroUsd(tokens)
+    window.reservedTokens += tokens
+    window.reservedMicroUsd += this.#microUsd
+  }
+
+  /** Gives it back, and counts what was really used; undefined: nothing that counts here. Call it once. */
+  settle(used: UsedAmounts | undefined): void {
+    this.window.reservedTokens -= this.#tokens
+    this.window.reservedMicroUsd -= this.#microUsd
+    if (used !== undefined) this.window.add(used)
+  }
+}
+
+export class UsageCounter {
+  readonly #period: Period
+  readonly #originMs: number
+  #window: UsageWindow | undefined
+
+  /** @param originMs nothing that began before counts */
+  constructor(period: Period, originMs = 0) {
+    this.#period = period
+    this.#originMs = originMs
+  }
+
+  /**
+   * The period that holds a moment. It never goes back: undefined for a moment before the current period, or before the
+   * origin, whose calls are of no interest.
+   */
+  at(momentMs: number): UsageWindow | undefined {
+    const window = this.#window
+    if (window !== undefined && momentMs < window.endsAtMs)
+      return momentMs >= window.startsAtMs ? window : undefined
+    if (momentMs < this.#originMs) return undefined
+    const { startsAtMs, endsAtMs } = spanOf(this.#period, momentMs)
+    this.#window = new UsageWindow({ startsAtMs: Math.max(startsAtMs, this.#originMs), endsAtMs })
+    return this.#window
+  }
+}

@@ -1,0 +1,141 @@
+/** Quotas, budgets and tokens per minute, case by case. */
+import { describe, expect, test } from 'bun:test'
+import type { KeyId } from '../core/ids.ts'
+import { admitted, budgetOf, isTicket, spent, start } from './usage-limits.fixture.ts'
+
+describe('the monthly quota', () => {
+  test('is refused when it is used up, without a reason to try again before the month is over', () => {
+    const { admit, clock } = start({ monthlyTokens: 100 })
+    admitted(admit()).settle(spent({ tokens: 100 }))
+    expect(admit()).toMatchObject({
+      kind: 'quota_exceeded',
+      status: 429,
+      message: "The account's monthly quota of 100 tokens is used up until 2026-12-01T00:00:00.000Z.",
+      headers: { 'retry-after': '120' },
+    })
+    clock.nowMs = Date.parse('2026-12-01T00:00:00.000Z')
+    expect(isTicket(admit())).toBe(true)
+  })
+
+  test('is refused for a moment while what is left is reserved', () => {
+    const { admit } = start({ monthlyTokens: 100 })
+    const first = admitted(admit({ estimatedTokens: 100 }))
+    expect(admit()).toMatchObject({ kind: 'rate_limited', headers: { 'retry-after': '1' } })
+    first.settle(spent({ tokens: 3 }))
+    expect(isTicket(admit())).toBe(true)
+  })
+
+  test('a call that began last month counts for last month, whenever it ends', () => {
+    const { admit, clock, quota } = start({ monthlyTokens: 100 })
+    const ticket = admitted(admit())
+    clock.nowMs += 600_000
+    expect(quota()).toMatchObject({ tokens: 0, reservedTokens: 0 })
+    ticket.settle(spent({ tokens: 99 }))
+    expect(quota()).toMatchObject({ tokens: 0, reservedTokens: 0 })
+  })
+
+  test('what the account paid for itself does not count, and neither does what nobody counted', () => {
+    const { admit, quota } = start({ monthlyTokens: 100 })
+    admitted(admit()).settle(spent({ tokens: 70, countsForQuota: false }))
+    admitted(admit()).settle(spent({ tokens: null }))
+    expect(quota()).toMatchObject({ tokens: 0, reservedTokens: 0 })
+  })
+
+  test('spend is counted where it is known, and what is unknown is said to be', () => {
+    const { admit, quota } = start({ monthlySpendUsd: 0.5 })
+    admitted(admit()).settle(spent({ tokens: 10 }))
+    expect(quota()).toMatchObject({ tokens: 10, microUsd: 0, unpricedCalls: 1 })
+    admitted(admit()).settle(spent({ tokens: 10, microUsd: 499_999 }))
+    const last = admitted(admit({ estimatedTokens: 0 }))
+    last.settle(spent({ tokens: 1, microUsd: 1 }))
+    expect(admit()).toMatchObject({ kind: 'quota_exceeded', message: expect.stringContaining('$0.5') })
+  })
+})
+
+describe('tokens per minute', () => {
+  test('are taken at the estimate, told in headers, and corrected to what was used', () => {
+    const { admit } = start({ tokensPerMinute: 600 })
+    const ticket = admitted(admit({ estimatedTokens: 500 }))
+    expect(ticket.headers).toEqual({
+      'x-ratelimit-limit-tokens': '600',
+      'x-ratelimit-remaining-tokens': '100',
+      'x-ratelimit-reset-tokens': '50s',
+    })
+    expect(admit({ estimatedTokens: 101 })).toMatchObject({
+      kind: 'rate_limited',
+      message: expect.stringContaining('tokens per minute'),
+      headers: { 'retry-after': '1', 'retry-after-ms': '100', 'x-ratelimit-remaining-tokens': '100' },
+    })
+    ticket.settle(spent({ tokens: 20 }))
+    expect(admitted(admit({ estimatedTokens: 80 })).headers['x-ratelimit-remaining-tokens']).toBe('500')
+  })
+
+  test('a call that used more than was thought leaves a debt', () => {
+    const { admit, clock } = start({ tokensPerMinute: 600 })
+    admitted(admit({ estimatedTokens: 0 })).settle(spent({ tokens: 700 }))
+    expect(admit({ estimatedTokens: 0 })).toMatchObject({ headers: { 'retry-after-ms': '10000' } })
+    clock.nowMs += 10_100
+    expect(isTicket(admit({ estimatedTokens: 1 }))).toBe(true)
+  })
+
+  test('a call larger than a whole minute waits for a full bucket and then goes', () => {
+    const { admit, clock } = start({ tokensPerMinute: 600 })
+    admitted(admit({ estimatedTokens: 1 }))
+    expect(admit({ estimatedTokens: 9000 })).toMatchObject({ kind: 'rate_limited' })
+    clock.nowMs += 100
+    expect(isTicket(admit({ estimatedTokens: 9000 }))).toBe(true)
+  })
+
+  test('an answer that nobody counted keeps what was taken for it', () => {
+    const { admit } = start({ tokensPerMinute: 600 })
+    admitted(admit({ estimatedTokens: 600 })).settle(spent({ tokens: null }))
+    expect(isTicket(admit())).toBe(false)
+  })
+})
+
+describe('budgets', () => {
+  test('are of one gate or one key, and name themselves in the refusal', () => {
+    const { admit, usage } = start({})
+    usage.putBudget(budgetOf())
+    usage.putBudget(budgetOf({ id: 'bud_other', scope: { type: 'key', keyId: 'key_other' as KeyId } }))
+    admitted(admit()).settle(spent({ tokens: 100 }))
+    expect(admit()).toMatchObject({
+      kind: 'quota_exceeded',
+      message:
+        "The budget 'a budget' (bud_1) of this gate, 100 tokens a day, is used up until 2026-12-01T00:00:00.000Z.",
+    })
+    expect(isTicket(admit({ gateId: 'another' }))).toBe(true)
+    usage.removeBudget('bud_1')
+    expect(isTicket(admit())).toBe(true)
+  })
+
+  test('count what the account pays for itself too, from their creation on', () => {
+    const { admit, usage, clock } = start({})
+    const early = admitted(admit())
+    clock.nowMs += 10
+    usage.putBudget(budgetOf({ createdAt: clock.nowMs, period: 'total' }))
+    const late = admitted(admit())
+    early.settle(spent({ tokens: 50 }))
+    late.settle(spent({ tokens: 7, countsForQuota: false }))
+    expect(usage.budgetWindow('bud_1', clock.nowMs)).toMatchObject({ tokens: 7 })
+  })
+
+  test('tell of each share once a period', () => {
+    const { admit, usage, clock, alerts } = start({})
+    usage.putBudget(budgetOf())
+    const use = (tokens: number) => admitted(admit()).settle(spent({ tokens }))
+    use(49)
+    expect(alerts).toEqual([])
+    use(1)
+    use(1)
+    use(60)
+    expect(alerts.map(({ threshold, used }) => [threshold, used])).toEqual([
+      [0.5, 50],
+      [0.8, 111],
+      [1, 111],
+    ])
+    clock.nowMs += 120_000
+    use(55)
+    expect(alerts.slice(3)).toMatchObject([{ threshold: 0.5, periodStartsAtMs: Date.parse('2026-12-01') }])
+  })
+})

@@ -1,0 +1,236 @@
+/**
+ * The account's monthly quota and the budgets of keys and gates, in this process's memory. Must not know HTTP, tables, or
+ * rates per minute.
+ *
+ * A call is admitted while what is used and what is reserved are below the limit, so a limit is passed by no more than
+ * what the calls under way use beyond what was reserved for them, and the last of them altogether.
+ */
+import type { Budget, BudgetScope } from '../core/budget.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId, KeyId } from '../core/ids.ts'
+import type { Plan, Plans } from '../core/plan.ts'
+import type { CallAhead, Caller } from '../gateway/ports.ts'
+import { type BudgetAlert, BudgetCounter } from './budget-counter.ts'
+import { budgetRefusal, quotaRefusal } from './limit-refusals.ts'
+import {
+  type Amounts,
+  Reservation,
+  UsageCounter,
+  type UsageWindow,
+  type UsedAmounts,
+} from './usage-counter.ts'
+
+const MICRO_USD = 1_000_000
+
+export interface UsageLimitsOptions {
+  readonly plans: Plans
+  readonly onAlert?: (alert: BudgetAlert) => void
+}
+
+/** Usage of earlier calls that belongs together. */
+export interface PastUsage extends Amounts {
+  readonly accountId: AccountId
+  readonly keyId: KeyId
+  readonly gateId: string
+  readonly countsForQuota: boolean
+  /** Calls whose cost is not known. */
+  readonly unpricedCalls: number
+}
+
+export interface QuotaState {
+  readonly plan: Plan
+  readonly window: UsageWindow
+}
+
+const NO_RESERVATIONS: readonly BudgetReservation[] = []
+
+interface BudgetReservation {
+  readonly counter: BudgetCounter
+  readonly reservation: Reservation
+}
+
+export class UsageLimits {
+  readonly #plans: Plans
+  readonly #onAlert: (alert: BudgetAlert) => void
+  readonly #quotas = new Map<AccountId, UsageCounter>()
+  readonly #budgets = new Map<string, BudgetCounter>()
+  readonly #byScope = new Map<string, BudgetCounter[]>()
+
+  /** Undefined once past usage is counted. */
+  #past: Promise<void> | undefined
+
+  constructor({ plans, onAlert }: UsageLimitsOptions) {
+    this.#plans = plans
+    this.#onAlert = onAlert ?? (() => {})
+  }
+
+  /** Until this resolves, what earlier processes used is not counted; rejects when it could not be read. */
+  awaitPast(loading: Promise<void>): void {
+    const past = loading.then(
+      () => {
+        if (this.#past === past) this.#past = undefined
+      },
+      (cause: unknown) => {
+        throw new GatewayError('unavailable', 'What was used before cannot be read. Try again soon.', {
+          cause,
+        })
+      },
+    )
+    // Nobody may be waiting.
+    past.catch(() => {})
+    this.#past = past
+  }
+
+  /** Resolves when past usage is counted; undefined: it is. @throws GatewayError `unavailable` (rejects) */
+  whenCounted(): Promise<void> | undefined {
+    return this.#past
+  }
+
+  /** The same for one call; undefined too where past usage could not stop it. */
+  whenCountedFor(caller: Caller, gateId: string): Promise<void> | undefined {
+    if (this.#past === undefined) return undefined
+    const { monthlyTokens, monthlySpendUsd } = this.#plans.of(caller.accountId).limits
+    const isLimited = monthlyTokens !== null || monthlySpendUsd !== null
+    return isLimited || this.#budgetsOf(caller, { gateId }).length > 0 ? this.#past : undefined
+  }
+
+  /** @throws GatewayError `quota_exceeded`; `rate_limited` while all of the rest is reserved */
+  assertWithinBudgets(caller: Caller, call: CallAhead): void {
+    for (const counter of this.#budgetsOf(caller, call)) {
+      const window = counter.windowAt(call.startedAtMs)
+      const shortage = window === undefined ? undefined : counter.shortageAt(window)
+      if (window === undefined || shortage === undefined) continue
+      throw budgetRefusal(counter.budget, { window, nowMs: call.startedAtMs, shortage })
+    }
+  }
+
+  reserveBudgets(caller: Caller, call: CallAhead): readonly BudgetReservation[] {
+    const counters = this.#budgetsOf(caller, call)
+    if (counters.length === 0) return NO_RESERVATIONS
+    return counters.flatMap((counter) => {
+      const window = counter.windowAt(call.startedAtMs)
+      if (window === undefined) return []
+      return [{ counter, reservation: counter.reserve(window, call.estimatedTokens) }]
+    })
+  }
+
+  settleBudgets(reservations: readonly BudgetReservation[], used: UsedAmounts): void {
+    for (const { counter, reservation } of reservations) counter.settle(reservation, used)
+  }
+
+  /** @returns undefined where the call belongs to a month that is over, and counts nowhere any more */
+  reserveQuota(caller: Caller, call: CallAhead): Reservation | GatewayError | undefined {
+    const window = this.#quotaOf(caller.accountId).at(call.startedAtMs)
+    if (window === undefined) return undefined
+    const { monthlyTokens, monthlySpendUsd } = this.#plans.of(caller.accountId).limits
+    const at = { window, nowMs: call.startedAtMs }
+    if (monthlyTokens !== null && window.tokens + window.reservedTokens >= monthlyTokens) {
+      const shortage = window.tokens >= monthlyTokens ? 'exhausted' : 'reserved'
+      return quotaRefusal('tokens', monthlyTokens, { ...at, shortage })
+    }
+    if (monthlySpendUsd !== null) {
+      const limit = Math.round(monthlySpendUsd * MICRO_USD)
+      if (window.microUsd + window.reservedMicroUsd >= limit) {
+        const shortage = window.microUsd >= limit ? 'exhausted' : 'reserved'
+        return quotaRefusal('spend', monthlySpendUsd, { ...at, shortage })
+      }
+    }
+    return new Reservation(window, call.estimatedTokens)
+  }
+
+  /** The account's plan and what it has used of it this month. */
+  quotaOf(accountId: AccountId, nowMs: number): QuotaState {
+    const counter = this.#quotaOf(accountId)
+    const window = counter.at(nowMs)
+    if (window === undefined) throw new Error('the clock went back into another month')
+    return { plan: this.#plans.of(accountId), window }
+  }
+
+  /** Adds a budget, or takes over a changed one of the same scope and period; what was counted stays. */
+  putBudget(budget: Budget): void {
+    const known = this.#budgets.get(budget.id)
+    known?.update(budget)
+    if (known !== undefined) return
+    const counter = new BudgetCounter(budget, this.#onAlert)
+    this.#budgets.set(budget.id, counter)
+    const scope = scopeKey(budget.accountId, budget.scope)
+    this.#byScope.set(scope, [...(this.#byScope.get(scope) ?? []), counter])
+  }
+
+  removeBudget(id: string): void {
+    const counter = this.#budgets.get(id)
+    if (counter === undefined) return
+    this.#budgets.delete(id)
+    const scope = scopeKey(counter.budget.accountId, counter.budget.scope)
+    const rest = (this.#byScope.get(scope) ?? []).filter((other) => other !== counter)
+    if (rest.length === 0) this.#byScope.delete(scope)
+    else this.#byScope.set(scope, rest)
+  }
+
+  /** What a budget has used in the period of a moment; undefined when there is none. */
+  budgetWindow(id: string, momentMs: number): UsageWindow | undefined {
+    return this.#budgets.get(id)?.windowAt(momentMs)
+  }
+
+  /** Tells of the alerts of a budget that are due, as after what it has used was loaded or its limit changed. */
+  alertBudget(id: string, nowMs: number): void {
+    const counter = this.#budgets.get(id)
+    const window = counter?.windowAt(nowMs)
+    if (window !== undefined) counter?.alert(window)
+  }
+
+  /** Counts what the ledger holds of the month of a moment. */
+  addPastQuotaUsage(momentMs: number, past: readonly PastUsage[]): void {
+    for (const usage of past) {
+      if (!usage.countsForQuota) continue
+      const window = this.#quotaOf(usage.accountId).at(momentMs)
+      if (window !== undefined) addPast(window, usage)
+    }
+  }
+
+  /** Counts what the ledger holds of a budget's period. @param past of other keys and gates too */
+  addPastBudgetUsage(id: string, momentMs: number, past: readonly PastUsage[]): void {
+    const counter = this.#budgets.get(id)
+    const window = counter?.windowAt(momentMs)
+    if (counter === undefined || window === undefined) return
+    for (const usage of past) if (isWithin(counter.budget, usage)) addPast(window, usage)
+  }
+
+  #quotaOf(accountId: AccountId): UsageCounter {
+    const known = this.#quotas.get(accountId)
+    if (known !== undefined) return known
+    const counter = new UsageCounter('month')
+    this.#quotas.set(accountId, counter)
+    return counter
+  }
+
+  #budgetsOf(caller: Caller, call: Pick<CallAhead, 'gateId'>): readonly BudgetCounter[] {
+    if (this.#byScope.size === 0) return NO_BUDGETS
+    const { accountId, keyId } = caller
+    const ofKey = this.#byScope.get(scopeKey(accountId, { type: 'key', keyId }))
+    const ofGate = this.#byScope.get(gateKey(accountId, call.gateId))
+    if (ofKey === undefined) return ofGate ?? NO_BUDGETS
+    return ofGate === undefined ? ofKey : [...ofKey, ...ofGate]
+  }
+}
+
+const NO_BUDGETS: readonly BudgetCounter[] = []
+
+function scopeKey(accountId: AccountId, scope: BudgetScope): string {
+  return scope.type === 'key' ? `${accountId}\nkey\n${scope.keyId}` : gateKey(accountId, scope.gateId)
+}
+
+function gateKey(accountId: AccountId, gateId: string): string {
+  return `${accountId}\ngate\n${gateId}`
+}
+
+function isWithin({ accountId, scope }: Budget, usage: PastUsage): boolean {
+  if (usage.accountId !== accountId) return false
+  return scope.type === 'key' ? usage.keyId === scope.keyId : usage.gateId === scope.gateId
+}
+
+function addPast(window: UsageWindow, usage: PastUsage): void {
+  window.tokens += usage.tokens
+  window.microUsd += usage.microUsd
+  window.unpricedCalls += usage.unpricedCalls
+}

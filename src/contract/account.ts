@@ -1,0 +1,41 @@
+/** An account as the control plane shows it: its plan, and what it has used of it. */
+import { z } from 'zod'
+
+const limit = z.number().min(0).nullable().meta({ description: 'null: no limit.' })
+const amount = z.number().min(0)
+
+export const accountBody = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    plan: z.string().meta({ example: 'pro' }),
+    limits: z
+      .object({
+        requestsPerMinute: limit,
+        tokensPerMinute: limit,
+        concurrentCalls: limit,
+        monthlyTokens: limit,
+        monthlySpendUsd: limit,
+      })
+      .meta({ description: 'The first three of each key, the others of the whole account.' }),
+    quota: z
+      .object({
+        tokens: z.object({ limit, used: amount, reserved: amount, resetsAt: z.iso.datetime() }),
+        spend: z.object({
+          limit: limit.meta({ description: 'US dollars; null: no limit.' }),
+          used: amount,
+          reserved: amount,
+          resetsAt: z.iso.datetime(),
+          unpricedCalls: z
+            .int()
+            .meta({ description: 'Calls of this month whose cost is not known: they are not in `used`.' }),
+        }),
+      })
+      .meta({
+        description:
+          "Of this calendar month, in UTC. Calls with the account's own provider keys and to its own models are not counted.",
+      }),
+  })
+  .meta({ id: 'Account' })
+
+export type AccountBody = z.infer<typeof accountBody>

@@ -1,0 +1,116 @@
+/** Budgets as the control plane reads and writes them. What uses them up is not known here. */
+import { z } from 'zod'
+import { listOf } from './lists.ts'
+import type { FieldNotes } from './problems.ts'
+import { text } from './text.ts'
+
+const MAX_TOKENS = 1_000_000_000_000
+const MAX_USD = 1_000_000_000
+const MAX_ALERTS = 10
+const MICRO_USD = 1_000_000
+
+const name = text({ min: 1, max: 120 })
+const keyId = z.string().max(100).meta({ description: 'The key that it limits, by its id.' })
+const gateId = z.string().max(64).meta({ description: 'The gate that it limits.' })
+const limitTokens = z.int().min(1).max(MAX_TOKENS).meta({ description: 'Input and output tokens a period.' })
+const limitUsd = z
+  .number()
+  .max(MAX_USD)
+  .refine((usd) => usd > 0 && Math.abs(usd * MICRO_USD - Math.round(usd * MICRO_USD)) < 1e-3, {
+    error: 'must be above 0 and have at most six decimals',
+  })
+  .meta({
+    description:
+      'US dollars a period. Calls whose cost is not known are not counted: see `used.unpricedCalls`.',
+  })
+const period = z.enum(['day', 'week', 'month', 'total']).meta({
+  description: 'In UTC; weeks begin on Monday. `total`: from the creation of the budget on.',
+})
+const alertAt = z
+  .array(
+    z
+      .number()
+      .max(1)
+      .refine((share) => share >= 0.01, { error: 'must be at least 0.01' }),
+  )
+  .max(MAX_ALERTS)
+  .refine((shares) => new Set(shares).size === shares.length, { error: 'must not hold a share twice' })
+  .transform((shares) => shares.toSorted((a, b) => a - b))
+  .meta({
+    description:
+      'Shares of the limit. When one is reached, webhooks get `budget.threshold`, for 1 `budget.exhausted`: once a period.',
+    example: [0.5, 0.8, 1],
+    type: 'array',
+    items: { type: 'number', minimum: 0.01, maximum: 1 },
+  })
+const time = z.iso.datetime()
+const amount = z.number().min(0)
+
+export const budgetBody = z
+  .object({
+    id: z.string(),
+    name,
+    keyId: z.string().nullable(),
+    gateId: z.string().nullable(),
+    limitTokens: limitTokens.nullable(),
+    limitUsd: z.number().nullable(),
+    period,
+    alertAt: z.array(z.number()),
+    used: z
+      .object({
+        tokens: amount,
+        usd: amount,
+        unpricedCalls: z.int().meta({ description: 'Calls whose cost is not known, and not in `usd`.' }),
+      })
+      .meta({ description: 'In the current period, by calls that began since the creation of the budget.' }),
+    reserved: z
+      .object({ tokens: amount, usd: amount })
+      .meta({ description: 'Set aside for calls that are under way.' }),
+    isExhausted: z.boolean().meta({ description: 'Calls are refused with 429 `quota_exceeded`.' }),
+    resetsAt: time.nullable().meta({ description: 'null: never.' }),
+    createdAt: time,
+    updatedAt: time,
+  })
+  .meta({ id: 'Budget', description: 'The most that one key, or one gate, may use in a period.' })
+
+export const createBudgetBody = z
+  .strictObject({
+    name: name.optional().meta({ description: 'Its id of the key or gate when absent.' }),
+    keyId: keyId.optional(),
+    gateId: gateId.optional(),
+    limitTokens: limitTokens.optional(),
+    limitUsd: limitUsd.optional(),
+    period,
+    alertAt: alertAt.default([0.5, 0.8, 1]),
+  })
+  .superRefine((body, context) => {
+    const demandOne = (one: keyof typeof body, other: keyof typeof body) => {
+      if ((body[one] === undefined) !== (body[other] === undefined)) return
+      const message = `give either ${one} or ${other}`
+      context.addIssue({ code: 'custom', path: body[one] === undefined ? [] : [other], message })
+    }
+    demandOne('keyId', 'gateId')
+    demandOne('limitTokens', 'limitUsd')
+  })
+  .meta({
+    id: 'CreateBudget',
+    description: 'Either `keyId` or `gateId`, and either `limitTokens` or `limitUsd`.',
+  })
+
+export const updateBudgetBody = z
+  .strictObject({ name, limitTokens, limitUsd, alertAt })
+  .partial()
+  .meta({ id: 'UpdateBudget', description: 'Only the fields that are given change.' })
+
+export const budgetList = listOf(budgetBody, 'BudgetList')
+
+const IMMUTABLE = 'cannot be changed; make a new budget instead'
+export const createBudgetNotes: FieldNotes = { id: 'is set by the gateway' }
+export const updateBudgetNotes: FieldNotes = {
+  id: IMMUTABLE,
+  keyId: IMMUTABLE,
+  gateId: IMMUTABLE,
+  period: IMMUTABLE,
+}
+
+export type BudgetBody = z.infer<typeof budgetBody>

@@ -1,0 +1,140 @@
+/** Owned models as the control plane reads and writes them (interface-spec, PATCH /v1/owned-models/:slug). */
+import { z } from 'zod'
+import { listOf } from './lists.ts'
+import type { FieldNotes } from './problems.ts'
+import { text } from './text.ts'
+
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
+const MAX_PRICE = 10_000
+/** What can stand in a header: printable ASCII, and no space at either end. */
+const HEADER_SAFE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
+
+const slug = z
+  .string()
+  .regex(SLUG, {
+    error: 'must be 1 to 63 small letters, digits or hyphens, the first a letter or digit',
+  })
+  .meta({ description: 'Gates name it as `owned/<slug>`. Cannot be changed.', example: 'house-llama' })
+const displayName = text({ min: 1, max: 120 }).meta({ example: 'Llama in the basement' })
+const dialect = z
+  .enum(['openai-chat', 'openai-responses', 'mistral-fim', 'anthropic-messages'])
+  .meta({ description: 'The wire format that its server speaks. Cannot be changed.' })
+const baseUrl = z.string().min(1).max(500).meta({
+  description:
+    'In the form in which an SDK of the dialect takes it: `/chat/completions`, `/responses`, `/fim/completions` or `/v1/messages` is appended. https to public addresses; http and inner addresses only where the operator trusts the host. Cannot be changed.',
+  example: 'https://models.example.com/v1',
+})
+const upstreamModelId = text({ min: 1, max: 200 }).meta({
+  description: "The model's name at its server.",
+  example: 'llama3.3:70b',
+})
+const credential = z
+  .string()
+  .min(1)
+  .max(500)
+  .regex(HEADER_SAFE, {
+    error: 'must hold only printable ASCII characters, and no space at either end: it is sent in a header',
+  })
+  .meta({ description: 'Never returned.', writeOnly: true, format: 'password' })
+const price = (of: string) =>
+  z
+    .int()
+    .min(0)
+    .max(MAX_PRICE)
+    .meta({ description: `Price of ${of}, in whole US cents per million tokens.`, example: 25 })
+const pricingInput = price('input tokens')
+const pricingOutput = price('output tokens')
+const pricingCachedInput = price('input tokens that the server had cached')
+const time = z.iso.datetime()
+
+/** Open, as every answer is: a later version may add members. */
+export const ownedModelBody = z
+  .object({
+    slug,
+    displayName,
+    dialect,
+    baseUrl,
+    upstreamModelId,
+    pricingInput,
+    pricingOutput,
+    pricingCachedInput,
+    credentialSetAt: time.meta({
+      description: 'When the credential was last set. It is never shown itself.',
+    }),
+    createdAt: time,
+    updatedAt: time,
+  })
+  .meta({ id: 'OwnedModel', description: 'A model that the customer hosts or pays for.' })
+
+const probe = z
+  .object({
+    status: z.enum(['reachable', 'unreachable']),
+    checkedAt: time,
+    latencyMs: z.int().min(0),
+    httpStatus: z.int().optional().meta({ description: 'Absent when there was no answer.' }),
+    detail: z
+      .string()
+      .optional()
+      .meta({ description: 'What was wrong, in our words and not in the server’s.' }),
+  })
+  .meta({ description: 'What one small request to the model, with the new credential, has shown.' })
+
+const warnings = z
+  .array(z.object({ code: z.literal('probe_failed'), message: z.string() }))
+  .meta({ description: 'Empty when all is well. What was sent is saved either way.' })
+
+/** The answer to whatever set a credential; the two new members are absent when none was set. */
+export const savedOwnedModelBody = ownedModelBody
+  .extend({ probe: probe.optional(), warnings: warnings.optional() })
+  .meta({
+    id: 'SavedOwnedModel',
+    description: 'An owned model, and what a new credential was found to open.',
+  })
+
+export const createOwnedModelBody = z
+  .strictObject({
+    slug,
+    displayName: displayName.optional().meta({ description: 'The slug when absent.' }),
+    dialect,
+    baseUrl,
+    upstreamModelId,
+    credential,
+    pricingInput,
+    pricingOutput,
+    pricingCachedInput: pricingCachedInput
+      .optional()
+      .meta({ description: 'As `pricingInput` when absent: a server that caches nothing charges the same.' }),
+  })
+  .meta({ id: 'CreateOwnedModel' })
+
+export const updateOwnedModelBody = z
+  .strictObject({
+    displayName,
+    upstreamModelId,
+    credential,
+    pricingInput,
+    pricingOutput,
+    pricingCachedInput,
+  })
+  .partial()
+  .meta({ id: 'UpdateOwnedModel', description: 'Only the fields that are given change.' })
+
+export const ownedModelList = listOf(ownedModelBody, 'OwnedModelList')
+
+const setByGateway = 'is set by the gateway'
+export const createOwnedModelNotes: FieldNotes = {
+  credentialSetAt: setByGateway,
+  createdAt: setByGateway,
+  updatedAt: setByGateway,
+}
+export const updateOwnedModelNotes: FieldNotes = {
+  slug: 'cannot be changed; to rename, register a new model',
+  baseUrl: 'cannot be changed, because the credential belongs to it; register a new model',
+  dialect: 'cannot be changed; register a new model',
+  credentialSetAt: setByGateway,
+  createdAt: 'cannot be changed',
+  updatedAt: 'cannot be changed',
+}
+
+export type OwnedModelBody = z.infer<typeof ownedModelBody>
+export type SavedOwnedModelBody = z.infer<typeof savedOwnedModelBody>

@@ -1,0 +1,34 @@
+/** What an operator may write under `plans`. */
+import { expect, test } from 'bun:test'
+import { BUILT_IN_PLANS, createPlans } from '../core/plan.ts'
+import { plansSection } from './plans.ts'
+
+test('what it takes is what plans are made of', () => {
+  const section = plansSection.parse({
+    default: 'team',
+    accounts: { acct_1: 'free' },
+    definitions: { team: { requestsPerMinute: 10, monthlySpendUsd: 2.5, monthlyTokens: null } },
+  })
+  expect(createPlans(section).of('acct_x' as never).limits).toMatchObject({ monthlySpendUsd: 2.5 })
+})
+
+test.each([
+  ['a plan that is not there', { default: 'gold' }, 'default'],
+  ['one for an account', { accounts: { acct_1: 'gold' } }, 'accounts.acct_1'],
+  [
+    'a negative limit',
+    { definitions: { team: { requestsPerMinute: -1 } } },
+    'definitions.team.requestsPerMinute',
+  ],
+  ['half a token', { definitions: { team: { monthlyTokens: 0.5 } } }, 'definitions.team.monthlyTokens'],
+  ['an unknown limit', { definitions: { team: { tokens: 1 } } }, 'definitions.team'],
+  ['an unknown member', { plans: {} }, ''],
+])('%s is refused where it stands', (_name, section, path) => {
+  const result = plansSection.safeParse(section)
+  expect(result.error?.issues[0]?.path.join('.')).toBe(path)
+})
+
+test('it knows the plans that are built in', () => {
+  for (const name of Object.keys(BUILT_IN_PLANS))
+    expect(plansSection.safeParse({ default: name }).success).toBe(true)
+})

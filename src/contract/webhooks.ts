@@ -1,0 +1,76 @@
+/** Webhooks as the control plane reads and writes them: a secret goes in, and comes out only when it was generated. */
+import { z } from 'zod'
+import { listOf } from './lists.ts'
+import type { FieldNotes } from './problems.ts'
+
+const MIN_SECRET = 16
+const MAX_SECRET = 200
+
+const url = z.string().min(1).max(2000).meta({
+  description: 'An https address that anybody can reach. Redirects are not followed.',
+  example: 'https://example.com/hooks/gatehouse',
+})
+const secret = z
+  .string()
+  .max(MAX_SECRET)
+  .refine((value) => value.length >= MIN_SECRET && value.trim() === value && value.isWellFormed(), {
+    error: `must hold at least ${MIN_SECRET} characters, without spaces around them`,
+  })
+  .meta({ description: 'What deliveries are signed with. Never shown again.', writeOnly: true })
+const event = z.enum(['budget.threshold', 'budget.exhausted', 'provider.degraded'])
+const events = z
+  .array(event)
+  .min(1)
+  .refine((list) => new Set(list).size === list.length, { error: 'must not name an event twice' })
+const active = z.boolean().meta({ description: 'false: nothing is sent.' })
+const time = z.iso.datetime()
+
+const webhookFields = {
+  id: z.string(),
+  url,
+  events: z.array(event),
+  active,
+  createdAt: time,
+  updatedAt: time,
+}
+
+export const webhookBody = z
+  .object(webhookFields)
+  .meta({ id: 'Webhook', description: 'An address that is told of events. Its secret is never shown.' })
+
+export const createdWebhookBody = z
+  .object({
+    ...webhookFields,
+    secret: z.string().optional().meta({ description: 'Only when it was generated. Shown this once.' }),
+  })
+  .meta({ id: 'CreatedWebhook' })
+
+export const createWebhookBody = z
+  .strictObject({
+    url,
+    secret: secret
+      .optional()
+      .meta({ description: 'Generated when absent, and shown once.', writeOnly: true }),
+    events,
+    active: active.default(true),
+  })
+  .meta({ id: 'CreateWebhook' })
+
+export const updateWebhookBody = z
+  .strictObject({ url, secret, events, active })
+  .partial()
+  .meta({ id: 'UpdateWebhook', description: 'Only the fields that are given change.' })
+
+export const webhookTestBody = z
+  .object({
+    delivered: z.boolean(),
+    status: z.int().nullable().meta({ description: 'The HTTP status; null: there was no answer.' }),
+    detail: z.string(),
+  })
+  .meta({ id: 'WebhookTest' })
+
+export const webhookList = listOf(webhookBody, 'WebhookList')
+
+export const webhookNotes: FieldNotes = { id: 'is set by the gateway' }
+
+export type WebhookBody = z.infer<typeof webhookBody>

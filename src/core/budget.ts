@@ -1,0 +1,44 @@
+/** A budget: the most that one key, or one gate, may use in a period. Knows nothing of who counts. */
+import type { AccountId, GateId, KeyId } from './ids.ts'
+import type { Period } from './period.ts'
+
+/** What is limited: tokens (input and output together), or money. */
+export type BudgetLimit =
+  | { readonly type: 'tokens'; readonly tokens: number }
+  /** Millionths of a US dollar. */
+  | { readonly type: 'spend'; readonly microUsd: number }
+
+export type BudgetScope =
+  | { readonly type: 'key'; readonly keyId: KeyId }
+  | { readonly type: 'gate'; readonly gateId: GateId }
+
+export interface Budget {
+  readonly accountId: AccountId
+  readonly id: string
+  readonly name: string
+  readonly scope: BudgetScope
+  readonly limit: BudgetLimit
+  readonly period: Period
+  /** Shares of the limit, ascending, each above 0 and at most 1: an event is sent when one is reached, once a period. */
+  readonly alertAt: readonly number[]
+  /** Milliseconds since the Unix epoch. Calls that began before do not count. */
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export function createBudgetId(): string {
+  return `bud_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`
+}
+
+/** What of an amount counts against a limit. */
+export function amountOf(
+  limit: BudgetLimit,
+  amounts: { readonly tokens: number; readonly microUsd: number },
+): number {
+  return limit.type === 'tokens' ? amounts.tokens : amounts.microUsd
+}
+
+/** The limit's own number: tokens, or millionths of a US dollar. */
+export function ceilingOf(limit: BudgetLimit): number {
+  return limit.type === 'tokens' ? limit.tokens : limit.microUsd
+}

@@ -1,0 +1,38 @@
+/** The stretches of time that quotas and budgets count over, in UTC. Knows nothing of what is counted. */
+
+/** `total`: all time. */
+export type Period = 'day' | 'week' | 'month' | 'total'
+
+export interface Span {
+  /** Milliseconds since the Unix epoch, as is `endsAtMs`. */
+  readonly startsAtMs: number
+  /** Exclusive; infinite for `total`. */
+  readonly endsAtMs: number
+}
+
+const DAY_MS = 86_400_000
+/** 1970-01-05, a Monday: weeks are those of ISO 8601. */
+const FIRST_MONDAY_MS = 4 * DAY_MS
+
+/** The stretch that holds a moment. */
+export function spanOf(period: Period, atMs: number): Span {
+  switch (period) {
+    case 'day':
+      return spanFrom(Math.floor(atMs / DAY_MS) * DAY_MS, DAY_MS)
+    case 'week': {
+      const weeks = Math.floor((atMs - FIRST_MONDAY_MS) / (7 * DAY_MS))
+      return spanFrom(FIRST_MONDAY_MS + weeks * 7 * DAY_MS, 7 * DAY_MS)
+    }
+    case 'month': {
+      const date = new Date(atMs)
+      const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+      return { startsAtMs: Date.UTC(year, month), endsAtMs: Date.UTC(year, month + 1) }
+    }
+    case 'total':
+      return { startsAtMs: 0, endsAtMs: Number.POSITIVE_INFINITY }
+  }
+}
+
+function spanFrom(startsAtMs: number, lengthMs: number): Span {
+  return { startsAtMs, endsAtMs: startsAtMs + lengthMs }
+}

@@ -1,0 +1,34 @@
+/** Which plan an account has, and what it says. */
+import { expect, test } from 'bun:test'
+import { type AccountId, DEFAULT_ACCOUNT } from './ids.ts'
+import { BUILT_IN_PLANS, createPlans } from './plan.ts'
+
+const stranger = 'acct_stranger' as AccountId
+
+test('without configuration the default account is unlimited and every other one free', () => {
+  const plans = createPlans()
+  expect(plans.of(DEFAULT_ACCOUNT).name).toBe('unlimited')
+  expect(Object.values(plans.of(DEFAULT_ACCOUNT).limits)).toEqual([null, null, null, null, null])
+  expect(plans.of(stranger)).toEqual({ name: 'free', limits: BUILT_IN_PLANS.free as never })
+})
+
+test('a configured default holds for every account that is not named', () => {
+  const plans = createPlans({ default: 'pro', accounts: { acct_stranger: 'free' } })
+  expect(plans.of(DEFAULT_ACCOUNT).name).toBe('pro')
+  expect(plans.of(stranger).name).toBe('free')
+})
+
+test('a built-in plan keeps what is not given, a new one has no limit there', () => {
+  const plans = createPlans({
+    accounts: { [DEFAULT_ACCOUNT]: 'team' },
+    definitions: { free: { monthlyTokens: null }, team: { tokensPerMinute: 5 } },
+  })
+  expect(plans.of(stranger).limits).toMatchObject({ monthlyTokens: null, requestsPerMinute: 60 })
+  expect(plans.of(DEFAULT_ACCOUNT).limits).toMatchObject({ tokensPerMinute: 5, requestsPerMinute: null })
+})
+
+test('overrides stand in for the limits of every plan', () => {
+  const plans = createPlans({}, { requestsPerMinute: 7, concurrentCalls: 3 })
+  for (const account of [DEFAULT_ACCOUNT, stranger])
+    expect(plans.of(account).limits).toMatchObject({ requestsPerMinute: 7, concurrentCalls: 3 })
+})

@@ -1,0 +1,104 @@
+/** What an account may use, by its plan. Knows neither where plans are configured nor who enforces them. */
+import { type AccountId, DEFAULT_ACCOUNT } from './ids.ts'
+
+/** Each a whole number (the spend: US dollars, parts allowed), or null: no limit. */
+export interface PlanLimits {
+  /** Per key, as are the two below. */
+  readonly requestsPerMinute: number | null
+  /** Input and output together. */
+  readonly tokensPerMinute: number | null
+  readonly concurrentCalls: number | null
+  /** Per account and calendar month in UTC, as is the spend. */
+  readonly monthlyTokens: number | null
+  readonly monthlySpendUsd: number | null
+}
+
+export interface Plan {
+  readonly name: string
+  readonly limits: PlanLimits
+}
+
+export interface Plans {
+  /** Every account has one. */
+  of(accountId: AccountId): Plan
+}
+
+/** What the operator may say of plans; contract/plans.ts checks it. */
+export interface PlansSection {
+  /** For every account that is not named below. */
+  readonly default?: string | undefined
+  /** Account id → plan. */
+  readonly accounts?: Readonly<Record<string, string>> | undefined
+  /** A built-in plan keeps the members that are not given; a new one has no limit there. */
+  readonly definitions?:
+    | Readonly<Record<string, { readonly [Limit in keyof PlanLimits]?: number | null | undefined }>>
+    | undefined
+}
+
+/** Limits of every key, whatever its plan says. */
+export interface LimitOverrides {
+  readonly requestsPerMinute?: number | undefined
+  readonly concurrentCalls?: number | undefined
+}
+
+const NO_LIMITS: PlanLimits = {
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  concurrentCalls: null,
+  monthlyTokens: null,
+  monthlySpendUsd: null,
+}
+
+export const BUILT_IN_PLANS: Readonly<Record<string, PlanLimits>> = {
+  free: {
+    requestsPerMinute: 60,
+    tokensPerMinute: 60_000,
+    concurrentCalls: 5,
+    monthlyTokens: 1_000_000,
+    monthlySpendUsd: 5,
+  },
+  pro: {
+    requestsPerMinute: 1_000,
+    tokensPerMinute: 1_000_000,
+    concurrentCalls: 100,
+    monthlyTokens: 200_000_000,
+    monthlySpendUsd: 500,
+  },
+  unlimited: NO_LIMITS,
+}
+
+/** An account that signed up, where the operator says nothing. */
+const FALLBACK_PLAN = 'free'
+
+/** @param section must name only plans that exist: contract/plans.ts refuses others */
+export function createPlans(section: PlansSection = {}, overrides: LimitOverrides = {}): Plans {
+  const plans = new Map<string, Plan>()
+  const names = [...Object.keys(BUILT_IN_PLANS), ...Object.keys(section.definitions ?? {})]
+  for (const name of names) plans.set(name, definePlan(name, section, overrides))
+  const planOf = (name: string) => plans.get(name) ?? definePlan(name, section, overrides)
+  const usual = planOf(section.default ?? FALLBACK_PLAN)
+  const ofDefaultAccount = planOf(section.default ?? 'unlimited')
+  const assigned = new Map(
+    Object.entries(section.accounts ?? {}).map(([accountId, name]) => [accountId, planOf(name)]),
+  )
+  return {
+    of: (accountId) => assigned.get(accountId) ?? (accountId === DEFAULT_ACCOUNT ? ofDefaultAccount : usual),
+  }
+}
+
+function definePlan(name: string, section: PlansSection, overrides: LimitOverrides): Plan {
+  const builtIn = (Object.hasOwn(BUILT_IN_PLANS, name) ? BUILT_IN_PLANS[name] : undefined) ?? NO_LIMITS
+  const definitions = section.definitions ?? {}
+  const given = (Object.hasOwn(definitions, name) ? definitions[name] : undefined) ?? {}
+  const pick = (limit: keyof PlanLimits) => (given[limit] === undefined ? builtIn[limit] : given[limit])
+  return {
+    name,
+    limits: {
+      requestsPerMinute: overrides.requestsPerMinute ?? pick('requestsPerMinute'),
+      tokensPerMinute: pick('tokensPerMinute'),
+      concurrentCalls: overrides.concurrentCalls ?? pick('concurrentCalls'),
+      monthlyTokens: pick('monthlyTokens'),
+      monthlySpendUsd: pick('monthlySpendUsd'),
+    },
+  }
+}

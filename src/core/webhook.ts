@@ -1,0 +1,47 @@
+/** Webhooks: where an account wants to be told of what happens. Knows neither HTTP nor tables. */
+import type { AccountId } from './ids.ts'
+
+export const WEBHOOK_EVENTS = ['budget.threshold', 'budget.exhausted', 'provider.degraded'] as const
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
+
+export interface Webhook {
+  readonly accountId: AccountId
+  readonly id: string
+  readonly url: string
+  /** Encrypted: only the sender opens it. */
+  readonly sealedSecret: string
+  readonly events: readonly WebhookEvent[]
+  readonly isActive: boolean
+  /** Milliseconds since the Unix epoch, as is `updatedAt`. */
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** One event on its way to one webhook. */
+export interface WebhookDelivery {
+  /** The same in every attempt, so that a receiver can tell a repetition. */
+  readonly id: string
+  readonly accountId: AccountId
+  readonly webhookId: string
+  /** A `WebhookEvent`, or `webhook.test`. */
+  readonly event: string
+  /** JSON, to the byte the same in every attempt. */
+  readonly body: string
+  readonly attempts: number
+  /** Milliseconds since the Unix epoch, as is `createdAt`. */
+  readonly nextAttemptAt: number
+  readonly createdAt: number
+}
+
+export function createWebhookId(): string {
+  return `wh_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`
+}
+
+export function createDeliveryId(): string {
+  return `evt_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`
+}
+
+/** What a webhook's secret is bound to in the vault. */
+export function secretBinding(webhook: { readonly accountId: AccountId; readonly id: string }): string {
+  return `webhook/${webhook.accountId}/${webhook.id}`
+}

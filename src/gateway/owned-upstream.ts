@@ -1,0 +1,14 @@
+/** Makes of an owned model what the hot path uses: a provider of its own with one model. Once for each change, not for each call. */
+import { OWNED_PREFIX, type OwnedModel } from '../core/owned-model.ts'
+import { ownedProvider } from '../providers/owned.ts'
+import type { Credential, OwnedUpstream } from './ports.ts'
+
+export function toOwnedUpstream(model: OwnedModel, credential: Credential | undefined): OwnedUpstream {
+  const { slug, dialect, baseUrl, upstreamModelId } = model
+  return {
+    slug,
+    provider: ownedProvider(`${OWNED_PREFIX}/${slug}`, dialect, baseUrl),
+    model: upstreamModelId,
+    credential,
+  }
+}

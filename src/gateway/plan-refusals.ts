@@ -1,0 +1,66 @@
+/** What a caller is told when no target of a gate can be asked. Decides nothing. */
+import { GatewayError, invalidRequest } from '../core/errors.ts'
+import type { Gate } from '../core/gate.ts'
+import { ownedSlugOf } from '../core/owned-model.ts'
+import type { Provider } from '../providers/define.ts'
+import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
+
+export function noCredential(providers: readonly Pick<Provider, 'id' | 'name'>[]): GatewayError {
+  const owned = providers.find(({ id }) => ownedSlugOf(id) !== undefined)
+  if (owned !== undefined)
+    return new GatewayError(
+      'provider_auth_failed',
+      `The stored credential of ${owned.id} cannot be opened: set a new one, or start the gateway with the master key that it was stored under.`,
+    )
+  const names = [...new Set(providers.map((provider) => provider.name))].join(' or ')
+  return new GatewayError(
+    'provider_auth_failed',
+    `No credential is configured for ${names}: the operator has to set its key, or the account its own (PUT /v1/provider-keys).`,
+  )
+}
+
+/** @param providerIds of a gate none of whose providers has an address */
+export function noAddress(providerIds: readonly string[]): GatewayError {
+  return new GatewayError(
+    'provider_auth_failed',
+    `No address is configured for ${providerIds.join(' or ')}: the operator has to give it.`,
+    { code: 'provider_not_configured' },
+  )
+}
+
+export function gateNotFound(request: AcceptedRequest): GatewayError {
+  return new GatewayError(
+    'gate_not_found',
+    `There is no gate '${shorten(request.gateId)}' in this account. List the gates with GET /v1/models.`,
+    { param: gateMember(request) },
+  )
+}
+
+export function wrongDialect(gate: Gate, dialect: Dialect, request: AcceptedRequest): GatewayError {
+  const targets = gate.targets.map((target) => target.model).join(', ')
+  const elsewhere =
+    dialect.id === 'openai-responses' ? ' Cross-provider routing is done through /v1/chat/completions.' : ''
+  return invalidRequest(
+    `The gate '${gate.id}' resolves to ${targets}, which does not speak the format of this endpoint (${dialect.id}).${elsewhere}`,
+    gateMember(request),
+    'provider_mismatch',
+  )
+}
+
+export function wrongModel(dialect: Dialect): GatewayError {
+  return invalidRequest(
+    `'model' names a target that does not speak the format of this endpoint (${dialect.id}).`,
+    'model',
+    'provider_mismatch',
+  )
+}
+
+/** Where the caller named the gate. */
+function gateMember({ body }: AcceptedRequest): string {
+  return ['gate_id', 'gateId'].find((name) => body.get(name) !== undefined) ?? 'model'
+}
+
+/** A caller may put anything where a gate id belongs; an answer repeats no more of it than helps. */
+function shorten(text: string): string {
+  return text.length <= 64 ? text : `${text.slice(0, 64)}…`
+}

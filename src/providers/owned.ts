@@ -1,0 +1,44 @@
+/** A model that a customer hosts or pays for, in the same shape as a vendor's: what a dialect needs, at the customer's address. */
+import { anthropic } from './anthropic.ts'
+import type { Provider } from './define.ts'
+import { openai } from './openai.ts'
+
+export type OwnedDialect = 'openai-chat' | 'openai-responses' | 'mistral-fim' | 'anthropic-messages'
+
+type Shape = Omit<Provider, 'id' | 'name' | 'docs' | 'baseUrl'>
+
+// The vendors' own models keep their traits behind an owned address (a customer's account, a proxy of theirs); any other
+// name is taken for a plain model, of which nothing is known.
+const NAMED_TRAITS = openai.traits.filter(([pattern]) => !pattern.test('any other model'))
+const MESSAGES_DEFAULT = { defaultMaxOutputTokens: 4096 }
+
+const SHAPES: Readonly<Record<OwnedDialect, Shape>> = {
+  'openai-chat': {
+    endpoints: { 'openai-chat': { path: '/chat/completions', countsStreamsOnRequest: true } },
+    traits: NAMED_TRAITS,
+  },
+  'openai-responses': {
+    endpoints: { 'openai-responses': { path: '/responses' } },
+    reasoningModels: openai.reasoningModels,
+    traits: NAMED_TRAITS,
+  },
+  'mistral-fim': { endpoints: { 'mistral-fim': { path: '/fim/completions' } } },
+  'anthropic-messages': {
+    endpoints: { 'anthropic-messages': { path: '/v1/messages' } },
+    keyHeader: anthropic.keyHeader,
+    headers: anthropic.headers,
+    traits: [
+      ...anthropic.traits.slice(0, -1),
+      ...anthropic.traits.slice(-1).map(([, traits]) => [/^claude-/, traits] as const),
+      [/./, MESSAGES_DEFAULT],
+    ],
+  },
+}
+
+/**
+ * @param id names it in messages and in what seals reasoning: `owned/<slug>`
+ * @param baseUrl in the form in which an SDK of the dialect takes it
+ */
+export function ownedProvider(id: string, dialect: OwnedDialect, baseUrl: string) {
+  return { id, name: id, docs: '', baseUrl, ...SHAPES[dialect] }
+}

@@ -1,0 +1,91 @@
+/** Budgets in the database. Trusts what it is given: the contract has checked it. */
+import type { Kysely, Selectable } from 'kysely'
+import type { Budget } from '../core/budget.ts'
+import type { AccountId } from '../core/ids.ts'
+import type { BudgetTable, Schema } from './schema.ts'
+
+export class BudgetTableStore {
+  readonly #database: Kysely<Schema>
+
+  constructor(database: Kysely<Schema>) {
+    this.#database = database
+  }
+
+  /** Every budget of every account, for the snapshot at start. */
+  async loadAll(): Promise<Budget[]> {
+    const rows = await this.#database.selectFrom('budgets').selectAll().execute()
+    return rows.map(toBudget)
+  }
+
+  async insert(budget: Budget): Promise<void> {
+    const { scope } = budget
+    await this.#database
+      .insertInto('budgets')
+      .values({
+        id: budget.id,
+        account_id: budget.accountId,
+        key_id: scope.type === 'key' ? scope.keyId : null,
+        gate_id: scope.type === 'gate' ? scope.gateId : null,
+        period: budget.period,
+        created_at: budget.createdAt,
+        ...toMutableColumns(budget),
+      })
+      .execute()
+  }
+
+  /** Writes everything about a budget that may change. @returns false when there is no such budget. */
+  async save(budget: Budget): Promise<boolean> {
+    const result = await this.#database
+      .updateTable('budgets')
+      .set(toMutableColumns(budget))
+      .where('account_id', '=', budget.accountId)
+      .where('id', '=', budget.id)
+      .executeTakeFirst()
+    return Number(result.numUpdatedRows) === 1
+  }
+
+  async delete(accountId: AccountId, id: string): Promise<void> {
+    await this.#database
+      .deleteFrom('budget_alerts')
+      .where('account_id', '=', accountId)
+      .where('budget_id', '=', id)
+      .execute()
+    await this.#database
+      .deleteFrom('budgets')
+      .where('account_id', '=', accountId)
+      .where('id', '=', id)
+      .execute()
+  }
+}
+
+function toMutableColumns(budget: Budget) {
+  const { limit } = budget
+  return {
+    name: budget.name,
+    limit_tokens: limit.type === 'tokens' ? limit.tokens : null,
+    limit_micro_usd: limit.type === 'spend' ? limit.microUsd : null,
+    alert_at: JSON.stringify(budget.alertAt),
+    updated_at: budget.updatedAt,
+  }
+}
+
+function toBudget(row: Selectable<BudgetTable>): Budget {
+  if (row.key_id === null && row.gate_id === null) throw new Error(`the budget ${row.id} is of nothing`)
+  return {
+    accountId: row.account_id,
+    id: row.id,
+    name: row.name,
+    scope:
+      row.key_id === null
+        ? { type: 'gate', gateId: row.gate_id ?? ('' as never) }
+        : { type: 'key', keyId: row.key_id },
+    limit:
+      row.limit_tokens === null
+        ? { type: 'spend', microUsd: row.limit_micro_usd ?? 0 }
+        : { type: 'tokens', tokens: row.limit_tokens },
+    period: row.period,
+    alertAt: JSON.parse(row.alert_at) as number[],
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

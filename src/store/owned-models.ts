@@ -1,0 +1,107 @@
+/** Owned models in the database, each with its credential as the vault closed it. Trusts what it is given. */
+import type { Kysely, Selectable } from 'kysely'
+import type { AccountId } from '../core/ids.ts'
+import type { OwnedModel } from '../core/owned-model.ts'
+import type { OwnedModelTable, Schema } from './schema.ts'
+
+export interface StoredOwnedModel {
+  readonly model: OwnedModel
+  /** Encrypted (core/vault.ts). */
+  readonly sealedCredential: string
+}
+
+export interface ChangedOwnedModel {
+  readonly model: OwnedModel
+  readonly sealedCredential?: string | undefined
+}
+
+export class OwnedModelTableStore {
+  readonly #database: Kysely<Schema>
+
+  constructor(database: Kysely<Schema>) {
+    this.#database = database
+  }
+
+  /** Every owned model of every account, for the snapshot at start. */
+  async loadAll(): Promise<StoredOwnedModel[]> {
+    const rows = await this.#database.selectFrom('owned_models').selectAll().execute()
+    return rows.map((row) => ({ model: toOwnedModel(row), sealedCredential: row.sealed_credential }))
+  }
+
+  /** @returns false when the account has an owned model with this slug already. */
+  async insert(stored: StoredOwnedModel): Promise<boolean> {
+    const { accountId, slug, dialect, baseUrl, createdAt } = stored.model
+    const result = await this.#database
+      .insertInto('owned_models')
+      .values({
+        account_id: accountId,
+        slug,
+        dialect,
+        base_url: baseUrl,
+        created_at: createdAt,
+        sealed_credential: stored.sealedCredential,
+        ...toMutableColumns(stored.model),
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst()
+    return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+  }
+
+  /**
+   * Writes everything that may change; the credential only where there is a new one, because a rotation of the master key
+   * may have sealed the present one anew.
+   * @returns false when there is no such model.
+   */
+  async save({ model, sealedCredential }: ChangedOwnedModel): Promise<boolean> {
+    const result = await this.#database
+      .updateTable('owned_models')
+      .set({
+        ...toMutableColumns(model),
+        ...(sealedCredential === undefined ? {} : { sealed_credential: sealedCredential }),
+      })
+      .where('account_id', '=', model.accountId)
+      .where('slug', '=', model.slug)
+      .executeTakeFirst()
+    return Number(result.numUpdatedRows) === 1
+  }
+
+  async delete(accountId: AccountId, slug: string): Promise<boolean> {
+    const result = await this.#database
+      .deleteFrom('owned_models')
+      .where('account_id', '=', accountId)
+      .where('slug', '=', slug)
+      .executeTakeFirst()
+    return Number(result.numDeletedRows) === 1
+  }
+}
+
+type OtherColumns = 'account_id' | 'slug' | 'dialect' | 'base_url' | 'created_at' | 'sealed_credential'
+
+function toMutableColumns(model: OwnedModel): Omit<OwnedModelTable, OtherColumns> {
+  return {
+    display_name: model.displayName,
+    upstream_model_id: model.upstreamModelId,
+    pricing_input: model.pricingInput,
+    pricing_output: model.pricingOutput,
+    pricing_cached_input: model.pricingCachedInput,
+    credential_set_at: model.credentialSetAt,
+    updated_at: model.updatedAt,
+  }
+}
+
+function toOwnedModel(row: Selectable<OwnedModelTable>): OwnedModel {
+  return {
+    accountId: row.account_id,
+    slug: row.slug,
+    displayName: row.display_name,
+    dialect: row.dialect,
+    baseUrl: row.base_url,
+    upstreamModelId: row.upstream_model_id,
+    pricingInput: row.pricing_input,
+    pricingOutput: row.pricing_output,
+    pricingCachedInput: row.pricing_cached_input,
+    credentialSetAt: row.credential_set_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,248 @@
+/**
+ * Decides where a call to an address that a customer gave may connect (design §8): to the public internet over https, or
+ * to a host that the operator trusts. It resolves the name itself and hands out the very address that it has checked, so
+ * that a name which leads elsewhere a moment later (DNS rebinding) leads nowhere. Knows no LLM.
+ */
+import { lookup } from 'node:dns/promises'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { classifyAddress, type IpAddress, parseIpAddress } from './address-ranges.ts'
+import type { TrustedHosts } from './trusted-hosts.ts'
+import { UpstreamFailure } from './upstream-failure.ts'
+
+/** The message says what is wrong with the address and not where its name leads. */
+export class AddressRefusedError extends Error {
+  override readonly name = 'AddressRefusedError'
+}
+
+/** A place to connect to that has been checked, as an exchange needs it. */
+export interface Destination {
+  /** With the checked IP address where the host name was. */
+  readonly url: string
+  /** The host as the address named it; undefined when it named an IP address. */
+  readonly host: string | undefined
+  /** Whom the certificate has to name; undefined over http and when the address named an IP address. */
+  readonly serverName: string | undefined
+}
+
+/** @returns every address of a name; rejects or returns none when there is no such name */
+export type ResolveHost = (hostname: string) => Promise<readonly string[]>
+
+export interface AddressGuardOptions {
+  readonly trustedHosts: TrustedHosts
+  readonly resolve?: ResolveHost | undefined
+  readonly clock?: Clock
+  readonly resolveTimeoutMs?: number
+}
+
+/** How long addresses that were checked are used again, in milliseconds; what is connected to is always one of them. */
+const REMEMBERED_MS = 15_000
+const MAX_REMEMBERED = 1_000
+const RESOLVE_TIMEOUT_MS = 3_000
+
+export class AddressGuard {
+  readonly #trustedHosts: TrustedHosts
+  readonly #resolve: ResolveHost
+  readonly #clock: Clock
+  readonly #resolveTimeoutMs: number
+  /** Origin → its checked addresses, as they stand in a URL. */
+  readonly #checked = new Map<string, { readonly hosts: readonly string[]; readonly untilMs: number }>()
+
+  readonly #lookUps = new Map<string, Promise<readonly string[]>>()
+
+  constructor({ trustedHosts, resolve, clock, resolveTimeoutMs }: AddressGuardOptions) {
+    this.#trustedHosts = trustedHosts
+    this.#resolve = resolve ?? resolveHost
+    this.#clock = clock ?? systemClock
+    this.#resolveTimeoutMs = resolveTimeoutMs ?? RESOLVE_TIMEOUT_MS
+  }
+
+  /**
+   * For an address that is to be saved: how it is written, then where it leads as of now.
+   * @returns `unresolved` when the name has no address yet, so that nothing could be checked but its form
+   * @throws AddressRefusedError
+   */
+  async check(address: string): Promise<'allowed' | 'unresolved'> {
+    const url = parseAddress(address)
+    this.#checkForm(url)
+    try {
+      await this.#addressesOf(url)
+      return 'allowed'
+    } catch (thrown) {
+      if (!(thrown instanceof UpstreamFailure)) throw thrown
+      // What is open only because of where it leads is closed as long as it leads nowhere.
+      if (url.protocol === 'http:' && !this.#isNamed(url)) throw new AddressRefusedError(HTTPS_ONLY)
+      return 'unresolved'
+    }
+  }
+
+  /**
+   * Where to connect for one call.
+   * @throws AddressRefusedError when the address is not allowed or not any more; UpstreamFailure when its name leads nowhere
+   */
+  async locate(address: string): Promise<Destination> {
+    const url = new URL(address)
+    const [host = url.hostname] = await this.#addressesOf(url)
+    if (host === url.hostname) return { url: address, host: undefined, serverName: undefined }
+    return {
+      url: `${url.protocol}//${host}${url.port === '' ? '' : `:${url.port}`}${url.pathname}${url.search}`,
+      host: url.host,
+      serverName: url.protocol === 'https:' ? url.hostname : undefined,
+    }
+  }
+
+  /** The address used last did not answer: the next call takes another one of its host, if it has more. */
+  avoid(address: string): void {
+    const { origin } = new URL(address)
+    const checked = this.#checked.get(origin)
+    const [failed, ...others] = checked?.hosts ?? []
+    if (checked === undefined || failed === undefined || others.length === 0) return
+    this.#checked.set(origin, { ...checked, hosts: [...others, failed] })
+  }
+
+  /** @returns addresses as they stand in a URL, never none */
+  async #addressesOf(url: URL): Promise<readonly string[]> {
+    const checked = this.#checked.get(url.origin)
+    if (checked !== undefined && checked.untilMs > this.#clock.now()) return checked.hosts
+    this.#checkForm(url)
+    const literal = parseIpAddress(toBareHost(url))
+    const found = literal === undefined ? await this.#lookUp(url.hostname) : [toBareHost(url)]
+    const addresses = found.map(parseIpAddress).filter((address) => address !== undefined)
+    // One bad address among good ones is enough: which one is taken would be chance.
+    if (addresses.length === 0 || addresses.length !== found.length)
+      throw new AddressRefusedError('Its host name leads to something that is not an IP address.')
+    this.#checkAddresses(url, addresses)
+    const hosts = found.toSorted((left, right) => familyOf(left) - familyOf(right)).map(toUrlHost)
+    if (this.#checked.size >= MAX_REMEMBERED) this.#checked.clear()
+    this.#checked.set(url.origin, { hosts, untilMs: this.#clock.now() + REMEMBERED_MS })
+    return hosts
+  }
+
+  /** Everything that can be told without resolving the name. */
+  #checkForm(url: URL): void {
+    const isNamed = this.#isNamed(url)
+    if (url.protocol === 'http:' && !isNamed && !this.#trustedHosts.hasRanges)
+      throw new AddressRefusedError(HTTPS_ONLY)
+    if (url.hostname.endsWith('.')) throw new AddressRefusedError('Its host ends in a dot: leave it out.')
+    const address = parseIpAddress(toBareHost(url))
+    if (address !== undefined) this.#checkAddresses(url, [address])
+    else if (!isNamed && !this.#trustedHosts.hasRanges) checkPublicName(url.hostname)
+  }
+
+  #checkAddresses(url: URL, addresses: readonly IpAddress[]): void {
+    const port = portOf(url)
+    if (addresses.every((address) => this.#trustedHosts.covers(url.hostname, port, address))) return
+    if (url.protocol === 'http:') throw new AddressRefusedError(HTTPS_ONLY)
+    if (!addresses.every((address) => classifyAddress(address) === 'public'))
+      throw new AddressRefusedError(
+        'It leads to an address that is not on the public internet, and the operator has not listed it in GATEHOUSE_TRUSTED_HOSTS.',
+      )
+    if (parseIpAddress(toBareHost(url)) === undefined) checkPublicName(url.hostname)
+    // Below are mail, file and login servers; behind https on other ports is where models are.
+    if (port !== 443 && port < 1024)
+      throw new AddressRefusedError('Its port is one of other services: use 443, or one from 1024 on.')
+  }
+
+  #isNamed(url: URL): boolean {
+    return this.#trustedHosts.names(url.hostname, portOf(url))
+  }
+
+  /** Calls that need the same name at the same time share one look at it. */
+  #lookUp(hostname: string): Promise<readonly string[]> {
+    const underWay = this.#lookUps.get(hostname)
+    if (underWay !== undefined) return underWay
+    const lookUp = this.#lookUpNow(hostname).finally(() => this.#lookUps.delete(hostname))
+    this.#lookUps.set(hostname, lookUp)
+    return lookUp
+  }
+
+  async #lookUpNow(hostname: string): Promise<readonly string[]> {
+    const timeout = Promise.withResolvers<never>()
+    const timer = setTimeout(
+      () => timeout.reject(new Error('the name was not resolved in time')),
+      this.#resolveTimeoutMs,
+    )
+    try {
+      const found = await Promise.race([this.#resolve(hostname), timeout.promise])
+      if (found.length === 0) throw new Error('the name has no address')
+      return found
+    } catch (cause) {
+      throw new UpstreamFailure('connect_failed', 'The host name of the upstream could not be resolved.', {
+        cause,
+      })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+const HTTPS_ONLY =
+  'It must begin with https:// – http is only for hosts that the operator lists in GATEHOUSE_TRUSTED_HOSTS.'
+
+/**
+ * Takes an address only in its plain form: one that says the same in other words (a number for an IP address, escapes,
+ * another alphabet) is made to be read differently by somebody.
+ */
+function parseAddress(address: string): URL {
+  const url = URL.parse(address)
+  if (url === null || !/^https?:\/\//i.test(address))
+    throw new AddressRefusedError('It must be an absolute address, such as https://models.example.com/v1.')
+  if (url.username !== '' || url.password !== '' || authorityOf(address).includes('@'))
+    throw new AddressRefusedError(
+      'It must not hold a user name or password: the credential is a field of its own.',
+    )
+  if (address.includes('?') || address.includes('#'))
+    throw new AddressRefusedError('It must not hold a query or a fragment.')
+  if (url.port === '0') throw new AddressRefusedError('Port 0 is none.')
+  const authority = authorityOf(address).toLowerCase()
+  const isPlain = authority === url.host || authority === `${url.hostname}:${portOf(url)}`
+  if (!isPlain)
+    throw new AddressRefusedError(
+      'Its host must be written plainly: a name in ASCII (xn--… for others), four decimal numbers, or an IPv6 address in its short form.',
+    )
+  if (
+    !/^[\x21-\x7e]*$/.test(address) ||
+    address.includes('\\') ||
+    /%(?:2e|2f|5c|00)|\/\.{1,2}(?:\/|$)/i.test(address)
+  )
+    throw new AddressRefusedError('Its path must be written plainly.')
+  return url
+}
+
+/** What stands between the slashes, as it was written. */
+function authorityOf(address: string): string {
+  return /^[a-z]+:\/\/([^/?#]*)/i.exec(address)?.[1] ?? ''
+}
+
+/** Names that mean something only inside a network (RFC 6761, RFC 6762, RFC 8375, RFC 9476, ICANN's .internal). */
+const INNER_NAMES =
+  /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|arpa|onion|invalid|test|example|alt)$/
+
+function checkPublicName(hostname: string): void {
+  if (!hostname.includes('.') || INNER_NAMES.test(hostname))
+    throw new AddressRefusedError(
+      'Its host name is one inside a network, and the operator has not listed it in GATEHOUSE_TRUSTED_HOSTS.',
+    )
+}
+
+function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port)
+  return url.protocol === 'https:' ? 443 : 80
+}
+
+function toBareHost(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '')
+}
+
+function toUrlHost(address: string): string {
+  return address.includes(':') ? `[${address}]` : address
+}
+
+/** IPv4 first: a machine may have IPv6 addresses and no way out of its network with them. */
+function familyOf(address: string): number {
+  return address.includes(':') ? 6 : 4
+}
+
+async function resolveHost(hostname: string): Promise<readonly string[]> {
+  const found = await lookup(hostname, { all: true })
+  return found.map(({ address }) => address)
+}

@@ -1,0 +1,20 @@
+/** What this layer needs of whoever decides where customers' addresses may lead. It must not know how that is decided. */
+
+/** A place to connect to, as whoever looked at the address wants it connected to. */
+export interface Destination {
+  readonly url: string
+  /** For the header `host`, where the url holds an IP address instead of the name. */
+  readonly host: string | undefined
+  /** Whom the certificate has to name, where it is not the url's host. */
+  readonly serverName: string | undefined
+}
+
+/** Both reject with an `AddressRefusedError` that says why. */
+export interface AddressPolicy {
+  /** For an address that is to be saved. */
+  check(address: string): Promise<unknown>
+  /** For one that is connected to now. */
+  locate(address: string): Promise<Destination>
+}
+
+export type CheckAddress = AddressPolicy['check']

@@ -1,0 +1,74 @@
+/** What the gateway's own parts report, as events for webhooks. Decides what is said and how often. */
+import { type Budget, ceilingOf } from '../core/budget.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
+import type { AccountId } from '../core/ids.ts'
+import type { EventPublisher, PublishedEvent } from './event-publisher.ts'
+
+/** A target that keeps failing opens its breaker again and again: one message in so long is enough. */
+const DEGRADED_PAUSE_MS = 600_000
+const MAX_REMEMBERED = 10_000
+const MICRO_USD = 1_000_000
+
+/** What cluster/budget-counter.ts tells. */
+export interface ReachedShare {
+  readonly budget: Budget
+  readonly threshold: number
+  readonly periodStartsAtMs: number
+  readonly periodEndsAtMs: number
+  readonly used: number
+}
+
+export function toBudgetEvent(share: ReachedShare): PublishedEvent {
+  const { budget, threshold, used, periodStartsAtMs, periodEndsAtMs } = share
+  const { accountId, id, name, scope, limit, period } = budget
+  const inUnit = (amount: number) => (limit.type === 'tokens' ? amount : amount / MICRO_USD)
+  const resetsAt = Number.isFinite(periodEndsAtMs) ? new Date(periodEndsAtMs).toISOString() : null
+  return {
+    accountId,
+    type: threshold >= 1 ? 'budget.exhausted' : 'budget.threshold',
+    data: {
+      budgetId: id,
+      name,
+      keyId: scope.type === 'key' ? scope.keyId : null,
+      gateId: scope.type === 'gate' ? scope.gateId : null,
+      threshold,
+      unit: limit.type === 'tokens' ? 'tokens' : 'usd',
+      limit: inUnit(ceilingOf(limit)),
+      used: inUnit(used),
+      period,
+      periodStartsAt: new Date(periodStartsAtMs).toISOString(),
+      resetsAt,
+    },
+    mark: { accountId, budgetId: id, periodStartsAtMs, threshold },
+  }
+}
+
+/** Tells an account that one of its targets is left alone, once in ten minutes. */
+export class DegradedTargets {
+  readonly #publisher: Pick<EventPublisher, 'publish'>
+  readonly #clock: Clock
+  readonly #toldAtMs = new Map<string, number>()
+
+  constructor(publisher: Pick<EventPublisher, 'publish'>, clock: Clock = systemClock) {
+    this.#publisher = publisher
+    this.#clock = clock
+  }
+
+  /** @param target `provider/model` */
+  note(accountId: AccountId, target: string, restsUntilMs: number): void {
+    const nowMs = this.#clock.now()
+    const key = `${accountId}\n${target}`
+    const toldAtMs = this.#toldAtMs.get(key)
+    if (toldAtMs !== undefined && nowMs - toldAtMs < DEGRADED_PAUSE_MS) return
+    // Anew at the end: what was told longest ago is in front.
+    this.#toldAtMs.delete(key)
+    this.#toldAtMs.set(key, nowMs)
+    const [oldest] = this.#toldAtMs.keys()
+    if (this.#toldAtMs.size > MAX_REMEMBERED && oldest !== undefined) this.#toldAtMs.delete(oldest)
+    this.#publisher.publish({
+      accountId,
+      type: 'provider.degraded',
+      data: { target, restsUntil: new Date(restsUntilMs).toISOString() },
+    })
+  }
+}

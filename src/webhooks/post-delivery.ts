@@ -1,0 +1,64 @@
+/** One attempt to bring an event to its webhook. Must not know queues or retries. */
+import type { Secret } from '../core/secret.ts'
+import type { AddressPolicy } from './check-address.ts'
+import { signDelivery } from './sign-delivery.ts'
+
+const TIMEOUT_MS = 5_000
+
+export interface Post {
+  readonly url: string
+  readonly secret: Secret
+  readonly deliveryId: string
+  readonly event: string
+  readonly body: string
+  /** Milliseconds since the Unix epoch. */
+  readonly nowMs: number
+  /** Aborts when the process ends. */
+  readonly signal?: AbortSignal
+}
+
+export interface PostOutcome {
+  readonly delivered: boolean
+  /** Null when there was no answer. */
+  readonly status: number | null
+  /** In a few words, and nothing of what was answered. */
+  readonly detail: string
+}
+
+/** Never rejects. A redirect is refused: it may lead anywhere. */
+export async function postDelivery(post: Post, addresses: AddressPolicy): Promise<PostOutcome> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  try {
+    const { url, host, serverName } = await addresses.locate(post.url)
+    const response = await fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        ...(host === undefined ? {} : { host }),
+        'content-type': 'application/json',
+        'user-agent': 'gatehouse-webhooks',
+        'x-gatehouse-event': post.event,
+        'x-gatehouse-delivery': post.deliveryId,
+        'x-gatehouse-signature': signDelivery(post.body, post.secret, post.nowMs),
+      },
+      body: post.body,
+      ...(serverName === undefined ? {} : { tls: { serverName } }),
+      signal: post.signal === undefined ? timeout : AbortSignal.any([timeout, post.signal]),
+    })
+    // Nobody reads it, however much it is.
+    await response.body?.cancel().catch(() => {})
+    const { status } = response
+    const delivered = status >= 200 && status <= 299
+    const isRedirect = status >= 300 && status <= 399
+    return { delivered, status, detail: isRedirect ? 'redirects are refused' : `answered ${status}` }
+  } catch (error) {
+    return { delivered: false, status: null, detail: describe(error, timeout) }
+  }
+}
+
+function describe(error: unknown, timeout: AbortSignal): string {
+  if (timeout.aborted) return `did not answer within ${TIMEOUT_MS / 1000} s`
+  if (error instanceof Error && error.name === 'AddressRefusedError') return `the address ${error.message}`
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed'
+  return `could not be reached (${code})`
+}

@@ -1,0 +1,140 @@
+/** The webhooks of every account in memory, with the store behind them. Knows neither HTTP nor what is sent. */
+import { randomBytes } from 'node:crypto'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import { Secret } from '../core/secret.ts'
+import type { Vault } from '../core/vault.ts'
+import { createWebhookId, secretBinding, type Webhook, type WebhookEvent } from '../core/webhook.ts'
+import type { WebhookTableStore } from '../store/webhooks.ts'
+
+const MAX_WEBHOOKS = 20
+
+export interface WebhookRegistryOptions {
+  readonly webhooks: Pick<WebhookTableStore, 'loadAll' | 'insert' | 'save' | 'delete'>
+  readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
+  readonly clock?: Clock
+}
+
+export interface NewWebhook {
+  readonly url: string
+  /** Generated when absent. */
+  readonly secret?: Secret | undefined
+  readonly events: readonly WebhookEvent[]
+  readonly isActive: boolean
+}
+
+/** Only what is present changes. */
+export type WebhookChanges = { readonly [Field in keyof NewWebhook]?: NewWebhook[Field] | undefined }
+
+export class WebhookRegistry {
+  readonly #store: WebhookRegistryOptions['webhooks']
+  readonly #vault: WebhookRegistryOptions['vault']
+  readonly #clock: Clock
+  readonly #byId = new Map<string, Webhook>()
+  #writes: Promise<unknown> = Promise.resolve()
+
+  private constructor(options: WebhookRegistryOptions) {
+    this.#store = options.webhooks
+    this.#vault = options.vault
+    this.#clock = options.clock ?? systemClock
+  }
+
+  static async load(options: WebhookRegistryOptions): Promise<WebhookRegistry> {
+    const registry = new WebhookRegistry(options)
+    for (const webhook of await options.webhooks.loadAll()) registry.#byId.set(webhook.id, webhook)
+    return registry
+  }
+
+  /** Newest first. */
+  list(accountId: AccountId): readonly Webhook[] {
+    const webhooks = [...this.#byId.values()].filter((webhook) => webhook.accountId === accountId)
+    return webhooks.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+  }
+
+  find(accountId: AccountId, id: string): Webhook | undefined {
+    const webhook = this.#byId.get(id)
+    return webhook?.accountId === accountId ? webhook : undefined
+  }
+
+  /** @throws GatewayError `not_found` */
+  get(accountId: AccountId, id: string): Webhook {
+    const webhook = this.find(accountId, id)
+    if (webhook === undefined) throw new GatewayError('not_found', 'There is no webhook with this id.')
+    return webhook
+  }
+
+  /** @throws VaultError when the master key that closed it is not here */
+  openSecret(webhook: Webhook): Secret {
+    return this.#vault.decrypt(webhook.sealedSecret, secretBinding(webhook))
+  }
+
+  /** @returns with the secret, to be shown this once, when it was generated. @throws GatewayError `conflict` */
+  create(
+    accountId: AccountId,
+    settings: NewWebhook,
+  ): Promise<{ readonly webhook: Webhook; readonly generated: Secret | undefined }> {
+    return this.#inTurn(async () => {
+      if (this.list(accountId).length >= MAX_WEBHOOKS)
+        throw new GatewayError('conflict', `An account may have ${MAX_WEBHOOKS} webhooks.`)
+      const generated = settings.secret === undefined ? generateSecret() : undefined
+      const now = this.#clock.now()
+      const id = createWebhookId()
+      const webhook: Webhook = {
+        accountId,
+        id,
+        url: settings.url,
+        sealedSecret: this.#seal(settings.secret ?? generated ?? generateSecret(), { accountId, id }),
+        events: settings.events,
+        isActive: settings.isActive,
+        createdAt: now,
+        updatedAt: now,
+      }
+      await this.#store.insert(webhook)
+      this.#byId.set(id, webhook)
+      return { webhook, generated }
+    })
+  }
+
+  /** @throws GatewayError `not_found` */
+  update(accountId: AccountId, id: string, changes: WebhookChanges): Promise<Webhook> {
+    return this.#inTurn(async () => {
+      const current = this.get(accountId, id)
+      const { secret } = changes
+      const webhook: Webhook = {
+        ...current,
+        url: changes.url ?? current.url,
+        sealedSecret: secret === undefined ? current.sealedSecret : this.#seal(secret, current),
+        events: changes.events ?? current.events,
+        isActive: changes.isActive ?? current.isActive,
+        updatedAt: this.#clock.now(),
+      }
+      await this.#store.save(webhook, { isSecretNew: secret !== undefined })
+      this.#byId.set(id, webhook)
+      return webhook
+    })
+  }
+
+  /** With everything that is on its way to it. @throws GatewayError `not_found` */
+  delete(accountId: AccountId, id: string): Promise<void> {
+    return this.#inTurn(async () => {
+      this.get(accountId, id)
+      await this.#store.delete(accountId, id)
+      this.#byId.delete(id)
+    })
+  }
+
+  #seal(secret: Secret, webhook: { readonly accountId: AccountId; readonly id: string }): string {
+    return this.#vault.encrypt(secret, secretBinding(webhook))
+  }
+
+  #inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
+    const turn = this.#writes.then(write)
+    this.#writes = turn.catch(() => {})
+    return turn
+  }
+}
+
+function generateSecret(): Secret {
+  return new Secret(`whsec_${randomBytes(32).toString('hex')}`)
+}

@@ -1,0 +1,165 @@
+/**
+ * Empties the queue of deliveries: at least once each, those that fail again and again over about a day. What is in the
+ * queue outlives the process. Must not know what the events mean.
+ */
+import { type Clock, systemClock } from '../core/clock.ts'
+import { createDeliveryId, type Webhook, type WebhookDelivery } from '../core/webhook.ts'
+import type { WebhookTableStore } from '../store/webhooks.ts'
+import type { AddressPolicy } from './check-address.ts'
+import { type PostOutcome, postDelivery } from './post-delivery.ts'
+import { createRetrySchedule, type RetrySchedule } from './retry-schedule.ts'
+import type { WebhookRegistry } from './webhook-registry.ts'
+
+const AT_ONCE = 8
+/** The longest that a clock which was set back, or a failing store, can delay the next look. */
+const LONGEST_SLEEP_MS = 60_000
+const STORE_RETRY_MS = 5_000
+
+export type SenderEvent =
+  | { readonly type: 'given-up'; readonly webhookId: string; readonly event: string; readonly detail: string }
+  | { readonly type: 'store-failed'; readonly cause: unknown }
+
+export interface WebhookSenderOptions {
+  readonly queue: Pick<WebhookTableStore, 'listNext' | 'reschedule' | 'removeDelivery'>
+  readonly webhooks: Pick<WebhookRegistry, 'find' | 'openSecret'>
+  readonly addresses: AddressPolicy
+  readonly report?: (event: SenderEvent) => void
+  readonly clock?: Clock
+  readonly schedule?: RetrySchedule
+}
+
+export class WebhookSender {
+  readonly #options: WebhookSenderOptions
+  readonly #clock: Clock
+  readonly #schedule: RetrySchedule
+  readonly #report: (event: SenderEvent) => void
+  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #ending = new AbortController()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #looking: Promise<void> | undefined
+  #looksAgain = false
+
+  constructor(options: WebhookSenderOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#schedule = options.schedule ?? createRetrySchedule()
+    this.#report = options.report ?? (() => {})
+  }
+
+  /** Looks at the queue now: at start, and when something was put into it. */
+  wake(): void {
+    if (this.#ending.signal.aborted) return
+    clearTimeout(this.#timer)
+    if (this.#looking !== undefined) {
+      this.#looksAgain = true
+      return
+    }
+    this.#looking = this.#look().finally(() => {
+      this.#looking = undefined
+      if (!this.#looksAgain) return
+      this.#looksAgain = false
+      this.wake()
+    })
+  }
+
+  /** Sends an event that stands in no queue, once. */
+  async sendTest(webhook: Webhook): Promise<PostOutcome> {
+    const nowMs = this.#clock.now()
+    const createdAt = new Date(nowMs).toISOString()
+    const data = { webhookId: webhook.id }
+    const body = JSON.stringify({ id: createDeliveryId(), type: 'webhook.test', createdAt, data })
+    return await this.#post(webhook, { id: createDeliveryId(), event: 'webhook.test', body })
+  }
+
+  /** Cuts what is under way: it is sent again after the next start. */
+  async stop(): Promise<void> {
+    this.#ending.abort()
+    clearTimeout(this.#timer)
+    await this.#looking
+    await Promise.all(this.#underWay.values())
+  }
+
+  async #look(): Promise<void> {
+    let sleepMs: number | undefined
+    try {
+      const next = await this.#options.queue.listNext(2 * AT_ONCE)
+      const nowMs = this.#clock.now()
+      for (const delivery of next) {
+        if (this.#underWay.has(delivery.id)) continue
+        if (delivery.nextAttemptAt > nowMs) {
+          sleepMs = Math.min(LONGEST_SLEEP_MS, delivery.nextAttemptAt - nowMs)
+          break
+        }
+        // The end of one looks again.
+        if (this.#underWay.size >= AT_ONCE || this.#ending.signal.aborted) break
+        this.#begin(delivery)
+      }
+    } catch (cause) {
+      this.#report({ type: 'store-failed', cause })
+      sleepMs = STORE_RETRY_MS
+    }
+    if (sleepMs === undefined || this.#ending.signal.aborted) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.wake(), sleepMs)
+    this.#timer.unref()
+  }
+
+  #begin(delivery: WebhookDelivery): void {
+    const attempt = this.#attempt(delivery)
+      .catch(async (cause: unknown) => {
+        this.#report({ type: 'store-failed', cause })
+        // It is still in the queue and due: a pause keeps a failing store from being asked, and the receiver told, in a circle.
+        await pause(STORE_RETRY_MS, this.#ending.signal)
+      })
+      .finally(() => {
+        this.#underWay.delete(delivery.id)
+        this.wake()
+      })
+    this.#underWay.set(delivery.id, attempt)
+  }
+
+  async #attempt(delivery: WebhookDelivery): Promise<void> {
+    const { queue, webhooks } = this.#options
+    const webhook = webhooks.find(delivery.accountId, delivery.webhookId)
+    // Deleted or switched off meanwhile: nobody wants it any more.
+    if (webhook === undefined || !webhook.isActive) return await queue.removeDelivery(delivery)
+    const outcome = await this.#post(webhook, delivery)
+    if (outcome.delivered) return await queue.removeDelivery(delivery)
+    if (this.#ending.signal.aborted) return
+    const attempts = delivery.attempts + 1
+    const delayMs = this.#schedule.delayMs(attempts)
+    if (delayMs !== undefined)
+      return await queue.reschedule({ ...delivery, attempts, nextAttemptAt: this.#clock.now() + delayMs })
+    await queue.removeDelivery(delivery)
+    const { webhookId, event } = delivery
+    this.#report({ type: 'given-up', webhookId, event, detail: outcome.detail })
+  }
+
+  async #post(
+    webhook: Webhook,
+    delivery: Pick<WebhookDelivery, 'id' | 'event' | 'body'>,
+  ): Promise<PostOutcome> {
+    let secret: ReturnType<WebhookRegistry['openSecret']>
+    try {
+      secret = this.#options.webhooks.openSecret(webhook)
+    } catch {
+      return { delivered: false, status: null, detail: 'its secret cannot be decrypted with this master key' }
+    }
+    const { id: deliveryId, event, body } = delivery
+    const { signal } = this.#ending
+    const nowMs = this.#clock.now()
+    return await postDelivery(
+      { url: webhook.url, secret, deliveryId, event, body, nowMs, signal },
+      this.#options.addresses,
+    )
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const timer = setTimeout(resolve, ms)
+    timer.unref()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,251 @@
+/** Budgets of keys and gates over the real program: refusals in each dialect, streams that break, crowds, webhooks. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import { controlPlaneCall, createKey, listLogRows } from '../support/control-plane.ts'
+import { DIALECT_GATES, DIALECTS, requestBody } from '../support/dialect-table.ts'
+import { readErrorCode, readNestedError } from '../support/envelopes.ts'
+import { composeRequest } from '../support/http-bytes.ts'
+import { pollUntil } from '../support/poll-until.ts'
+import { connectRaw } from '../support/raw-client.ts'
+import { openRawScene, type RawScene } from '../support/raw-scene.ts'
+import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
+
+// A test that outlasts its time has its server killed by the runner, and with it every test that follows.
+setDefaultTimeout(30_000)
+
+const SECRET = 'planted-webhook-secret-5d41402abc'
+
+interface Budget {
+  readonly id: string
+  readonly used: { readonly tokens: number }
+  readonly reserved: { readonly tokens: number }
+  readonly isExhausted: boolean
+}
+
+let scene: RawScene
+let receiver: WebhookReceiver
+beforeAll(async () => {
+  receiver = startWebhookReceiver(SECRET)
+  scene = await openRawScene({
+    gates: { ...DIALECT_GATES, failing: 'openai/failing' },
+    environment: { GATEHOUSE_TRUSTED_HOSTS: receiver.host },
+  })
+})
+afterAll(async () => {
+  await scene.close()
+  await receiver.stop()
+})
+beforeEach(() => scene.upstream.reset())
+
+async function createBudget(body: object): Promise<Budget> {
+  const response = await controlPlaneCall(scene.gatehouse, 'POST', '/v1/budgets', {
+    period: 'total',
+    ...body,
+  })
+  expect(response.status).toBe(201)
+  return (await response.json()) as Budget
+}
+
+async function readBudget({ id }: Budget): Promise<Budget> {
+  return (await (await controlPlaneCall(scene.gatehouse, 'GET', `/v1/budgets/${id}`)).json()) as Budget
+}
+
+describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row) => {
+  test('a used-up budget is refused in the own dialect, with no reason to try again', async () => {
+    scene.upstream.answer(jsonAnswer(200, row.answer))
+    const { key, id: keyId } = await createKey(scene.gatehouse, row.dialect)
+    const budget = await createBudget({ keyId, limitTokens: 1, period: 'day', name: 'small' })
+    const authorization = `Bearer ${key}`
+    expect((await scene.post(row.path, requestBody(row), { authorization })).status).toBe(200)
+    expect(await readBudget(budget)).toMatchObject({
+      used: { tokens: row.usage.inputTokens + row.usage.outputTokens },
+      reserved: { tokens: 0 },
+      isExhausted: true,
+    })
+    const refusal = await scene.post(row.path, requestBody(row), { authorization })
+    expect(refusal.status).toBe(429)
+    expect(readErrorCode(row.envelope, refusal.text)).toBe(
+      { nested: 'insufficient_quota', flat: 'quota_exceeded', messages: 'rate_limit_error' }[row.envelope],
+    )
+    if (row.envelope === 'nested') expect(readNestedError(refusal.text).type).toBe('insufficient_quota')
+    expect(refusal.text).toContain(budget.id)
+    expect(refusal.headers['x-should-retry']).toBe('false')
+    expect(Number(refusal.headers['retry-after'])).toBeGreaterThanOrEqual(1)
+    expect(refusal.headers['x-request-id']).toMatch(/^req_/)
+    expect(scene.upstream.requests).toHaveLength(1)
+    expect((await scene.post(row.path, requestBody(row))).status).toBe(200)
+  })
+
+  test.each(['close', 'reset', 'end'] as const)(
+    'a stream that breaks (%s) gives its reservation back',
+    async (ending) => {
+      const { key, id: keyId } = await createKey(scene.gatehouse, row.dialect)
+      const budget = await createBudget({ keyId, limitTokens: 1_000_000 })
+      scene.upstream.answer(streamAnswer(row.stream.slice(0, 2), { ending }))
+      const authorization = `Bearer ${key}`
+      await scene.post(row.path, requestBody(row, { stream: true }), { authorization })
+      await pollUntil(
+        'the reservation back',
+        async () => (await readBudget(budget)).reserved.tokens === 0 || undefined,
+      )
+      expect((await readBudget(budget)).used.tokens).toBeLessThanOrEqual(
+        row.usage.inputTokens + row.usage.outputTokens,
+      )
+    },
+  )
+
+  test('a client that leaves gives its reservation back', async () => {
+    const { key, id: keyId } = await createKey(scene.gatehouse, row.dialect)
+    const budget = await createBudget({ keyId, limitTokens: 1_000_000 })
+    scene.upstream.answer(streamAnswer(row.stream.slice(0, 2), { ending: 'hang' }))
+    const connection = await connectRaw(scene.gatehouse.url)
+    connection.send(
+      composeRequest({
+        path: row.path,
+        headers: { authorization: `Bearer ${key}` },
+        body: requestBody(row, { stream: true }),
+      }),
+    )
+    await pollUntil(
+      'the reservation',
+      async () => (await readBudget(budget)).reserved.tokens > 0 || undefined,
+    )
+    connection.destroy()
+    await pollUntil(
+      'the reservation back',
+      async () => (await readBudget(budget)).reserved.tokens === 0 || undefined,
+    )
+  })
+})
+
+test('a crowd passes a gate up to its budget, and what is counted is what the ledger holds', async () => {
+  const [row] = DIALECTS
+  if (row === undefined) throw new Error('no dialects')
+  scene.upstream.answer(jsonAnswer(200, row.answer))
+  const body = { id: 'crowded', targets: [{ model: row.target }] }
+  expect((await controlPlaneCall(scene.gatehouse, 'POST', '/v1/gates', body)).status).toBe(201)
+  const each = row.usage.inputTokens + row.usage.outputTokens
+  const budget = await createBudget({ gateId: 'crowded', limitTokens: 20 * each })
+  const calls = Array.from({ length: 100 }, () =>
+    scene.post(row.path, requestBody(row, { model: 'crowded' })),
+  )
+  const statuses = (await Promise.all(calls)).map((answer) => answer.status)
+  // Those that found all of it reserved were told to come back: now they do.
+  let last = 200
+  while (last === 200) last = (await scene.post(row.path, requestBody(row, { model: 'crowded' }))).status
+  expect(last).toBe(429)
+  expect(new Set(statuses).size).toBeGreaterThanOrEqual(1)
+  const { used, reserved } = await readBudget(budget)
+  expect(reserved.tokens).toBe(0)
+  expect(used.tokens).toBeGreaterThanOrEqual(20 * each)
+  const rows = await pollUntil('the rows of all', async () => {
+    const found = (await listLogRows(scene.gatehouse)).filter((log) => log.gateId === 'crowded')
+    return found.length * each >= used.tokens ? found : undefined
+  })
+  const counted = rows.reduce(
+    (sum, log) => sum + (log.usage?.inputTokens ?? 0) + (log.usage?.outputTokens ?? 0),
+    0,
+  )
+  expect(used.tokens).toBe(counted)
+})
+
+test('the SDKs are told not to try again, and do not', async () => {
+  const { key, id: keyId } = await createKey(scene.gatehouse, 'sdk')
+  await createBudget({ keyId, limitTokens: 1 })
+  const [row] = DIALECTS
+  if (row === undefined) throw new Error('no dialects')
+  scene.upstream.answer(jsonAnswer(200, row.answer))
+  await scene.post(row.path, requestBody(row), { authorization: `Bearer ${key}` })
+  let sent = 0
+  const counting = (...request: Parameters<typeof fetch>) => {
+    sent += 1
+    return fetch(...request)
+  }
+  const { url } = scene.gatehouse
+  const messages = [{ role: 'user' as const, content: 'hi' }]
+  const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, fetch: counting, maxRetries: 3 })
+  const refused = await openai.chat.completions
+    .create({ model: 'chat-gate', messages })
+    .catch((error: unknown) => error)
+  expect(refused).toMatchObject({ status: 429, code: 'insufficient_quota' })
+  expect(sent).toBe(1)
+  const anthropic = new Anthropic({ baseURL: url, apiKey: key, fetch: counting, maxRetries: 3 })
+  const refusedToo = await anthropic.messages
+    .create({ model: 'messages-gate', max_tokens: 9, messages })
+    .catch((error: unknown) => error)
+  expect(refusedToo).toMatchObject({ status: 429 })
+  expect(sent).toBe(2)
+})
+
+describe('webhooks', () => {
+  const events = ['budget.threshold', 'budget.exhausted', 'provider.degraded']
+
+  test('are told of the shares of a budget and of a failing target, signed, each once', async () => {
+    const [row] = DIALECTS
+    if (row === undefined) throw new Error('no dialects')
+    const hook = { url: receiver.url, secret: SECRET, events }
+    const made = await controlPlaneCall(scene.gatehouse, 'POST', '/v1/webhooks', hook)
+    expect(made.status).toBe(201)
+    const { id } = (await made.json()) as { id: string }
+    const tested = await controlPlaneCall(scene.gatehouse, 'POST', `/v1/webhooks/${id}/test`, {})
+    expect(await tested.json()).toEqual({ delivered: true, status: 204, detail: 'answered 204' })
+
+    scene.upstream.answer(jsonAnswer(200, row.answer))
+    const { key, id: keyId } = await createKey(scene.gatehouse, 'alerted')
+    const each = row.usage.inputTokens + row.usage.outputTokens
+    const budget = await createBudget({ keyId, limitTokens: 4 * each, alertAt: [0.5, 0.75, 1] })
+    for (let call = 0; call < 6; call += 1)
+      await scene.post(row.path, requestBody(row), { authorization: `Bearer ${key}` })
+
+    scene.upstream.answer(jsonAnswer(500, {}))
+    for (let call = 0; call < 12; call += 1)
+      await scene.post(row.path, requestBody(row, { model: 'failing' }))
+
+    const told = await pollUntil('five deliveries', () =>
+      receiver.deliveries.length >= 5 ? receiver.deliveries : undefined,
+    )
+    // Time for what must not come.
+    await Bun.sleep(200)
+    expect(
+      told.map(({ eventName, event }) => [eventName, event.data.threshold ?? event.data.target]),
+    ).toEqual([
+      ['webhook.test', undefined],
+      ['budget.threshold', 0.5],
+      ['budget.threshold', 0.75],
+      ['budget.exhausted', 1],
+      ['provider.degraded', 'openai/failing'],
+    ])
+    expect(told.every(({ isSigned, event, eventName }) => isSigned && event.type === eventName)).toBeTrue()
+    expect(new Set(told.map(({ deliveryId }) => deliveryId)).size).toBe(5)
+    expect(told[3]?.event.data).toMatchObject({
+      budgetId: budget.id,
+      keyId,
+      gateId: null,
+      unit: 'tokens',
+      limit: 4 * each,
+      used: 4 * each,
+      resetsAt: null,
+    })
+  })
+
+  test('their secret is in no answer, no log line and no file', async () => {
+    const { dataFolder } = scene.gatehouse
+    const shown = await (await controlPlaneCall(scene.gatehouse, 'GET', '/v1/webhooks')).text()
+    expect(shown).toContain(receiver.url)
+    const texts = [shown, scene.gatehouse.output()]
+    for (const name of readdirSync(dataFolder, { withFileTypes: true }))
+      if (name.isFile()) texts.push(readFileSync(join(dataFolder, name.name), 'latin1'))
+    for (const text of texts) expect(text.includes(SECRET)).toBeFalse()
+  })
+
+  test('at an address inside the network are refused', async () => {
+    const hook = { url: 'http://127.0.0.1:9/hook', secret: SECRET, events }
+    const refused = await controlPlaneCall(scene.gatehouse, 'POST', '/v1/webhooks', hook)
+    expect(refused.status).toBe(400)
+    expect(await refused.text()).toContain('"field":"url"')
+  })
+})

@@ -1,0 +1,89 @@
+/** `gatehouse account`, `budgets` and `webhooks`, as a person or a script uses them on a local folder. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+
+// Each step is a process of its own.
+setDefaultTimeout(30_000)
+
+let folder: TemporaryFolder
+beforeAll(async () => {
+  folder = await createTemporaryFolder()
+})
+afterAll(() => folder.remove())
+
+async function run(words: readonly string[], input = '') {
+  const { PATH = '', HOME = '' } = process.env
+  const child = Bun.spawn([process.execPath, 'src/main.ts', ...words], {
+    env: { PATH, HOME, GATEHOUSE_DATA_DIR: folder.path },
+    stdin: new Blob([input]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { exitCode, stdout, stderr }
+}
+
+test('account tells the plan and what is used', async () => {
+  const { stdout, exitCode } = await run(['account'])
+  expect(exitCode).toBe(0)
+  expect(stdout).toMatch(/^plan +unlimited$/m)
+  expect(stdout).toMatch(/^each key +no limits$/m)
+  expect(stdout).toMatch(/^tokens +0 used of any number$/m)
+  expect(JSON.parse((await run(['account', '--json'])).stdout)).toMatchObject({ plan: 'unlimited' })
+})
+
+test('account tells the plan of the configuration file, where there is one', async () => {
+  const path = join(folder.path, 'gatehouse.yaml')
+  await writeFile(path, 'plans: {accounts: {acct_default: pro}}\n')
+  const { stdout } = await run(['account', '--json'])
+  await rm(path)
+  expect(JSON.parse(stdout)).toMatchObject({ plan: 'pro', limits: { requestsPerMinute: 1000 } })
+})
+
+test('a budget is made, used up, shown, raised and deleted', async () => {
+  await run(['gates', 'create', 'try', '--target', 'sandbox/echo'])
+  const made = await run(['budgets', 'create', '--gate', 'try', '--tokens', '1', '--period', 'day', '--json'])
+  const { id } = JSON.parse(made.stdout) as { id: string }
+  expect((await run(['call', 'try', 'Hello'])).exitCode).toBe(0)
+  const refused = await run(['call', 'try', 'Hello'])
+  expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(id) })
+  expect((await run(['budgets', 'show', id])).stdout).toContain('calls are refused')
+  expect((await run(['budgets', 'list'])).stdout).toContain('1 tokens')
+  expect((await run(['budgets', 'update', id, '--tokens', '100000'])).exitCode).toBe(0)
+  expect((await run(['call', 'try', 'Hello'])).exitCode).toBe(0)
+  expect((await run(['budgets', 'delete', id])).exitCode).toBe(0)
+  expect((await run(['budgets', 'show', id])).exitCode).toBe(4)
+})
+
+test.each([
+  ['a budget without a period', ['budgets', 'create', '--gate', 'try', '--tokens', '1'], 2],
+  ['a budget of nothing', ['budgets', 'create', '--period', 'day', '--tokens', '1'], 1],
+  ['a share above all', ['budgets', 'create', '--gate', 'try', '--alert-at', '2'], 2],
+  ['an update of nothing', ['budgets', 'update', 'bud_1'], 2],
+  ['a webhook without events', ['webhooks', 'create', 'https://hooks.example.com'], 2],
+  ['a webhook inside', ['webhooks', 'create', 'http://localhost/', '--events', 'budget.exhausted'], 1],
+  ['a webhook update of nothing', ['webhooks', 'update', 'wh_1'], 2],
+] as const)('%s is refused', async (_name, words, exitCode) => {
+  expect(await run(words)).toMatchObject({ exitCode, stdout: '' })
+})
+
+test("a webhook's secret is generated and printed alone, or read from standard input and never shown", async () => {
+  const create = ['webhooks', 'create', 'https://hooks.example.com/a', '--events', 'budget.exhausted']
+  const made = await run(create)
+  expect(made.stdout).toMatch(/^whsec_[0-9a-f]{64}\n$/)
+  const id = /wh_[0-9a-f]{32}/.exec(made.stderr)?.[0] ?? ''
+  const own = await run([...create, '--secret'], 'planted-secret-0123456789\n')
+  expect(own.exitCode).toBe(0)
+  expect((await run([...create, '--secret'], 'short\n')).exitCode).toBe(1)
+  const listed = await run(['webhooks', 'list', '--json'])
+  expect(own.stdout + listed.stdout).not.toContain('planted')
+  expect((await run(['webhooks', 'update', id, '--no-active'])).stdout).toMatch(/^active +no$/m)
+  expect((await run(['webhooks', 'delete', id])).exitCode).toBe(0)
+  expect((await run(['webhooks', 'show', id])).exitCode).toBe(4)
+})

@@ -1,0 +1,92 @@
+/** `gatehouse owned-models` as a person or a script uses it, on a local folder. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { jsonAnswer } from '../support/scripted-answers.ts'
+import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+
+const CREDENTIAL = 'canary-typed-by-a-person'
+
+let folder: TemporaryFolder
+let upstream: RawUpstream
+beforeAll(async () => {
+  folder = await createTemporaryFolder()
+  upstream = await startRawUpstream()
+  upstream.answer(jsonAnswer(200, {}))
+})
+afterAll(async () => {
+  await upstream.stop()
+  await folder.remove()
+})
+
+async function run(words: readonly string[], input = '') {
+  const { PATH = '', HOME = '' } = process.env
+  const child = Bun.spawn([process.execPath, 'src/main.ts', 'owned-models', ...words], {
+    env: { PATH, HOME, GATEHOUSE_DATA_DIR: folder.path, GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' },
+    stdin: new Blob([input]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  expect(stdout + stderr).not.toContain('canary')
+  return { stdout, stderr, exitCode }
+}
+
+const create = (slug: string) => [
+  'create',
+  slug,
+  ...['--dialect', 'openai-chat', '--base-url', `${upstream.url}/v1`, '--model', 'llama3.3'],
+  ...['--price-input', '25', '--price-output', '100'],
+]
+
+test('a model is registered, listed, shown, changed and deleted; its credential goes in and never comes out', async () => {
+  const made = await run([...create('llama'), '--json'], `${CREDENTIAL}\n`)
+  expect(made).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(JSON.parse(made.stdout)).toMatchObject({
+    slug: 'llama',
+    pricingInput: 25,
+    pricingOutput: 100,
+    pricingCachedInput: 25,
+    probe: { status: 'reachable' },
+  })
+  expect(upstream.last().headers.authorization).toBe(`Bearer ${CREDENTIAL}`)
+  expect((await run(['list'])).stdout).toContain('llama  openai-chat  llama3.3')
+  const changed = await run(['update', 'llama', '--price-cached-input', '5', '--name', 'Llama', '--json'])
+  expect(JSON.parse(changed.stdout)).toMatchObject({
+    pricingCachedInput: 5,
+    displayName: 'Llama',
+    pricingInput: 25,
+  })
+  expect((await run(['get', 'llama'])).stdout).toMatch(/target +owned\/llama/)
+  expect(await run(['delete', 'llama', '--yes'])).toMatchObject({ exitCode: 0, stdout: 'Deleted llama.\n' })
+  expect((await run(['get', 'llama'])).exitCode).toBe(4)
+})
+
+test('a new credential that its server refuses is kept, with a warning on standard error', async () => {
+  await run(create('rotated'), CREDENTIAL)
+  upstream.answerOnce(jsonAnswer(401, {}))
+  const { exitCode, stderr, stdout } = await run(
+    ['update', 'rotated', '--credential', '--json'],
+    'canary-new',
+  )
+  expect(exitCode).toBe(0)
+  expect(stderr).toContain('Warning: The model was saved, but a test call to it failed.')
+  expect(JSON.parse(stdout)).toMatchObject({ warnings: [{ code: 'probe_failed' }] })
+  expect(upstream.last().headers.authorization).toBe('Bearer canary-new')
+})
+
+test.each([
+  ['no credential', () => create('x'), 2, 'credential'],
+  ['a credential as an argument', () => ['update', 'x', '--credential', 'word'], 2, 'arguments'],
+  ['nothing to change', () => ['update', 'x'], 2, 'nothing to change'],
+  ['a price out of range', () => ['update', 'x', '--price-input', '10001'], 2, '0 to 10000'],
+  ['no price', () => create('x').slice(0, -2), 2, 'price-output'],
+  ['a dialect that is none', () => ['create', 'x', '--dialect', 'odd'], 2, 'openai-chat'],
+])('%s is told', async (_what, words, exitCode, said) => {
+  const ran = await run(words())
+  expect(ran.exitCode).toBe(exitCode)
+  expect(ran.stderr).toContain(said)
+})

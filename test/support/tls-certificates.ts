@@ -1,0 +1,50 @@
+/** Self-signed certificates for tests, valid for a hundred years. They open nothing: no program outside the tests trusts them. */
+
+export interface TestCertificate {
+  readonly cert: string
+  readonly key: string
+}
+
+/** Names `localhost` and not its address. */
+export const LOCALHOST_CERTIFICATE: TestCertificate = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBljCCATugAwIBAgIUYIZXVQm0RMVvVVA9rgtCQ4pSMVswCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA4MjMwMFoYDzIxMjYxMDI4
+MDgyMzAwWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASSC6YFPFAtm0bfioxoID0nfKShtK1Ab6KobNnL1WpxJz2YMjs82V10
+2vYLfybKzWeQtibAwWPPacZQnXf03+m8o2kwZzAdBgNVHQ4EFgQUeMONMQbfFdVf
+N13/2Yr33vOKYhYwHwYDVR0jBBgwFoAUeMONMQbfFdVfN13/2Yr33vOKYhYwDwYD
+VR0TAQH/BAUwAwEB/zAUBgNVHREEDTALgglsb2NhbGhvc3QwCgYIKoZIzj0EAwID
+SQAwRgIhALEG3ZlHAJ6IdHLGWuQnDd881cR2z/zReGiq54u9TootAiEA+soihp9x
+EaugMZEuJVxzaDYfIAbFXJpj97ZEaQyEsR4=
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgw9TqGgO+qfRvioNc
+4X2SXZYxhK8h/LlmupU20aF/fW+hRANCAASSC6YFPFAtm0bfioxoID0nfKShtK1A
+b6KobNnL1WpxJz2YMjs82V102vYLfybKzWeQtibAwWPPacZQnXf03+m8
+-----END PRIVATE KEY-----
+`,
+}
+
+/** Names another host. */
+export const OTHER_CERTIFICATE: TestCertificate = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBmDCCAT6gAwIBAgIUO4YImu4BMgeXvX8QJxkaPA6/7iUwCgYIKoZIzj0EAwIw
+FTETMBEGA1UEAwwKb3RoZXIudGVzdDAgFw0yNjExMjEwODIzMDBaGA8yMTI2MTAy
+ODA4MjMwMFowFTETMBEGA1UEAwwKb3RoZXIudGVzdDBZMBMGByqGSM49AgEGCCqG
+SM49AwEHA0IABHd7sTUEb1FgN9idij4Gpluzgc6V5mrCkZBZv2/60LYvId1otztw
+X4e3WqRXnG9A91Qd7uFrfPFHkzxbnViV7jqjajBoMB0GA1UdDgQWBBR3yO8OHvtk
+fFAGYSx8IhMhPjylPDAfBgNVHSMEGDAWgBR3yO8OHvtkfFAGYSx8IhMhPjylPDAP
+BgNVHRMBAf8EBTADAQH/MBUGA1UdEQQOMAyCCm90aGVyLnRlc3QwCgYIKoZIzj0E
+AwIDSAAwRQIgcur2cMQGzgcMCE7M2CvPxIUmBRvOk3rdUt2obLDDUv8CIQDJxLdC
+pu3lj3o7cwbpgdiQH0mfbtyHJp+mAt4p3h9uJA==
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgEwnoufnuoKXhmvGp
+LuutNcpBEDmty76hxmxrOi7e3SGhRANCAAR3e7E1BG9RYDfYnYo+BqZbs4HOleZq
+wpGQWb9v+tC2LyHdaLc7cF+Ht1qkV5xvQPdUHe7ha3zxR5M8W51Yle46
+-----END PRIVATE KEY-----
+`,
+}

@@ -29,6 +29,10 @@ export const layers = {
     may: ['core', 'contract', 'wire', 'providers', 'store', 'cluster', 'gateway', 'identity', 'webhooks'],
     does: 'control-plane HTTP, one file per resource',
   },
+  doctor: {
+    may: ['core', 'config', 'providers', 'store'],
+    does: 'what `gatehouse doctor` examines: settings, server, providers, data folder',
+  },
   sandbox: { may: ['core'], does: 'the provider sandbox: a real HTTP server that plays every dialect' },
   cli: {
     may: ['core', 'contract', 'config', 'sandbox'],

@@ -16,6 +16,7 @@ import { composeWebhooks, type Webhooks } from './compose-webhooks.ts'
 import { loadMasterKeys, openVault } from './config/master-key.ts'
 import type { Settings } from './config/settings.ts'
 import { steadyClock } from './core/clock.ts'
+import type { Cost } from './core/cost.ts'
 import { type GatewayError, invalidRequest } from './core/errors.ts'
 import type { KeyId } from './core/ids.ts'
 import { OWNED_PREFIX, type OwnedModel } from './core/owned-model.ts'
@@ -25,14 +26,19 @@ import { createDataPlane } from './gateway/data-plane.ts'
 import { healthKeyPrefix, readHealthKey, TargetOrder } from './gateway/order-targets.ts'
 import type { PipelinePorts } from './gateway/pipeline.ts'
 import type { ReachableProvider } from './gateway/plan-targets.ts'
+import type { Prices } from './gateway/ports.ts'
 import { type ProbeResult, probeOwnedModel } from './gateway/probe-owned-model.ts'
 import { TargetHealth } from './gateway/target-health.ts'
 import { testGate } from './gateway/test-gate.ts'
 import { Journal } from './ledger/journal.ts'
 import type { LedgerEvent } from './ledger/ledger-event.ts'
 import { PastUsage, type PastUsageOptions } from './ledger/past-usage.ts'
+import { PriceBook, type PricedCall } from './ledger/price-book.ts'
+import { priceRecords, toPricedCall } from './ledger/price-records.ts'
+import { Retention } from './ledger/retention.ts'
 import { Shipper } from './ledger/shipper.ts'
-import type { Provider } from './providers/define.ts'
+import { catalog } from './providers/catalog.ts'
+import { type Provider, pricingOf } from './providers/define.ts'
 import { type AddressOf, createRouter } from './server.ts'
 import { lockDataFolder } from './store/data-folder.ts'
 import { openStore, type Store } from './store/open-store.ts'
@@ -42,6 +48,8 @@ import { Deadlines } from './upstream/deadlines.ts'
 import { TrustedHosts } from './upstream/trusted-hosts.ts'
 
 export const VERSION = packageJson.version
+
+const LOAD_PRICES_AFTER_MS = 1_000
 
 export interface Gatehouse {
   readonly keys: KeyRegistry
@@ -83,13 +91,34 @@ export async function composeGatehouse({
   const { lock, store, keys, gates, ownedModels, providerKeys, usage, budgets, webhooks, health } = state
   const report = (event: LedgerEvent) => reportLedgerEvent(log, event)
   const journal = new Journal(settings.dataFolder, { onFailure: settings.ledgerFailure, report })
-  const shipper = new Shipper(journal, (records) => store.calls.insertMany(records), { report })
+  const prices = new PriceBook({
+    // Not the operator's own providers: no table knows what they charge.
+    providers: new Map(catalog.map((provider) => [provider.id, pricingOf(provider)])),
+    declaredPrices(accountId, slug) {
+      const declared = ownedModels.pricesOf(accountId, `${OWNED_PREFIX}/${slug}`)
+      if (declared === undefined) return undefined
+      const { pricingInput, pricingOutput, pricingCachedInput } = declared
+      return { input: pricingInput, output: pricingOutput, cachedInput: pricingCachedInput }
+    },
+  })
+  const reportPricing = (error: unknown) => log.error({ err: error }, 'calls could not be priced')
+  // What cannot be priced must not keep a call from its end.
+  const callPrices: Prices = {
+    priceOf: (record) => priceOne(prices, toPricedCall(record)) ?? UNKNOWN_COST,
+  }
+  // Ahead of the first call that needs it, and not in the way of the first of all.
+  setTimeout(() => priceOne(prices), LOAD_PRICES_AFTER_MS).unref()
+  const shipper = new Shipper(
+    journal,
+    (records, pauseMs) => store.calls.insertMany(priceRecords(prices, records, reportPricing), pauseMs),
+    { report },
+  )
   const closing = new AbortController()
   const past = { segments: journal.closed.list(), nowMs: steadyClock.now(), signal: closing.signal }
   const loading = keepLoading({
     usage,
     load: async () => {
-      const sums = await openPastUsage(store, log, past)
+      const sums = await openPastUsage(store, log, { ...past, prices: callPrices })
       await loadUsage(usage, budgets, { sums, nowMs: past.nowMs })
     },
     signal: closing.signal,
@@ -97,10 +126,17 @@ export async function composeGatehouse({
       log.error({ err: error }, 'what was used before could not be read: calls with a quota or budget fail'),
   }).then((isLoaded) => {
     // Not before: what this process records is counted as it ends, and must not be in the sums as well.
-    if (isLoaded) shipper.start()
+    if (!isLoaded) return
+    shipper.start()
+    retention.start()
   })
   webhooks.sender.wake()
-
+  const retention = new Retention({
+    days: settings.retentionDays,
+    store,
+    ship: () => shipper.ship(),
+    onFailure: (error) => log.error({ err: error }, 'old calls could not be deleted; tried again in an hour'),
+  })
   const deadlines = new Deadlines()
   const providers = reachableProviders(settings, knownAddresses ?? new Map())
   const ports: PipelinePorts = {
@@ -111,6 +147,7 @@ export async function composeGatehouse({
     addresses,
     limits: new MemoryLimits(steadyClock, usage),
     ledger: journal,
+    prices: callPrices,
     credentials: providerKeys,
     providers,
     health,
@@ -156,6 +193,11 @@ export async function composeGatehouse({
       checkWebhookAddress: (url) => addresses.check(url),
       whenCounted: () => usage.whenCounted(),
       quotaOf: (accountId) => usage.quotaOf(accountId, steadyClock.now()),
+      usage: store.usage,
+      prices: {
+        source: () => prices.source,
+        recompute: (call) => prices.recompute(toPricedCall(call), call.cost),
+      },
       providers: settings.providers.map((provider) => describeProvider(provider, settings, providers)),
       authenticate: (headers) => authenticate(ports, headers),
       testGate: (caller, gate) => testGate(ports, caller, gate),
@@ -182,6 +224,7 @@ export async function composeGatehouse({
       await providerKeys.close()
       closing.abort()
       await loading
+      await retention.stop()
       await shipper.stop()
       // What a failing store leaves behind is shipped at the next start.
       await shipper
@@ -258,15 +301,29 @@ async function openState({ settings, log, plans, limitsOf, addresses }: StateOpt
   }
 }
 
+const UNKNOWN_COST: Cost = { microUsd: null, status: 'unknown', source: null }
+
+/** A table that does not load is told with the next calls that are stored. @returns undefined then, or when only loading */
+function priceOne(prices: PriceBook, call?: PricedCall): Cost | undefined {
+  try {
+    if (call !== undefined) return prices.costOf(call)
+    prices.load()
+    return undefined
+  } catch {
+    return undefined
+  }
+}
+
 function openPastUsage(
   store: Store,
   log: Log,
-  past: Pick<PastUsageOptions, 'segments' | 'signal'>,
+  past: Pick<PastUsageOptions, 'segments' | 'signal' | 'prices'>,
 ): Promise<PastUsage> {
   return PastUsage.open({
     sums: store.usageSums,
     segments: past.segments,
     signal: past.signal,
+    prices: past.prices,
     onUnreadable: (path, cause) =>
       log.error(
         { path, err: cause },

@@ -31,6 +31,11 @@ const context: CliContext = {
       return await rotateMasterKey(process.env)
     },
   },
+  async examine() {
+    const { examine } = await import('./doctor/examine.ts')
+    const { version, dependencies } = packageJson
+    return await examine({ environment: process.env, version, pinnedRuntime: dependencies.bun })
+  },
 }
 
 process.exitCode = await runProgram(context, process.argv.slice(2))

@@ -8,6 +8,8 @@ import type { ProviderKeyRegistry } from '../cluster/provider-key-registry.ts'
 import type { QuotaState } from '../cluster/usage-limits.ts'
 import { errorBody } from '../contract/errors.ts'
 import type { ProviderBody } from '../contract/providers.ts'
+import type { CallRecord } from '../core/call.ts'
+import type { Cost } from '../core/cost.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { AccountId, UserId } from '../core/ids.ts'
@@ -21,6 +23,7 @@ import type { AccountTableStore } from '../store/accounts.ts'
 import type { CallTableStore } from '../store/calls.ts'
 import type { InvitationTableStore } from '../store/invitations.ts'
 import type { MemberTableStore } from '../store/members.ts'
+import type { UsageStore } from '../store/usage.ts'
 import type { UserTableStore } from '../store/users.ts'
 import type { CheckAddress } from '../webhooks/check-address.ts'
 import type { PostOutcome } from '../webhooks/post-delivery.ts'
@@ -36,7 +39,6 @@ export interface ControlPlaneDependencies {
   readonly probeOwnedModel: (model: OwnedModel) => Promise<ProbeResult>
   readonly keys: Pick<KeyRegistry, 'list' | 'create' | 'import' | 'delete'>
   readonly providerKeys: Pick<ProviderKeyRegistry, 'list' | 'set' | 'setActive' | 'delete'>
-  readonly calls: Pick<CallTableStore, 'list' | 'find'>
   readonly accounts: Pick<AccountTableStore, 'find' | 'rename'>
   readonly members: Pick<MemberTableStore, 'find' | 'list' | 'hasAny' | 'remove' | 'transferOwnership'>
   readonly invitations: Pick<InvitationTableStore, 'insert' | 'find' | 'list' | 'delete'>
@@ -50,6 +52,9 @@ export interface ControlPlaneDependencies {
   /** Resolves when budgets and quotas count what was used before the start; undefined: they do. */
   readonly whenCounted: () => Promise<void> | undefined
   readonly quotaOf: (accountId: AccountId) => QuotaState
+  readonly calls: Pick<CallTableStore, 'findPage' | 'find' | 'correctCosts'>
+  readonly usage: Pick<UsageStore, 'read'>
+  readonly prices: Prices
   /** The catalog and the operator's own; a gate's targets may name these providers and no others. */
   readonly providers: readonly ProviderBody[]
   /** @throws GatewayError `unauthorized` */
@@ -58,6 +63,14 @@ export interface ControlPlaneDependencies {
   readonly testGate: (caller: Caller, gate: Gate) => Promise<readonly TargetTest[]>
   /** Told of every `internal_error`, with its cause, before it is answered. */
   readonly onFailure?: (error: GatewayError, requestId: string) => void
+}
+
+/** What costs are computed with. */
+export interface Prices {
+  /** The price table's name and version. */
+  source(): string
+  /** What a call costs; undefined when it was priced from another version, so that the two cannot be compared. */
+  recompute(call: CallRecord): Cost | undefined
 }
 
 /** What a handler finds in `c.env`. The caller is absent on public routes only. */

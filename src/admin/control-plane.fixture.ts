@@ -20,6 +20,7 @@ import { openStore } from '../store/open-store.ts'
 import { AddressGuard } from '../upstream/address-guard.ts'
 import { TrustedHosts } from '../upstream/trusted-hosts.ts'
 import { WebhookRegistry } from '../webhooks/webhook-registry.ts'
+import type { Prices } from './control-plane-app.ts'
 import { createControlPlane } from './router.ts'
 
 export const testKey = `sk-svc-${'5a'.repeat(32)}`
@@ -27,6 +28,16 @@ export const strangerKey = `sk-svc-${'6b'.repeat(32)}`
 export const stranger = 'acct_stranger' as AccountId
 
 export const target = { model: 'openai/gpt-5' }
+
+/** A dollar for a million tokens of any kind, and only what this table has priced is compared. */
+const testPrices: Prices = {
+  source: () => 'test@1',
+  recompute: ({ usage, cost }) => {
+    if (cost?.source != null && cost.source !== 'test@1') return undefined
+    if (usage === null) return { microUsd: null, status: 'unknown', source: null }
+    return { microUsd: usage.inputTokens + usage.outputTokens, status: 'exact', source: 'test@1' }
+  },
+}
 
 const providers = ['mistral', 'openai'].map((id) => ({
   id,
@@ -139,6 +150,8 @@ async function start() {
     authenticate,
     testGate,
     onFailure,
+    usage: store.usage,
+    prices: testPrices,
   })
   const demo = { id: 'demo' as GateId, description: '', targets: [target], timeoutMs: 1000, maxRetries: 1 }
   await gates.create(DEFAULT_ACCOUNT, demo)

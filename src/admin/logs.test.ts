@@ -1,31 +1,27 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import type { CallRecord } from '../core/call.ts'
-import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import type { CallFilter } from '../store/call-pages.ts'
+import { loggedCall as call } from './call-log.fixture.ts'
 import { stranger, useControlPlane } from './control-plane.fixture.ts'
 
-const { check, current, sendForJson } = useControlPlane()
+const { check, current, send, sendForJson } = useControlPlane()
+
+async function listIds(query: string): Promise<string[]> {
+  const ids: string[] = []
+  let cursor: unknown = ''
+  while (typeof cursor === 'string') {
+    const page = await sendForJson({
+      url: `/v1/logs?${query}${cursor === '' ? '' : `&cursor=${cursor}`}`,
+    })
+    ids.push(...(page.data as { id: string }[]).map(({ id }) => id))
+    cursor = page.nextCursor
+  }
+  return ids
+}
 
 describe('logs', () => {
-  const call = (id: string, changes: Partial<CallRecord> = {}): CallRecord => ({
-    id: id as CallId,
-    accountId: DEFAULT_ACCOUNT,
-    keyId: 'key_1' as KeyId,
-    gateId: 'demo' as GateId,
-    dialect: 'openai-chat',
-    stream: false,
-    target: 'openai/gpt-5',
-    attempts: 1,
-    outcome: 'succeeded',
-    status: 200,
-    errorKind: null,
-    startedAt: Date.parse('2026-01-01T00:00:00.123Z'),
-    firstByteMs: 5,
-    durationMs: 9,
-    usage: { inputTokens: 1, outputTokens: 2, cachedInputTokens: 0, reasoningTokens: 0 },
-    credential: 'platform',
-    ...changes,
-  })
-
   beforeEach(() =>
     current().store.calls.insertMany([call('req_1'), call('req_2'), call('req_3', { accountId: stranger })]),
   )
@@ -36,7 +32,13 @@ describe('logs', () => {
       method: 'GET',
       url: '/v1/logs/req_1',
       status: 200,
-      holds: ['"startedAt":"2026-01-01T00:00:00.123Z"', '"inputTokens":1', '"gateId":"demo"'],
+      holds: [
+        '"startedAt":"2026-01-01T00:00:00.123Z"',
+        '"inputTokens":1',
+        '"gateId":"demo"',
+        '"cost":{"usd":0.000003,"status":"exact","source":"test@1"}',
+        '"attemptDetails":null',
+      ],
       hides: ['accountId'],
     },
     ['a call of another account', 'GET /v1/logs/req_3', undefined, 404, '"error":"not_found"'],
@@ -51,6 +53,19 @@ describe('logs', () => {
       holds: ['req_1', 'req_2'],
       hides: ['req_3'],
     },
+    ['an unknown filter', 'GET /v1/logs?model=x', undefined, 400, 'model: is not a known parameter'],
+    ['a time that is none', 'GET /v1/logs?from=yesterday', undefined, 400, 'from: must be a time'],
+    ['a day that is none', 'GET /v1/logs?to=2026-13-41', undefined, 400, 'to: must be a time'],
+    ['a reversed range', 'GET /v1/logs?from=2026-02-01&to=2026-01-01', undefined, 400, 'to: must be later'],
+    ['a status that is none', 'GET /v1/logs?status=2xx', undefined, 400, 'status: must be an HTTP status'],
+    ['an outcome that is none', 'GET /v1/logs?outcome=bad', undefined, 400, 'outcome: must be'],
+    ['a stream that is none', 'GET /v1/logs?stream=yes', undefined, 400, 'stream: must be'],
+    ['an error kind that is none', 'GET /v1/logs?errorKind=A-B', undefined, 400, 'errorKind: must be a kind'],
+    ['a gate given twice', 'GET /v1/logs?gate=a&gate=b', undefined, 400, 'gate: must be given once'],
+    ['a gate of control characters', 'GET /v1/logs?gate=%00', undefined, 400, 'gate: must be 1 to 300'],
+    ['an export without a format', 'GET /v1/logs/export', undefined, 400, 'format: is required'],
+    ['an export in another format', 'GET /v1/logs/export?format=xml', undefined, 400, 'format: must be'],
+    ['an export with a cursor', 'GET /v1/logs/export?format=csv&cursor=x', undefined, 400, 'cursor: is not'],
   ])
 
   test('pages follow one another', async () => {
@@ -58,5 +73,142 @@ describe('logs', () => {
     const second = await sendForJson({ url: `/v1/logs?limit=1&cursor=${first.nextCursor}` })
     expect(first.data).toMatchObject([{ id: 'req_2' }])
     expect(second).toMatchObject({ data: [{ id: 'req_1' }], nextCursor: null })
+  })
+
+  test('what came while somebody pages shifts nothing: no call comes twice, none is missed', async () => {
+    const at = (index: number) => Date.parse('2026-01-01T00:00:00Z') + index
+    const early = Array.from({ length: 40 }, (_, index) => call(`req_a${index}`, { startedAt: at(index) }))
+    await current().store.calls.insertMany(early)
+    const seen: string[] = []
+    let cursor: unknown = ''
+    for (let page = 0; typeof cursor === 'string'; page += 1) {
+      const answer = await sendForJson({
+        url: `/v1/logs?limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      })
+      seen.push(...(answer.data as { id: string }[]).map(({ id }) => id))
+      cursor = answer.nextCursor
+      await current().store.calls.insertMany([
+        call(`req_b${page}`, { startedAt: at(1000 + page) }),
+        call(`req_c${page}`, { startedAt: at(0) - 1000 + page }),
+      ])
+    }
+    expect(new Set(seen).size).toBe(seen.length)
+    expect(seen).toEqual(expect.arrayContaining(early.map(({ id }) => id as string)))
+  })
+
+  test('the attempts of a call that needed several', async () => {
+    const attemptDetails = [
+      { target: 'groq/a', status: 429, afterMs: 1, durationMs: 20 },
+      { target: 'openai/b', status: null, afterMs: 22, durationMs: 5 },
+    ]
+    await current().store.calls.insertMany([call('req_4', { attemptDetails, attempts: 2 })])
+    expect(await sendForJson({ url: '/v1/logs/req_4' })).toMatchObject({ attempts: 2, attemptDetails })
+  })
+})
+
+const anyCall: fc.Arbitrary<Partial<CallRecord>> = fc.record({
+  accountId: fc.constantFrom(DEFAULT_ACCOUNT, stranger),
+  keyId: fc.constantFrom('key_1', 'key_2').map((id) => id as KeyId),
+  gateId: fc.constantFrom('a', 'b').map((id) => id as GateId),
+  target: fc.constantFrom(null, 'p/x', 'p/y'),
+  stream: fc.boolean(),
+  outcome: fc.constantFrom('succeeded', 'failed', 'cancelled'),
+  startedAt: fc.integer({ min: 1_000, max: 1_010 }),
+})
+const anyFilter: fc.Arbitrary<CallFilter> = fc.record(
+  {
+    fromMs: fc.integer({ min: 998, max: 1_005 }),
+    toMs: fc.integer({ min: 1_006, max: 1_012 }),
+    gateId: fc.constantFrom('a', 'b', 'c'),
+    keyId: fc.constantFrom('key_1', 'key_2'),
+    target: fc.constantFrom('p/x', 'p/y'),
+    status: fc.constantFrom(200, 502),
+    outcome: fc.constantFrom('succeeded', 'failed', 'cancelled'),
+    errorKind: fc.constantFrom('upstream_error', 'rate_limited'),
+    stream: fc.boolean(),
+  },
+  { requiredKeys: [] },
+)
+const PARAMETERS = { fromMs: 'from', toMs: 'to', gateId: 'gate', keyId: 'key' } as const
+
+test('any filters give the calls that pass all of them, whole and in order, of the own account only', async () => {
+  let round = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyCall, { maxLength: 40 }), anyFilter, async (changes, filter) => {
+      round += 1
+      const offset = round * 1_000_000
+      const calls = changes.map((change, index) => {
+        const hasFailed = change.outcome === 'failed'
+        return call(`req_${round}_${String(index).padStart(2, '0')}`, {
+          ...change,
+          startedAt: offset + (change.startedAt ?? 0),
+          status: hasFailed ? 502 : 200,
+          errorKind: hasFailed ? 'upstream_error' : null,
+        })
+      })
+      await current().store.calls.insertMany(calls)
+      const from = offset + (filter.fromMs ?? 0)
+      const to = offset + (filter.toMs ?? 999_999)
+      const expected = calls
+        .filter(
+          (each) =>
+            each.accountId === DEFAULT_ACCOUNT &&
+            each.startedAt >= from &&
+            each.startedAt < to &&
+            (['gateId', 'keyId', 'target', 'status', 'outcome', 'errorKind', 'stream'] as const).every(
+              (name) => filter[name] === undefined || filter[name] === each[name],
+            ),
+        )
+        .toSorted((left, right) => right.startedAt - left.startedAt || (left.id < right.id ? 1 : -1))
+      const { fromMs: _from, toMs: _to, ...rest } = filter
+      const query = new URLSearchParams({
+        from: new Date(from).toISOString(),
+        to: new Date(to).toISOString(),
+      })
+      for (const [name, value] of Object.entries(rest)) {
+        query.set(PARAMETERS[name as keyof typeof PARAMETERS] ?? name, String(value))
+      }
+      const ids = expected.map(({ id }) => id as string)
+      expect(await listIds(`limit=3&${query}`)).toEqual(ids)
+      const exported = await (await send({ url: `/v1/logs/export?format=ndjson&${query}` })).text()
+      const lines = exported.split('\n').filter((line) => line !== '')
+      expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(ids)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+describe('an export', () => {
+  test('as CSV has a header, and no cell that a spreadsheet would run or take apart', async () => {
+    await current().store.calls.insertMany([
+      call('req_1', { gateId: '=HYPERLINK("http://x")' as GateId, target: '+1,2' }),
+      call('req_0', { gateId: '  @sum' as GateId, target: 'a\r\nb', usage: null, firstByteMs: null }),
+      call('req_9', { accountId: stranger }),
+    ])
+    const response = await send({ url: '/v1/logs/export?format=csv' })
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(response.headers.get('content-disposition')).toContain('gatehouse-logs.csv')
+    const text = await response.text()
+    expect(text).toStartWith('id,startedAt,gateId,keyId,')
+    expect(text).toContain(`,"'=HYPERLINK(""http://x"")",`)
+    expect(text).toContain(`,"'+1,2",`)
+    expect(text).toContain(`,"'  @sum",`)
+    expect(text).toContain('"a\r\nb"')
+    expect(text).toContain(',0.000003,exact,test@1\r\n')
+    expect(text).not.toContain('req_9')
+    expect(text).toEndWith('\r\n')
+  })
+
+  test('of nothing is a header, or nothing', async () => {
+    expect(await (await send({ url: '/v1/logs/export?format=ndjson' })).text()).toBe('')
+    expect(await (await send({ url: '/v1/logs/export?format=csv' })).text()).toMatch(/^id,[^\n]*\r\n$/)
+  })
+
+  test('spans many pages, and stops reading when its reader leaves', async () => {
+    await current().store.calls.insertMany(Array.from({ length: 1100 }, (_, index) => call(`req_${index}`)))
+    const text = await (await send({ url: '/v1/logs/export?format=ndjson' })).text()
+    expect(text.trimEnd().split('\n')).toHaveLength(1100)
+    const left = await send({ url: '/v1/logs/export?format=ndjson' })
+    await left.body?.cancel()
   })
 })

@@ -1,8 +1,7 @@
 /** `/v1/logs`: the calls that the ledger has brought into the store. Holds no prompt and no completion. */
 import { createRoute, z } from '@hono/zod-openapi'
-import { noQuery, pageQuery } from '../contract/lists.ts'
-import { type LogBody, logBody, logList } from '../contract/logs.ts'
-import type { CallRecord } from '../core/call.ts'
+import { noQuery } from '../contract/lists.ts'
+import { logBody, logList, logQuery } from '../contract/logs.ts'
 import { GatewayError } from '../core/errors.ts'
 import {
   type ControlPlaneApp,
@@ -11,7 +10,8 @@ import {
   errorAnswers,
   jsonContent,
 } from './control-plane-app.ts'
-import { decodeCursor, toPage } from './paging.ts'
+import { toFilter, toLogBody } from './log-body.ts'
+import { decodeCursor, encodeCursor, toPage } from './paging.ts'
 
 const tags = ['Logs']
 
@@ -23,8 +23,10 @@ const listRoute = createRoute({
   path: '/v1/logs',
   operationId: 'listLogs',
   summary: 'List calls, newest first',
+  description:
+    'Every filter given must match. A page may hold fewer calls than `limit`, even none, while there is a `nextCursor`: only without one is it the last.',
   tags,
-  request: { query: pageQuery },
+  request: { query: logQuery },
   responses: { 200: jsonContent(logList, 'A page of calls.'), ...errorAnswers(400) },
 })
 
@@ -40,14 +42,16 @@ const showRoute = createRoute({
 
 export function bindLogs(app: ControlPlaneApp, { calls }: ControlPlaneDependencies): void {
   app.openapi(listRoute, async (c) => {
-    const { limit, cursor } = c.req.valid('query')
+    const { limit, cursor, ...query } = c.req.valid('query')
     const after = decodeCursor(cursor)
-    const rows = await calls.list(callerOf(c.env).accountId, {
+    const found = await calls.findPage(callerOf(c.env).accountId, toFilter(query), {
       limit: limit + 1,
       ...(after === undefined ? {} : { before: { startedAt: after.at, id: after.id } }),
     })
-    const page = toPage(rows, limit, (call) => ({ at: call.startedAt, id: call.id }))
-    return c.json({ data: page.items.map(toLogBody), nextCursor: page.nextCursor }, 200)
+    const page = toPage(found.calls, limit, (call) => ({ at: call.startedAt, id: call.id }))
+    const { goOnBefore } = found
+    const goOn = goOnBefore && encodeCursor({ at: goOnBefore.startedAt, id: goOnBefore.id })
+    return c.json({ data: page.items.map(toLogBody), nextCursor: page.nextCursor ?? goOn ?? null }, 200)
   })
 
   app.openapi(showRoute, async (c) => {
@@ -56,24 +60,4 @@ export function bindLogs(app: ControlPlaneApp, { calls }: ControlPlaneDependenci
     if (call === undefined) throw new GatewayError('not_found', 'There is no call with this id.')
     return c.json(toLogBody(call), 200)
   })
-}
-
-function toLogBody(call: CallRecord): LogBody {
-  return {
-    id: call.id,
-    keyId: call.keyId,
-    gateId: call.gateId,
-    dialect: call.dialect,
-    stream: call.stream,
-    target: call.target,
-    attempts: call.attempts,
-    outcome: call.outcome,
-    status: call.status,
-    errorKind: call.errorKind,
-    startedAt: new Date(call.startedAt).toISOString(),
-    firstByteMs: call.firstByteMs,
-    durationMs: call.durationMs,
-    usage: call.usage,
-    credential: call.credential,
-  }
 }

@@ -13,7 +13,7 @@ export interface Page<Item> {
   readonly nextCursor: string | null
 }
 
-function encodeCursor(position: Position): string {
+export function encodeCursor(position: Position): string {
   return Buffer.from(JSON.stringify([position.at, position.id])).toString('base64url')
 }
 

@@ -7,14 +7,17 @@ import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
 import { bindAccount } from './account.ts'
 import { bindAccountName } from './account-name.ts'
+import { bindAnalytics } from './analytics.ts'
 import { authenticateCaller } from './authenticate-caller.ts'
 import { bindBudgets } from './budgets.ts'
 import { bindConformance } from './conformance.ts'
 import type { ControlPlaneApp, ControlPlaneBindings, ControlPlaneDependencies } from './control-plane-app.ts'
+import { bindCosts } from './costs.ts'
 import { bindGateTests } from './gate-tests.ts'
 import { bindGates } from './gates.ts'
 import { bindInvitations } from './invitations.ts'
 import { bindKeys } from './keys.ts'
+import { bindLogExport } from './log-export.ts'
 import { bindLogs } from './logs.ts'
 import { bindMembers } from './members.ts'
 import { bindOpenApi, OPENAPI_PATH } from './openapi.ts'
@@ -54,7 +57,11 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
   bindKeys(app, dependencies)
   bindOwnedModels(app, dependencies)
   bindProviderKeys(app, dependencies)
+  // Before the single call, whose path would match it.
+  bindLogExport(app, dependencies)
   bindLogs(app, dependencies)
+  bindAnalytics(app, dependencies)
+  bindCosts(app, dependencies)
   bindProviders(app, dependencies)
   bindAccount(app, dependencies)
   bindBudgets(app, dependencies)

@@ -58,11 +58,14 @@ export class Client {
   }
 
   /** Follows the cursors until `limit` rows are there or the list ends. */
-  async list(path: string, limit: number): Promise<Listing> {
+  async list(path: string, limit: number, filters: Readonly<Record<string, string>> = {}): Promise<Listing> {
     const rows: JsonObject[] = []
     let cursor: unknown = null
     do {
-      const query = new URLSearchParams({ limit: String(Math.min(PAGE_SIZE, limit - rows.length)) })
+      const query = new URLSearchParams({
+        ...filters,
+        limit: String(Math.min(PAGE_SIZE, limit - rows.length)),
+      })
       if (typeof cursor === 'string') query.set('cursor', cursor)
       const page: JsonObject = await this.json(`${path}?${query}`, 'data')
       if (Array.isArray(page.data)) rows.push(...page.data)

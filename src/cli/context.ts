@@ -76,6 +76,16 @@ export interface MasterKeyRotation extends MasterKeyStatus {
   readonly encryptedAnew: number
 }
 
+/** What `doctor` found of one thing. */
+export interface ExaminedPoint {
+  readonly level: 'ok' | 'warn' | 'fail'
+  /** What was looked at. */
+  readonly check: string
+  readonly message: string
+  /** What to do; absent where there is nothing to do. */
+  readonly cure?: string
+}
+
 export interface CliContext {
   readonly version: string
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -87,4 +97,6 @@ export interface CliContext {
     readonly status: () => Promise<MasterKeyStatus>
     readonly rotate: () => Promise<MasterKeyRotation>
   }
+  /** The server that the environment names and this machine; changes neither. */
+  readonly examine: () => Promise<readonly ExaminedPoint[]>
 }

@@ -4,9 +4,13 @@ import { bindAccount } from './account.ts'
 import { bindBudgets } from './budgets.ts'
 import { bindCall } from './call.ts'
 import { CliError, EXIT_CODE_HELP, EXIT_CODES, reportError } from './cli-error.ts'
+import { bindConfig } from './config.ts'
 import type { CliContext, ServeFlags } from './context.ts'
+import { bindCosts } from './costs.ts'
+import { bindDoctor } from './doctor.ts'
 import { bindGates } from './gates.ts'
 import { bindKeys } from './keys.ts'
+import { bindLogs } from './logs.ts'
 import { bindMasterKey } from './master-key.ts'
 import { onReaderGone } from './output.ts'
 import { bindOwnedModels } from './owned-models.ts'
@@ -14,12 +18,14 @@ import { example, parsePort } from './program-parts.ts'
 import { bindProviderKeys } from './provider-keys.ts'
 import { bindProviders } from './providers.ts'
 import { bindSandbox } from './sandbox.ts'
+import { bindUsage } from './usage.ts'
 import { bindUsers } from './users.ts'
 import { bindWebhooks } from './webhooks.ts'
 
 const WHERE_TO = `
 Commands other than serve and sandbox talk to the gateway at GATEHOUSE_URL with the key GATEHOUSE_API_KEY.
 Without GATEHOUSE_URL they work on the local data folder, while no server uses it.
+doctor looks at both, as far as they can be reached.
 master-key always works on the local data folder and the GATEHOUSE_MASTER_KEY variables, beside a server too.`
 
 /** Runs one command. @returns the exit code; of `serve` and `sandbox`, when they have begun */
@@ -50,6 +56,11 @@ export async function runProgram(context: CliContext, argv: readonly string[]): 
   bindAccount(program, context)
   bindBudgets(program, context)
   bindWebhooks(program, context)
+  bindUsage(program, context)
+  bindLogs(program, context)
+  bindCosts(program, context)
+  bindConfig(program, context)
+  bindDoctor(program, context)
   inheritSettings(program, program)
   try {
     await program.parseAsync([...argv], { from: 'user' })

@@ -27,6 +27,8 @@ export interface Settings extends ProviderSettings {
   /** How the process shares its cores (docs/decisions/0006). Acted upon before anything is loaded. */
   readonly scheduling: 'batch' | 'normal'
   readonly ledgerFailure: 'closed' | 'open'
+  /** How long single calls are kept; what they add up to stays. */
+  readonly retentionDays: number
   readonly timeouts: {
     readonly connectMs: number
     readonly firstByteMs: number
@@ -77,6 +79,7 @@ export const VARIABLES = {
   GATEHOUSE_OIDC_ISSUER: 'address of an OpenID Connect provider to sign in with',
   GATEHOUSE_OIDC_CLIENT_ID: 'as what the gateway is known there',
   GATEHOUSE_OIDC_CLIENT_SECRET: 'and its secret there',
+  GATEHOUSE_RETENTION_DAYS: 'days that single calls are kept in the log; their sums stay (30)',
   GATEHOUSE_URL: 'for the command line: the gateway to talk to',
   GATEHOUSE_API_KEY: 'for the command line: the key to talk with',
 } as const
@@ -115,6 +118,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     shutdownTimeoutMs: integer('GATEHOUSE_SHUTDOWN_TIMEOUT_MS', 30_000, milliseconds),
     scheduling: readChoice(environment, 'GATEHOUSE_SCHEDULING', ['batch', 'normal'] as const),
     ledgerFailure: readChoice(environment, 'GATEHOUSE_LEDGER_FAILURE', ['closed', 'open'] as const),
+    retentionDays: integer('GATEHOUSE_RETENTION_DAYS', 30, { min: 1, max: 36_500 }),
     timeouts: {
       connectMs: integer('GATEHOUSE_CONNECT_TIMEOUT_MS', 5_000, milliseconds),
       firstByteMs: integer('GATEHOUSE_FIRST_BYTE_TIMEOUT_MS', 600_000, milliseconds),

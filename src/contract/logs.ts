@@ -1,8 +1,32 @@
 /** The log of calls as the control plane shows it: what was used, never what was said. */
 import { z } from 'zod'
-import { listOf } from './lists.ts'
+import { costBody } from './costs.ts'
+import { listOf, pageQuery } from './lists.ts'
+import { logFilterFields, refuseReversedRange } from './usage-query.ts'
 
 const count = z.int().min(0)
+
+export const logQuery = z
+  .strictObject({ ...pageQuery.shape, ...logFilterFields })
+  .superRefine(refuseReversedRange)
+
+export const exportQuery = z
+  .strictObject({
+    format: z
+      .enum(['csv', 'ndjson'])
+      .meta({ description: 'CSV (RFC 4180) with a header line, or a JSON object a line.' }),
+    ...logFilterFields,
+  })
+  .superRefine(refuseReversedRange)
+
+const attempt = z
+  .object({
+    target: z.string(),
+    status: z.int().nullable().meta({ description: "The upstream's HTTP status; null: it sent none." }),
+    afterMs: count.meta({ description: "From the call's start until it was asked." }),
+    durationMs: count.meta({ description: 'Until it failed, was given up, or the call ended.' }),
+  })
+  .meta({ id: 'Attempt' })
 
 export const logBody = z
   .object({
@@ -25,6 +49,9 @@ export const logBody = z
         outputTokens: count,
         cachedInputTokens: count.meta({ description: 'Part of `inputTokens`.' }),
         reasoningTokens: count.meta({ description: 'Part of `outputTokens`.' }),
+        cacheWriteTokens: count.optional().meta({
+          description: 'Part of `inputTokens` that the provider put into its cache, where it says so.',
+        }),
       })
       .nullable()
       .meta({ description: 'As the provider reported it; null: it reported nothing.' }),
@@ -32,9 +59,19 @@ export const logBody = z
       description:
         "Whose credential `target` was asked with; `own`: the account's, which does not count for its quota. Null: none was asked, or an older version wrote the row.",
     }),
+    cost: costBody,
+    attemptDetails: z
+      .array(attempt)
+      .nullable()
+      .meta({ description: 'Each time that an upstream was asked; null: the first time was enough.' }),
   })
   .meta({ id: 'Log', description: 'One call through a gate.' })
 
-export const logList = listOf(logBody, 'LogList')
+export const logList = listOf(logBody, 'LogList').meta({
+  description:
+    'A page may hold fewer calls than asked for, even none, while `nextCursor` is there: few pass the filter then.',
+})
 
 export type LogBody = z.infer<typeof logBody>
+
+export type LogFilterQuery = Omit<z.infer<typeof exportQuery>, 'format'>

@@ -1,4 +1,5 @@
 /** A call: one request through a gate, as the ledger keeps it. Holds no prompt, no completion and no secret. */
+import type { Cost } from './cost.ts'
 import type { ErrorKind } from './errors.ts'
 import type { AccountId, CallId, GateId, KeyId } from './ids.ts'
 import type { Usage } from './usage.ts'
@@ -8,6 +9,17 @@ export type CallOutcome = 'succeeded' | 'failed' | 'cancelled'
 
 /** `own`: the account's own (a provider key, an owned model's); its calls do not count for the plan's quota. */
 export type CallCredential = 'own' | 'platform'
+/** One time that an upstream was asked. */
+export interface CallAttempt {
+  /** `provider/model`. */
+  readonly target: string
+  /** The upstream's HTTP status; null when it sent none. */
+  readonly status: number | null
+  /** Milliseconds from the call's start until it was asked. */
+  readonly afterMs: number
+  /** Until it failed, was given up, or the call ended. */
+  readonly durationMs: number
+}
 
 export interface CallRecord {
   readonly id: CallId
@@ -34,4 +46,8 @@ export interface CallRecord {
   readonly usage: Usage | null
   /** Whose credential `target` was asked with; null when none was asked, and in records of older versions. */
   readonly credential: CallCredential | null
+  /** Each attempt in order; absent where the first one succeeded, for there is nothing more to say then. */
+  readonly attemptDetails?: readonly CallAttempt[]
+  /** Set when the call reaches the store, where it was priced. */
+  readonly cost?: Cost
 }

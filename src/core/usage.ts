@@ -6,4 +6,6 @@ export interface Usage {
   readonly outputTokens: number
   readonly cachedInputTokens: number
   readonly reasoningTokens: number
+  /** Part of `inputTokens` that was put into the provider's cache; absent: it did not say. */
+  readonly cacheWriteTokens?: number
 }

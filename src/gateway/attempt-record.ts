@@ -1,4 +1,5 @@
 /** What is remembered of each time that an upstream was asked, and how a call is told from it. */
+import type { CallAttempt, CallOutcome } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { AnswerOutcome } from '../wire/codec.ts'
 
@@ -29,6 +30,24 @@ export function toOutcome(
       target,
       status,
       ms: Math.round((failedAt ?? now) - askedAt),
+    })),
+  }
+}
+
+/** What the ledger keeps of them: nothing where one attempt was enough, which is nearly always. */
+export function toAttemptDetails(
+  attempts: readonly AttemptRecord[],
+  call: { readonly outcome: CallOutcome; readonly durationMs: number },
+): { attemptDetails?: readonly CallAttempt[] } {
+  if (attempts.length === 0 || (attempts.length === 1 && call.outcome === 'succeeded')) return {}
+  const now = performance.now()
+  const startedAt = now - call.durationMs
+  return {
+    attemptDetails: attempts.map(({ target, status, askedAt, failedAt }) => ({
+      target,
+      status,
+      afterMs: Math.max(0, Math.round(askedAt - startedAt)),
+      durationMs: Math.round((failedAt ?? now) - askedAt),
     })),
   }
 }

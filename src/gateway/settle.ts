@@ -6,7 +6,7 @@ import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, GateId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
-import type { AttemptRecord } from './attempt-record.ts'
+import { type AttemptRecord, toAttemptDetails } from './attempt-record.ts'
 import { countsForQuota } from './counts-for-quota.ts'
 import type { Caller, Ledger, Prices, Spent, Ticket } from './ports.ts'
 
@@ -69,6 +69,7 @@ export function createSettle(ports: SettlePorts, call: AdmittedCall): Settle {
 function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult): Promise<void> {
   const { progress, caller, request, startedAt } = call
   const endedAtMs = ports.clock.now()
+  const durationMs = endedAtMs - startedAt
   const record: CallRecord = {
     id: call.id,
     accountId: caller.accountId,
@@ -83,9 +84,10 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     errorKind: result.errorKind ?? null,
     startedAt,
     firstByteMs: progress.firstByteAt === null ? null : progress.firstByteAt - startedAt,
-    durationMs: endedAtMs - startedAt,
+    durationMs,
     usage: result.usage ?? null,
     credential: progress.credential,
+    ...toAttemptDetails(progress.attempts, { outcome: result.outcome, durationMs }),
   }
   call.ticket.settle(toSpent(ports, record, endedAtMs))
   return ports.ledger.record(record)

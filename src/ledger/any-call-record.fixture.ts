@@ -11,23 +11,52 @@ const text = fc.oneof(
 )
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER })
 
-export const anyCallRecord: fc.Arbitrary<CallRecord> = fc.record({
-  id: fc.uuid().map((uuid) => `req_${uuid}` as CallId),
-  accountId: fc.constant(DEFAULT_ACCOUNT),
-  keyId: text.map((id) => id as KeyId),
-  gateId: text.map((id) => id as GateId),
-  dialect: text,
-  stream: fc.boolean(),
-  target: fc.option(text),
-  attempts: fc.nat(),
-  outcome: fc.constantFrom('succeeded', 'failed', 'cancelled'),
-  status: fc.integer({ min: 100, max: 599 }),
-  errorKind: fc.option(fc.constantFrom(...(Object.keys(ERROR_POLICY) as ErrorKind[]))),
-  startedAt: count,
-  firstByteMs: fc.option(count),
+const counts = { inputTokens: count, outputTokens: count, cachedInputTokens: count, reasoningTokens: count }
+const attempt = fc.record({
+  target: text,
+  status: fc.option(fc.integer({ min: 100, max: 599 })),
+  afterMs: count,
   durationMs: count,
-  usage: fc.option(
-    fc.record({ inputTokens: count, outputTokens: count, cachedInputTokens: count, reasoningTokens: count }),
-  ),
-  credential: fc.constantFrom('own', 'platform', null),
 })
+
+export const anyCallRecord: fc.Arbitrary<CallRecord> = fc.record(
+  {
+    id: fc.uuid().map((uuid) => `req_${uuid}` as CallId),
+    accountId: fc.constant(DEFAULT_ACCOUNT),
+    keyId: text.map((id) => id as KeyId),
+    gateId: text.map((id) => id as GateId),
+    dialect: text,
+    stream: fc.boolean(),
+    target: fc.option(text),
+    attempts: fc.nat(),
+    outcome: fc.constantFrom('succeeded', 'failed', 'cancelled'),
+    status: fc.integer({ min: 100, max: 599 }),
+    errorKind: fc.option(fc.constantFrom(...(Object.keys(ERROR_POLICY) as ErrorKind[]))),
+    startedAt: count,
+    firstByteMs: fc.option(count),
+    durationMs: count,
+    usage: fc.option(fc.oneof(fc.record(counts), fc.record({ ...counts, cacheWriteTokens: count }))),
+    credential: fc.constantFrom('own', 'platform', null),
+    attemptDetails: fc.array(attempt, { maxLength: 4 }),
+  },
+  {
+    requiredKeys: [
+      'id',
+      'accountId',
+      'keyId',
+      'gateId',
+      'dialect',
+      'stream',
+      'target',
+      'attempts',
+      'outcome',
+      'status',
+      'errorKind',
+      'startedAt',
+      'firstByteMs',
+      'durationMs',
+      'usage',
+      'credential',
+    ],
+  },
+)

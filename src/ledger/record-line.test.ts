@@ -48,15 +48,15 @@ test('a line with any one bit turned is recognised as damaged', () => {
   }
 })
 
-test('a line of version 1, which knew no credential, is read', () => {
+test('lines of version 1, which knew no credential, and of version 2, which had no attempts, are read', () => {
   const record = createCallRecord({ credential: 'own' })
   const written = encodeRecordLine(record)
-  const json = written
-    .slice(9, -1)
-    .replace(/^\[2,/, '[1,')
-    .replace(/,"own"\]$/, ']')
-  const line = `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`
-  expect(decodeRecordLine(toBytes(line))).toEqual({ ...record, credential: null })
+  const second = written.slice(9, -1).replace(/^\[3,/, '[2,')
+  const first = second.replace(/^\[2,/, '[1,').replace(/,"own"\]$/, ']')
+  const read = (json: string) =>
+    decodeRecordLine(toBytes(`${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`))
+  expect(read(first)).toEqual({ ...record, credential: null })
+  expect(read(second)).toEqual(record)
 })
 
 test('a line cut anywhere, and any bytes at all, are damaged lines and never an exception', () => {
@@ -67,9 +67,22 @@ test('a line cut anywhere, and any bytes at all, are damaged lines and never an 
 })
 
 test.each([
-  ['a version that is not known', '[3,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null]'],
+  ['a version that is not known', '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null]'],
   ['no version', '[0,"r"]'],
   ['version 2 without a credential', '[2,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null]'],
+  [
+    'version 2 with attempts',
+    '[2,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[["p/m",500,0,1]]]',
+  ],
+  ['version 3 without a credential', '[3,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null]'],
+  [
+    'version 3 with a broken attempt',
+    '[3,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[["p/m",500,0]]]',
+  ],
+  [
+    'five counts in version 2',
+    '[2,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,[1,2,3,4,5],null]',
+  ],
   ['an unknown credential', '[2,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,"mine"]'],
   ['an object', '{"id":"req_1"}'],
   ['a number in place of an id', '[1,5,"a","k","g","d",true,null,1,"failed",500,null,1,null,1,null]'],

@@ -9,11 +9,10 @@ import type { ClosedSegment } from './segment-file.ts'
 import { type Damage, SegmentReader } from './segment-reader.ts'
 
 /**
- * With no more than this waiting (some 5,000 calls) nothing hurries: a few records at a time, and a pause after each, so that
- * a call never waits long behind them. At 1,000 calls a second it is what the slowest hundredth waited for.
+ * With no more than this waiting (some 5,000 calls) nothing hurries: the store pauses after every few records, so that a
+ * call never waits long behind them. At 1,000 calls a second it is what the slowest hundredth waited for.
  */
 const UNHURRIED_BYTES = 1024 * 1024
-const UNHURRIED_RECORDS = 32
 const UNHURRIED_PAUSE_MS = 1
 
 export interface ShipperOptions {
@@ -33,7 +32,8 @@ export interface ShipperOptions {
   readonly random?: () => number
 }
 
-export type InsertMany = (records: readonly CallRecord[]) => Promise<void>
+/** @param pauseMs what it should pause between its steps */
+export type InsertMany = (records: readonly CallRecord[], pauseMs: number) => Promise<void>
 
 export class Shipper {
   readonly #journal: Journal
@@ -172,25 +172,23 @@ export class Shipper {
 
   async #shipSegment(segment: ClosedSegment): Promise<Damage> {
     const reader = new SegmentReader(segment.path)
-    const isUnhurried = this.#journal.closed.bytes <= UNHURRIED_BYTES
-    const batchRecords = isUnhurried ? Math.min(UNHURRIED_RECORDS, this.#batchRecords) : this.#batchRecords
+    const pauseMs = this.#journal.closed.bytes <= UNHURRIED_BYTES ? UNHURRIED_PAUSE_MS : 0
     let batch: CallRecord[] = []
     for await (const records of reader.records()) {
       for (const record of records) {
         batch.push(record)
-        if (batch.length < batchRecords) continue
-        await this.#insert(batch)
-        if (isUnhurried) await Bun.sleep(UNHURRIED_PAUSE_MS)
+        if (batch.length < this.#batchRecords) continue
+        await this.#insert(batch, pauseMs)
         batch = []
       }
     }
-    if (batch.length > 0) await this.#insert(batch)
+    if (batch.length > 0) await this.#insert(batch, pauseMs)
     await this.#syncStore().catch(failStore)
     return reader.damage
   }
 
-  async #insert(batch: readonly CallRecord[]): Promise<void> {
-    await this.#insertMany(batch).catch(failStore)
+  async #insert(batch: readonly CallRecord[], pauseMs: number): Promise<void> {
+    await this.#insertMany(batch, pauseMs).catch(failStore)
     // An embedded store inserts without ever leaving the event loop; calls get their turn here.
     await new Promise((resolve) => setImmediate(resolve))
   }

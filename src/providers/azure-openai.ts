@@ -9,6 +9,7 @@ export const azureOpenai = defineProvider({
   id: 'azure-openai',
   name: 'Azure OpenAI',
   docs: 'https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle',
+  pricedAs: 'azure',
   keyHeader: 'api-key',
   endpoints: {
     // Encrypted reasoning survives a tool loop only here.

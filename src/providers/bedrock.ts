@@ -16,6 +16,7 @@ export const bedrock = defineProvider({
   docs: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html',
   baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com',
   signing: { type: 'aws', service: 'bedrock' },
+  pricedAs: 'aws',
   endpoints: {
     'bedrock-converse': { path: '/model/{model}/converse', streamPath: '/model/{model}/converse-stream' },
   },

@@ -56,6 +56,10 @@ export interface Provider {
   readonly traits?: readonly (readonly [pattern: RegExp, traits: ModelTraits])[]
   /** Models that think before they answer; absent: none are known to. */
   readonly reasoningModels?: RegExp
+  /** What price tables call it, where that is not its id. */
+  readonly pricedAs?: string
+  /** Its answers cost nothing, whatever the model. */
+  readonly isFree?: true
   /** Used when no key is configured: only for upstreams that take any key. */
   readonly fallbackKey?: string
 }
@@ -80,6 +84,15 @@ export function openaiCompatible(
       ...(hasEmbeddings === true ? { 'openai-embeddings': { path: '/embeddings' } } : {}),
     },
   }
+}
+
+/** How calls to it are priced. */
+export function pricingOf({
+  id,
+  pricedAs,
+  isFree,
+}: Provider): { readonly type: 'free' } | { readonly type: 'listed'; readonly name: string } {
+  return isFree === true ? { type: 'free' } : { type: 'listed', name: pricedAs ?? id }
 }
 
 /** `OPENAI_API_KEY` for `openai`: the name under which the operator gives a provider's key. */

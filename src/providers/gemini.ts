@@ -8,6 +8,7 @@ export const gemini = defineProvider({
   docs: 'https://ai.google.dev/api/generate-content',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   keyHeader: 'x-goog-api-key',
+  pricedAs: 'google',
   endpoints: {
     'gemini-generate-content': {
       path: '/models/{model}:generateContent',

@@ -14,6 +14,7 @@ export const sandbox = defineProvider({
   id: 'sandbox',
   name: 'Sandbox',
   docs: DOCS,
+  isFree: true,
   endpoints: {
     'openai-responses': { path: '/v1/responses', translatedModels: REASONING_MODELS },
     'openai-chat': { path: '/v1/chat/completions', countsStreamsOnRequest: true },
@@ -31,6 +32,7 @@ export const sandboxAnthropic = defineProvider({
   id: 'sandbox-anthropic',
   name: 'Sandbox, as Anthropic',
   docs: DOCS,
+  isFree: true,
   keyHeader: anthropic.keyHeader,
   headers: anthropic.headers,
   endpoints: anthropic.endpoints,
@@ -45,6 +47,7 @@ export const sandboxGemini = defineProvider({
   id: 'sandbox-gemini',
   name: 'Sandbox, as Gemini',
   docs: DOCS,
+  isFree: true,
   keyHeader: gemini.keyHeader,
   endpoints: gemini.endpoints,
   traits: [
@@ -58,6 +61,7 @@ export const sandboxBedrock = defineProvider({
   id: 'sandbox-bedrock',
   name: 'Sandbox, as Amazon Bedrock',
   docs: DOCS,
+  isFree: true,
   signing: bedrock.signing,
   endpoints: bedrock.endpoints,
   traits: [
@@ -71,6 +75,7 @@ export const sandboxCohere = defineProvider({
   id: 'sandbox-cohere',
   name: 'Sandbox, as Cohere',
   docs: DOCS,
+  isFree: true,
   endpoints: cohere.endpoints,
   traits: [[REASONING_MODELS, { reasoning: 'budget' }]],
   fallbackKey: ANY_KEY,

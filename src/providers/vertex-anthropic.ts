@@ -7,6 +7,7 @@ export const vertexAnthropic = defineProvider({
   id: 'vertex-anthropic',
   name: 'Anthropic on Vertex AI',
   docs: 'https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai',
+  pricedAs: 'google',
   ...vertexAddress('anthropic'),
   endpoints: {
     'anthropic-messages': {

@@ -10,6 +10,7 @@ export const vertex = defineProvider({
   id: 'vertex',
   name: 'Google Vertex AI',
   docs: 'https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference',
+  pricedAs: 'google',
   ...vertexAddress('google'),
   endpoints: {
     'gemini-generate-content': {

@@ -6,4 +6,5 @@ export const xai = openaiCompatible({
   name: 'xAI',
   docs: 'https://docs.x.ai/docs/api-reference',
   baseUrl: 'https://api.x.ai/v1',
+  pricedAs: 'x-ai',
 })

@@ -1,49 +1,52 @@
 /** Calls in the database: written in bulk by the ledger, read by the log pages. Never read on the hot path. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { CompiledQuery, Kysely, Selectable } from 'kysely'
+import type { CompiledQuery, Kysely } from 'kysely'
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
+import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
+import { toRecord, toRow } from './call-rows.ts'
 import type { CallTable, Schema } from './schema.ts'
+import type { UsageBacklog } from './usage-backlog.ts'
+import { sumCalls, sumCorrections } from './usage-hours.ts'
 
-/** Rows of one statement: a fifth of a millisecond of the event loop, and far below a database's parameter limit. */
+/** Rows of one statement: a third of a millisecond of the event loop, and far below a database's parameter limit. */
 const ROWS_PER_STATEMENT = 32
-
-/** Where the last page ended: the place of its last row in the order newest first. */
-export interface CallPosition {
-  /** Milliseconds since the Unix epoch. */
-  readonly startedAt: number
-  readonly id: string
-}
-
-export interface CallPage {
-  readonly limit: number
-  /** Only what comes after this place. */
-  readonly before?: CallPosition
-}
 
 export class CallTableStore {
   readonly #database: Kysely<Schema>
-  #fullInsert: CompiledQuery | undefined
+  readonly #backlog: UsageBacklog
+  #fullInsert: CompiledQuery<Pick<CallTable, 'id'>> | undefined
 
-  constructor(database: Kysely<Schema>) {
+  constructor(database: Kysely<Schema>, backlog: UsageBacklog) {
     this.#database = database
+    this.#backlog = backlog
   }
 
   /**
-   * All of them are in the store when this resolves. Idempotent by call id: what is there already stays as it is, so
-   * a batch may be sent again after a crash or a failure, of which a part may have been written. Streams go on
-   * between its statements.
+   * All of them are in the store and in the hours' sums when this resolves, or none is. Idempotent by call id: what is
+   * there already stays as it is and is not added again, so a batch may be sent again after a crash or a failure.
+   * Streams go on between its statements.
+   * @param pauseMs between statements; 0: the others' turn is enough
    */
-  async insertMany(records: readonly CallRecord[]): Promise<void> {
-    for (let start = 0; start < records.length; start += ROWS_PER_STATEMENT) {
-      if (start > 0) await nextTurn()
-      const rows = records.slice(start, start + ROWS_PER_STATEMENT).map(toRow)
-      await this.#database.executeQuery(this.#compileInsert(rows))
-    }
+  async insertMany(records: readonly CallRecord[], pauseMs = 0): Promise<void> {
+    if (records.length === 0) return
+    const between = () => (pauseMs > 0 ? Bun.sleep(pauseMs) : nextTurn())
+    await this.#database.transaction().execute(async (transaction) => {
+      const added: CallRecord[] = []
+      for (let start = 0; start < records.length; start += ROWS_PER_STATEMENT) {
+        if (start > 0) await between()
+        const chunk = records.slice(start, start + ROWS_PER_STATEMENT)
+        const { rows } = await transaction.executeQuery(this.#compileInsert(chunk.map(toRow)))
+        const ids = new Set(rows.map((row) => row.id))
+        for (const record of chunk) if (ids.delete(record.id)) added.push(record)
+      }
+      await this.#backlog.note(transaction, sumCalls(added))
+    })
+    await this.#backlog.settleMany(between)
   }
 
   /** The text for a full statement is made once: making it costs Kysely three times what running it costs SQLite. */
-  #compileInsert(rows: readonly CallTable[]): CompiledQuery {
+  #compileInsert(rows: readonly CallTable[]): CompiledQuery<Pick<CallTable, 'id'>> {
     if (rows.length === ROWS_PER_STATEMENT && this.#fullInsert !== undefined) {
       return { ...this.#fullInsert, parameters: rows.flatMap((row) => Object.values(row)) }
     }
@@ -51,6 +54,7 @@ export class CallTableStore {
       .insertInto('calls')
       .values(rows)
       .onConflict((conflict) => conflict.column('id').doNothing())
+      .returning('id')
       .compile()
     if (rows.length === ROWS_PER_STATEMENT) this.#fullInsert = compiled
     return compiled
@@ -58,15 +62,12 @@ export class CallTableStore {
 
   /** Newest first; calls of the same millisecond in the order of their ids, so that no page repeats or skips one. */
   async list(accountId: AccountId, page: CallPage): Promise<CallRecord[]> {
-    let query = this.#database.selectFrom('calls').selectAll().where('account_id', '=', accountId)
-    const { before } = page
-    if (before !== undefined) {
-      query = query.where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('started_at', 'id'), '<', tuple(before.startedAt, before.id as CallId)),
-      )
-    }
-    const rows = await query.orderBy('started_at', 'desc').orderBy('id', 'desc').limit(page.limit).execute()
-    return rows.map(toRecord)
+    return [...(await this.findPage(accountId, {}, page)).calls]
+  }
+
+  /** As `list`, of the calls that pass the filter. Looks at a bounded number of rows, so a page may be short. */
+  findPage(accountId: AccountId, filter: CallFilter, page: CallPage): Promise<CallPageResult> {
+    return findCallPage(this.#database, accountId, { filter, page })
   }
 
   async find(accountId: AccountId, id: string): Promise<CallRecord | undefined> {
@@ -78,57 +79,72 @@ export class CallTableStore {
       .executeTakeFirst()
     return row === undefined ? undefined : toRecord(row)
   }
-}
 
-function toRow(record: CallRecord): CallTable {
-  return {
-    id: record.id,
-    account_id: record.accountId,
-    key_id: record.keyId,
-    gate_id: record.gateId,
-    dialect: record.dialect,
-    stream: record.stream ? 1 : 0,
-    target: record.target,
-    attempts: record.attempts,
-    outcome: record.outcome,
-    status: record.status,
-    error_kind: record.errorKind,
-    started_at: Math.round(record.startedAt),
-    first_byte_ms: record.firstByteMs === null ? null : Math.round(record.firstByteMs),
-    duration_ms: Math.round(record.durationMs),
-    input_tokens: record.usage?.inputTokens ?? null,
-    output_tokens: record.usage?.outputTokens ?? null,
-    cached_input_tokens: record.usage?.cachedInputTokens ?? null,
-    reasoning_tokens: record.usage?.reasoningTokens ?? null,
-    credential: record.credential,
+  /** Replaces what the calls cost, in their rows and in the hours' sums. @returns how many were still there */
+  async correctCosts(accountId: AccountId, corrected: readonly CallRecord[]): Promise<number> {
+    return await this.#database.transaction().execute(async (transaction) => {
+      const corrections: { before: CallRecord; after: CallRecord }[] = []
+      for (const after of corrected) {
+        const { cost_micro_usd, cost_status, price_source } = toRow(after)
+        const row = await transaction
+          .selectFrom('calls')
+          .selectAll()
+          .where('account_id', '=', accountId)
+          .where('id', '=', after.id)
+          .executeTakeFirst()
+        if (row === undefined) continue
+        await transaction
+          .updateTable('calls')
+          .set({ cost_micro_usd, cost_status, price_source })
+          .where('account_id', '=', accountId)
+          .where('id', '=', after.id)
+          .execute()
+        const before = toRecord(row)
+        corrections.push({ before, after: { ...before, ...(after.cost && { cost: after.cost }) } })
+      }
+      await this.#backlog.note(transaction, sumCorrections(corrections))
+      return corrections.length
+    })
   }
-}
 
-function toRecord(row: Selectable<CallTable>): CallRecord {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    keyId: row.key_id,
-    gateId: row.gate_id,
-    dialect: row.dialect,
-    stream: row.stream === 1,
-    target: row.target,
-    attempts: row.attempts,
-    outcome: row.outcome,
-    status: row.status,
-    errorKind: row.error_kind,
-    startedAt: row.started_at,
-    firstByteMs: row.first_byte_ms,
-    durationMs: row.duration_ms,
-    usage:
-      row.input_tokens === null
-        ? null
-        : {
-            inputTokens: row.input_tokens,
-            outputTokens: row.output_tokens ?? 0,
-            cachedInputTokens: row.cached_input_tokens ?? 0,
-            reasoningTokens: row.reasoning_tokens ?? 0,
-          },
-    credential: row.credential,
+  /**
+   * Deletes calls that began before this time, no more than `limit` of each account; the hours' sums stay.
+   * @returns how many were deleted
+   */
+  async deleteBefore(timeMs: number, limit: number): Promise<number> {
+    let deleted = 0
+    for (const accountId of await this.#listAccounts()) {
+      const result = await this.#database
+        .deleteFrom('calls')
+        .where('id', 'in', (eb) =>
+          eb
+            .selectFrom('calls')
+            .select('id')
+            .where('account_id', '=', accountId)
+            .where('started_at', '<', timeMs)
+            .orderBy('started_at')
+            .limit(limit),
+        )
+        .executeTakeFirst()
+      deleted += Number(result.numDeletedRows)
+    }
+    return deleted
+  }
+
+  /** From one account's first row to the next account's: a table of a million rows is not read for it. */
+  async #listAccounts(): Promise<readonly AccountId[]> {
+    const accounts: AccountId[] = []
+    for (;;) {
+      const last = accounts.at(-1)
+      const row = await this.#database
+        .selectFrom('calls')
+        .select('account_id')
+        .where('account_id', '>', last ?? ('' as AccountId))
+        .orderBy('account_id')
+        .limit(1)
+        .executeTakeFirst()
+      if (row === undefined) return accounts
+      accounts.push(row.account_id)
+    }
   }
 }

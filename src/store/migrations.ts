@@ -5,6 +5,7 @@ import { limitsAndWebhooks } from './limits-migration.ts'
 import { users } from './migrate-users.ts'
 import { providerKeyTables } from './provider-keys-migration.ts'
 import type { Schema } from './schema.ts'
+import { usageMigration } from './usage-migration.ts'
 
 /** The schema could not be brought up to date: whoever asked must not serve. */
 export class MigrationFailedError extends Error {
@@ -133,8 +134,9 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0003_gate_defaults': gateDefaults,
   '0004_owned_models': ownedModels,
   '0005_provider_keys': providerKeyTables,
-  '0008_users': users,
   '0006_limits_and_webhooks': limitsAndWebhooks,
+  '0007_usage': usageMigration,
+  '0008_users': users,
 }
 
 /**

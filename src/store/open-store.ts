@@ -12,6 +12,8 @@ import { OwnedModelTableStore } from './owned-models.ts'
 import { ProviderKeyTableStore } from './provider-keys.ts'
 import type { Schema } from './schema.ts'
 import { BunSqliteDialect } from './sqlite-driver.ts'
+import { UsageStore } from './usage.ts'
+import { UsageBacklog } from './usage-backlog.ts'
 import { UsageSums } from './usage-sums.ts'
 import { UserTableStore } from './users.ts'
 import { WebhookTableStore } from './webhooks.ts'
@@ -31,6 +33,7 @@ export interface Store {
   readonly usageSums: UsageSums
   readonly budgets: BudgetTableStore
   readonly webhooks: WebhookTableStore
+  readonly usage: UsageStore
   /**
    * Resolves when everything committed so far would outlive a loss of power. A commit alone outlives the process:
    * SQLite's write-ahead log is synced at checkpoints only (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL).
@@ -58,6 +61,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     await database.destroy()
     throw error
   }
+  const backlog = new UsageBacklog(database)
   const sync = async (): Promise<void> => {
     await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(database)
   }
@@ -65,7 +69,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     keys: new KeyTableStore(database, sync),
     gates: new GateTableStore(database),
     ownedModels: new OwnedModelTableStore(database),
-    calls: new CallTableStore(database),
+    calls: new CallTableStore(database, backlog),
     providerKeys: new ProviderKeyTableStore(database, sync),
     accounts: new AccountTableStore(database),
     members: new MemberTableStore(database, sync),
@@ -75,6 +79,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     usageSums: new UsageSums(database),
     budgets: new BudgetTableStore(database),
     webhooks: new WebhookTableStore(database),
+    usage: new UsageStore(database, backlog),
     sync,
     close: () => database.destroy(),
   }

@@ -4,6 +4,7 @@
  */
 import type { Generated } from 'kysely'
 import type { CallCredential, CallOutcome } from '../core/call.ts'
+import type { CostStatus } from '../core/cost.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { Overrides, Strategy } from '../core/gate.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
@@ -22,6 +23,10 @@ export interface Schema extends UserSchema {
   readonly budget_alerts: BudgetAlertTable
   readonly webhooks: WebhookTable
   readonly webhook_deliveries: WebhookDeliveryTable
+  readonly usage_hours: UsageTable
+  readonly usage_days: UsageTable
+  readonly usage_rolled_days: RolledDayTable
+  readonly usage_notes: UsageNoteTable
 }
 
 export interface AccountTable {
@@ -98,8 +103,61 @@ export interface CallTable {
   output_tokens: number | null
   cached_input_tokens: number | null
   reasoning_tokens: number | null
+  cache_write_tokens: number | null
+  /** JSON: `[[target, status, after ms, duration ms], …]`; null where the first attempt succeeded. */
+  attempt_details: string | null
+  /** Whole millionths of a US dollar. */
+  cost_micro_usd: number | null
+  cost_status: CostStatus
+  price_source: string | null
   /** Null: nobody was asked, or an older version wrote the row. */
   credential: CallCredential | null
+}
+
+/** What one key used of one target through one gate in one hour, or one day, counted by class of status. */
+export interface UsageTable {
+  account_id: AccountId
+  /** Where the hour or the day (UTC) begins: ms since the epoch. */
+  starts_at: number
+  gate_id: GateId
+  /** Empty where no upstream was asked. */
+  target: string
+  key_id: KeyId
+  /** 2 for 200 to 299, and so on. */
+  status_class: number
+  /** Whose credential the target was asked with; empty where none was, or where that is not known. */
+  credential: CallCredential | ''
+  calls: number
+  failed: number
+  cancelled: number
+  /** Calls whose provider reported no usage. */
+  unreported: number
+  input_tokens: number
+  output_tokens: number
+  cached_input_tokens: number
+  reasoning_tokens: number
+  cache_write_tokens: number
+  cost_micro_usd: number
+  /** How many calls' costs are estimated, and how many unknown; those of the others are exact. */
+  cost_estimated: number
+  cost_unknown: number
+  /** Histograms as text, of the calls' durations and of the times to their first bytes. */
+  durations: string
+  first_bytes: string
+}
+
+/** What a batch of calls adds to an account's hours, until it is added. */
+export interface UsageNoteTable {
+  account_id: AccountId
+  id: string
+  /** JSON: rows of usage without their account, by position. */
+  sums: string
+}
+
+/** Days of an account whose hours are summed up in `usage_days` and have not changed since. */
+export interface RolledDayTable {
+  account_id: AccountId
+  starts_at: number
 }
 
 export interface ProviderKeyTable {

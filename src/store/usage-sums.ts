@@ -90,14 +90,17 @@ export class UsageSums {
         'target',
         'credential',
         fn.sum<number>(eb('input_tokens', '+', eb.ref('output_tokens'))).as('tokens'),
-        // Rows hold no cost yet: whatever used something is not priced.
+        fn.sum<number>('cost_micro_usd').as('micro_usd'),
         fn
           .sum<number>(
             eb
               .case()
-              .when('input_tokens', '>', 0)
-              .then(1)
-              .when('output_tokens', '>', 0)
+              .when(
+                eb.and([
+                  eb('cost_micro_usd', 'is', null),
+                  eb(eb('input_tokens', '+', eb.ref('output_tokens')), '>', 0),
+                ]),
+              )
               .then(1)
               .else(0)
               .end(),
@@ -117,7 +120,7 @@ export class UsageSums {
       target: row.target,
       credential: row.credential,
       tokens: Number(row.tokens ?? 0),
-      microUsd: 0,
+      microUsd: Number(row.micro_usd ?? 0),
       unpricedCalls: Number(row.unpriced ?? 0),
     }))
   }

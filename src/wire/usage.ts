@@ -27,6 +27,7 @@ export const USAGE_READERS = {
     outputTokens: count(reported.output_tokens),
     cachedInputTokens: count(reported.cache_read_input_tokens),
     reasoningTokens: count(detail(reported.output_tokens_details, 'thinking_tokens')),
+    ...cacheWrites(reported.cache_creation_input_tokens),
   }),
   /** `candidatesTokenCount` leaves out the thoughts; counts of a stream are cumulative (wire.md §3.3). */
   gemini: (reported) => ({
@@ -54,6 +55,7 @@ export const USAGE_READERS = {
     outputTokens: count(reported.outputTokens),
     cachedInputTokens: count(reported.cacheReadInputTokens),
     reasoningTokens: 0,
+    ...cacheWrites(reported.cacheWriteInputTokens),
   }),
 } as const satisfies Record<string, UsageReader>
 
@@ -61,6 +63,11 @@ export const USAGE_READERS = {
 export function readUsage(dialect: keyof typeof USAGE_READERS, reported: unknown): Usage | null {
   if (typeof reported !== 'object' || reported === null || Array.isArray(reported)) return null
   return USAGE_READERS[dialect](reported as Record<string, unknown>)
+}
+
+/** Absent is not zero: what was written to a cache has a price of its own. */
+function cacheWrites(reported: unknown): Pick<Usage, 'cacheWriteTokens'> {
+  return typeof reported === 'number' ? { cacheWriteTokens: count(reported) } : {}
 }
 
 function detail(details: unknown, name: string): unknown {

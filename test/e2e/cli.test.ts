@@ -269,6 +269,10 @@ describe('on the local data folder', () => {
       'master-key rotate',
       'providers list',
       'providers conformance',
+      'config pull',
+      'config diff',
+      'config push',
+      'doctor',
       'call',
     ]) {
       const ran = await run([...words.split(' '), '--help'], { environment })

@@ -4,7 +4,13 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { Browser } from '../support/browser.ts'
-import { exampleBodies, fillTenant, sharedNames, type Tenant } from '../support/route-examples.ts'
+import {
+  exampleBodies,
+  exampleQueries,
+  fillTenant,
+  sharedNames,
+  type Tenant,
+} from '../support/route-examples.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 setDefaultTimeout(120_000)
@@ -93,7 +99,8 @@ function withHeader(url: string, authorization: string): Browser['send'] {
 
 async function ask(send: Browser['send'], operation: Operation, place: { id?: string; gateId: string }) {
   const body = exampleOf(operation, place.gateId)
-  const response = await send(fill(operation.path, place.id ?? ''), {
+  const path = fill(operation.path, place.id ?? '') + (exampleQueries[operation.id] ?? '')
+  const response = await send(path, {
     method: operation.method,
     ...(body === undefined ? {} : { body }),
   })
@@ -108,7 +115,7 @@ async function snapshot(tenant: Tenant): Promise<Record<string, unknown>> {
     const place = { gateId: '', ...(hasParameter(operation) ? { id: ownIdOf(tenant, operation) } : {}) }
     const { status, text } = await ask(ways.session(tenant), operation, place)
     expect({ path: operation.path, status }).toEqual({ path: operation.path, status: 200 })
-    seen[operation.path] = JSON.parse(text)
+    seen[operation.path] = text.split('\n').map((line) => (line === '' ? null : JSON.parse(line)))
   }
   return seen
 }

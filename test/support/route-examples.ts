@@ -38,6 +38,7 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
   importKey: () => ({ name: 'example', key: `legacy_${crypto.randomUUID()}` }),
   setProviderKey: () => ({ key: 'example-key-for-a-provider' }),
   updateProviderKey: () => ({ active: false }),
+  verifyCosts: () => ({}),
   createBudget: (gateId) => ({ gateId, limitTokens: 1_000_000, period: 'month' }),
   updateBudget: () => ({ name: 'Changed by a stranger' }),
   createWebhook: () => ({ url: 'https://hooks.example.com/x', events: ['budget.exhausted'] }),
@@ -60,6 +61,11 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
   createChat: (gateId) => ({ gate_id: gateId, messages: [{ role: 'user', content: 'x' }] }),
   createFimCompletion: (model) => ({ model, prompt: 'x' }),
   createAltChatCompletion: (model) => ({ model, messages: [{ role: 'user', content: 'x' }] }),
+}
+
+/** Queries of the operations that demand one. Answers are JSON, as those of all others. */
+export const exampleQueries: Readonly<Record<string, string>> = {
+  exportLogs: '?format=ndjson',
 }
 
 /**

@@ -329,7 +329,13 @@ describe('a whole answer', () => {
         { type: 'tool-call', id: 't', name: 'f', arguments: '{"a":[1]}' },
       ],
       finishReason: 'tool_calls',
-      usage: { inputTokens: 7, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 },
+      usage: {
+        inputTokens: 7,
+        outputTokens: 5,
+        cachedInputTokens: 0,
+        reasoningTokens: 0,
+        cacheWriteTokens: 4,
+      },
     })
   })
 

@@ -41,7 +41,13 @@ const STREAM = Buffer.concat([
 ])
 const USAGE: ChatEvent = {
   type: 'usage',
-  usage: { inputTokens: 112, outputTokens: 42, cachedInputTokens: 100, reasoningTokens: 0 },
+  usage: {
+    inputTokens: 112,
+    outputTokens: 42,
+    cachedInputTokens: 100,
+    reasoningTokens: 0,
+    cacheWriteTokens: 7,
+  },
 }
 const FINISH: ChatEvent = { type: 'finish', reason: 'tool_calls' }
 const EVENTS: ChatEvent[] = [
@@ -261,7 +267,13 @@ describe('a whole answer', () => {
       ],
       finishReason: 'tool_calls',
       stopSequence: 'x',
-      usage: { inputTokens: 7, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 },
+      usage: {
+        inputTokens: 7,
+        outputTokens: 5,
+        cachedInputTokens: 0,
+        reasoningTokens: 0,
+        cacheWriteTokens: 4,
+      },
     })
   })
 

@@ -1,0 +1,147 @@
+/** `/v1/logs/export`: all calls that pass a filter, as a file. Holds a page at a time, and waits for a slow reader. */
+import { createRoute } from '@hono/zod-openapi'
+import { exportQuery, type LogBody } from '../contract/logs.ts'
+import type { AccountId } from '../core/ids.ts'
+import type { CallFilter, CallPosition } from '../store/call-pages.ts'
+import {
+  type ControlPlaneApp,
+  type ControlPlaneDependencies,
+  callerOf,
+  errorAnswers,
+} from './control-plane-app.ts'
+import { toFilter, toLogBody } from './log-body.ts'
+
+/** Read and written in some three milliseconds, after which calls get their turn. */
+const ROWS_PER_PAGE = 250
+
+const exportRoute = createRoute({
+  method: 'get',
+  path: '/v1/logs/export',
+  operationId: 'exportLogs',
+  summary: 'Download calls, newest first, as CSV or as JSON lines',
+  description:
+    'The filters are those of the list. It is sent as it is read: where reading fails half-way, the connection breaks instead of ending.',
+  tags: ['Logs'],
+  request: { query: exportQuery },
+  responses: {
+    200: {
+      description:
+        'The calls. In CSV, a cell that a spreadsheet would take for a formula begins with an apostrophe.',
+      content: {
+        'text/csv': { schema: { type: 'string' } },
+        'application/x-ndjson': { schema: { type: 'string' } },
+      },
+    },
+    ...errorAnswers(400),
+  },
+})
+
+const FORMATS = {
+  csv: {
+    contentType: 'text/csv; charset=utf-8',
+    head: () => toCsvLine(COLUMNS.map(([name]) => name)),
+    line: toCsvRow,
+  },
+  ndjson: {
+    contentType: 'application/x-ndjson',
+    head: () => '',
+    line: (log: LogBody) => `${JSON.stringify(log)}\n`,
+  },
+} as const
+
+export function bindLogExport(app: ControlPlaneApp, { calls }: ControlPlaneDependencies): void {
+  app.openapi(exportRoute, (c) => {
+    const { format, ...query } = c.req.valid('query')
+    const { contentType, head, line } = FORMATS[format]
+    const pages = readPages(calls, callerOf(c.env).accountId, toFilter(query))
+    const body = streamBody(pages, { head: head(), line })
+    const headers = {
+      'content-type': contentType,
+      'content-disposition': `attachment; filename="gatehouse-logs.${format}"`,
+    }
+    return new Response(body, { headers })
+  })
+}
+
+/** Bun takes an async iterable as a body, which the web's own type does not know; the reader's pace is that of its pages. */
+function streamBody(
+  pages: AsyncGenerator<readonly LogBody[], undefined>,
+  { head, line }: { readonly head: string; readonly line: (log: LogBody) => string },
+): ReadableStream<Uint8Array> {
+  return encodePages(pages, { head, line }) as unknown as ReadableStream<Uint8Array>
+}
+
+async function* encodePages(
+  pages: AsyncGenerator<readonly LogBody[], undefined>,
+  { head, line }: { readonly head: string; readonly line: (log: LogBody) => string },
+): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
+  if (head !== '') yield encoder.encode(head)
+  for await (const page of pages) yield encoder.encode(page.map(line).join(''))
+}
+
+async function* readPages(
+  calls: ControlPlaneDependencies['calls'],
+  accountId: AccountId,
+  filter: CallFilter,
+): AsyncGenerator<readonly LogBody[], undefined> {
+  let before: CallPosition | undefined
+  for (;;) {
+    const page = await calls.findPage(accountId, filter, {
+      limit: ROWS_PER_PAGE,
+      ...(before === undefined ? {} : { before }),
+    })
+    if (page.calls.length > 0) yield page.calls.map(toLogBody)
+    // An embedded store answers without leaving the event loop.
+    await new Promise((resolve) => setImmediate(resolve))
+    const last = page.calls.at(-1)
+    before = page.goOnBefore ?? (page.calls.length < ROWS_PER_PAGE ? undefined : last)
+    if (before === undefined) return undefined
+  }
+}
+
+type Cell = string | number | boolean | null | undefined
+
+const COLUMNS: readonly (readonly [name: string, read: (log: LogBody) => Cell])[] = [
+  ['id', (log) => log.id],
+  ['startedAt', (log) => log.startedAt],
+  ['gateId', (log) => log.gateId],
+  ['keyId', (log) => log.keyId],
+  ['dialect', (log) => log.dialect],
+  ['stream', (log) => log.stream],
+  ['target', (log) => log.target],
+  ['attempts', (log) => log.attempts],
+  ['outcome', (log) => log.outcome],
+  ['status', (log) => log.status],
+  ['errorKind', (log) => log.errorKind],
+  ['firstByteMs', (log) => log.firstByteMs],
+  ['durationMs', (log) => log.durationMs],
+  ['inputTokens', (log) => log.usage?.inputTokens],
+  ['outputTokens', (log) => log.usage?.outputTokens],
+  ['cachedInputTokens', (log) => log.usage?.cachedInputTokens],
+  ['cacheWriteTokens', (log) => log.usage?.cacheWriteTokens],
+  ['reasoningTokens', (log) => log.usage?.reasoningTokens],
+  // As a decimal: a spreadsheet would show 1e-7 as text.
+  ['credential', (log) => log.credential],
+  ['costUsd', (log) => log.cost.usd?.toFixed(6)],
+  ['costStatus', (log) => log.cost.status],
+  ['priceSource', (log) => log.cost.source],
+]
+
+function toCsvRow(log: LogBody): string {
+  return toCsvLine(COLUMNS.map(([, read]) => read(log)))
+}
+
+function toCsvLine(cells: readonly Cell[]): string {
+  return `${cells.map(toCsvCell).join(',')}\r\n`
+}
+
+/** What spreadsheets take for a formula, or step over to find one (https://owasp.org/www-community/attacks/CSV_Injection). */
+const FORMULA = /^[\s]*[=+\-@|%\t\r\n]/
+
+function toCsvCell(cell: Cell): string {
+  if (cell === null || cell === undefined) return ''
+  if (typeof cell !== 'string') return String(cell)
+  const text = FORMULA.test(cell) ? `'${cell}` : cell
+  return /[",\r\n;\t']/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,68 @@
+/** Makes changes on the server one after the other, and stops at the first that it refuses. Asks nobody. */
+import { CliError } from '../cli-error.ts'
+import type { Client, JsonObject } from '../client.ts'
+import type { Change } from './plan-changes.ts'
+
+export interface Applied {
+  readonly change: Change
+  readonly status: 'done' | 'failed' | 'not done'
+}
+
+export interface Outcome {
+  readonly applied: readonly Applied[]
+  /** What a person has to do now, or should know. */
+  readonly notes: readonly string[]
+  /** Why it stopped. */
+  readonly failure: unknown
+}
+
+/** @param credentials of the owned models that are created, by their slugs */
+export async function applyChanges(
+  client: Client,
+  changes: readonly Change[],
+  credentials: ReadonlyMap<string, string>,
+): Promise<Outcome> {
+  const applied: Applied[] = []
+  const notes: string[] = []
+  for (const [index, change] of changes.entries()) {
+    try {
+      const answer = await apply(client, change, credentials.get(change.name))
+      applied.push({ change, status: 'done' })
+      notes.push(...notesOf(change, answer))
+    } catch (failure) {
+      applied.push({ change, status: 'failed' })
+      const rest = changes.slice(index + 1).map((left): Applied => ({ change: left, status: 'not done' }))
+      return { applied: [...applied, ...rest], notes, failure }
+    }
+  }
+  return { applied, notes, failure: undefined }
+}
+
+async function apply(client: Client, change: Change, credential: string | undefined): Promise<JsonObject> {
+  const { action, kind, body, handle = '' } = change
+  const path = `${kind.path}/${encodeURIComponent(handle)}`
+  switch (action) {
+    case 'create': {
+      const secret = kind.section === 'ownedModels' ? { credential } : {}
+      return await client.json(kind.path, kind.handle, { method: 'POST', body: { ...body, ...secret } })
+    }
+    case 'update':
+      return await client.json(path, kind.handle, { method: 'PATCH', body })
+    case 'delete':
+      // Somebody else may have been quicker, and it is gone either way.
+      await client.delete(path).catch((error: unknown) => {
+        if (!(error instanceof CliError && error.failure === 'notFound')) throw error
+      })
+      return {}
+  }
+}
+
+/** A webhook's generated secret is never printed: where a push runs, everybody may read its output. */
+function notesOf({ action, kind, name }: Change, answer: JsonObject): string[] {
+  if (action === 'create' && kind.section === 'webhooks')
+    return [
+      `The webhook ${name} has a secret that nobody knows. Set one: gatehouse webhooks update ${answer.id} --secret`,
+    ]
+  const warnings = Array.isArray(answer.warnings) ? (answer.warnings as readonly JsonObject[]) : []
+  return warnings.map(({ message }) => `${kind.label} ${name}: ${message}`)
+}

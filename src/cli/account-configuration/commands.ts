@@ -1,0 +1,189 @@
+/** What `gatehouse config pull`, `diff` and `push` do. Loaded when one of them runs: it brings zod and YAML. */
+import { readFile as readText, realpath, rename, stat, writeFile } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { CliError } from '../cli-error.ts'
+import { type Client, withClient } from '../client.ts'
+import type { CliContext } from '../context.ts'
+import { confirmDeletion, readStandardInput } from '../input.ts'
+import { printJson, printLine, printNote, toPrintable } from '../output.ts'
+import { type Applied, applyChanges } from './apply-changes.ts'
+import { credentialVariableOf, findCredentials, isCredentialNeeded } from './credentials.ts'
+import { type Change, planChanges } from './plan-changes.ts'
+import { type ConfigurationFile, readFile } from './read-file.ts'
+import { readServer } from './read-server.ts'
+import { printChanges, toJsonChange } from './show-changes.ts'
+import { toFileText } from './write-file.ts'
+
+export interface FileFlags {
+  /** `-`: standard input or output. */
+  readonly file: string
+}
+
+export interface PushFlags extends FileFlags {
+  readonly prune?: boolean
+  readonly dryRun?: boolean
+  readonly yes?: boolean
+}
+
+export async function pull(context: CliContext, { file }: FileFlags, isJson: boolean): Promise<void> {
+  const { entries, notes } = await withClient(context, readServer)
+  const text = toFileText(entries)
+  for (const note of notes) printNote(note)
+  if (file === '-') {
+    // A terminal must not obey what somebody typed into a gate.
+    process.stdout.write(process.stdout.isTTY ? toPrintable(text) : text)
+    return
+  }
+  await replaceFile(file, text)
+  const counts = [...entries].map(([kind, list]) => [kind.section, list.length] as const)
+  if (isJson) printJson({ file, ...Object.fromEntries(counts) })
+  else printLine(`Wrote ${file}: ${counts.map(([section, count]) => `${section} ${count}`).join(', ')}.`)
+}
+
+export async function diff(context: CliContext, { file }: FileFlags, isJson: boolean): Promise<void> {
+  const wanted = await loadFile(file)
+  const changes = await withClient(context, (client) => plan(client, wanted, printNote))
+  if (isJson) printJson({ changes: changes.map(toJsonChange) })
+  else if (changes.length === 0) printLine(`The server is as ${file} says.`)
+  else printChanges(changes)
+  if (changes.length > 0) process.exitCode = 1
+}
+
+export async function push(context: CliContext, flags: PushFlags, isJson: boolean): Promise<void> {
+  const { file, prune = false, dryRun = false, yes = false } = flags
+  const wanted = await loadFile(file)
+  const isWanted = ({ action }: Change) => prune || action !== 'delete'
+  const all = await withClient(context, (client) => plan(client, wanted, printNote))
+  const changes = all.filter(isWanted)
+  if (changes.length < all.length)
+    printNote(
+      `${all.length - changes.length} only on the server: deleted with --prune, shown by config diff.`,
+    )
+  if (dryRun || changes.length === 0) {
+    announce(changes, { isJson, dryRun })
+    return
+  }
+  if (!isJson) printChanges(changes)
+  // Before the data folder is held again: a person may take their time.
+  const credentials = await findCredentials(changes, context.environment)
+  await confirmPrune(changes, yes)
+  const outcome = await withClient(context, async (client) => {
+    const again = (await plan(client, wanted, () => {})).filter(isWanted)
+    if (!isDeepStrictEqual(again.map(toJsonChange), changes.map(toJsonChange)))
+      throw new CliError('conflict', 'The server has changed meanwhile, so nothing was done. Run it again.')
+    return await applyChanges(client, again, credentials)
+  })
+  for (const note of outcome.notes) printNote(note)
+  if (isJson)
+    printJson({
+      changes: outcome.applied.map(({ change, status }) => ({ ...toJsonChange(change), status })),
+    })
+  else printLine(summarise(outcome.applied))
+  if (outcome.failure !== undefined) throw withPlace(outcome.failure, outcome.applied)
+}
+
+async function plan(
+  client: Client,
+  file: ConfigurationFile,
+  note: (text: string) => void,
+): Promise<readonly Change[]> {
+  const server = await readServer(client)
+  for (const text of server.notes) note(text)
+  return planChanges(file, server)
+}
+
+function announce(
+  changes: readonly Change[],
+  { isJson, dryRun }: { isJson: boolean; dryRun: boolean },
+): void {
+  if (isJson) {
+    const status = 'not done'
+    printJson({ changes: changes.map((change) => ({ ...toJsonChange(change), status })) })
+    return
+  }
+  if (changes.length === 0) {
+    printLine('Nothing to change.')
+    return
+  }
+  printChanges(changes)
+  if (!dryRun) return
+  const variables = changes.filter(isCredentialNeeded).map(({ name }) => credentialVariableOf(name))
+  if (variables.length > 0) printNote(`The credentials will be read from ${variables.join(', ')}.`)
+  printLine(`Nothing was changed: this was a dry run.`)
+}
+
+/** Stricter than for one deletion: what a script deletes here may be a list that it did not read. */
+async function confirmPrune(changes: readonly Change[], isAgreed: boolean): Promise<void> {
+  const deletions = changes.filter(({ action }) => action === 'delete')
+  if (deletions.length === 0 || isAgreed) return
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new CliError('usage', `This deletes ${deletions.length}: give --yes where nobody can be asked.`)
+  await confirmDeletion(deletions.map(({ kind, name }) => `the ${kind.label} ${name}`).join(', '), false)
+}
+
+const DONE = { create: 'created', update: 'changed', delete: 'deleted' } as const
+
+function summarise(applied: readonly Applied[]): string {
+  const lines = applied
+    .filter(({ status }) => status !== 'done')
+    .map(({ change: { action, kind, name }, status }) => `${status}: ${action} ${kind.label} ${name}`)
+  const done = applied.filter(({ status }) => status === 'done')
+  const counts = (['create', 'update', 'delete'] as const).flatMap((action) => {
+    const count = done.filter(({ change }) => change.action === action).length
+    return count === 0 ? [] : [`${count} ${DONE[action]}`]
+  })
+  return [...lines, `Done: ${counts.join(', ') || 'nothing'}.`].join('\n')
+}
+
+function withPlace(failure: unknown, applied: readonly Applied[]): unknown {
+  const failed = applied.find(({ status }) => status === 'failed')
+  if (!(failure instanceof CliError) || failed === undefined) return failure
+  const { action, kind, name } = failed.change
+  const message = `It stopped at the ${kind.label} ${name} (${action}): ${failure.message}`
+  return new CliError(failure.failure, message, failure.code)
+}
+
+async function loadFile(path: string): Promise<ConfigurationFile> {
+  if (path === '-') return readFile('standard input', await readStandardInput())
+  try {
+    return readFile(path, await readText(path, 'utf8'))
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    throw unusable(path, error)
+  }
+}
+
+/** Whole or not at all; a file that is something else is not written over. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  try {
+    const before = await readText(path, 'utf8').catch(ifMissing)
+    if (before !== undefined && before.trim() !== '' && !/^version:/m.test(before)) {
+      throw new CliError(
+        'conflict',
+        `${path} is no configuration file of this kind and was not written over. Give another with --file.`,
+      )
+    }
+    if (before === undefined) {
+      await writeFile(path, text)
+      return
+    }
+    const target = await realpath(path)
+    const draft = `${target}.${process.pid}.new`
+    await writeFile(draft, text, { mode: (await stat(target)).mode & 0o777 })
+    await rename(draft, target)
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    throw unusable(path, error)
+  }
+}
+
+function ifMissing(error: unknown): undefined {
+  if ((error as { code?: unknown }).code !== 'ENOENT') throw error
+}
+
+function unusable(path: string, error: unknown): CliError {
+  return new CliError(
+    'failed',
+    `The file ${path} cannot be used (${String((error as { code?: unknown }).code)}). Give another with --file.`,
+  )
+}

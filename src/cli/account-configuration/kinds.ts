@@ -1,0 +1,125 @@
+/** What the configuration file's sections have in common, and what each has of its own. Knows no YAML and no HTTP. */
+import { isDeepStrictEqual } from 'node:util'
+import type { z } from 'zod'
+import { type ConfigurationSection, configurationEntries } from '../../contract/account-configuration.ts'
+import type { JsonObject } from '../client.ts'
+
+export interface Kind {
+  readonly section: ConfigurationSection
+  /** For people: `gate`. */
+  readonly label: string
+  /** Where the control plane keeps them. */
+  readonly path: string
+  /** The schema of its creation, in the server's own description of its interface. */
+  readonly creationSchema: string
+  /** Members of the creation that are not for a file. */
+  readonly withheld: readonly string[]
+  readonly schema: z.ZodType
+  /** All members that an entry may have, in their order, each with its schema. */
+  readonly members: Readonly<Record<string, z.ZodType>>
+  readonly changeable: ReadonlySet<string>
+  /** The member by which the control plane addresses one. */
+  readonly handle: string
+  /** Whether the file speaks of this row of the server. */
+  isKept(row: JsonObject): boolean
+  /** What makes two of them the same one, though other members differ. */
+  identityOf(entry: JsonObject): string
+  /** Fills in defaults that depend on other members, and spells in one way what can be spelt in two. */
+  complete(entry: JsonObject): JsonObject
+}
+
+function kind(
+  section: ConfigurationSection,
+  rest: Omit<Kind, 'section' | 'schema' | 'members' | 'changeable'>,
+): Kind {
+  const { schema, members, changeable } = configurationEntries[section]
+  return { section, schema, members, changeable: new Set(changeable), ...rest }
+}
+
+/** In the order in which they are created: gates name owned models, and budgets gates. */
+export const KINDS: readonly Kind[] = [
+  kind('ownedModels', {
+    label: 'owned model',
+    path: '/v1/owned-models',
+    creationSchema: 'CreateOwnedModel',
+    withheld: ['credential'],
+    handle: 'slug',
+    isKept: () => true,
+    identityOf: ({ slug }) => String(slug),
+    complete: (entry) => ({
+      ...entry,
+      displayName: entry.displayName ?? entry.slug,
+      pricingCachedInput: entry.pricingCachedInput ?? entry.pricingInput,
+    }),
+  }),
+  kind('gates', {
+    label: 'gate',
+    path: '/v1/gates',
+    creationSchema: 'CreateGate',
+    withheld: [],
+    handle: 'id',
+    isKept: () => true,
+    identityOf: ({ id }) => String(id),
+    complete: (entry) => ({
+      ...entry,
+      displayName: entry.displayName ?? entry.id,
+      targets: targetsOf(entry).map(withoutUsualWeight),
+    }),
+  }),
+  kind('budgets', {
+    label: 'budget',
+    path: '/v1/budgets',
+    creationSchema: 'CreateBudget',
+    withheld: ['keyId'],
+    handle: 'id',
+    isKept: ({ keyId }) => typeof keyId !== 'string',
+    identityOf: ({ gateId, period, limitUsd }) =>
+      `${gateId}, ${limitUsd === undefined ? 'tokens' : 'US dollars'}, ${period}`,
+    complete: (entry) => ({ ...entry, name: entry.name ?? entry.gateId }),
+  }),
+  kind('webhooks', {
+    label: 'webhook',
+    path: '/v1/webhooks',
+    creationSchema: 'CreateWebhook',
+    withheld: ['secret'],
+    handle: 'id',
+    isKept: () => true,
+    identityOf: ({ url }) => String(url),
+    complete: (entry) => ({ ...entry, events: (entry.events as readonly string[]).toSorted() }),
+  }),
+]
+
+export function targetsOf(gate: JsonObject): readonly JsonObject[] {
+  return gate.targets as readonly JsonObject[]
+}
+
+function withoutUsualWeight({ model, weight }: JsonObject): JsonObject {
+  return weight === undefined || weight === 1 ? { model } : { model, weight }
+}
+
+/** All that an entry says, defaults too, in the order of the contract. @throws z.ZodError */
+export function toComplete(kind: Kind, entry: unknown): JsonObject {
+  const completed = kind.complete(kind.schema.parse(entry) as JsonObject)
+  const present = Object.keys(kind.members).filter((member) => completed[member] !== undefined)
+  return Object.fromEntries(present.map((member) => [member, completed[member]]))
+}
+
+/** Only what differs from the defaults: what is left out is filled in by `toComplete`, and by the server. */
+export function toCompact(kind: Kind, complete: JsonObject): JsonObject {
+  let compact = complete
+  for (const member of Object.keys(complete)) {
+    const { [member]: _, ...rest } = compact
+    if (kind.schema.safeParse(rest).success && isDeepStrictEqual(toComplete(kind, rest), complete))
+      compact = rest
+  }
+  return compact
+}
+
+/** By their identity; those of one identity by all that they say, so that the order is always the same. */
+export function inOrder(kind: Kind, entries: readonly JsonObject[]): JsonObject[] {
+  const rank = (entry: JsonObject) => `${kind.identityOf(entry)}\u0000${JSON.stringify(entry)}`
+  return entries
+    .map((entry) => ({ entry, rank: rank(entry) }))
+    .toSorted((a, b) => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0))
+    .map(({ entry }) => entry)
+}

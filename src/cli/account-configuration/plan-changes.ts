@@ -1,0 +1,180 @@
+/** What has to change on the server so that it is as the file says. Finds every fault before anything is changed. */
+import { isDeepStrictEqual } from 'node:util'
+import type { YamlFault } from '../../config/yaml-document.ts'
+import type { JsonObject } from '../client.ts'
+import { KINDS, type Kind, targetsOf, toCompact } from './kinds.ts'
+import { type ConfigurationFile, type FileEntry, toFault } from './read-file.ts'
+import type { ServerEntry, ServerState } from './read-server.ts'
+
+export interface FieldChange {
+  /** `defaults.instructions`, or `maxRetries`. */
+  readonly field: string
+  /** Undefined: it was not there. */
+  readonly from: unknown
+  /** Undefined: it goes. */
+  readonly to: unknown
+}
+
+export interface Change {
+  readonly action: 'create' | 'update' | 'delete'
+  readonly kind: Kind
+  readonly name: string
+  /** Of an update; empty otherwise. */
+  readonly fields: readonly FieldChange[]
+  /** What is sent; empty for a deletion. */
+  readonly body: JsonObject
+  /** By which the control plane addresses what is there already. */
+  readonly handle: string | undefined
+}
+
+/**
+ * In the order in which they can be made: what is named before what names it, deletions last and the other way round.
+ * @throws CliError that names line and member of everything in the file that this server would refuse
+ */
+export function planChanges(file: ConfigurationFile, server: ServerState): readonly Change[] {
+  const faults: YamlFault[] = []
+  const kept: Change[] = []
+  const deleted: Change[] = []
+  for (const kind of KINDS) {
+    const wanted = file.entries.get(kind)
+    const existing = server.entries.get(kind)
+    if (wanted === undefined) continue
+    if (existing === undefined) {
+      const [first] = wanted
+      if (first !== undefined) faults.push({ line: first.lineOf(), message: noSuchKind(kind) })
+      continue
+    }
+    const { pairs, onlyWanted, onlyExisting } = match(kind, wanted, existing)
+    for (const [want, have] of pairs) {
+      if (isDeepStrictEqual(want.entry, have.entry)) continue
+      const change = toUpdate(kind, want.entry, have)
+      kept.push(change)
+      faults.push(...refuseImmutable(change, want))
+    }
+    for (const { entry } of onlyWanted) kept.push(toCreation(kind, entry))
+    deleted.push(...onlyExisting.map((have) => toDeletion(kind, have)))
+  }
+  faults.push(...refuseUnknownNames(file, server))
+  if (faults.length > 0) throw toFault(file.path, faults)
+  const order = (change: Change) => KINDS.indexOf(change.kind)
+  return [...kept, ...deleted.toSorted((a, b) => order(b) - order(a))]
+}
+
+function noSuchKind({ section, label }: Kind): string {
+  return `${section} is not possible here: this server knows no ${label}. Update the server, or take the section out`
+}
+
+/** Of those with the same identity first the ones that are alike, then the others in their order. */
+function match(kind: Kind, wanted: readonly FileEntry[], existing: readonly ServerEntry[]) {
+  const left = new Map<string, ServerEntry[]>()
+  for (const have of existing) {
+    const identity = kind.identityOf(have.entry)
+    left.set(identity, [...(left.get(identity) ?? []), have])
+  }
+  const take = (want: FileEntry, isFit: (have: ServerEntry) => boolean): ServerEntry | undefined => {
+    const candidates = left.get(kind.identityOf(want.entry)) ?? []
+    const index = candidates.findIndex(isFit)
+    return index < 0 ? undefined : candidates.splice(index, 1)[0]
+  }
+  const alike = wanted.map((want) => take(want, (have) => isDeepStrictEqual(have.entry, want.entry)))
+  const pairs: [FileEntry, ServerEntry][] = []
+  const onlyWanted: FileEntry[] = []
+  for (const [index, want] of wanted.entries()) {
+    const have = alike[index] ?? take(want, () => true)
+    if (have === undefined) onlyWanted.push(want)
+    else pairs.push([want, have])
+  }
+  return { pairs, onlyWanted, onlyExisting: [...left.values()].flat() }
+}
+
+function toCreation(kind: Kind, entry: JsonObject): Change {
+  const name = kind.identityOf(entry)
+  const body = toCompact(kind, entry)
+  const fields = flatten(body)
+    .filter(([field]) => field !== kind.handle)
+    .map(([field, to]) => ({ field, from: undefined, to }))
+  return { action: 'create', kind, name, fields, body, handle: undefined }
+}
+
+function toUpdate(kind: Kind, entry: JsonObject, { entry: before, handle }: ServerEntry): Change {
+  const changed = Object.keys(kind.members).filter(
+    (member) => !isDeepStrictEqual(entry[member], before[member]),
+  )
+  const from = new Map(flatten(pick(before, changed)))
+  const to = new Map(flatten(pick(entry, changed)))
+  const fields = [...new Set([...from.keys(), ...to.keys()])]
+    .map((field) => ({ field, from: from.get(field), to: to.get(field) }))
+    .filter((field) => !isDeepStrictEqual(field.from, field.to))
+  return {
+    action: 'update',
+    kind,
+    name: kind.identityOf(entry),
+    fields,
+    body: pick(entry, changed),
+    handle,
+  }
+}
+
+function toDeletion(kind: Kind, { entry, handle }: ServerEntry): Change {
+  return { action: 'delete', kind, name: kind.identityOf(entry), fields: [], body: {}, handle }
+}
+
+function pick(entry: JsonObject, members: readonly string[]): JsonObject {
+  return Object.fromEntries(members.map((member) => [member, entry[member]]))
+}
+
+/** Objects member by member, lists whole: their order and length say something. */
+function flatten(entry: JsonObject, before = ''): [string, unknown][] {
+  return Object.entries(entry).flatMap(([member, value]): [string, unknown][] => {
+    const field = `${before}${member}`
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    if (isObject) return flatten(value as JsonObject, `${field}.`)
+    return value === undefined ? [] : [[field, value]]
+  })
+}
+
+function refuseImmutable({ kind, body }: Change, { place, lineOf }: FileEntry): YamlFault[] {
+  return Object.keys(body)
+    .filter((member) => !kind.changeable.has(member))
+    .map((member) => ({
+      line: lineOf(member),
+      message: `${place}.${member} cannot be changed on the server; give the ${kind.label} another ${kind.handle}`,
+    }))
+}
+
+/** Targets of providers and owned models, and gates of budgets, that will not be there when they are needed. */
+function refuseUnknownNames(file: ConfigurationFile, server: ServerState): YamlFault[] {
+  const namesOf = (section: Kind['section']) => {
+    const kind = KINDS.find((candidate) => candidate.section === section)
+    if (kind === undefined) return new Set<string>()
+    // What only the server has counts as gone once the file speaks of its section: a deletion may follow at any time.
+    const entries = file.entries.get(kind) ?? server.entries.get(kind) ?? []
+    return new Set(entries.map(({ entry }) => kind.identityOf(entry)))
+  }
+  const providers = new Set(server.providerIds)
+  const models = namesOf('ownedModels')
+  const gates = namesOf('gates')
+  return [...file.entries].flatMap(([{ section }, entries]) =>
+    entries.flatMap(({ entry, place, lineOf }): YamlFault[] => {
+      if (section === 'budgets' && !gates.has(String(entry.gateId)))
+        return [{ line: lineOf('gateId'), message: `${place}.gateId names no gate` }]
+      if (section !== 'gates') return []
+      return targetsOf(entry).flatMap(({ model }, index): YamlFault[] => {
+        const target = String(model)
+        const [provider = ''] = target.split('/')
+        const isKnown =
+          provider === OWNED ? models.has(target.slice(OWNED.length + 1)) : providers.has(provider)
+        if (isKnown) return []
+        const what = provider === OWNED ? 'no owned model of this account' : 'no provider of this server'
+        return [
+          {
+            line: lineOf('targets', index, 'model'),
+            message: `${place}.targets[${index}].model names ${what}`,
+          },
+        ]
+      })
+    }),
+  )
+}
+
+const OWNED = 'owned'

@@ -1,0 +1,83 @@
+/** The configuration file's text → its entries, or every fault in it with its line. Never repeats what may be a secret. */
+
+import { readYaml, toYamlFaults, type YamlFault } from '../../config/yaml-document.ts'
+import {
+  accountConfiguration,
+  accountConfigurationNotes,
+  type ConfigurationSection,
+} from '../../contract/account-configuration.ts'
+import { CliError } from '../cli-error.ts'
+import type { JsonObject } from '../client.ts'
+import { KINDS, type Kind, toComplete } from './kinds.ts'
+
+export interface FileEntry {
+  readonly entry: JsonObject
+  /** The line of a member (`targets`, 0, `model`) of this entry. */
+  lineOf(...path: readonly PropertyKey[]): number
+  /** How the file writes it: `gates[2]`. */
+  readonly place: string
+}
+
+export interface ConfigurationFile {
+  readonly path: string
+  /** Only the sections that the file has. */
+  readonly entries: ReadonlyMap<Kind, readonly FileEntry[]>
+}
+
+/** @param path for messages @throws CliError that names line and member of every fault */
+export function readFile(path: string, text: string): ConfigurationFile {
+  const document = readYaml(text)
+  if (!('value' in document)) throw toFault(path, document)
+  const { value, lineOf } = document
+  const parsed = accountConfiguration.safeParse(value ?? {})
+  if (!parsed.success)
+    throw toFault(
+      path,
+      toYamlFaults(parsed.error, { value: value ?? {}, lineOf, notes: accountConfigurationNotes }),
+    )
+  const sections: Partial<Record<ConfigurationSection, readonly unknown[] | undefined>> = parsed.data
+  const entries = new Map<Kind, readonly FileEntry[]>()
+  for (const kind of KINDS) {
+    const { section } = kind
+    const given = sections[section]
+    if (given === undefined) continue
+    entries.set(
+      kind,
+      given.map((entry, index) => ({
+        entry: toComplete(kind, entry),
+        place: `${section}[${index}]`,
+        lineOf: (...path) => lineOf([section, index, ...path]),
+      })),
+    )
+  }
+  const file = { path, entries }
+  const repeated = findRepeated(file)
+  if (repeated.length > 0) throw toFault(path, repeated)
+  return file
+}
+
+/** What has an id of the customer's own can be there once; of the others there may be two alike. */
+function findRepeated({ entries }: ConfigurationFile): YamlFault[] {
+  return [...entries].flatMap(([kind, list]) => {
+    const { handle } = kind
+    const first = new Map<unknown, number>()
+    return list.flatMap(({ entry, lineOf, place }) => {
+      const name = entry[handle]
+      if (name === undefined) return []
+      const line = lineOf(handle)
+      const before = first.get(name)
+      if (before === undefined) {
+        first.set(name, line)
+        return []
+      }
+      return [{ line, message: `${place}.${handle} is in this file already, in line ${before}` }]
+    })
+  })
+}
+
+export function toFault(path: string, faults: readonly YamlFault[]): CliError {
+  const places = faults
+    .toSorted((a, b) => a.line - b.line)
+    .map(({ line, message }) => `${path}:${line}: ${message}`)
+  return new CliError('failed', `The file is not valid, so nothing was changed.\n${places.join('\n')}`)
+}

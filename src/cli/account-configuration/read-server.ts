@@ -1,0 +1,75 @@
+/** What of an account is on the server, as the configuration file would say it. Changes nothing. */
+import { z } from 'zod'
+import { CliError } from '../cli-error.ts'
+import type { Client, JsonObject } from '../client.ts'
+import { KINDS, type Kind, toComplete } from './kinds.ts'
+
+export interface ServerEntry {
+  readonly entry: JsonObject
+  /** By which the control plane addresses it. */
+  readonly handle: string
+}
+
+export interface ServerState {
+  /** Only the kinds that this server has. */
+  readonly entries: ReadonlyMap<Kind, readonly ServerEntry[]>
+  readonly providerIds: readonly string[]
+  /** What a person should know of this server, though nothing is wrong. */
+  readonly notes: readonly string[]
+}
+
+const MOST_ROWS = 100_000
+
+/** @throws CliError when the server is of a version whose resources this command cannot read */
+export async function readServer(client: Client): Promise<ServerState> {
+  const description = await client.json('/openapi.json', 'paths')
+  const kinds = KINDS.filter(({ path }) => Object.hasOwn(description.paths as JsonObject, path))
+  const entries = new Map<Kind, readonly ServerEntry[]>()
+  const notes: string[] = []
+  for (const kind of kinds) {
+    const { rows } = await client.list(kind.path, MOST_ROWS)
+    const kept = rows.filter((row) => kind.isKept(row))
+    entries.set(
+      kind,
+      kept.map((row) => ({ entry: toEntry(kind, row), handle: String(row[kind.handle]) })),
+    )
+    if (kept.length < rows.length)
+      notes.push(`${rows.length - kept.length} budgets of keys are left out: keys have other ids elsewhere.`)
+    const unknown = membersOf(description, kind).filter((member) => !isKnown(kind, member))
+    if (unknown.length > 0)
+      notes.push(
+        `The server is newer than this command: ${unknown.join(', ')} of a ${kind.label} is not read and not changed.`,
+      )
+  }
+  const { data } = await client.json('/v1/providers', 'data')
+  const providerIds = (data as readonly JsonObject[]).map(({ id }) => String(id))
+  return { entries, providerIds, notes }
+}
+
+function isKnown(kind: Kind, member: string): boolean {
+  return Object.hasOwn(kind.members, member) || kind.withheld.includes(member)
+}
+
+/** The members that a creation may have, as the server itself describes it. */
+function membersOf(description: JsonObject, { creationSchema }: Kind): readonly string[] {
+  const components = description.components as { schemas?: Record<string, JsonObject> } | undefined
+  return Object.keys(components?.schemas?.[creationSchema]?.properties ?? {})
+}
+
+function toEntry(kind: Kind, row: JsonObject): JsonObject {
+  const given = Object.entries(kind.members).flatMap(([member, schema]) => {
+    const value = row[member]
+    const isAbsent = value === undefined || (value === null && !schema.safeParse(null).success)
+    return isAbsent ? [] : [[member, value]]
+  })
+  try {
+    return toComplete(kind, Object.fromEntries(given))
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error
+    const fields = error.issues.map(({ path }) => path.join('.')).join(', ')
+    throw new CliError(
+      'failed',
+      `The ${kind.label} ${row[kind.handle]} is not as this command knows one (${fields}): use the command of the server's own version.`,
+    )
+  }
+}

@@ -1,0 +1,150 @@
+/** That what is written is read again as what it was, whatever people typed, and that the order says nothing. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { JsonObject } from '../client.ts'
+import { KINDS, type Kind, toCompact, toComplete } from './kinds.ts'
+import { readFile } from './read-file.ts'
+import { toFileText } from './write-file.ts'
+
+const typed = (minLength: number, maxLength: number) =>
+  fc
+    .oneof(
+      fc.string({ unit: 'grapheme', minLength, maxLength }),
+      fc.string({
+        unit: fc.constantFrom(
+          ' ',
+          '\n',
+          '\t',
+          '\r',
+          '#',
+          ':',
+          '-',
+          '|',
+          '>',
+          "'",
+          '"',
+          '\\',
+          'a',
+          '0',
+          '\u2028',
+        ),
+        minLength,
+        maxLength,
+      }),
+      fc.constantFrom(
+        'null',
+        'true',
+        'yes',
+        '1e3',
+        '0x10',
+        '2026-11-21',
+        '---',
+        '...',
+        '~',
+        '[',
+        '? a',
+        '&a *a',
+      ),
+    )
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the contract refuses them
+    .filter((text) => text.isWellFormed() && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text))
+
+const id = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,8}$/)
+const target = fc.record(
+  { model: fc.stringMatching(/^[a-z]{1,5}\/[\x21-\x7e]{1,12}$/), weight: fc.integer({ min: 1, max: 1000 }) },
+  { requiredKeys: ['model'] },
+)
+const gate = fc.record(
+  {
+    id,
+    displayName: typed(1, 40),
+    description: typed(0, 80),
+    targets: fc.array(target, { minLength: 1, maxLength: 4 }),
+    strategy: fc.constantFrom('fallback', 'weighted', 'fastest'),
+    hedgeAfterMs: fc.option(fc.integer({ min: 1, max: 1000 })),
+    defaults: fc.record(
+      {
+        instructions: typed(1, 200),
+        temperature: fc.double({ min: 0, max: 2, noNaN: true }),
+        maxOutputTokens: fc.integer({ min: 1, max: 1e9 }),
+        reasoningEffort: fc.constantFrom('none', 'high'),
+      },
+      { requiredKeys: [] },
+    ),
+    overrides: fc.constantFrom('ignore', 'reject', 'allow'),
+    maxRetries: fc.integer({ min: 0, max: 5 }),
+  },
+  { requiredKeys: ['id', 'targets'] },
+)
+
+const kindOf = (section: Kind['section']): Kind => {
+  const kind = KINDS.find((candidate) => candidate.section === section)
+  if (kind === undefined) throw new Error(section)
+  return kind
+}
+const textOf = (kind: Kind, entries: readonly JsonObject[]) =>
+  toFileText(new Map([[kind, entries.map((entry) => ({ entry }))]]))
+const GATES = kindOf('gates')
+
+test('gates of any kind come back from their text as they were, in an order of its own', () => {
+  const gates = fc.uniqueArray(gate, { selector: (entry) => entry.id, maxLength: 5 })
+  fc.assert(
+    fc.property(gates, (list) => {
+      const complete = list.map((entry) => toComplete(GATES, entry))
+      const text = textOf(GATES, complete)
+      const read =
+        readFile('x', text)
+          .entries.get(GATES)
+          ?.map(({ entry }) => entry) ?? []
+      expect(read.toSorted(byId)).toEqual(complete.toSorted(byId))
+      expect(textOf(GATES, read.toReversed())).toBe(text)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+function byId(a: JsonObject, b: JsonObject): number {
+  return String(a.id) < String(b.id) ? -1 : 1
+}
+
+test.each([
+  [
+    'gates',
+    { id: 'a', displayName: 'a', description: '', targets: [{ model: 'x/y', weight: 1 }], maxRetries: 0 },
+    { id: 'a', targets: [{ model: 'x/y' }] },
+  ],
+  [
+    'ownedModels',
+    {
+      slug: 'a',
+      displayName: 'a',
+      dialect: 'openai-chat',
+      baseUrl: 'https://x',
+      upstreamModelId: 'm',
+      pricingInput: 3,
+      pricingOutput: 0,
+      pricingCachedInput: 3,
+    },
+    {
+      slug: 'a',
+      dialect: 'openai-chat',
+      baseUrl: 'https://x',
+      upstreamModelId: 'm',
+      pricingInput: 3,
+      pricingOutput: 0,
+    },
+  ],
+  [
+    'budgets',
+    { name: 'g', gateId: 'g', limitUsd: 2, period: 'day', alertAt: [1, 0.5, 0.8] },
+    { gateId: 'g', limitUsd: 2, period: 'day' },
+  ],
+  [
+    'webhooks',
+    { url: 'https://x', events: ['budget.threshold', 'budget.exhausted'], active: true },
+    { url: 'https://x', events: ['budget.exhausted', 'budget.threshold'] },
+  ],
+] as const)('of %s only what differs from the defaults is written', (section, given, compact) => {
+  const kind = kindOf(section)
+  expect(toCompact(kind, toComplete(kind, given))).toEqual(compact)
+})

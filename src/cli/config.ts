@@ -1,0 +1,50 @@
+/** `gatehouse config`: gates and what belongs to them as a file for version control. What it does is loaded when it runs. */
+import type { Command } from 'commander'
+import type { FileFlags, PushFlags } from './account-configuration/commands.ts'
+import type { CliContext } from './context.ts'
+import { asJson, example } from './program-parts.ts'
+
+const DEFAULT_FILE = 'gatehouse.config.yaml'
+
+export function bindConfig(program: Command, context: CliContext): void {
+  const config = program
+    .command('config')
+    .description('gates, owned models, budgets and webhooks as a YAML file, for review in version control')
+
+  withFile(config.command('pull'))
+    .description('write the file from what is on the server; no secret is ever in it')
+    .addHelpText('after', example('gatehouse config pull', 'gatehouse config pull --file - | less'))
+    .action(async (flags: FileFlags, command: Command) => {
+      const { pull } = await import('./account-configuration/commands.ts')
+      await pull(context, flags, asJson(command))
+    })
+
+  withFile(config.command('diff'))
+    .description('show what push would change; exit code 0 when nothing, 1 when something')
+    .addHelpText('after', example('gatehouse config diff', 'gatehouse config diff --json'))
+    .action(async (flags: FileFlags, command: Command) => {
+      const { diff } = await import('./account-configuration/commands.ts')
+      await diff(context, flags, asJson(command))
+    })
+
+  withFile(config.command('push'))
+    .description('make the server as the file says; the whole file is checked before anything is changed')
+    .option('--prune', 'also delete what is only on the server, of the sections that the file has')
+    .option('--dry-run', 'show what would be changed, and change nothing')
+    .option('--yes', 'do not ask before deleting')
+    .addHelpText(
+      'after',
+      example(
+        'gatehouse config push --dry-run',
+        'gatehouse config push --prune --yes --file production.yaml',
+      ),
+    )
+    .action(async (flags: PushFlags, command: Command) => {
+      const { push } = await import('./account-configuration/commands.ts')
+      await push(context, flags, asJson(command))
+    })
+}
+
+function withFile(command: Command): Command {
+  return command.option('--file <path>', "the file; '-' is standard input or output", DEFAULT_FILE)
+}

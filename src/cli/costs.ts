@@ -1,0 +1,99 @@
+/** `gatehouse costs verify`: computes the costs in the log again, and lists or mends what differs. */
+import type { Command } from 'commander'
+import { type Client, type JsonObject, withClient } from './client.ts'
+import type { CliContext } from './context.ts'
+import { formatTable, printJson, printLine, printNote } from './output.ts'
+import { asJson, example } from './program-parts.ts'
+
+interface VerifyFlags {
+  readonly from?: string
+  readonly to?: string
+  readonly fix?: true
+}
+
+/** Differences shown; the rest is counted. */
+const MAX_SHOWN = 100
+
+interface Verified {
+  source: unknown
+  checked: number
+  fixed: number
+  differences: number
+  readonly shown: JsonObject[]
+  /** Calls by the price source that they cannot be compared with. */
+  readonly incomparable: Map<unknown, number>
+}
+
+export function bindCosts(program: Command, context: CliContext): void {
+  const costs = program.command('costs').description('what calls cost')
+  costs
+    .command('verify')
+    .description('compute the costs in the log again; exits with 1 where some differ and are not fixed')
+    .option('--from <time>', 'of calls that began then or later')
+    .option('--to <time>', 'of calls that began before')
+    .option('--fix', 'replace the costs that differ')
+    .addHelpText('after', example('gatehouse costs verify --from 2026-11-01', 'gatehouse costs verify --fix'))
+    .action(async (flags: VerifyFlags, command: Command) => {
+      const verified = await withClient(context, (client) => verifyAll(client, flags))
+      if (verified.differences > 0 && flags.fix !== true) process.exitCode = 1
+      if (asJson(command)) {
+        const incomparable = [...verified.incomparable].map(([source, calls]) => ({ source, calls }))
+        printJson({ ...verified, incomparable })
+      } else print(verified)
+    })
+}
+
+async function verifyAll(client: Client, flags: VerifyFlags): Promise<Verified> {
+  const { from, to, fix } = flags
+  const verified: Verified = {
+    source: null,
+    checked: 0,
+    fixed: 0,
+    differences: 0,
+    shown: [],
+    incomparable: new Map(),
+  }
+  let cursor: unknown
+  do {
+    const body = { from, to, fix: fix === true, ...(typeof cursor === 'string' ? { cursor } : {}) }
+    const answer = await client.json('/v1/costs/verify', 'differences', { method: 'POST', body })
+    const differences = answer.differences as readonly JsonObject[]
+    verified.source = answer.source
+    verified.checked += Number(answer.checked)
+    verified.fixed += Number(answer.fixed)
+    verified.differences += differences.length
+    verified.shown.push(...differences.slice(0, MAX_SHOWN - verified.shown.length))
+    for (const { source, calls } of answer.incomparable as readonly JsonObject[]) {
+      verified.incomparable.set(source, (verified.incomparable.get(source) ?? 0) + Number(calls))
+    }
+    cursor = answer.nextCursor
+  } while (typeof cursor === 'string')
+  return verified
+}
+
+function print({ source, checked, fixed, differences, shown, incomparable }: Verified): void {
+  if (shown.length > 0) {
+    printLine(
+      formatTable(
+        ['ID', 'STORED', 'COMPUTED', 'TARGET'],
+        shown.map((each) => ({
+          ID: String(each.id),
+          STORED: toText(each.stored as JsonObject),
+          COMPUTED: toText(each.computed as JsonObject),
+          TARGET: String(each.target),
+        })),
+      ),
+    )
+  }
+  if (differences > shown.length) printNote(`These are the first ${shown.length} of ${differences}.`)
+  printLine(`Checked ${checked} calls against ${source}: ${differences} differ, ${fixed} were fixed.`)
+  for (const [other, calls] of incomparable) {
+    printNote(
+      `${calls} calls were priced from ${other}, which this version does not have: they were not compared.`,
+    )
+  }
+}
+
+function toText(cost: JsonObject): string {
+  return typeof cost.usd === 'number' ? `$${cost.usd.toFixed(6)} ${cost.status}` : String(cost.status)
+}

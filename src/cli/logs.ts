@@ -1,0 +1,122 @@
+/** `gatehouse logs`: the calls in the log, and new ones as they come. Shows what was used, never what was said. */
+import { type Command, Option } from 'commander'
+import { CliError } from './cli-error.ts'
+import { type Client, type JsonObject, withClient } from './client.ts'
+import type { CliContext } from './context.ts'
+import { formatTime, onReaderGone, printLine, type Row, toPrintable } from './output.ts'
+import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
+
+interface LogFlags {
+  readonly follow?: true
+  readonly limit: number
+  readonly from?: string
+  readonly to?: string
+  readonly gate?: string
+  readonly key?: string
+  readonly target?: string
+  readonly status?: number
+  readonly outcome?: string
+  readonly errorKind?: string
+  readonly stream?: boolean
+}
+
+const POLL_MS = 1_000
+/** Calls are in the log when they have ended, in the order of their beginnings: this far back may new ones appear. */
+const FOLLOWED_MS = 10 * 60_000
+const MAX_FOLLOWED = 2_000
+
+export function bindLogs(program: Command, context: CliContext): void {
+  program
+    .command('logs')
+    .description('the calls in the log, newest first')
+    .option('-f, --follow', 'go on with new calls as they end, oldest first')
+    .option('--limit <n>', 'at most this many', parseLimit, 50)
+    .option('--from <time>', 'that began then or later (2026-11-01 or 2026-11-01T09:00:00Z)')
+    .option('--to <time>', 'that began before')
+    .option('--gate <id>', 'through this gate')
+    .option('--key <id>', 'with this key')
+    .option('--target <provider/model>', 'answered by this target, or tried there last')
+    .option('--status <code>', 'with this HTTP status', (text) => parseWhole(text, { min: 100, max: 599 }))
+    .addOption(new Option('--outcome <how>', 'that ended so').choices(['succeeded', 'failed', 'cancelled']))
+    .option('--error-kind <kind>', 'that failed for this reason, such as upstream_timeout')
+    .option('--stream', 'streams only')
+    .option('--no-stream', 'whole answers only')
+    .addHelpText(
+      'after',
+      example('gatehouse logs --outcome failed', 'gatehouse logs --follow --gate assistant'),
+    )
+    .action(async (flags: LogFlags, command: Command) => {
+      if (flags.follow === true && !context.environment.GATEHOUSE_URL) {
+        throw new CliError(
+          'usage',
+          '--follow needs a running gateway: set GATEHOUSE_URL and GATEHOUSE_API_KEY.',
+        )
+      }
+      const filters = toFilters(flags)
+      await withClient(context, async (client) => {
+        if (flags.follow === true) return await follow(client, { filters, flags, isJson: asJson(command) })
+        const listing = await client.list('/v1/logs', flags.limit, filters)
+        printListing(listing, command, { columns: COLUMNS, toRow })
+      })
+    })
+}
+
+function toFilters(flags: LogFlags): Readonly<Record<string, string>> {
+  const { from, to, gate, key, target, status, outcome, errorKind, stream } = flags
+  const given = { from, to, gate, key, target, status, outcome, errorKind, stream }
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  )
+}
+
+interface Followed {
+  readonly filters: Readonly<Record<string, string>>
+  readonly flags: LogFlags
+  readonly isJson: boolean
+}
+
+/** Until the reader or the user ends it. */
+async function follow(client: Client, { filters, flags, isJson }: Followed): Promise<void> {
+  let isOver = false
+  onReaderGone(() => {
+    isOver = true
+  })
+  const seen = new Set<string>()
+  let isFirst = true
+  while (!isOver) {
+    const from = filters.from ?? new Date(Date.now() - FOLLOWED_MS).toISOString()
+    const { rows } = await client.list('/v1/logs', MAX_FOLLOWED, { ...filters, from })
+    const fresh = rows.filter((row) => !seen.has(String(row.id)))
+    // What is out of the window will not be asked for again.
+    seen.clear()
+    for (const row of rows) seen.add(String(row.id))
+    const shown = isFirst ? fresh.slice(0, flags.limit) : fresh
+    isFirst = false
+    for (const row of shown.toReversed()) printLine(isJson ? JSON.stringify(row) : toLine(row))
+    await Bun.sleep(POLL_MS)
+  }
+}
+
+const COLUMNS = ['STARTED', 'GATE', 'STATUS', 'TIME', 'TOKENS', 'COST', 'ID', 'TARGET']
+
+function toRow(log: JsonObject): Row {
+  const usage = log.usage as JsonObject | null
+  const cost = log.cost as JsonObject | undefined
+  return {
+    STARTED: formatTime(log.startedAt),
+    GATE: String(log.gateId),
+    STATUS:
+      log.outcome === 'succeeded' ? String(log.status) : `${log.status} ${log.errorKind ?? log.outcome}`,
+    TIME: `${log.durationMs} ms`,
+    TOKENS: usage === null ? '-' : `${usage.inputTokens}+${usage.outputTokens}`,
+    COST:
+      typeof cost?.usd === 'number' ? `${cost.status === 'exact' ? '' : '~'}$${cost.usd.toFixed(6)}` : '-',
+    ID: String(log.id),
+    TARGET: typeof log.target === 'string' ? log.target : '-',
+  }
+}
+
+function toLine(log: JsonObject): string {
+  const row = toRow(log)
+  return toPrintable(COLUMNS.map((column) => row[column]).join('  '))
+}

@@ -1,0 +1,74 @@
+/**
+ * What of an account can be kept in a file under version control: one section a resource, each entry as the control plane
+ * takes it at creation, but for secrets. Knows no file and no server.
+ */
+import { z } from 'zod'
+import { createBudgetBody, updateBudgetBody } from './budgets.ts'
+import { createGateBody, updateGateBody } from './gates.ts'
+import { createOwnedModelBody, updateOwnedModelBody } from './owned-models.ts'
+import type { FieldNotes } from './problems.ts'
+import { createWebhookBody, updateWebhookBody } from './webhooks.ts'
+
+export const CONFIGURATION_VERSION = 1
+
+const MAX_ENTRIES = 10_000
+
+const ownedModel = createOwnedModelBody.omit({ credential: true })
+const gate = createGateBody.extend({ id: createGateBody.shape.id.unwrap() })
+/** A key has another id on every gateway, so a file that names one would be of use to one gateway only. */
+const budget = createBudgetBody.superRefine(({ keyId }, context) => {
+  if (keyId !== undefined)
+    context.addIssue({
+      code: 'custom',
+      path: ['keyId'],
+      message: 'must not be here: budgets of keys are not kept in a file, only those of gates',
+    })
+})
+const webhook = createWebhookBody.omit({ secret: true })
+
+const section = <Entry extends z.ZodType>(entry: Entry) => z.array(entry).max(MAX_ENTRIES).optional()
+
+/** A section that is absent is not spoken of: nothing of it is changed or deleted. */
+export const accountConfiguration = z.strictObject({
+  version: z.literal(CONFIGURATION_VERSION, {
+    error: `must be ${CONFIGURATION_VERSION}, the only version of this format that there is`,
+  }),
+  ownedModels: section(ownedModel),
+  gates: section(gate),
+  budgets: section(budget),
+  webhooks: section(webhook),
+})
+
+export type ConfigurationSection = 'ownedModels' | 'gates' | 'budgets' | 'webhooks'
+
+/** What the control plane lets an entry say: its schema, all members in their order, and those that can be changed later. */
+export const configurationEntries = {
+  ownedModels: {
+    schema: ownedModel,
+    members: ownedModel.shape,
+    changeable: Object.keys(updateOwnedModelBody.shape),
+  },
+  gates: { schema: gate, members: gate.shape, changeable: Object.keys(updateGateBody.shape) },
+  budgets: {
+    schema: budget,
+    members: createBudgetBody.shape,
+    changeable: Object.keys(updateBudgetBody.shape),
+  },
+  webhooks: { schema: webhook, members: webhook.shape, changeable: Object.keys(updateWebhookBody.shape) },
+} as const
+
+const BY_GATEWAY = 'is set by the gateway'
+
+export const accountConfigurationNotes: FieldNotes = {
+  'ownedModels[].credential':
+    'must not be here: no secret is kept in this file. Take it out, change it where it came from, and set the new one with: gatehouse owned-models update SLUG --credential',
+  'webhooks[].secret':
+    'must not be here: no secret is kept in this file. Take it out, and set a new one with: gatehouse webhooks update ID --secret',
+  'ownedModels[].credentialSetAt': BY_GATEWAY,
+  'ownedModels[].createdAt': BY_GATEWAY,
+  'ownedModels[].updatedAt': BY_GATEWAY,
+  'gates[].createdAt': BY_GATEWAY,
+  'gates[].updatedAt': BY_GATEWAY,
+  'budgets[].id': BY_GATEWAY,
+  'webhooks[].id': BY_GATEWAY,
+}

@@ -1,0 +1,69 @@
+/** What an account used over time, summed up. Percentiles come from histograms and are within 2 %. */
+import { z } from 'zod'
+import { nameFields, refuseReversedRange, timeFields } from './usage-query.ts'
+
+const count = z.int().min(0)
+
+export const analyticsQuery = z
+  .strictObject({
+    from: timeFields.from.describe('Rounded down to the hour. 30 days before `to` when absent.'),
+    to: timeFields.to.describe('Rounded up to the hour. Now when absent.'),
+    interval: z.enum(['hour', 'day', 'month', 'all']).default('day').meta({
+      description: 'Length of the steps, in UTC. `hour` takes a range of up to 7 days, `all` gives one step.',
+    }),
+    group_by: z.enum(['gate', 'target', 'key', 'status', 'credential']).optional().meta({
+      description:
+        'What is told apart in each step; `status` by class (`2xx`), `credential` as `own` and `platform`. Absent: nothing.',
+    }),
+    ...nameFields,
+  })
+  .superRefine(refuseReversedRange)
+
+const percentiles = z
+  .object({ p50: z.number().nullable(), p95: z.number().nullable(), p99: z.number().nullable() })
+  .meta({ id: 'Percentiles', description: 'Milliseconds, within 2 %; null: nothing to measure.' })
+
+export const usageSum = z
+  .object({
+    start: z.iso.datetime().meta({ description: 'Where the step begins.' }),
+    group: z.string().nullable().meta({
+      description:
+        'The gate, target, key, class of status or credential; null: nothing is told apart, or no upstream was asked.',
+    }),
+    isRest: z
+      .boolean()
+      .meta({ description: 'Whether it stands for all groups beyond the 50 with the most calls.' }),
+    calls: count,
+    errors: count.meta({
+      description: 'Calls that failed. Those that their caller left are not among them.',
+    }),
+    cancelled: count,
+    tokens: z.object({
+      input: count,
+      output: count,
+      cachedInput: count.meta({ description: 'Part of `input`.' }),
+      cacheWrite: count.meta({ description: 'Part of `input`.' }),
+      reasoning: count.meta({ description: 'Part of `output`.' }),
+      unreportedCalls: count.meta({ description: 'Calls whose provider reported none.' }),
+    }),
+    cost: z.object({
+      usd: z.number().meta({ description: 'Of the calls whose cost is known.' }),
+      estimatedCalls: count,
+      unknownCalls: count,
+    }),
+    durationMs: percentiles,
+    firstByteMs: percentiles,
+  })
+  .meta({ id: 'UsageSum' })
+
+export const analyticsBody = z
+  .object({
+    from: z.iso.datetime(),
+    to: z.iso.datetime(),
+    interval: z.string(),
+    groupBy: z.string().nullable(),
+    data: z.array(usageSum).meta({ description: 'In the order of time; steps without calls are left out.' }),
+  })
+  .meta({ id: 'Analytics' })
+
+export type UsageSumBody = z.infer<typeof usageSum>

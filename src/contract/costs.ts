@@ -1,0 +1,39 @@
+/** Costs computed again, to see whether those in the log are right. */
+import { z } from 'zod'
+import { refuseReversedRange, timeParameter } from './usage-query.ts'
+
+export const verifyCostsBody = z
+  .strictObject({
+    from: timeParameter.optional().meta({ type: 'string', format: 'date-time' }),
+    to: timeParameter.optional().meta({ type: 'string', format: 'date-time' }),
+    fix: z.boolean().default(false).meta({ description: 'Replace the costs that differ.' }),
+    cursor: z.string().optional().meta({ description: 'The `nextCursor` of the answer before.' }),
+  })
+  .superRefine(refuseReversedRange)
+  .meta({ id: 'VerifyCosts' })
+
+const cost = z
+  .object({
+    usd: z.number().nullable().meta({ description: 'Null: unknown.' }),
+    status: z.enum(['exact', 'estimated', 'unknown']),
+    source: z.string().nullable().meta({ description: 'Where the price is from, with its version.' }),
+  })
+  .meta({ id: 'Cost' })
+
+export const costBody = cost
+
+export const verifiedCostsBody = z
+  .object({
+    source: z.string().meta({ description: 'The price table that was computed with.' }),
+    checked: z.int(),
+    fixed: z.int(),
+    incomparable: z.array(z.object({ source: z.string().nullable(), calls: z.int() })).meta({
+      description:
+        'Calls priced from another version of the table, by that version: they cannot be compared.',
+    }),
+    differences: z.array(
+      z.object({ id: z.string(), target: z.string().nullable(), stored: cost, computed: cost }),
+    ),
+    nextCursor: z.string().nullable().meta({ description: 'Go on with it; null: that was all.' }),
+  })
+  .meta({ id: 'VerifiedCosts' })

@@ -1,0 +1,67 @@
+/** Parameters that the log, its export and the analytics share: times, and what picks out calls. */
+import { z } from 'zod'
+
+const TIME_PROBLEM = 'must be a time such as 2026-11-01T00:00:00Z, or a day such as 2026-11-01'
+
+/** ISO 8601, with a zone; a day alone begins at midnight UTC. Becomes milliseconds since the Unix epoch. */
+export const timeParameter = z
+  .string({ error: TIME_PROBLEM })
+  .regex(/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/, {
+    error: TIME_PROBLEM,
+    abort: true,
+  })
+  .transform((text) => Date.parse(text))
+  .refine((time) => Number.isFinite(time) && time >= 0, { error: TIME_PROBLEM })
+
+/** What names are compared with: any text that a name could be. */
+export const nameParameter = z
+  .string({ error: 'must be given once' })
+  .regex(/^[\x20-\x7e]{1,300}$/, { error: 'must be 1 to 300 printable characters' })
+
+const STATUS_PROBLEM = 'must be an HTTP status from 100 to 599'
+
+export const timeFields = {
+  from: timeParameter
+    .optional()
+    .meta({ type: 'string', format: 'date-time', description: 'Calls that began then or later.' }),
+  to: timeParameter
+    .optional()
+    .meta({ type: 'string', format: 'date-time', description: 'Calls that began before.' }),
+}
+
+export const nameFields = {
+  gate: nameParameter.optional().meta({ description: "A gate's id." }),
+  key: nameParameter.optional().meta({ description: "A key's id." }),
+  target: nameParameter.optional().meta({ description: '`provider/model` that answered or was tried last.' }),
+}
+
+export const logFilterFields = {
+  ...timeFields,
+  ...nameFields,
+  status: z
+    .string({ error: STATUS_PROBLEM })
+    .regex(/^[1-5][0-9]{2}$/, { error: STATUS_PROBLEM, abort: true })
+    .transform(Number)
+    .optional()
+    .meta({ type: 'integer', minimum: 100, maximum: 599 }),
+  outcome: z.enum(['succeeded', 'failed', 'cancelled']).optional(),
+  errorKind: z
+    .string({ error: 'must be given once' })
+    .regex(/^[a-z_]{1,50}$/, { error: 'must be a kind of error such as upstream_timeout' })
+    .optional()
+    .meta({ example: 'upstream_timeout' }),
+  stream: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .meta({ type: 'boolean' }),
+}
+
+/** For `superRefine`: a range that ends before it begins is a mistake, not an empty answer. */
+export function refuseReversedRange(
+  query: { readonly from?: number | undefined; readonly to?: number | undefined },
+  context: z.core.$RefinementCtx,
+): void {
+  if (query.from === undefined || query.to === undefined || query.from < query.to) return
+  context.addIssue({ code: 'custom', path: ['to'], message: 'must be later than from' })
+}

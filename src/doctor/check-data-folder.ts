@@ -1,0 +1,148 @@
+/** The data folder: whether the server can use it, who else can, and what waits in it. Changes nothing. */
+import { accessSync, constants, existsSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { codeOf, type Finding } from './finding.ts'
+
+const CHECK = 'data folder'
+const MEBIBYTE = 1024 * 1024
+const LITTLE_SPACE = 1024 * MEBIBYTE
+const NO_SPACE = 100 * MEBIBYTE
+const FEW_INODES = 1_000
+/** A second of calls is usually far below this: what is more has not been shipped for a while. */
+const LARGE_JOURNAL = 64 * MEBIBYTE
+const OLD_SEGMENT_MS = 120_000
+const CURE_OTHER = 'Give another with GATEHOUSE_DATA_DIR, or make this one usable'
+
+export function checkDataFolder(folder: string): Finding[] {
+  const status = statIfThere(folder)
+  if (status === undefined) return checkMissing(folder)
+  if (!status.isDirectory()) return [fail(`${folder} is not a folder`, CURE_OTHER)]
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    return [fail(`${folder} cannot be written (${codeOf(error)})`, CURE_OTHER)]
+  }
+  const findings = [...checkAccess(folder, status), ...checkSpace(folder)]
+  if (findings.every(({ level }) => level === 'ok'))
+    findings.unshift({ level: 'ok', check: CHECK, message: `${folder} can be used` })
+  return findings
+}
+
+function checkMissing(folder: string): Finding[] {
+  let parent = dirname(folder)
+  while (!existsSync(parent) && parent !== dirname(parent)) parent = dirname(parent)
+  try {
+    accessSync(parent, constants.W_OK | constants.X_OK)
+    if (!statSync(parent).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' })
+  } catch (error) {
+    return [fail(`${folder} is not there and cannot be made in ${parent} (${codeOf(error)})`, CURE_OTHER)]
+  }
+  return [{ level: 'ok', check: CHECK, message: `${folder} is not there yet; serve makes it` }]
+}
+
+/** Files of another user than the folder's come from a command that somebody ran as root. */
+function checkAccess(folder: string, status: Stats): Finding[] {
+  const findings: Finding[] = []
+  if ((status.mode & 0o022) !== 0)
+    findings.push(warn(`others than its owner may write in ${folder}`, `chmod 700 ${folder}`))
+  const files = ['gatehouse.db', 'gatehouse.db-wal', 'gatehouse.db-shm', 'gatehouse.lock', 'master.key']
+    .map((name) => join(folder, name))
+    .flatMap((path) => {
+      const file = statIfThere(path)
+      return file === undefined ? [] : [{ path, file }]
+    })
+  for (const { path, file } of files) {
+    const isKey = path.endsWith('master.key')
+    if ((file.mode & 0o077) !== 0)
+      findings.push({
+        level: isKey ? 'fail' : 'warn',
+        check: isKey ? 'master key' : CHECK,
+        message: `others than its owner may read or write ${path}${isKey ? ', so that it is refused' : ''}`,
+        cure: `chmod 600 ${path}`,
+      })
+  }
+  const strangers = files.filter(({ file }) => file.uid !== status.uid)
+  if (strangers.length > 0)
+    findings.push(
+      warn(
+        `of another user than the folder: ${strangers.map(({ path }) => path).join(', ')}`,
+        `As root: chown -R --reference=${folder} ${folder}`,
+      ),
+    )
+  const user = process.getuid?.()
+  if (user !== undefined && user !== 0 && status.uid !== user)
+    findings.push(
+      warn(
+        `${folder} belongs to another user (${status.uid}) than this one (${user})`,
+        'Run this as the user that serves',
+      ),
+    )
+  return findings
+}
+
+function checkSpace(folder: string): Finding[] {
+  const { bavail, bsize, files, ffree } = statfsSync(folder)
+  const free = bavail * bsize
+  const cure = 'Make room, or move the folder; a full disk makes the server refuse calls'
+  const message = `${Math.floor(free / MEBIBYTE)} MiB are free on its disk`
+  if (free < NO_SPACE) return [{ level: 'fail', check: 'disk', message, cure }]
+  if (free < LITTLE_SPACE) return [{ level: 'warn', check: 'disk', message, cure }]
+  // Some file systems count no inodes and say 0 of 0.
+  if (files > 0 && ffree < FEW_INODES)
+    return [{ level: 'warn', check: 'disk', message: `only ${ffree} more files fit on its disk`, cure }]
+  return [{ level: 'ok', check: 'disk', message }]
+}
+
+/** @param isServing whether a server has the data folder now */
+export function checkJournal(
+  folder: string,
+  { isServing, nowMs }: { readonly isServing: boolean; readonly nowMs: number },
+): Finding[] {
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  const segments = names
+    .filter((name) => name.endsWith('.journal'))
+    .flatMap((name) => statIfThere(join(folder, name)) ?? [])
+  const bytes = segments.reduce((sum, { size }) => sum + size, 0)
+  const damaged = names.filter((name) => name.endsWith('.damaged')).length
+  const findings: Finding[] = []
+  if (damaged > 0)
+    findings.push({
+      level: 'warn',
+      check: 'journal',
+      message: `${damaged} segments hold lines that could not be read; their good lines are in the database`,
+      cure: `Find out why (the disk?), then delete ${join(folder, '*.damaged')}`,
+    })
+  const size = `${(bytes / MEBIBYTE).toFixed(1)} MiB in ${segments.length} segments`
+  // The newest one is being written; an older one should have been shipped within a second.
+  const waiting = segments.toSorted((a, b) => b.mtimeMs - a.mtimeMs).slice(1)
+  const isStuck = isServing && waiting.some(({ mtimeMs }) => nowMs - mtimeMs > OLD_SEGMENT_MS)
+  if (bytes > LARGE_JOURNAL || isStuck)
+    findings.push({
+      level: 'warn',
+      check: 'journal',
+      message: `${size} wait to be moved into the database`,
+      cure: isServing
+        ? "See the server's log for 'ship-failed': the database cannot be written"
+        : 'Start the server: it moves them, and nothing is lost until then',
+    })
+  else findings.push({ level: 'ok', check: 'journal', message: `${size} wait to be moved into the database` })
+  return findings
+}
+
+/** Neither what is missing nor what would lie below a file is there. */
+export function statIfThere(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return undefined
+    throw error
+  }
+}
+
+function fail(message: string, cure: string): Finding {
+  return { level: 'fail', check: CHECK, message, cure }
+}
+
+function warn(message: string, cure: string): Finding {
+  return { level: 'warn', check: CHECK, message, cure }
+}

@@ -1,0 +1,107 @@
+/** The database file: whether it is whole and of a version that this build knows, and which gates are in it. Writes nothing. */
+import { Database } from 'bun:sqlite'
+import { migrations } from '../store/migrations.ts'
+import { statIfThere } from './check-data-folder.ts'
+import type { ExaminedGate } from './check-gates.ts'
+import { codeOf, type Finding, messageOf } from './finding.ts'
+
+const CHECK = 'database'
+/** A larger one takes longer than anybody waits for. */
+const MOST_BYTES = 4 * 1024 * 1024 * 1024
+const BUSY_TIMEOUT_MS = 1_000
+
+export interface ExaminedDatabase {
+  readonly findings: readonly Finding[]
+  /** Undefined: they could not be read. */
+  readonly gates: readonly ExaminedGate[] | undefined
+  /** `account/provider` of every key of an account's own that is active. */
+  readonly ownKeys: ReadonlySet<string>
+}
+
+/** @param path of a file that need not be there; one that a server uses is no hindrance */
+export function checkDatabase(path: string): ExaminedDatabase {
+  const size = statIfThere(path)?.size
+  if (size === undefined) return { findings: [], gates: undefined, ownKeys: new Set() }
+  let database: Database | undefined
+  try {
+    // Not read-only: then SQLite could not clear away what a crash has left, and would leave files of its own behind.
+    database = new Database(path, { readwrite: true, create: false })
+    database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    database.run('PRAGMA query_only = ON')
+    return examine(database, size)
+  } catch (error) {
+    const isDamaged = /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error))
+    const finding: Finding = {
+      level: 'fail',
+      check: CHECK,
+      message: `${path} ${isDamaged ? 'is damaged or no database' : 'cannot be read'} (${messageOf(error)})`,
+      cure: isDamaged
+        ? 'Stop the server and restore a backup; keep the damaged file'
+        : 'Make it readable and writable for the user that serves',
+    }
+    return { findings: [finding], gates: undefined, ownKeys: new Set() }
+  } finally {
+    database?.close()
+  }
+}
+
+function examine(database: Database, size: number): ExaminedDatabase {
+  const findings = [...checkVersion(database), checkIntegrity(database, size)]
+  const rowsOf = <Row>(table: string, columns: string): Row[] =>
+    hasTable(database, table) ? database.query<Row, []>(`SELECT ${columns} FROM ${table}`).all() : []
+  const gates = rowsOf<{ account_id: string; id: string; targets: string }>(
+    'gates',
+    'account_id, id, targets',
+  )
+  const keys = rowsOf<{ account_id: string; provider: string; active: number }>(
+    'provider_keys',
+    'account_id, provider, active',
+  )
+  return {
+    findings,
+    gates: gates.map(({ account_id, id, targets }) => ({
+      accountId: account_id,
+      id,
+      targets: (JSON.parse(targets) as { model: string }[]).map(({ model }) => model),
+    })),
+    ownKeys: new Set(
+      keys
+        .filter(({ active }) => active === 1)
+        .map(({ account_id, provider }) => `${account_id}/${provider}`),
+    ),
+  }
+}
+
+function hasTable(database: Database, name: string): boolean {
+  const found = database.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(name)
+  return found !== null
+}
+
+function checkVersion(database: Database): Finding[] {
+  const applied = hasTable(database, 'kysely_migration')
+    ? database.query<{ name: string }, []>('SELECT name FROM kysely_migration').all()
+    : []
+  const unknown = applied.filter(({ name }) => !Object.hasOwn(migrations, name))
+  if (unknown.length === 0) return []
+  return [
+    {
+      level: 'fail',
+      check: CHECK,
+      message: `a newer version of Gatehouse has written it (${unknown.map(({ name }) => name).join(', ')})`,
+      cure: 'Start that version, or restore a backup made before the upgrade',
+    },
+  ]
+}
+
+function checkIntegrity(database: Database, size: number): Finding {
+  if (size > MOST_BYTES)
+    return { level: 'ok', check: CHECK, message: 'it is too large to be checked here; it can be opened' }
+  const [first] = database.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').all()
+  if (first?.quick_check === 'ok') return { level: 'ok', check: CHECK, message: 'it is whole' }
+  return {
+    level: 'fail',
+    check: CHECK,
+    message: `it is damaged: ${first?.quick_check.replaceAll(/\s+/g, ' ')}`,
+    cure: 'Stop the server and restore a backup; keep the damaged file',
+  }
+}

@@ -1,0 +1,55 @@
+/** Gates whose targets cannot answer, because nobody has given what they need. Asks nobody. */
+import type { Finding } from './finding.ts'
+
+export interface ExaminedGate {
+  readonly accountId: string
+  readonly id: string
+  /** `provider/model` */
+  readonly targets: readonly string[]
+}
+
+export interface KnownProviders {
+  /** Provider id → whether the gateway has an address and a key for it. */
+  readonly configured: ReadonlyMap<string, boolean>
+  /** `account/provider` of every key of an account's own that is active. */
+  readonly ownKeys: ReadonlySet<string>
+}
+
+const CHECK = 'gates'
+/** Targets of the account's own models, which the server keeps whole itself. */
+const OWNED = 'owned'
+
+export function checkGates(
+  gates: readonly ExaminedGate[],
+  { configured, ownKeys }: KnownProviders,
+): Finding[] {
+  const findings = gates.flatMap((gate) => {
+    const states = gate.targets.map((target) => {
+      const [provider = ''] = target.split('/')
+      if (provider === OWNED) return { target, provider, state: 'ready' as const }
+      const isConfigured = configured.get(provider)
+      if (isConfigured === undefined) return { target, provider, state: 'unknown' as const }
+      const isReady = isConfigured || ownKeys.has(`${gate.accountId}/${provider}`)
+      return { target, provider, state: isReady ? ('ready' as const) : ('bare' as const) }
+    })
+    const isDead = states.every(({ state }) => state !== 'ready')
+    return states.flatMap(({ target, provider, state }): Finding[] => {
+      if (state === 'ready') return []
+      const what = state === 'unknown' ? 'names a provider that is not known' : 'has no key for its provider'
+      const so = isDead ? ', and no other target can answer' : ''
+      return [
+        {
+          level: isDead ? 'fail' : 'warn',
+          check: CHECK,
+          message: `${gate.id}: ${target} ${what}${so}`,
+          cure:
+            state === 'unknown'
+              ? `Change the gate, or put ${provider} back into gatehouse.yaml`
+              : `Give the server ${provider}'s key (gatehouse providers list), or: gatehouse provider-keys set ${provider}`,
+        },
+      ]
+    })
+  })
+  if (findings.length > 0) return findings
+  return [{ level: 'ok', check: CHECK, message: `${gates.length} gates, every target has what it needs` }]
+}

@@ -1,0 +1,134 @@
+/**
+ * Asks every provider that is configured on this machine for its list of models: whether it answers, and takes the key.
+ * Nothing of what it says is shown.
+ */
+import type { Environment } from '../config/environment.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Secret } from '../core/secret.ts'
+import { baseUrlVariableOf, keyVariableOf, type Provider } from '../providers/define.ts'
+import { codeOf, type Finding } from './finding.ts'
+
+const WITHIN_MS = 3_000
+const CHECK = 'provider'
+
+interface Configured {
+  readonly provider: Provider
+  readonly baseUrl: string
+  readonly key: Secret
+}
+
+export async function checkProviders(settings: Settings, environment: Environment): Promise<Finding[]> {
+  const configured: Configured[] = []
+  const halves: Finding[] = []
+  for (const provider of settings.providers) {
+    const key = settings.providerKeys.get(provider.id)
+    const baseUrl = settings.providerBaseUrls.get(provider.id) ?? provider.baseUrl
+    const keyVariable = keyVariableOf(provider)
+    const addressVariable = baseUrlVariableOf(provider)
+    if (key !== undefined && baseUrl !== undefined) configured.push({ provider, baseUrl, key })
+    else if (environment[keyVariable])
+      halves.push({
+        level: 'warn',
+        check: CHECK,
+        message: `${provider.id} has a key (${keyVariable}) and no address`,
+        cure: `Set ${addressVariable}`,
+      })
+    else if (environment[addressVariable])
+      halves.push({
+        level: 'warn',
+        check: CHECK,
+        message: `${provider.id} has an address (${addressVariable}) and no key`,
+        cure: `Set ${keyVariable}`,
+      })
+  }
+  return [...(await Promise.all(configured.map(askProvider))), ...halves]
+}
+
+async function askProvider({ provider, baseUrl, key }: Configured): Promise<Finding> {
+  const isSigned = provider.signing !== undefined
+  // What is signed or exchanged is not sent as it is, so only the address is tried.
+  const url = isSigned ? new URL('/', baseUrl).href : toModelsUrl(provider, baseUrl)
+  const header = provider.keyHeader ?? 'authorization'
+  const value = provider.keyHeader === undefined ? `Bearer ${key.reveal()}` : key.reveal()
+  try {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(WITHIN_MS),
+      headers: {
+        ...provider.headers,
+        ...provider.fixedHeaders,
+        ...(isSigned ? {} : { [header]: value }),
+      },
+    })
+    await response.body?.cancel()
+    return judge(provider, { status: response.status, isSigned })
+  } catch (error) {
+    return explainSilence(provider, codeOf(error))
+  }
+}
+
+/** Beside the endpoint that is called: `/v1/messages` → `/v1/models`, `/chat/completions` → `/models`. */
+function toModelsUrl({ endpoints }: Provider, baseUrl: string): string {
+  const [endpoint] = Object.values(endpoints)
+  const version = /^\/v\d+[a-z]*(?=\/)/.exec(endpoint?.path ?? '')?.[0] ?? ''
+  return `${baseUrl}${version}/models`
+}
+
+function judge(
+  provider: Provider,
+  { status, isSigned }: { readonly status: number; readonly isSigned: boolean },
+): Finding {
+  const { id } = provider
+  const keyVariable = keyVariableOf(provider)
+  const tryIt = 'Try it whole: gatehouse gates test GATE'
+  if (isSigned && status < 500)
+    return { level: 'ok', check: CHECK, message: `${id} answers; its credential is signed with, not tried` }
+  if (status < 300) return { level: 'ok', check: CHECK, message: `${id} answers and does not refuse the key` }
+  if (status < 400)
+    return {
+      level: 'warn',
+      check: CHECK,
+      message: `${id} answers with a redirect (${status}), and none is followed`,
+      cure: `Set ${baseUrlVariableOf(provider)} to the address that it leads to`,
+    }
+  if (status === 401 || status === 403)
+    return {
+      level: 'fail',
+      check: CHECK,
+      message: `${id} refuses the key (${status})`,
+      cure: `Set ${keyVariable} to a key that is valid, and restart the server`,
+    }
+  if (status === 404 || status === 405)
+    return { level: 'ok', check: CHECK, message: `${id} answers; it has no list of models to try the key on` }
+  if (status === 429)
+    return {
+      level: 'warn',
+      check: CHECK,
+      message: `${id} says that it was asked too often (429)`,
+      cure: tryIt,
+    }
+  if (status >= 500)
+    return {
+      level: 'warn',
+      check: CHECK,
+      message: `${id} is in trouble (${status})`,
+      cure: "See the vendor's status page; a gate with another target goes on",
+    }
+  return {
+    level: 'warn',
+    check: CHECK,
+    message: `${id} did not take the request (${status}); some say so to a wrong key`,
+    cure: tryIt,
+  }
+}
+
+function explainSilence(provider: Provider, code: string): Finding {
+  const { id } = provider
+  const late = code === 'TimeoutError'
+  return {
+    level: 'fail',
+    check: CHECK,
+    message: late ? `${id} did not answer within 3 seconds` : `${id} cannot be reached (${code})`,
+    cure: `Check ${baseUrlVariableOf(provider)}, the network, a proxy and the firewall of this machine`,
+  }
+}

@@ -1,0 +1,235 @@
+/** A server, seen from outside: whether it answers, is the one that was meant, is ready, and takes the key. */
+import type { ExaminedGate } from './check-gates.ts'
+import { codeOf, type Finding } from './finding.ts'
+
+const CHECK = 'server'
+const WITHIN_MS = 5_000
+/** The header counts whole seconds, and sign-in and signatures bear minutes. */
+const MOST_SKEW_MS = 60_000
+const LARGE_BACKLOG_BYTES = 64 * 1024 * 1024
+const MOST_PAGES = 100
+
+type Json = Readonly<Record<string, unknown>>
+
+export interface ServerAddress {
+  readonly url: string
+  /** Undefined: none was given, and what needs one is left out. */
+  readonly apiKey: string | undefined
+  /** Of this command. */
+  readonly version: string
+}
+
+export interface ExaminedServer {
+  readonly findings: readonly Finding[]
+  /** The three are undefined together: they could not be read. */
+  readonly gates?: readonly ExaminedGate[]
+  readonly configured?: ReadonlyMap<string, boolean>
+  readonly ownKeys?: ReadonlySet<string>
+}
+
+export async function checkServer(address: ServerAddress): Promise<ExaminedServer> {
+  const url = URL.parse(address.url)
+  if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.search}${url.hash}` !== '')
+    return only(
+      fail(
+        'GATEHOUSE_URL is no http or https address without credentials, query or fragment',
+        'Set it to one such as http://127.0.0.1:4000',
+      ),
+    )
+  const base = url.href.replace(/\/+(v1\/*)?$/, '')
+  const health = await ask(`${base}/healthz`)
+  if (health instanceof Error) return only(explainSilence(base, codeOf(health)))
+  const { version } = health.body ?? {}
+  if (health.status !== 200 || typeof version !== 'string')
+    return only(
+      fail(
+        `${base} answers ${health.status}, but not as a gateway does`,
+        'Set GATEHOUSE_URL to the address of the gateway itself; redirects are not followed',
+      ),
+    )
+  const findings: Finding[] = [
+    { level: 'ok', check: CHECK, message: `${base} answers, version ${version}` },
+    ...checkTransport(url),
+    ...checkVersion(version, address.version),
+    ...checkClock(await readClock(base)),
+    ...checkReadiness(await ask(`${base}/readyz`)),
+  ]
+  const { apiKey } = address
+  if (apiKey === undefined || apiKey === '') {
+    const message = 'GATEHOUSE_API_KEY is not set, so no key and no gate of the server was tried'
+    findings.push({ level: 'warn', check: 'key', message, cure: 'Set it to one of its keys' })
+    return { findings }
+  }
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+    findings.push(refusedKey('GATEHOUSE_API_KEY holds characters that are in no key'))
+    return { findings }
+  }
+  return await readAccount(base, apiKey, findings)
+}
+
+async function readAccount(base: string, apiKey: string, findings: Finding[]): Promise<ExaminedServer> {
+  const gates = await listAll(`${base}/v1/gates`, apiKey)
+  if (typeof gates === 'number') {
+    findings.push(
+      gates === 401
+        ? refusedKey('the server does not know the key in GATEHOUSE_API_KEY')
+        : fail(`the server could not list its gates (${gates || 'no answer'})`, "See the server's log"),
+    )
+    return { findings }
+  }
+  findings.push({ level: 'ok', check: 'key', message: 'GATEHOUSE_API_KEY is accepted' })
+  const providers = await listAll(`${base}/v1/providers`, apiKey)
+  const keys = await listAll(`${base}/v1/provider-keys`, apiKey)
+  if (typeof providers === 'number') return { findings }
+  const ownKeys = typeof keys === 'number' ? [] : keys.filter(({ active }) => active === true)
+  return {
+    findings,
+    gates: gates.map(({ id, targets }) => ({
+      accountId: ACCOUNT,
+      id: String(id),
+      targets: (targets as Json[]).map(({ model }) => String(model)),
+    })),
+    configured: new Map(providers.map(({ id, configured }) => [String(id), configured === true])),
+    ownKeys: new Set(ownKeys.map(({ provider }) => `${ACCOUNT}/${provider}`)),
+  }
+}
+
+/** Whose the key is, whatever its id. */
+const ACCOUNT = 'own'
+
+/** @returns the status of a page that is none; 0 when there was no answer */
+async function listAll(url: string, apiKey: string): Promise<Json[] | number> {
+  const rows: Json[] = []
+  let cursor: unknown = null
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    // The list of providers is one page and takes no query.
+    const query = typeof cursor === 'string' ? `?cursor=${encodeURIComponent(cursor)}` : ''
+    const answer = await ask(url + query, apiKey)
+    if (answer instanceof Error) return 0
+    if (answer.status !== 200 || !Array.isArray(answer.body?.data)) return answer.status
+    rows.push(...(answer.body.data as Json[]))
+    cursor = answer.body.nextCursor
+    if (typeof cursor !== 'string') break
+  }
+  return rows
+}
+
+interface Answer {
+  readonly status: number
+  /** Undefined: no JSON object. */
+  readonly body: Json | undefined
+  /** What the server's clock was ahead of this one, in milliseconds; undefined when it said no time. */
+  readonly skewMs: number | undefined
+}
+
+async function ask(url: string, apiKey?: string): Promise<Answer | Error> {
+  try {
+    const startedAt = Date.now()
+    const response = await fetch(url, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(WITHIN_MS),
+      ...(apiKey === undefined ? {} : { headers: { authorization: `Bearer ${apiKey}` } }),
+    })
+    const endedAt = Date.now()
+    const time = timeOf(response.headers)
+    const skewMs = time === undefined ? undefined : time - (startedAt + endedAt) / 2
+    const body: unknown = await response.json().catch(() => undefined)
+    const isObject = typeof body === 'object' && body !== null
+    return { status: response.status, body: isObject ? (body as Json) : undefined, skewMs }
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+/** The id of a request begins with the time (RFC 9562, version 7); a proxy before the gateway may say it in its own way. */
+function timeOf(headers: Headers): number | undefined {
+  const hex = /^req_([0-9a-f]{12})7/.exec(headers.get('x-request-id') ?? '')?.[1]
+  if (hex !== undefined) return Number.parseInt(hex, 16)
+  const date = Date.parse(headers.get('date') ?? '')
+  return Number.isNaN(date) ? undefined : date
+}
+
+/** Any answer of the control plane will do, and a refusal costs least. */
+async function readClock(base: string): Promise<number | undefined> {
+  const answer = await ask(`${base}/v1/gates`)
+  return answer instanceof Error ? undefined : answer.skewMs
+}
+
+function explainSilence(base: string, code: string): Finding {
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY/i.test(code))
+    return fail(
+      `the certificate of ${base} is not trusted (${code})`,
+      'Renew it, use the name that it is for, or name its authority in NODE_EXTRA_CA_CERTS',
+    )
+  if (code === 'TimeoutError')
+    return fail(`${base} did not answer within 5 seconds`, 'Check the network, the firewall and its load')
+  return fail(
+    `nobody answers at ${base} (${code})`,
+    'Start the server, or set GATEHOUSE_URL to where it listens',
+  )
+}
+
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+
+function checkTransport({ protocol, hostname }: URL): Finding[] {
+  if (protocol === 'https:' || LOOPBACK.test(hostname)) return []
+  const message = 'keys travel to it unencrypted'
+  return [{ level: 'warn', check: CHECK, message, cure: 'Put TLS in front of it and use https' }]
+}
+
+function checkVersion(theirs: string, ours: string): Finding[] {
+  if (theirs === ours) return []
+  const message = `this command is version ${ours}, the server ${theirs}`
+  return [{ level: 'warn', check: CHECK, message, cure: "Use the command of the server's own version" }]
+}
+
+function checkClock(skewMs: number | undefined): Finding[] {
+  if (skewMs === undefined || Math.abs(skewMs) <= MOST_SKEW_MS) return []
+  const seconds = Math.round(Math.abs(skewMs) / 1000)
+  const message = `its clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this machine's`
+  return [
+    {
+      level: 'warn',
+      check: 'clock',
+      message,
+      cure: 'Set both by NTP; signed requests and sign-in need the time',
+    },
+  ]
+}
+
+function checkReadiness(answer: Answer | Error): Finding[] {
+  if (answer instanceof Error) return [fail('it does not say whether it is ready', "See the server's log")]
+  const ledger = (answer.body?.checks as Json | undefined)?.ledger as Json | undefined
+  if (answer.status !== 200) {
+    const reason =
+      typeof ledger?.reason === 'string' ? `: the ledger cannot be written (${ledger.reason})` : ''
+    return [fail(`it is not ready${reason}`, 'See the disk and permissions of its data folder, and its log')]
+  }
+  const { backlog, dropped, unshippedBytes } = ledger ?? {}
+  if (Number(dropped) > 0)
+    return [
+      fail(`it has lost the records of ${dropped} calls since its start`, 'See the disk of its data folder'),
+    ]
+  if (Number(backlog) > 0 || Number(unshippedBytes) > LARGE_BACKLOG_BYTES)
+    return [
+      {
+        level: 'warn',
+        check: 'journal',
+        message: `${unshippedBytes} bytes of calls wait to be moved into the database`,
+        cure: "See the server's log: the database or the disk does not take them",
+      },
+    ]
+  return [{ level: 'ok', check: CHECK, message: 'it is ready' }]
+}
+
+function refusedKey(message: string): Finding {
+  return { level: 'fail', check: 'key', message, cure: 'Make one with: gatehouse keys create NAME' }
+}
+
+function fail(message: string, cure: string): Finding {
+  return { level: 'fail', check: CHECK, message, cure }
+}
+
+function only(finding: Finding): ExaminedServer {
+  return { findings: [finding] }
+}

@@ -1,0 +1,94 @@
+/** The environment and the runtime: what is misspelt, what slows the server down, what makes it careless. */
+import type { Environment } from '../config/environment.ts'
+import { VARIABLES } from '../config/settings.ts'
+import type { Finding } from './finding.ts'
+
+/** Bun opens this many upstream connections unless told otherwise; `serve` tells it, unless the variable is set already. */
+const CONNECTIONS_VARIABLE = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
+const FEW_CONNECTIONS = 1_000
+const FEW_FILES = 4_096
+const MOST_TYPOS = 3
+
+export function checkVariables(environment: Environment): Finding[] {
+  const unknown = Object.keys(environment).filter(
+    (name) => name.startsWith('GATEHOUSE_') && !Object.hasOwn(VARIABLES, name),
+  )
+  const findings = unknown.map((name): Finding => {
+    const meant = nearest(name, Object.keys(VARIABLES))
+    return {
+      level: 'warn',
+      check: 'variables',
+      message: `${name} is no setting, and nothing reads it`,
+      cure: meant === undefined ? 'Unset it; docs/operations.md lists them all' : `Did you mean ${meant}?`,
+    }
+  })
+  if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+    findings.push({
+      level: 'warn',
+      check: 'variables',
+      message:
+        'NODE_TLS_REJECT_UNAUTHORIZED is 0: anybody on the way can pose as a provider and read its key',
+      cure: 'Unset it; give a certificate of your own with NODE_EXTRA_CA_CERTS',
+    })
+  if (findings.length > 0) return findings
+  return [{ level: 'ok', check: 'variables', message: 'no GATEHOUSE_* variable is misspelt' }]
+}
+
+/** @param openFiles how many this process may have open; undefined where the system does not say */
+export function checkRuntime(
+  environment: Environment,
+  runtime: {
+    readonly version: string
+    readonly pinnedVersion: string
+    readonly openFiles: number | undefined
+  },
+): Finding[] {
+  const { version, pinnedVersion, openFiles } = runtime
+  const findings: Finding[] = [
+    version === pinnedVersion
+      ? { level: 'ok', check: 'runtime', message: `Bun ${version}` }
+      : {
+          level: 'warn',
+          check: 'runtime',
+          message: `this is Bun ${version}; Gatehouse is tested with ${pinnedVersion}`,
+          cure: 'Run it with node_modules/.bin/bun, which npm ci installs',
+        },
+  ]
+  const connections = environment[CONNECTIONS_VARIABLE]
+  if (connections !== undefined && !(Number(connections) >= FEW_CONNECTIONS))
+    findings.push({
+      level: 'warn',
+      check: 'runtime',
+      message: `${CONNECTIONS_VARIABLE} allows few upstream connections at once, and further calls wait`,
+      cure: 'Unset it: the server sets it to 65535 itself',
+    })
+  if (openFiles !== undefined && openFiles < FEW_FILES)
+    findings.push({
+      level: 'warn',
+      check: 'runtime',
+      message: `this process may have ${openFiles} files open, and a call needs two`,
+      cure: 'Raise it: ulimit -n 65536, or LimitNOFILE=65536 in the systemd unit',
+    })
+  return findings
+}
+
+function nearest(name: string, known: readonly string[]): string | undefined {
+  const [best] = known
+    .map((candidate) => ({ candidate, typos: distance(name, candidate) }))
+    .toSorted((a, b) => a.typos - b.typos)
+  return best !== undefined && best.typos <= MOST_TYPOS ? best.candidate : undefined
+}
+
+/** Levenshtein's. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1]
+    for (const [j, other] of [...b].entries()) {
+      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1)
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}

@@ -1,0 +1,227 @@
+/** The whole examination: the server where there is one, and this machine where it is the server's. Changes nothing. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Environment } from '../config/environment.ts'
+import { SettingsError } from '../config/environment.ts'
+import { loadSettings } from '../config/load-settings.ts'
+import { findMasterKeys } from '../config/master-key.ts'
+import { MasterKeyError } from '../config/master-key-variables.ts'
+import type { Settings } from '../config/settings.ts'
+import { readDataFolder } from '../config/settings.ts'
+import { createVault } from '../core/vault.ts'
+import { sandboxAddresses } from '../providers/sandbox.ts'
+import { readServerInfo } from '../store/data-folder.ts'
+import { SealedRows } from '../store/sealed-rows.ts'
+import { checkDataFolder, checkJournal } from './check-data-folder.ts'
+import { checkDatabase, type ExaminedDatabase } from './check-database.ts'
+import { checkGates } from './check-gates.ts'
+import { checkPort } from './check-port.ts'
+import { checkProviders } from './check-providers.ts'
+import { checkServer, type ExaminedServer } from './check-server.ts'
+import { checkRuntime, checkVariables } from './check-variables.ts'
+import { codeOf, type Finding, guard, messageOf } from './finding.ts'
+
+export interface ExamineOptions {
+  readonly environment: Environment
+  /** Of this command. */
+  readonly version: string
+  readonly pinnedRuntime: string
+}
+
+export async function examine(options: ExamineOptions): Promise<readonly Finding[]> {
+  const { environment, version, pinnedRuntime } = options
+  const folder = readDataFolder(environment)
+  const holder = findHolder(folder)
+  const url = environment.GATEHOUSE_URL || holder
+  const runtime = { version: process.versions.bun, pinnedVersion: pinnedRuntime, openFiles: openFileLimit() }
+  const findings = [...checkVariables(environment), ...checkRuntime(environment, runtime)]
+  const server: ExaminedServer =
+    url === undefined
+      ? { findings: [] }
+      : await checkServer({ url, apiKey: environment.GATEHOUSE_API_KEY, version })
+  findings.push(...server.findings)
+  // A command that talks to a server elsewhere has no data folder, nor the providers' keys.
+  const isServersMachine = !environment.GATEHOUSE_URL || existsSync(join(folder, 'gatehouse.db'))
+  if (!isServersMachine) {
+    findings.push(...checkGatesOf(server), {
+      level: 'ok',
+      check: 'machine',
+      message: "this is not the server's: run it there too, for its data folder and its providers",
+    })
+    return findings
+  }
+  return [...findings, ...(await examineMachine(options, { folder, holder, server }))]
+}
+
+interface Machine {
+  readonly folder: string
+  /** The address of the server that uses the folder. */
+  readonly holder: string | undefined
+  readonly server: ExaminedServer
+}
+
+async function examineMachine(
+  { environment }: ExamineOptions,
+  { folder, holder, server }: Machine,
+): Promise<Finding[]> {
+  const findings: Finding[] = []
+  const add = async (check: string, examination: () => Promise<Finding[]> | Finding[]) => {
+    const outcome = await guard(check, examination)
+    findings.push(...('found' in outcome ? outcome.found : [outcome.broken]))
+  }
+  const settings = await readAllSettings(environment, findings)
+  const state = { isServing: holder !== undefined, nowMs: Date.now() }
+  await add('data folder', () => checkDataFolder(folder))
+  await add('journal', () => checkJournal(join(folder, 'journal'), state))
+  const database = await examineDatabase(folder, findings)
+  if (settings !== undefined) {
+    await add('master key', () => checkMasterKey(settings, database.gates !== undefined))
+    if (holder === undefined && settings.port !== 0) await add('port', () => checkPort(settings))
+    const asked = await checkProviders(settings, environment)
+    findings.push(...asked)
+    if (asked.length === 0 && server.configured === undefined) findings.push(NO_PROVIDER)
+  }
+  if (server.gates !== undefined) {
+    findings.push(
+      ...checkGatesOf(server),
+      // Any other server may have been given other keys on purpose.
+      ...(settings === undefined || holder === undefined ? [] : checkAgreement(settings, server)),
+    )
+  } else if (holder === undefined && settings !== undefined && database.gates !== undefined) {
+    // A running server has variables of its own: what it can reach is not to be told from those of this command.
+    const mountable = sandboxAddresses('')
+    const configured = new Map(
+      settings.providers.map(({ id }) => [id, isConfigured(settings, id) || mountable.has(id)]),
+    )
+    findings.push(...checkGates(database.gates, { configured, ownKeys: database.ownKeys }))
+  }
+  return findings
+}
+
+async function examineDatabase(folder: string, findings: Finding[]): Promise<ExaminedDatabase> {
+  const outcome = await guard('database', () => checkDatabase(join(folder, 'gatehouse.db')))
+  if ('found' in outcome) {
+    findings.push(...outcome.found.findings)
+    return outcome.found
+  }
+  findings.push(outcome.broken)
+  return { findings: [], gates: undefined, ownKeys: new Set() }
+}
+
+const NO_PROVIDER: Finding = {
+  level: 'warn',
+  check: 'provider',
+  message: 'no provider has a key here',
+  cure: "Set <PROVIDER>_API_KEY in the server's environment, or: gatehouse provider-keys set PROVIDER",
+}
+
+function checkGatesOf({ gates, configured, ownKeys }: ExaminedServer): Finding[] {
+  if (gates === undefined || configured === undefined || ownKeys === undefined) return []
+  const ready = [...configured].filter(([, isReady]) => isReady).map(([id]) => id)
+  const finding: Finding =
+    ready.length === 0
+      ? { ...NO_PROVIDER, message: 'the server has no key for any provider' }
+      : { level: 'ok', check: 'provider', message: `the server has keys for ${ready.join(', ')}` }
+  return [finding, ...checkGates(gates, { configured, ownKeys })]
+}
+
+/** What is set here and not there came after the server's start, or never reached it. */
+function checkAgreement(settings: Settings, { configured }: ExaminedServer): Finding[] {
+  const missing = settings.providers
+    .filter(({ id }) => isConfigured(settings, id) && configured?.get(id) === false)
+    .map(({ id }) => id)
+  if (missing.length === 0) return []
+  return [
+    {
+      level: 'warn',
+      check: 'provider',
+      message: `the running server has no key for ${missing.join(', ')}, though there is one here`,
+      cure: 'Restart it with these variables; it reads them at its start',
+    },
+  ]
+}
+
+function isConfigured(settings: Settings, id: string): boolean {
+  const provider = settings.providers.find((candidate) => candidate.id === id)
+  const hasAddress = settings.providerBaseUrls.has(id) || provider?.baseUrl !== undefined
+  return settings.providerKeys.has(id) && hasAddress
+}
+
+/** @returns undefined when they cannot be read; why is found then */
+async function readAllSettings(environment: Environment, findings: Finding[]): Promise<Settings | undefined> {
+  try {
+    const settings = await loadSettings(environment)
+    findings.push({
+      level: 'ok',
+      check: 'settings',
+      message: 'every variable and the configuration file are valid',
+    })
+    return settings
+  } catch (error) {
+    if (!(error instanceof SettingsError || error instanceof MasterKeyError)) throw error
+    const cure = 'Correct it: docs/operations.md says how each setting has to be'
+    findings.push({ level: 'fail', check: 'settings', message: messageOf(error), cure })
+    return undefined
+  }
+}
+
+/** @param isReadable whether the database is; one that is not has been found already */
+async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<Finding[]> {
+  const check = 'master key'
+  try {
+    const keys = findMasterKeys(settings)
+    const rows = isReadable ? await SealedRows.open(join(settings.dataFolder, 'gatehouse.db')) : undefined
+    const tallies = (await rows?.tally(keys === undefined ? undefined : createVault(keys))) ?? []
+    await rows?.close()
+    const unopened = tallies.reduce((sum, tally) => sum + tally.unopened, 0)
+    if (unopened > 0)
+      return [
+        {
+          level: 'fail',
+          check,
+          message: `${unopened} stored credentials cannot be decrypted with the master key that is here`,
+          cure: 'Give back the right one, or set those credentials again; gatehouse master-key status counts them',
+        },
+      ]
+    const where = settings.masterKeys.current === undefined ? 'in the data folder' : 'in GATEHOUSE_MASTER_KEY'
+    const message =
+      keys === undefined
+        ? 'there is none yet; it is made with the first credential'
+        : `${where}, and it opens everything`
+    return [{ level: 'ok', check, message }]
+  } catch (error) {
+    // Others may read the file: found with the data folder, cure and all.
+    if (/may read/.test(messageOf(error))) return []
+    return [
+      {
+        level: 'fail',
+        check,
+        message: error instanceof MasterKeyError ? messageOf(error) : `it cannot be read (${codeOf(error)})`,
+        cure: 'Restore it from its copy, and keep it readable by the user that serves',
+      },
+    ]
+  }
+}
+
+/** The address of the server that uses this folder now. */
+function findHolder(folder: string): string | undefined {
+  const info = readServerInfo(folder)
+  if (info === undefined) return undefined
+  try {
+    process.kill(info.pid, 0)
+  } catch (error) {
+    // Of another user, but there.
+    if (codeOf(error) !== 'EPERM') return undefined
+  }
+  return info.url
+}
+
+/** Linux only. */
+function openFileLimit(): number | undefined {
+  try {
+    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return soft === undefined ? undefined : Number(soft)
+  } catch {
+    return undefined
+  }
+}

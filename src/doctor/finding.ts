@@ -1,0 +1,41 @@
+/** What an examination finds. Knows nothing of what is examined. */
+
+export interface Finding {
+  readonly level: 'ok' | 'warn' | 'fail'
+  /** What was looked at: `provider`, `data folder`. */
+  readonly check: string
+  /** One line. Never holds a secret. */
+  readonly message: string
+  /** One line: what to do. Absent: there is nothing to do. */
+  readonly cure?: string
+}
+
+/** The code of the system's or the client's error; its name where it has none. */
+export function codeOf(thrown: unknown): string {
+  const { code, name } = thrown as { code?: unknown; name?: unknown }
+  return typeof code === 'string' ? code : String(name)
+}
+
+/** One line of an error's message, for messages that are known to hold no secret. */
+export function messageOf(thrown: unknown): string {
+  return (thrown instanceof Error ? thrown.message : String(thrown)).replaceAll(/\s+/g, ' ')
+}
+
+/** One check that breaks must not keep the others from being made. */
+export async function guard<Found>(
+  check: string,
+  examine: () => Promise<Found> | Found,
+): Promise<{ readonly found: Found } | { readonly broken: Finding }> {
+  try {
+    return { found: await examine() }
+  } catch (error) {
+    return {
+      broken: {
+        level: 'fail',
+        check,
+        message: `it could not be examined (${messageOf(error)})`,
+        cure: 'Run this as the user that serves, on its machine',
+      },
+    }
+  }
+}

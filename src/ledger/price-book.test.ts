@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Cost } from '../core/cost.ts'
+import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import type { Usage } from '../core/usage.ts'
+import { PriceBook, type PricedCall, type ProviderPricing } from './price-book.ts'
+import type { PriceTable } from './price-table.ts'
+
+const MIDDAY = Date.parse('2026-11-01T12:00:00Z')
+const EVENING = Date.parse('2026-11-01T22:00:00Z')
+const listed = (name: string): ProviderPricing => ({ type: 'listed', name })
+const free: ProviderPricing = { type: 'free' }
+
+const book = new PriceBook({
+  providers: new Map<string, ProviderPricing>([
+    ...['anthropic', 'openai', 'groq', 'deepseek', 'perplexity', 'nowhere'].map(
+      (id) => [id, listed(id)] as const,
+    ),
+    ['gemini', listed('google')],
+    ['bedrock', listed('aws')],
+    ['sandbox', free],
+  ]),
+  declaredPrices: (_account, slug) =>
+    slug === 'mine' ? { input: 250, output: 1000, cachedInput: 25 } : undefined,
+})
+
+function usage(changes: Partial<Usage> = {}): Usage {
+  return { inputTokens: 1000, outputTokens: 100, cachedInputTokens: 0, reasoningTokens: 0, ...changes }
+}
+
+function costOf(target: string | null, changes: Partial<PricedCall> = {}): Cost {
+  return book.costOf({ accountId: DEFAULT_ACCOUNT, target, usage: usage(), at: MIDDAY, ...changes })
+}
+
+describe('a listed model', () => {
+  const rows: readonly (readonly [
+    name: string,
+    target: string,
+    changes: Partial<PricedCall>,
+    microUsd: number | null,
+    status: string,
+  ])[] = [
+    ['by its name', 'openai/gpt-5', {}, 1000 * 1.25 + 100 * 10, 'exact'],
+    ['by its name with a date', 'openai/gpt-5-2025-08-07', {}, 2250, 'exact'],
+    [
+      'with cached input, and reasoning within the output',
+      'openai/gpt-5',
+      { usage: usage({ cachedInputTokens: 400, reasoningTokens: 90 }) },
+      600 * 1.25 + 400 * 0.125 + 100 * 10,
+      'exact',
+    ],
+    [
+      'of a family, by date',
+      'anthropic/claude-opus-4-5-20251101',
+      { usage: usage({ cacheWriteTokens: 0 }) },
+      1000 * 5 + 100 * 25,
+      'exact',
+    ],
+    ['whose cache writes are not told of', 'anthropic/claude-opus-4-5', {}, 1000 * 5 + 100 * 25, 'estimated'],
+    [
+      'whose cache was written to, for minutes or an hour',
+      'anthropic/claude-opus-4-5',
+      { usage: usage({ cachedInputTokens: 100, cacheWriteTokens: 200 }) },
+      Math.round(700 * 5 + 100 * 0.5 + 200 * 6.25 + 100 * 25),
+      'estimated',
+    ],
+    [
+      'below the long context',
+      'gemini/gemini-3-pro-preview',
+      { usage: usage({ inputTokens: 200_000 }) },
+      200_000 * 2 + 100 * 12,
+      'exact',
+    ],
+    [
+      'in the long context',
+      'gemini/gemini-3-pro-preview',
+      { usage: usage({ inputTokens: 200_001, cachedInputTokens: 1 }) },
+      Math.round(200_000 * 4 + 0.4 + 100 * 18),
+      'exact',
+    ],
+    ['by day', 'deepseek/deepseek-chat', {}, 1000 * 0.27 + 100 * 1.1, 'exact'],
+    ['by night', 'deepseek/deepseek-chat', { at: EVENING }, 1000 * 0.135 + 100 * 0.55, 'exact'],
+    ['of a region', 'bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0', {}, 4950, 'estimated'],
+    ['with a fee for each request', 'perplexity/sonar', {}, 1000 + 100 + 12_000, 'estimated'],
+    ['with another price for audio', 'gemini/gemini-2.5-flash', {}, 1000 * 0.3 + 100 * 2.5, 'estimated'],
+    ['for embeddings', 'openai/text-embedding-3-small', { usage: usage({ outputTokens: 0 }) }, 20, 'exact'],
+    ['of a family only', 'deepseek/deepseek-chat-of-tomorrow', {}, 380, 'estimated'],
+    ['whose call broke off', 'openai/gpt-5', { outcome: 'cancelled' }, 2250, 'estimated'],
+    ['whose call failed after it had reported', 'openai/gpt-5', { outcome: 'failed' }, 2250, 'estimated'],
+    ['that reported nothing', 'openai/gpt-5', { usage: null }, null, 'unknown'],
+    ['that failed', 'openai/gpt-5', { usage: null, outcome: 'failed' }, null, 'unknown'],
+    ['that is not listed', 'openai/gpt-nonsense', {}, null, 'unknown'],
+    ['of a provider that is not listed', 'nowhere/model', {}, null, 'unknown'],
+    ['of a provider that is not known', 'unheard-of/model', {}, null, 'unknown'],
+  ]
+  for (const [name, target, changes, microUsd, status] of rows) {
+    test(`${name}: ${target} → ${status}`, () => {
+      const source = status === 'unknown' ? null : expect.stringMatching(/^genai-prices@\d+\.\d+\.\d+$/)
+      expect(costOf(target, changes)).toEqual({ microUsd, status, source } as Cost)
+    })
+  }
+})
+
+test('the sandbox, and a call that asked no upstream, cost nothing, exactly', () => {
+  const nothing: Cost = { microUsd: 0, status: 'exact', source: 'free' }
+  expect(costOf('sandbox/echo')).toEqual(nothing)
+  expect(costOf('sandbox/echo', { usage: null, outcome: 'failed' })).toEqual(nothing)
+  expect(costOf(null, { usage: null })).toEqual(nothing)
+})
+
+test('an owned model costs what was declared, and what it cost then when it is computed again', () => {
+  const call: PricedCall = {
+    accountId: DEFAULT_ACCOUNT,
+    target: 'owned/mine',
+    usage: usage({ cachedInputTokens: 400 }),
+    at: MIDDAY,
+  }
+  const cost = book.costOf(call)
+  expect(cost).toEqual({
+    microUsd: 600 * 2.5 + 400 * 0.25 + 100 * 10,
+    status: 'exact',
+    source: 'owned-model@250/25/1000',
+  })
+  const dearer = new PriceBook({
+    providers: new Map(),
+    declaredPrices: () => ({ input: 9, output: 9, cachedInput: 9 }),
+  })
+  expect(dearer.recompute(call, cost)).toEqual(cost)
+  expect(costOf('owned/other').status).toBe('unknown')
+})
+
+test('a cost from another version of the table is not compared; one that was unknown is', () => {
+  const call: PricedCall = {
+    accountId: DEFAULT_ACCOUNT,
+    target: 'openai/gpt-5',
+    usage: usage(),
+    at: MIDDAY,
+  }
+  const cost = book.costOf(call)
+  expect(book.recompute(call, cost)).toEqual(cost)
+  expect(book.recompute(call, { ...cost, source: 'genai-prices@0.0.1' })).toBeUndefined()
+  expect(book.recompute(call, undefined)).toEqual(cost)
+})
+
+test('the table is loaded when a price is needed, once', () => {
+  let loads = 0
+  const table: PriceTable = {
+    source: 'test@1',
+    find: () => ({ prices: { input_mtok: 1, output_mtok: 2 }, isOwn: true }),
+  }
+  const lazy = new PriceBook({
+    providers: new Map<string, ProviderPricing>([
+      ['openai', listed('openai')],
+      ['sandbox', free],
+    ]),
+    loadTable: () => {
+      loads += 1
+      return table
+    },
+  })
+  const call = { accountId: DEFAULT_ACCOUNT, usage: usage(), at: MIDDAY }
+  lazy.costOf({ ...call, target: 'sandbox/echo' })
+  lazy.costOf({ ...call, target: 'openai/gpt-5', usage: null })
+  expect(loads).toBe(0)
+  lazy.costOf({ ...call, target: 'openai/gpt-5' })
+  lazy.costOf({ ...call, target: 'openai/gpt-5-mini' })
+  expect(loads).toBe(1)
+})
+
+test('whatever is reported, a cost is a whole number from 0 up that grows with each count', () => {
+  const count = fc.nat({ max: 10_000_000 })
+  fc.assert(
+    fc.property(
+      fc.record({
+        inputTokens: count,
+        outputTokens: count,
+        cachedInputTokens: count,
+        reasoningTokens: count,
+      }),
+      fc.constantFrom(
+        'openai/gpt-5',
+        'anthropic/claude-sonnet-4-5',
+        'gemini/gemini-3-pro-preview',
+        'owned/mine',
+      ),
+      (reported, target) => {
+        const { microUsd } = costOf(target, { usage: reported })
+        expect(Number.isSafeInteger(microUsd)).toBe(true)
+        expect(microUsd).toBeGreaterThanOrEqual(0)
+        const more = costOf(target, { usage: { ...reported, outputTokens: reported.outputTokens + 1000 } })
+        expect(more.microUsd ?? 0).toBeGreaterThan(microUsd ?? 0)
+      },
+    ),
+  )
+})

@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test'
+import type { Cost } from '../core/cost.ts'
+import { createCallRecord } from './call-record.fixture.ts'
+import { priceRecords } from './price-records.ts'
+
+const cost: Cost = { microUsd: 7, status: 'exact', source: 'test@1' }
+
+test('every record gets its cost; one that cannot be priced is kept without, and told of once', () => {
+  const failures: unknown[] = []
+  const records = [
+    createCallRecord(),
+    createCallRecord({ target: 'bad/1' }),
+    createCallRecord({ target: 'bad/2' }),
+  ]
+  const costOf = ({ target }: { target: string | null }) => {
+    if (target?.startsWith('bad/')) throw new Error(target)
+    return cost
+  }
+  const priced = priceRecords({ costOf }, records, (error) => failures.push(error))
+  expect(priced.map((record) => record.cost)).toEqual([cost, undefined, undefined])
+  expect(priced.map((record) => record.id)).toEqual(records.map((record) => record.id))
+  expect(failures.map(String)).toEqual(['Error: bad/1'])
+})

@@ -1,0 +1,81 @@
+/**
+ * Keeps the log from growing for ever: deletes calls older than the operator's limit and sums past days up, an hour apart and
+ * a little at a time. Must not know SQL; never waited for by a call.
+ */
+import type { Store } from '../store/open-store.ts'
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+/** Some two milliseconds of the event loop. */
+const ROWS_PER_BATCH = 200
+const PAUSE_MS = 10
+
+export interface RetentionOptions {
+  readonly days: number
+  readonly store: {
+    readonly calls: Pick<Store['calls'], 'deleteBefore'>
+    readonly usage: Pick<Store['usage'], 'rollUpDays'>
+  }
+  /** Brings everything that is journalled into the store. */
+  readonly ship: () => Promise<void>
+  readonly onFailure: (error: unknown) => void
+  /** Default an hour. */
+  readonly intervalMs?: number
+  /** Between batches. Default 10. */
+  readonly pauseMs?: number
+  readonly now?: () => number
+}
+
+export class Retention {
+  readonly #options: RetentionOptions
+  readonly #now: () => number
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #running: Promise<void> | undefined
+  #isStopped = true
+
+  constructor(options: RetentionOptions) {
+    this.#options = options
+    this.#now = options.now ?? Date.now
+  }
+
+  /** The first pass comes after an interval's sixtieth, so that it never competes with a start. */
+  start(): void {
+    this.#isStopped = false
+    this.#schedule((this.#options.intervalMs ?? HOUR_MS) / 60)
+  }
+
+  /** Ends a pass after the batch that it is at. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    await this.#running
+  }
+
+  /** One pass. @returns how many calls were deleted @throws what the store threw */
+  async run(): Promise<number> {
+    // A segment that is shipped again after its calls were deleted would be counted twice: nothing old may be waiting.
+    await this.#options.ship()
+    const { store, days, pauseMs } = this.#options
+    const before = this.#now() - days * DAY_MS
+    let deleted = 0
+    for (;;) {
+      const count = await store.calls.deleteBefore(before, ROWS_PER_BATCH)
+      deleted += count
+      if (count === 0 || this.#isStopped) break
+      await Bun.sleep(pauseMs ?? PAUSE_MS)
+    }
+    if (!this.#isStopped) await store.usage.rollUpDays(this.#now())
+    return deleted
+  }
+
+  #schedule(delayMs: number): void {
+    this.#timer = setTimeout(() => {
+      this.#running = this.run()
+        .then(() => {}, this.#options.onFailure)
+        .finally(() => {
+          if (!this.#isStopped) this.#schedule(this.#options.intervalMs ?? HOUR_MS)
+        })
+    }, delayMs)
+    this.#timer.unref()
+  }
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { encodeTime, joinEncoded, LatencyHistogram, shortenEncoded } from './latency-histogram.ts'
+
+function histogramOf(times: readonly number[]): LatencyHistogram {
+  const histogram = new LatencyHistogram()
+  for (const time of times) histogram.add(time)
+  return histogram
+}
+
+/** Nearest rank, over the times themselves. */
+function exactPercentile(times: readonly number[], share: number): number {
+  const sorted = times.toSorted((left, right) => left - right)
+  return sorted[Math.max(1, Math.ceil(share * sorted.length)) - 1] ?? Number.NaN
+}
+
+const time = fc.oneof(fc.nat({ max: 40 }), fc.nat({ max: 3_000 }), fc.nat({ max: 86_400_000 }))
+const times = fc.array(time, { minLength: 1, maxLength: 300 })
+const share = fc.constantFrom(0, 0.01, 0.5, 0.9, 0.95, 0.99, 1)
+
+test('a percentile is within 2 % and half a millisecond of the exact one', () => {
+  fc.assert(
+    fc.property(times, share, (list, wanted) => {
+      const exact = exactPercentile(list, wanted)
+      const found = histogramOf(list).percentile(wanted) ?? Number.NaN
+      expect(Math.abs(found - exact)).toBeLessThanOrEqual(exact * 0.02 + 0.5 + 1e-6)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('times below 25 ms are exact', () => {
+  for (let exact = 0; exact < 25; exact += 1) expect(histogramOf([exact]).percentile(0.5)).toBe(exact)
+})
+
+test('the sum of two is the histogram of both, joined as text or merged, in any order', () => {
+  fc.assert(
+    fc.property(times, times, (left, right) => {
+      const both = histogramOf([...left, ...right]).encode()
+      const [one, other] = [histogramOf(left).encode(), histogramOf(right).encode()]
+      expect(shortenEncoded(joinEncoded(one, other))).toBe(both)
+      expect(shortenEncoded(joinEncoded(other, one))).toBe(both)
+      expect(shortenEncoded([...left, ...right].map(encodeTime).join(','))).toBe(both)
+      const joined = new LatencyHistogram()
+      joined.addEncoded(`${one},${other}`)
+      expect(joined.encode()).toBe(both)
+      expect(joined.total).toBe(left.length + right.length)
+    }),
+  )
+})
+
+test('nothing has no percentile; the longest times are kept as the longest bucket', () => {
+  expect(histogramOf([]).percentile(0.5)).toBeNull()
+  expect(shortenEncoded(joinEncoded('', ''))).toBe('')
+  expect(histogramOf([Number.NaN, -1]).percentile(1)).toBe(0)
+  expect(histogramOf([Number.MAX_SAFE_INTEGER]).percentile(1)).toBeGreaterThan(86_400_000)
+})

@@ -1,0 +1,118 @@
+/**
+ * Times counted in fixed buckets on a logarithmic scale, so that percentiles of any range come from sums of what was
+ * counted in its parts. Must not know whose times they are.
+ *
+ * Each bucket is 4 % wider than the one before, and its middle stands for what is in it: a percentile is within 2 % of the
+ * exact one (nearest rank), and within half a millisecond more, for the answer is a whole number. As text a histogram is
+ * `bucket:count,bucket:count`; the same bucket may come twice, so that texts joined by a comma are their sum.
+ */
+
+const RELATIVE_ERROR = 0.02
+const GROWTH = (1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR)
+const LOG_GROWTH = Math.log(GROWTH)
+/** The last one ends at eleven days; what is longer counts as that. */
+const BUCKETS = 520
+
+const COLON = 58
+const COMMA = 44
+const ZERO = 48
+
+export class LatencyHistogram {
+  readonly #counts = new Float64Array(BUCKETS)
+  #total = 0
+  /** No bucket outside of these two has been counted. */
+  #lowest = BUCKETS
+  #highest = -1
+
+  get total(): number {
+    return this.#total
+  }
+
+  /** @param timeMs anything below one, and what is no number, counts as 0 */
+  add(timeMs: number): void {
+    this.#count(toBucket(timeMs), 1)
+  }
+
+  /** Adds what `encode` made, or several of them joined by commas. Text that is none is passed over. */
+  addEncoded(text: string): void {
+    let bucket = 0
+    let value = 0
+    for (let index = 0; index < text.length; index += 1) {
+      const code = text.charCodeAt(index)
+      if (code === COLON) {
+        bucket = value
+        value = 0
+      } else if (code === COMMA) {
+        this.#count(bucket, value)
+        value = 0
+      } else value = value * 10 + code - ZERO
+    }
+    if (text.length > 0) this.#count(bucket, value)
+  }
+
+  encode(): string {
+    let text = ''
+    for (let bucket = this.#lowest; bucket <= this.#highest; bucket += 1) {
+      const count = this.#counts[bucket]
+      if (count === 0) continue
+      text += text === '' ? `${bucket}:${count}` : `,${bucket}:${count}`
+    }
+    return text
+  }
+
+  /** The value that this share (0 to 1) of the times does not exceed, in milliseconds; null when there are none. */
+  percentile(share: number): number | null {
+    if (this.#total === 0) return null
+    const rank = Math.max(1, Math.ceil(share * this.#total))
+    let seen = 0
+    for (let bucket = this.#lowest; bucket <= this.#highest; bucket += 1) {
+      seen += this.#counts[bucket] ?? 0
+      if (seen >= rank) return Math.round(toTime(bucket))
+    }
+    return null
+  }
+
+  #count(bucket: number, times: number): void {
+    if (bucket >= BUCKETS || !Number.isSafeInteger(times)) return
+    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + times
+    this.#total += times
+    if (bucket < this.#lowest) this.#lowest = bucket
+    if (bucket > this.#highest) this.#highest = bucket
+  }
+
+  clear(): void {
+    if (this.#highest >= 0) this.#counts.fill(0, this.#lowest, this.#highest + 1)
+    this.#total = 0
+    this.#lowest = BUCKETS
+    this.#highest = -1
+  }
+}
+
+/** A histogram of one time, as text. */
+export function encodeTime(timeMs: number): string {
+  return `${toBucket(timeMs)}:1`
+}
+
+/** Both as one text, in which the same bucket may come twice. */
+export function joinEncoded(left: string, right: string): string {
+  return left === '' || right === '' ? left + right : `${left},${right}`
+}
+
+const scratch = new LatencyHistogram()
+
+/** The same histogram with each bucket once. */
+export function shortenEncoded(text: string): string {
+  scratch.clear()
+  scratch.addEncoded(text)
+  return scratch.encode()
+}
+
+/** Bucket 0 is for less than a millisecond, bucket n for what lies above GROWTH^(n-2) and up to GROWTH^(n-1). */
+function toBucket(timeMs: number): number {
+  if (!(timeMs >= 1)) return 0
+  return Math.min(BUCKETS - 1, 1 + Math.max(0, Math.ceil(Math.log(timeMs) / LOG_GROWTH - 1e-9)))
+}
+
+function toTime(bucket: number): number {
+  return bucket === 0 ? 0 : (2 * GROWTH ** (bucket - 1)) / (GROWTH + 1)
+}

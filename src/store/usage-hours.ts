@@ -1,0 +1,249 @@
+/**
+ * The roll-up of all calls: hour × gate × target × key × class of status × credential. Must not be given a call twice; what
+ * was summed up to a day is marked as changed.
+ */
+import { type CompiledQuery, type DialectAdapter, type Kysely, type RawBuilder, sql } from 'kysely'
+import type { CallRecord } from '../core/call.ts'
+import type { AccountId } from '../core/ids.ts'
+import { encodeTime, joinEncoded, shortenEncoded } from './latency-histogram.ts'
+import type { Schema, UsageTable } from './schema.ts'
+
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
+
+/** Some two tenths of a millisecond of the event loop. */
+const ROWS_PER_STATEMENT = 16
+
+/** Everything of a row but its key and its histograms: what is simply added up. */
+export const COUNTERS = [
+  'calls',
+  'failed',
+  'cancelled',
+  'unreported',
+  'input_tokens',
+  'output_tokens',
+  'cached_input_tokens',
+  'reasoning_tokens',
+  'cache_write_tokens',
+  'cost_micro_usd',
+  'cost_estimated',
+  'cost_unknown',
+] as const satisfies readonly (keyof UsageTable)[]
+
+/**
+ * Each row's place must come once; `database` is the transaction that takes the rows from where they were.
+ * @param between awaited before each statement, so that others get their turn
+ */
+export async function addToHours(
+  database: Kysely<Schema>,
+  rows: readonly UsageTable[],
+  between?: () => Promise<unknown>,
+): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+    await between?.()
+    const some = rows.slice(start, start + ROWS_PER_STATEMENT)
+    const stored = new Map<string, Histograms>()
+    for (const found of await findHistograms(database, some)) stored.set(toPlace(found), found)
+    const joined = some.map((row) => {
+      const before = stored.get(toPlace(row))
+      return {
+        ...row,
+        durations: shortenEncoded(joinEncoded(before?.durations ?? '', row.durations)),
+        first_bytes: shortenEncoded(joinEncoded(before?.first_bytes ?? '', row.first_bytes)),
+      }
+    })
+    await database.executeQuery(compileUpsert(database, joined))
+  }
+  await forgetDays(database, rows)
+}
+
+/** What corrected costs change, given the calls as they were and as they are: to be added to the hours like calls. */
+export function sumCorrections(
+  corrections: readonly { readonly before: CallRecord; readonly after: CallRecord }[],
+): UsageTable[] {
+  return corrections.map(({ before, after }) => {
+    const row = emptyRow(after)
+    const [taken, added] = [emptyRow(before), emptyRow(after)]
+    addCall(taken, before)
+    addCall(added, after)
+    for (const name of COUNTERS) row[name] = added[name] - taken[name]
+    return row
+  })
+}
+
+/** Sums calls up by everything that tells rows of usage apart. */
+export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
+  const rows = new Map<string, UsageTable>()
+  for (const call of calls) {
+    const empty = emptyRow(call)
+    const place = toPlace(empty)
+    const row = rows.get(place) ?? empty
+    rows.set(place, row)
+    addCall(row, call)
+    row.durations = joinEncoded(row.durations, encodeTime(Math.round(call.durationMs)))
+    if (call.firstByteMs !== null) {
+      row.first_bytes = joinEncoded(row.first_bytes, encodeTime(Math.round(call.firstByteMs)))
+    }
+  }
+  return [...rows.values()]
+}
+
+/** Adds rows to sums by place. */
+export function addRows(sums: Map<string, UsageTable>, rows: readonly UsageTable[]): void {
+  for (const row of rows) {
+    const place = toPlace(row)
+    const sum = sums.get(place)
+    if (sum === undefined) {
+      sums.set(place, { ...row })
+      continue
+    }
+    for (const name of COUNTERS) sum[name] += row[name]
+    sum.durations = joinEncoded(sum.durations, row.durations)
+    sum.first_bytes = joinEncoded(sum.first_bytes, row.first_bytes)
+  }
+}
+
+type Place = Pick<
+  UsageTable,
+  'account_id' | 'starts_at' | 'gate_id' | 'target' | 'key_id' | 'status_class' | 'credential'
+>
+
+/** One text for each row of usage, whatever its ids hold: their lengths tell where each ends. */
+function toPlace(place: Place): string {
+  const { account_id, starts_at, gate_id, target, key_id, status_class, credential } = place
+  const lengths = `${gate_id.length} ${target.length} ${key_id.length}`
+  return `${starts_at} ${status_class} ${credential} ${lengths} ${gate_id}${target}${key_id}${account_id}`
+}
+
+function emptyRow(call: CallRecord): UsageTable {
+  return {
+    account_id: call.accountId,
+    starts_at: Math.floor(call.startedAt / HOUR_MS) * HOUR_MS,
+    gate_id: call.gateId,
+    target: call.target ?? '',
+    key_id: call.keyId,
+    status_class: Math.floor(call.status / 100),
+    credential: call.credential ?? '',
+    calls: 0,
+    failed: 0,
+    cancelled: 0,
+    unreported: 0,
+    input_tokens: 0,
+    output_tokens: 0,
+    cached_input_tokens: 0,
+    reasoning_tokens: 0,
+    cache_write_tokens: 0,
+    cost_micro_usd: 0,
+    cost_estimated: 0,
+    cost_unknown: 0,
+    durations: '',
+    first_bytes: '',
+  }
+}
+
+function addCall(row: UsageTable, { usage, cost, outcome }: CallRecord): void {
+  row.calls += 1
+  if (outcome === 'failed') row.failed += 1
+  if (outcome === 'cancelled') row.cancelled += 1
+  if (usage === null) row.unreported += 1
+  row.input_tokens += usage?.inputTokens ?? 0
+  row.output_tokens += usage?.outputTokens ?? 0
+  row.cached_input_tokens += usage?.cachedInputTokens ?? 0
+  row.reasoning_tokens += usage?.reasoningTokens ?? 0
+  row.cache_write_tokens += usage?.cacheWriteTokens ?? 0
+  row.cost_micro_usd += cost?.microUsd ?? 0
+  if (cost?.status === 'estimated') row.cost_estimated += 1
+  if (cost === undefined || cost.status === 'unknown') row.cost_unknown += 1
+}
+
+type Histograms = Place & Pick<UsageTable, 'durations' | 'first_bytes'>
+
+/** Texts of queries are made once: making one costs Kysely more than running it costs SQLite. */
+const texts = new WeakMap<DialectAdapter, QueryTexts>()
+
+interface QueryTexts {
+  /** By the number of rows. */
+  readonly histograms: Map<number, CompiledQuery>
+  readonly upserts: Map<number, CompiledQuery>
+}
+
+/** Each kind of database has its own. */
+function textsFor(database: Kysely<Schema>): QueryTexts {
+  const { adapter } = database.getExecutor()
+  const known = texts.get(adapter) ?? { histograms: new Map(), upserts: new Map() }
+  texts.set(adapter, known)
+  return known
+}
+
+async function findHistograms(
+  database: Kysely<Schema>,
+  places: readonly Place[],
+): Promise<readonly Histograms[]> {
+  const parameters = places.flatMap((place) => [
+    place.account_id,
+    place.starts_at,
+    place.gate_id,
+    place.target,
+    place.key_id,
+    place.status_class,
+    place.credential,
+  ])
+  const { histograms } = textsFor(database)
+  let query = histograms.get(places.length)
+  if (query === undefined) {
+    // Both databases name the columns of such a list column1, column2 and so on.
+    const list = sql.join(places.map(() => sql`(${0}, ${0}, ${0}, ${0}, ${0}, ${0}, ${0})`))
+    query = sql`
+      SELECT hours.account_id, hours.starts_at, hours.gate_id, hours.target, hours.key_id, hours.status_class,
+        hours.credential, hours.durations, hours.first_bytes
+      FROM (VALUES ${list}) AS place
+      CROSS JOIN usage_hours AS hours
+      WHERE hours.account_id = place.column1 AND hours.starts_at = place.column2 AND hours.gate_id = place.column3
+        AND hours.target = place.column4 AND hours.key_id = place.column5 AND hours.status_class = place.column6
+        AND hours.credential = place.column7
+    `.compile(database)
+    histograms.set(places.length, query)
+  }
+  const { rows } = await database.executeQuery<Histograms>({ ...query, parameters })
+  return rows
+}
+
+function compileUpsert(database: Kysely<Schema>, rows: readonly UsageTable[]): CompiledQuery {
+  const { upserts } = textsFor(database)
+  const query =
+    upserts.get(rows.length) ??
+    database
+      .insertInto('usage_hours')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['account_id', 'starts_at', 'gate_id', 'target', 'key_id', 'status_class', 'credential'])
+          .doUpdateSet({
+            ...Object.fromEntries(COUNTERS.map((name) => [name, sumOf(name)])),
+            durations: (eb) => eb.ref('excluded.durations'),
+            first_bytes: (eb) => eb.ref('excluded.first_bytes'),
+          }),
+      )
+      .compile()
+  upserts.set(rows.length, query)
+  return { ...query, parameters: rows.flatMap((row) => Object.values(row)) }
+}
+
+function sumOf(name: (typeof COUNTERS)[number]): RawBuilder<number> {
+  return sql<number>`${sql.ref(`usage_hours.${name}`)} + ${sql.ref(`excluded.${name}`)}`
+}
+
+async function forgetDays(database: Kysely<Schema>, rows: readonly UsageTable[]): Promise<void> {
+  const days = new Map<string, { accountId: AccountId; day: number }>()
+  for (const { account_id, starts_at } of rows) {
+    const day = Math.floor(starts_at / DAY_MS) * DAY_MS
+    days.set(`${day} ${account_id}`, { accountId: account_id, day })
+  }
+  for (const { accountId, day } of days.values()) {
+    await database
+      .deleteFrom('usage_rolled_days')
+      .where('account_id', '=', accountId)
+      .where('starts_at', '=', day)
+      .execute()
+  }
+}

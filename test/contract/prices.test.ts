@@ -1,0 +1,38 @@
+/** Providers whose name in the price table is another one are found there; those of no table have no price. */
+import { expect, test } from 'bun:test'
+import type { Cost } from '../../src/core/cost.ts'
+import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
+import { PriceBook } from '../../src/ledger/price-book.ts'
+import { catalog } from '../../src/providers/catalog.ts'
+import { pricingOf } from '../../src/providers/define.ts'
+
+const book = new PriceBook({
+  providers: new Map(catalog.map((provider) => [provider.id, pricingOf(provider)])),
+})
+
+test.each<[target: string, status: Cost['status']]>([
+  ['openai/gpt-4o', 'exact'],
+  ['azure-openai/gpt-4o', 'estimated'],
+  ['azure-openai/our-deployment', 'unknown'],
+  ['gemini/gemini-2.5-pro', 'exact'],
+  ['vertex/gemini-2.5-pro', 'exact'],
+  ['vertex-anthropic/claude-sonnet-4-5@20250929', 'exact'],
+  ['sandbox/fast', 'exact'],
+  ['our-own-provider/gpt-4o', 'unknown'],
+])('%s is priced: %s', (target, status) => {
+  const usage = {
+    inputTokens: 10,
+    outputTokens: 5,
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
+    cacheWriteTokens: 0,
+  }
+  const cost = book.costOf({
+    accountId: DEFAULT_ACCOUNT,
+    target,
+    usage,
+    at: Date.parse('2026-11-01T12:00:00Z'),
+  })
+  expect(cost.status).toBe(status)
+  if (status === 'unknown') expect(cost.microUsd).toBeNull()
+})

@@ -1,0 +1,407 @@
+/** `gatehouse config`: what is on a server as a file, the difference told, and a server made as the file says. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { chmod, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type RunOptions, runCli } from '../support/run-cli.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+
+const FILE = 'gatehouse.config.yaml'
+
+let work: TemporaryFolder
+let server: Gatehouse
+beforeEach(async () => {
+  work = await createTemporaryFolder()
+  server = await startServer()
+})
+afterEach(async () => {
+  await server.remove()
+  await work.remove()
+})
+
+function startServer(): Promise<Gatehouse> {
+  return startGatehouse({ environment: { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' } })
+}
+
+function environmentOf({ url, key }: Gatehouse): Record<string, string> {
+  return { GATEHOUSE_URL: url, GATEHOUSE_API_KEY: key }
+}
+
+const run = (words: string, options: Partial<RunOptions> & { on?: Gatehouse } = {}) =>
+  runCli(words.split(' '), {
+    folder: work.path,
+    ...options,
+    environment: { ...environmentOf(options.on ?? server), ...options.environment },
+  })
+const write = (text: string) => Bun.write(join(work.path, FILE), text)
+const read = () => Bun.file(join(work.path, FILE)).text()
+
+async function ask(method: string, path: string, body?: object, on = server): Promise<unknown> {
+  const response = await fetch(on.url + path, {
+    method,
+    headers: { authorization: `Bearer ${on.key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  return response.status === 204 ? undefined : await response.json()
+}
+async function gateIds(on = server): Promise<string[]> {
+  const { data } = (await ask('GET', '/v1/gates?limit=200', undefined, on)) as { data: { id: string }[] }
+  return data.map((gate) => gate.id).toSorted()
+}
+
+const TWO_GATES = `version: 1
+gates:
+  - id: brief
+    targets: [{model: sandbox/echo}, {model: openai/gpt-5, weight: 3}]
+    strategy: weighted
+    defaults:
+      temperature: 0
+      instructions: |
+        Be brief.
+        Be kind.
+  - id: plain
+    targets: [{model: sandbox/echo}]
+`
+
+test('pull → push to an empty server → pull gives the same text, whatever the order of creation', async () => {
+  await write(TWO_GATES)
+  expect(await run('config push')).toMatchObject({ exitCode: 0, stderr: '' })
+  await ask('POST', '/v1/gates', { id: 'a', targets: [{ model: 'sandbox/echo', weight: 1 }], maxRetries: 2 })
+  expect(await run('config pull')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('gates 3') })
+  const text = await read()
+  expect(text).toMatch(/^# /)
+  expect(text).not.toMatch(/displayName|hedgeAfterMs|createdAt|weight: 1$/m)
+  const other = await startServer()
+  try {
+    expect(await run('config push', { on: other })).toMatchObject({ exitCode: 0 })
+    expect(await run('config pull --file -', { on: other })).toEqual({
+      exitCode: 0,
+      stdout: text,
+      stderr: '',
+    })
+    expect(await run('config diff', { on: other })).toMatchObject({ exitCode: 0 })
+  } finally {
+    await other.remove()
+  }
+})
+
+test('diff tells field by field what push would do, with exit code 1, and a second push changes nothing', async () => {
+  await write(TWO_GATES)
+  await run('config push')
+  await ask('POST', '/v1/gates', { id: 'only-here', targets: [{ model: 'sandbox/echo' }] })
+  await write(
+    `${TWO_GATES.replace('kind', 'exact').replace('temperature: 0', 'topP: 1')}    maxRetries: 2\n  - id: new\n    targets: [{model: sandbox/echo}]\n`,
+  )
+  const told = await run('config diff')
+  expect(told).toEqual({
+    exitCode: 1,
+    stderr: '',
+    stdout: `~ gate brief
+      defaults.instructions (from line 2 on):
+    -   Be kind.
+    +   Be exact.
+    - defaults.temperature: 0
+    + defaults.topP: 1
+~ gate plain
+    - maxRetries: 0
+    + maxRetries: 2
++ gate new
+    + targets: [{"model":"sandbox/echo"}]
+- gate only-here (only on the server)
+`,
+  })
+  const { changes } = JSON.parse((await run('config diff --json')).stdout)
+  expect(changes).toContainEqual({
+    action: 'update',
+    resource: 'gates',
+    name: 'plain',
+    fields: [{ field: 'maxRetries', from: 0, to: 2 }],
+  })
+  expect(changes.at(-1)).toEqual({ action: 'delete', resource: 'gates', name: 'only-here', fields: [] })
+
+  const dry = await run('config push --dry-run')
+  expect(dry).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Nothing was changed') })
+  expect(await gateIds()).toEqual(['brief', 'only-here', 'plain'])
+  expect(await run('config push')).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('Done: 1 created, 2 changed.'),
+    stderr: expect.stringContaining('--prune'),
+  })
+  expect(await run('config push')).toMatchObject({ exitCode: 0, stdout: 'Nothing to change.\n' })
+  expect(await gateIds()).toEqual(['brief', 'new', 'only-here', 'plain'])
+  expect(await ask('GET', '/v1/gates/brief')).toMatchObject({
+    defaults: { instructions: 'Be brief.\nBe exact.\n', topP: 1 },
+  })
+})
+
+test('what is only on the server goes with --prune and a yes, of the sections that the file has', async () => {
+  await write(TWO_GATES)
+  await run('config push')
+  await write('version: 1\n')
+  expect(await run('config push --prune --yes')).toMatchObject({
+    exitCode: 0,
+    stdout: 'Nothing to change.\n',
+  })
+  await write('version: 1\ngates: []\n')
+  const unasked = await run('config push --prune')
+  expect(unasked).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--yes') })
+  expect(await gateIds()).toEqual(['brief', 'plain'])
+  const pruned = await run('config push --prune --yes --json')
+  expect(JSON.parse(pruned.stdout).changes).toMatchObject([
+    { action: 'delete', status: 'done' },
+    { action: 'delete', status: 'done' },
+  ])
+  expect(await gateIds()).toEqual([])
+})
+
+describe('a file that is wrong changes nothing, and every fault is told with its line', () => {
+  const GOOD = '  - id: good\n    targets: [{model: sandbox/echo}]\n'
+  test.each([
+    ['no version', `gates:\n${GOOD}`, [':1: version is required']],
+    ['another version', `version: 2\ngates:\n${GOOD}`, [':1: version must be 1']],
+    ['an unknown section', `version: 1\ngates:\n${GOOD}gats: []\n`, [':5: gats is not a known field']],
+    ['no YAML', `version: 1\ngates: [\n`, [': is not valid YAML here']],
+    ['a list', '- 1\n', ['the file must be an object']],
+    ['nothing', '', [':1: version is required']],
+    [
+      'faults in several places',
+      `version: 1\ngates:\n${GOOD}  - id: bad id\n    targets:\n      - model: sandbox/echo\n    maxRetries: 9\n`,
+      [':5: gates[1].id must be', ':8: gates[1].maxRetries must be at most 5'],
+    ],
+    [
+      'a target of nobody',
+      `version: 1\ngates:\n${GOOD}  - id: x\n    targets:\n      - model: nobody/x\n      - model: owned/none\n`,
+      [
+        ':7: gates[1].targets[0].model names no provider',
+        ':8: gates[1].targets[1].model names no owned model',
+      ],
+    ],
+    [
+      'an id twice',
+      `version: 1\ngates:\n${GOOD}${GOOD}`,
+      [':5: gates[1].id is in this file already, in line 3'],
+    ],
+    [
+      'what the gateway sets',
+      `version: 1\ngates:\n${GOOD}    createdAt: x\n`,
+      [':5: gates[0].createdAt is set by the gateway'],
+    ],
+    [
+      'a credential',
+      `version: 1\ngates:\n${GOOD}ownedModels:\n  - slug: x\n    credential: planted-secret\n`,
+      [':7: ownedModels[0].credential must not be here', 'gatehouse owned-models update SLUG --credential'],
+    ],
+    [
+      'a secret',
+      `version: 1\ngates:\n${GOOD}webhooks:\n  - url: https://example.com\n    secret: planted-secret\n    events: [budget.exhausted]\n`,
+      [':7: webhooks[0].secret must not be here', 'gatehouse webhooks update ID --secret'],
+    ],
+    [
+      'a key that is no member',
+      `version: 1\ngates:\n${GOOD}    apiKey: planted-secret\n`,
+      [':5: gates[0].apiKey is not a known field'],
+    ],
+    [
+      'a budget of a key',
+      `version: 1\ngates:\n${GOOD}budgets:\n  - keyId: key_1\n    limitUsd: 1\n    period: day\n`,
+      [':6: budgets[0].keyId must not be here'],
+    ],
+  ])('%s', async (_name, text, said) => {
+    await write(text)
+    for (const words of ['config push --prune --yes', 'config diff']) {
+      const ran = await run(words)
+      expect(ran).toMatchObject({ exitCode: 1, stdout: '' })
+      for (const part of said) expect(ran.stderr).toContain(part)
+      expect(ran.stderr).not.toContain('planted')
+    }
+    expect(await gateIds()).toEqual([])
+  })
+})
+
+test('pull replaces what it wrote, keeps its mode, and does not write over another file', async () => {
+  await run('config pull')
+  await chmod(join(work.path, FILE), 0o640)
+  await ask('POST', '/v1/gates', { id: 'a', targets: [{ model: 'sandbox/echo' }] })
+  expect(JSON.parse((await run('config pull --json')).stdout)).toMatchObject({ file: FILE, gates: 1 })
+  expect((await stat(join(work.path, FILE))).mode & 0o777).toBe(0o640)
+  await write('providers: []\n')
+  expect(await run('config pull')).toMatchObject({
+    exitCode: 5,
+    stderr: expect.stringContaining('not written over'),
+  })
+  expect(await read()).toBe('providers: []\n')
+})
+
+test('a file that is not there, or a server that is not, is told with the way out', async () => {
+  for (const words of ['config push', 'config diff'])
+    expect(await run(words)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--file') })
+  await write(TWO_GATES)
+  await server.stop()
+  expect(await run('config push')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('running') })
+})
+
+test('push stops at the first refusal and tells what was done and what was not', async () => {
+  await write(`version: 1\ngates:\n${['a', 'b', 'c'].map(plainGate).join('')}`)
+  // A server that refuses what the file cannot know: the second creation.
+  let creations = 0
+  const front = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      if (request.method === 'POST' && ++creations === 2)
+        return Response.json({ error: 'conflict', message: 'Taken.' }, { status: 409 })
+      const { pathname, search } = new URL(request.url)
+      return await fetch(`${server.url}${pathname}${search}`, {
+        method: request.method,
+        headers: request.headers,
+        ...(request.body === null ? {} : { body: await request.arrayBuffer() }),
+      })
+    },
+  })
+  try {
+    const environment = { GATEHOUSE_URL: front.url.href }
+    const ran = await run('config push --json', { environment })
+    expect(ran.exitCode).toBe(5)
+    expect(JSON.parse(ran.stdout).changes).toMatchObject([
+      { name: 'a', status: 'done' },
+      { name: 'b', status: 'failed' },
+      { name: 'c', status: 'not done' },
+    ])
+    expect(JSON.parse(ran.stderr)).toMatchObject({ message: expect.stringContaining('at the gate b') })
+    const again = await run('config push', { environment })
+    expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Done: 2 created.') })
+    expect(await gateIds()).toEqual(['a', 'b', 'c'])
+  } finally {
+    await front.stop(true)
+  }
+})
+
+function plainGate(id: string): string {
+  return `  - id: ${id}\n    targets: [{model: sandbox/echo}]\n`
+}
+
+test('it works on a local data folder too, and reads the file from standard input', async () => {
+  const folder = await createTemporaryFolder()
+  const environment = { GATEHOUSE_DATA_DIR: folder.path, GATEHOUSE_URL: '', GATEHOUSE_API_KEY: '' }
+  const pushed = await run('config push --file -', { environment, input: TWO_GATES })
+  expect(pushed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Done: 2 created.') })
+  expect((await run('config diff --file -', { environment, input: TWO_GATES })).exitCode).toBe(0)
+  await folder.remove()
+})
+
+const WITH_BUDGETS = `version: 1
+gates:
+  - id: house
+    targets: [{model: sandbox/echo}]
+budgets:
+  - gateId: house
+    limitUsd: 5
+    period: month
+  - gateId: house
+    limitTokens: 1000
+    period: day
+    name: daily
+webhooks:
+  - url: https://example.com/hook
+    events: [budget.threshold, budget.exhausted]
+`
+
+test('budgets of gates and webhooks are kept too, by what they are for, and no secret is shown', async () => {
+  await write(WITH_BUDGETS)
+  const pushed = await run('config push')
+  expect(pushed).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('Done: 4 created.'),
+    stderr: expect.stringMatching(
+      /has a secret that nobody knows.*gatehouse webhooks update wh_\w+ --secret/,
+    ),
+  })
+  expect(await run('config push')).toMatchObject({ exitCode: 0, stdout: 'Nothing to change.\n' })
+  const { data } = (await ask('GET', '/v1/keys')) as { data: { id: string }[] }
+  await ask('POST', '/v1/budgets', { keyId: data[0]?.id, limitTokens: 1, period: 'total' })
+  const pulled = await run('config pull')
+  expect(pulled.stderr).toContain('1 budgets of keys are left out')
+  const text = await read()
+  expect(text).not.toContain('key_')
+  const other = await startServer()
+  try {
+    await run('config push', { on: other })
+    expect((await run('config pull --file -', { on: other })).stdout).toBe(text)
+  } finally {
+    await other.remove()
+  }
+  await write(text.replace('limitUsd: 5', 'limitUsd: 6').replace('- budget.threshold', '- provider.degraded'))
+  expect(await run('config push')).toMatchObject({ stdout: expect.stringContaining('Done: 2 changed.') })
+  await write('version: 1\ngates: []\nbudgets: []\nwebhooks: []\n')
+  expect(await run('config push --prune --yes')).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('Done: 4 deleted.'),
+  })
+  const kept = (await ask('GET', '/v1/budgets')) as { data: object[] }
+  expect(kept.data).toMatchObject([{ gateId: null, limitTokens: 1 }])
+})
+
+test('a budget names a gate that is there, and two that are alike are two', async () => {
+  await write(`${WITH_BUDGETS}  - url: https://example.com/hook\n    events: [budget.exhausted]\n`)
+  expect(await run('config push')).toMatchObject({ stdout: expect.stringContaining('Done: 5 created.') })
+  expect(await run('config push')).toMatchObject({ stdout: 'Nothing to change.\n' })
+  await write(WITH_BUDGETS.replaceAll('gateId: house', 'gateId: none'))
+  expect(await run('config push')).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: expect.stringContaining(`${FILE}:6: budgets[0].gateId names no gate`),
+  })
+})
+
+const OWNED = `version: 1
+ownedModels:
+  - slug: house-llama
+    dialect: openai-chat
+    baseUrl: http://127.0.0.1:9/v1
+    upstreamModelId: llama
+    pricingInput: 10
+    pricingOutput: 20
+gates:
+  - id: house
+    targets: [{model: owned/house-llama}]
+`
+
+test('owned models are made before gates and deleted after them; their credentials come from variables', async () => {
+  await write(OWNED)
+  const withoutCredential = await run('config push')
+  expect(withoutCredential).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('OWNED_MODEL_HOUSE_LLAMA_CREDENTIAL'),
+  })
+  expect(await gateIds()).toEqual([])
+  const environment = { OWNED_MODEL_HOUSE_LLAMA_CREDENTIAL: 'planted-credential' }
+  const pushed = await run('config push', { environment })
+  expect(pushed).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('Done: 2 created.'),
+    stderr: expect.stringContaining('owned model house-llama: '),
+  })
+  expect(await run('config push')).toMatchObject({ exitCode: 0, stdout: 'Nothing to change.\n' })
+  await run('config pull')
+  const text = await read()
+  expect(text + pushed.stdout + pushed.stderr).not.toContain('planted')
+  const other = await startServer()
+  try {
+    await run('config push', { on: other, environment })
+    expect((await run('config pull --file -', { on: other })).stdout).toBe(text)
+  } finally {
+    await other.remove()
+  }
+  await write(text.replace('http://127.0.0.1:9/v1', 'http://127.0.0.1:10/v1'))
+  expect(await run('config push')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('ownedModels[0].baseUrl cannot be changed'),
+  })
+  await write(text.replace('pricingInput: 10', 'pricingInput: 11'))
+  expect(await run('config push')).toMatchObject({ stdout: expect.stringContaining('Done: 1 changed.') })
+  await write('version: 1\nownedModels: []\ngates: []\n')
+  expect(await run('config push --prune --yes')).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('Done: 2 deleted.'),
+  })
+})

@@ -1,0 +1,207 @@
+/** `gatehouse doctor` on the server's machine: each thing that can be wrong is made wrong, and has to be found. */
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { chmod, mkdir, open, stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { type Examined, examine as examineWith, found } from '../support/examine.ts'
+import { runCli } from '../support/run-cli.ts'
+import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+
+let folder: TemporaryFolder
+beforeEach(async () => {
+  folder = await createTemporaryFolder()
+  // Where tests run as root, a umask may be anything.
+  await chmod(folder.path, 0o700)
+})
+afterEach(() => folder.remove())
+const examine = (environment: Readonly<Record<string, string>> = {}): Promise<Examined> =>
+  examineWith({ GATEHOUSE_DATA_DIR: folder.path, ...environment })
+
+const gate = (...words: string[]) =>
+  runCli(['gates', ...words], { environment: { GATEHOUSE_DATA_DIR: folder.path } })
+
+test('a new machine: nothing fails, nothing is made, and a person can read it', async () => {
+  const missing = join(folder.path, 'not', 'yet')
+  const examined = await examine({ GATEHOUSE_DATA_DIR: missing })
+  expect(examined.exitCode).toBe(0)
+  expect(found(examined, 'data folder', 'ok')).toContain('serve makes it')
+  expect(found(examined, 'provider', 'warn')).toContain('_API_KEY')
+  expect(stat(missing)).rejects.toThrow()
+  const { stdout } = await runCli(['doctor'], {
+    environment: { GATEHOUSE_DATA_DIR: missing, GATEHOUSE_PORT: '0' },
+  })
+  expect(stdout).toMatch(/^warn {2}provider {5}no provider has a key here\n {19}→ Set /m)
+  expect(stdout).toMatch(/\d+ ok, 1 to look at, 0 failed\n$/)
+})
+
+describe('variables and runtime', () => {
+  test('misspelt, careless and slow ones are named', async () => {
+    const examined = await examine({
+      GATEHOUSE_PROT: '1',
+      GATEHOUSE_SOMETHING_ELSE: 'planted',
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      BUN_CONFIG_MAX_HTTP_REQUESTS: '256',
+    })
+    const variables = found(examined, 'variables', 'warn')
+    expect(variables).toContain(
+      'GATEHOUSE_PROT is no setting, and nothing reads it → Did you mean GATEHOUSE_PORT?',
+    )
+    expect(variables).toContain('GATEHOUSE_SOMETHING_ELSE')
+    expect(variables).toContain('NODE_TLS_REJECT_UNAUTHORIZED')
+    expect(found(examined, 'runtime', 'warn')).toContain('BUN_CONFIG_MAX_HTTP_REQUESTS')
+    expect(examined.said).not.toContain('planted')
+    expect(examined.exitCode).toBe(0)
+  })
+
+  test.each([
+    [{ GATEHOUSE_PORT: 'planted' }, 'GATEHOUSE_PORT'],
+    [{ GATEHOUSE_MASTER_KEY: 'planted' }, 'GATEHOUSE_MASTER_KEY'],
+    [{ GATEHOUSE_CONFIG: '/does/not/exist.yaml' }, 'GATEHOUSE_CONFIG'],
+  ] as [Record<string, string>, string][])('%p stops the start, and is told', async (environment, name) => {
+    const examined = await examine(environment)
+    expect(found(examined, 'settings', 'fail')).toContain(name)
+  })
+
+  test('too few open files are told', async () => {
+    const { PATH = '', HOME = '' } = process.env
+    const child = Bun.spawn(['sh', '-c', 'ulimit -n 512 && exec "$0" src/main.ts doctor', process.execPath], {
+      env: { PATH, HOME, GATEHOUSE_DATA_DIR: folder.path, GATEHOUSE_PORT: '0' },
+      stdout: 'pipe',
+    })
+    const said = await new Response(child.stdout).text()
+    if (process.platform === 'linux') expect(said).toContain('512 files')
+  })
+})
+
+describe('the data folder', () => {
+  test('that is a file fails', async () => {
+    const path = join(folder.path, 'file')
+    await Bun.write(path, '')
+    const examined = await examine({ GATEHOUSE_DATA_DIR: path })
+    expect(found(examined, 'data folder', 'fail')).toContain(`${path} is not a folder`)
+    const below = await examine({ GATEHOUSE_DATA_DIR: join(path, 'data') })
+    expect(found(below, 'data folder', 'fail')).toContain('cannot be made')
+  })
+
+  test.skipIf(process.getuid?.() === 0)('that cannot be written fails', async () => {
+    await chmod(folder.path, 0o500)
+    const examined = await examine()
+    await chmod(folder.path, 0o700)
+    expect(found(examined, 'data folder', 'fail')).toContain('EACCES')
+  })
+
+  test('that others may write in, or whose files they may read, is told with the command', async () => {
+    await gate('list')
+    await chmod(folder.path, 0o777)
+    await chmod(join(folder.path, 'gatehouse.db'), 0o644)
+    const examined = await examine()
+    const said = found(examined, 'data folder', 'warn')
+    expect(said).toContain(`chmod 700 ${folder.path}`)
+    expect(said).toContain(`chmod 600 ${join(folder.path, 'gatehouse.db')}`)
+  })
+
+  test('with a journal that waits, or is damaged, is told', async () => {
+    const journal = join(folder.path, 'journal')
+    await mkdir(journal)
+    await Bun.write(join(journal, '000000000001.journal.damaged'), 'x')
+    const file = await open(join(journal, '000000000002.journal'), 'w')
+    await file.truncate(65 * 1024 * 1024)
+    await file.close()
+    const said = found(await examine(), 'journal', 'warn')
+    expect(said).toContain('65.0 MiB in 1 segments')
+    expect(said).toContain('1 segments hold lines')
+  })
+})
+
+describe('the database', () => {
+  test('that is none fails', async () => {
+    await Bun.write(
+      join(folder.path, 'gatehouse.db'),
+      'not a database, but as long as a header would be, and more of it',
+    )
+    const examined = await examine()
+    expect(found(examined, 'database', 'fail')).toMatch(/damaged.*backup/)
+  })
+
+  test('that is damaged in the middle fails', async () => {
+    for (const id of ['a', 'b']) await gate('create', id, '--target', 'sandbox/echo')
+    const path = join(folder.path, 'gatehouse.db')
+    const file = await open(path, 'r+')
+    const { size } = await file.stat()
+    await file.write(Buffer.alloc(size - 8192, 0x5a), 0, size - 8192, 8192)
+    await file.close()
+    expect(found(await examine(), 'database', 'fail')).toMatch(/damaged.*backup/)
+  })
+
+  test('that a newer version has written fails', async () => {
+    await gate('list')
+    const database = new Database(join(folder.path, 'gatehouse.db'))
+    database.run("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999_later', '')")
+    database.close()
+    expect(found(await examine(), 'database', 'fail')).toContain('9999_later')
+  })
+})
+
+describe('the master key', () => {
+  beforeEach(async () => {
+    const set = await runCli(['provider-keys', 'set', 'sandbox'], {
+      environment: { GATEHOUSE_DATA_DIR: folder.path },
+      input: 'sk-planted-0123456789',
+    })
+    expect(set.exitCode).toBe(0)
+  })
+  const path = () => join(folder.path, 'master.key')
+
+  test('that is well is told, and shown by nothing', async () => {
+    const examined = await examine()
+    expect(found(examined, 'master key', 'ok')).toContain('opens everything')
+    const key = (await Bun.file(path()).text()).split('\n').find((line) => /^[0-9a-f]{64}$/.test(line)) ?? '?'
+    expect(examined.said).not.toContain(key)
+    expect(examined.said).not.toContain('planted')
+  })
+
+  test('that others may read fails with the command', async () => {
+    await chmod(path(), 0o644)
+    expect(found(await examine(), 'master key', 'fail')).toContain(`chmod 600 ${path()}`)
+  })
+
+  test('that is another one, or holds none, fails', async () => {
+    const other = await examine({ GATEHOUSE_MASTER_KEY: 'c0ffee00'.repeat(8) })
+    expect(found(other, 'master key', 'fail')).toContain('1 stored credentials cannot be decrypted')
+    expect(other.said).not.toContain('c0ffee')
+    await Bun.write(path(), 'planted\n')
+    const broken = await examine()
+    expect(found(broken, 'master key', 'fail')).toContain(path())
+    expect(broken.said).not.toContain('planted')
+  })
+})
+
+test('a port that another program has fails, unless it is port 0', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => taken.once('listening', resolve))
+  const { port } = taken.address() as { port: number }
+  const examined = await examine({ GATEHOUSE_PORT: String(port) })
+  taken.close()
+  expect(found(examined, 'port', 'fail')).toMatch(/EADDRINUSE.*GATEHOUSE_PORT/)
+  const elsewhere = await examine({ GATEHOUSE_PORT: String(port), GATEHOUSE_HOST: '192.0.2.1' })
+  expect(found(elsewhere, 'port', 'fail')).toMatch(/GATEHOUSE_HOST/)
+})
+
+test('gates whose targets nobody can answer fail, and those with another target are told', async () => {
+  await gate('create', 'well', '--target', 'sandbox/echo')
+  await gate('create', 'half', '--target', 'openai/gpt-5', '--target', 'sandbox/echo')
+  await gate('create', 'dead', '--target', 'openai/gpt-5')
+  const database = new Database(join(folder.path, 'gatehouse.db'))
+  database.run(`UPDATE gates SET targets = '[{"model":"gone/x"}]' WHERE id = 'well'`)
+  database.close()
+  const examined = await examine()
+  expect(found(examined, 'gates', 'warn')).toContain('half: openai/gpt-5 has no key')
+  expect(found(examined, 'gates', 'fail')).toMatch(/dead: openai\/gpt-5 has no key.*provider-keys set openai/)
+  expect(found(examined, 'gates', 'fail')).toContain('well: gone/x names a provider that is not known')
+  await runCli(['provider-keys', 'set', 'openai'], {
+    environment: { GATEHOUSE_DATA_DIR: folder.path },
+    input: 'sk-own-0123456789',
+  })
+  expect(found(await examine(), 'gates', 'fail')).not.toContain('openai')
+})

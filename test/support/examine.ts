@@ -1,0 +1,38 @@
+/** Runs `gatehouse doctor` as a program reads it, and looks into what it found. It must not import anything from src/. */
+import { expect } from 'bun:test'
+import { runCli } from './run-cli.ts'
+
+interface Finding {
+  readonly level: string
+  readonly check: string
+  readonly message: string
+  readonly cure?: string
+}
+export interface Examined {
+  readonly exitCode: number
+  readonly findings: readonly Finding[]
+  readonly said: string
+}
+
+/** What holds of every examination is expected here. */
+export async function examine(environment: Readonly<Record<string, string>>): Promise<Examined> {
+  const { exitCode, stdout, stderr } = await runCli(['doctor', '--json'], {
+    environment: { GATEHOUSE_PORT: '0', ...environment },
+  })
+  expect(stderr).toBe('')
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] }
+  expect(exitCode).toBe(findings.some(({ level }) => level === 'fail') ? 1 : 0)
+  for (const { level, cure, message } of findings) {
+    expect(`${message}${cure ?? ''}`).not.toContain('\n')
+    if (level !== 'ok') expect(cure).toBeString()
+  }
+  return { exitCode, findings, said: stdout }
+}
+
+/** One line each: `message → cure`. */
+export function found({ findings }: Examined, check: string, level: string): string {
+  return findings
+    .filter((finding) => finding.check === check && finding.level === level)
+    .map(({ message, cure }) => `${message} → ${cure}`)
+    .join('\n')
+}

@@ -1,0 +1,34 @@
+/** Runs one command of the real program to its end, without a terminal. It must not import anything from src/. */
+import { resolve } from 'node:path'
+
+const PROGRAM = resolve(import.meta.dir, '../../src/main.ts')
+
+export interface Ran {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  readonly environment: Readonly<Record<string, string>>
+  readonly input?: string
+  /** The folder that it runs in; the repository by default. */
+  readonly folder?: string
+}
+
+export async function runCli(words: readonly string[], options: RunOptions): Promise<Ran> {
+  const { PATH = '', HOME = '' } = process.env
+  const child = Bun.spawn([process.execPath, PROGRAM, ...words], {
+    cwd: options.folder ?? resolve(import.meta.dir, '../..'),
+    env: { PATH, HOME, ...options.environment },
+    stdin: new Blob([options.input ?? '']),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { exitCode, stdout, stderr }
+}

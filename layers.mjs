@@ -24,7 +24,10 @@ export const layers = {
     may: ['core', 'contract', 'providers'],
     does: 'settings from the environment and the configuration file, checked once',
   },
-  telemetry: { may: ['core'], does: 'logs' },
+  telemetry: {
+    may: ['core', 'gateway'],
+    does: 'logs, metrics and traces: what operators see of calls, and never what is in them',
+  },
   admin: {
     may: ['core', 'contract', 'wire', 'providers', 'store', 'cluster', 'gateway', 'identity', 'webhooks'],
     does: 'control-plane HTTP, one file per resource',

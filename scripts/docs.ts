@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { layers, roots } from '../layers.mjs'
 import { conformanceTexts } from './conformance/conformance-texts.ts'
 import { layerTableText, replaceBetweenMarkers } from './layer-table.ts'
+import { METRICS_PAGE, metricsPage } from './metrics-page.ts'
 
 const HOUSE = join(import.meta.dir, '..')
 const DOCUMENTS = ['CONTRIBUTING.md', 'docs/architecture.md']
@@ -24,7 +25,13 @@ for (const [path, text] of conformance.files) {
   if (conformance.faults.length === 0)
     await renew(path, await read(path), text, 'it is not what the probes in scripts/conformance/ find')
 }
-console.log(`documents: ${DOCUMENTS.length + conformance.files.size} read, ${faults} faults`)
+await renew(
+  METRICS_PAGE,
+  await read(METRICS_PAGE),
+  metricsPage(),
+  'it is not what src/telemetry/metric-list.ts says',
+)
+console.log(`documents: ${DOCUMENTS.length + conformance.files.size + 1} read, ${faults} faults`)
 if (faults > 0) process.exitCode = 1
 
 async function read(path: string): Promise<string> {

@@ -37,12 +37,15 @@ import { PriceBook, type PricedCall } from './ledger/price-book.ts'
 import { priceRecords, toPricedCall } from './ledger/price-records.ts'
 import { Retention } from './ledger/retention.ts'
 import { Shipper } from './ledger/shipper.ts'
+import { shipperLagSeconds } from './ledger/shipper-lag.ts'
 import { catalog } from './providers/catalog.ts'
 import { type Provider, pricingOf } from './providers/define.ts'
 import { type AddressOf, createRouter } from './server.ts'
+import { AuditRetention } from './store/audit-retention.ts'
 import { lockDataFolder } from './store/data-folder.ts'
 import { openStore, type Store } from './store/open-store.ts'
 import type { Log } from './telemetry/log.ts'
+import { startTelemetry, type Telemetry } from './telemetry/start-telemetry.ts'
 import { AddressGuard, AddressRefusedError, type ResolveHost } from './upstream/address-guard.ts'
 import { Deadlines } from './upstream/deadlines.ts'
 import { TrustedHosts } from './upstream/trusted-hosts.ts'
@@ -56,6 +59,8 @@ export interface Gatehouse {
   readonly gates: GateRegistry
   /** Every path of the gateway; the same in a server and in the command line's own process. */
   handle(request: Request, addressOf?: AddressOf): Promise<Response>
+  /** For a listener of its own; undefined where `handle` serves it, or nobody does. */
+  readonly metrics: Telemetry['metrics']
   /** Ends every wait for an upstream, so that open calls fail in their own dialect now rather than later. */
   cutOff(): void
   /** Flushes everything and gives the data folder back. */
@@ -71,6 +76,8 @@ export interface ComposeOptions {
   readonly plans?: PlansSection | undefined
   /** The operating system's when absent. */
   readonly resolveHost?: ResolveHost
+  /** Metrics, traces and the access log, as the settings say; a server has them, and the command line has not. */
+  readonly hasTelemetry?: boolean
 }
 
 /** @throws DataFolderInUseError, NewerDatabaseError or MigrationFailedError: there is no serving then */
@@ -80,6 +87,7 @@ export async function composeGatehouse({
   knownAddresses,
   plans: plansSection,
   resolveHost,
+  hasTelemetry = false,
 }: ComposeOptions): Promise<Gatehouse> {
   // Before anything is opened: a setting that is wrong leaves nothing behind.
   const trustedHosts = new TrustedHosts(settings.trustedHosts)
@@ -113,6 +121,12 @@ export async function composeGatehouse({
     (records, pauseMs) => store.calls.insertMany(priceRecords(prices, records, reportPricing), pauseMs),
     { report },
   )
+  const auditRetention = new AuditRetention({
+    days: settings.auditRetentionDays,
+    auditLog: store.auditLog,
+    onFailure: (error) => log.error({ err: error }, 'old rows of the audit log could not be deleted'),
+  })
+  auditRetention.start()
   const closing = new AbortController()
   const past = { segments: journal.closed.list(), nowMs: steadyClock.now(), signal: closing.signal }
   const loading = keepLoading({
@@ -137,6 +151,7 @@ export async function composeGatehouse({
     ship: () => shipper.ship(),
     onFailure: (error) => log.error({ err: error }, 'old calls could not be deleted; tried again in an hour'),
   })
+  const telemetry = hasTelemetry ? await openTelemetry(settings, { log, journal, health }) : undefined
   const deadlines = new Deadlines()
   const providers = reachableProviders(settings, knownAddresses ?? new Map())
   const ports: PipelinePorts = {
@@ -156,6 +171,7 @@ export async function composeGatehouse({
     timeouts: settings.timeouts,
     keepAliveMs: settings.keepAliveMs,
     bodyLimits: { maxBodyBytes: settings.maxBodyBytes, bodyTimeoutMs: settings.bodyTimeoutMs },
+    observer: telemetry?.observer,
     reportFailure: (error, callId) => logFailure(log, error, callId),
   }
 
@@ -172,6 +188,7 @@ export async function composeGatehouse({
       keys,
       providerKeys,
       calls: store.calls,
+      auditLog: store.auditLog,
       accounts: store.accounts,
       members: store.members,
       invitations: store.invitations,
@@ -201,13 +218,16 @@ export async function composeGatehouse({
       providers: settings.providers.map((provider) => describeProvider(provider, settings, providers)),
       authenticate: (headers) => authenticate(ports, headers),
       testGate: (caller, gate) => testGate(ports, caller, gate),
+      onAnswered: telemetry?.noteControlRequest,
       onFailure: (error, requestId) => logFailure(log, error, requestId),
     })
   }
 
+  const hasOwnPort = settings.telemetry.metrics?.port !== undefined
   return {
     keys,
     gates,
+    metrics: hasOwnPort ? telemetry?.metrics : undefined,
     handle: createRouter({
       dataPlane: createDataPlane(ports),
       controlPlane: () => {
@@ -216,12 +236,15 @@ export async function composeGatehouse({
       },
       clientAddressHeader: settings.users.clientAddressHeader,
       version: VERSION,
+      metrics: hasOwnPort ? undefined : telemetry?.metrics,
       readiness: () => readiness(journal.state()),
     }),
     cutOff: () => deadlines.expireAll(),
     async close() {
+      await telemetry?.close()
       await keys.close()
       await providerKeys.close()
+      await auditRetention.stop()
       closing.abort()
       await loading
       await retention.stop()
@@ -348,6 +371,25 @@ async function probe(ports: PipelinePorts, model: OwnedModel): Promise<ProbeResu
   if (upstream === undefined)
     return { status: 'unreachable', latencyMs: 0, detail: 'It is not registered any more.' }
   return await probeOwnedModel(ports, model, upstream)
+}
+
+interface Watched {
+  readonly log: Log
+  readonly journal: Journal
+  readonly health: TargetHealth
+}
+
+function openTelemetry(settings: Settings, { log, journal, health }: Watched): Promise<Telemetry> {
+  return startTelemetry(settings.telemetry, {
+    log,
+    version: VERSION,
+    providerNames: new Map(settings.providers.map(({ id, telemetryName }) => [id, telemetryName ?? id])),
+    sources: {
+      journal: () => journal.state(),
+      shipperLag: () => shipperLagSeconds(journal.closed),
+      openBreakers: () => Array.from(health.notWell(), (key) => readHealthKey(key).target),
+    },
+  })
 }
 
 function reachableProviders(

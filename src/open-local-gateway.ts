@@ -7,6 +7,7 @@ import { generateApiKey } from './core/api-key.ts'
 import { DEFAULT_ACCOUNT } from './core/ids.ts'
 import { sandboxAddresses, sandbox as sandboxProvider } from './providers/sandbox.ts'
 import { startSandbox } from './sandbox/start-sandbox.ts'
+import { operatorOrigin, withOrigin } from './store/change-origin.ts'
 import { DataFolderInUseError } from './store/data-folder.ts'
 import { createLog } from './telemetry/log.ts'
 
@@ -30,7 +31,7 @@ export async function openLocalGateway(environment: Environment): Promise<LocalG
   const key = generateApiKey()
   gatehouse.keys.addEphemeral(key, { accountId: DEFAULT_ACCOUNT, name: 'command line' })
   return {
-    send: (request) => gatehouse.handle(request),
+    send: (request) => withOrigin(operatorOrigin, () => gatehouse.handle(request)),
     apiKey: key.reveal(),
     async close() {
       await gatehouse.close()

@@ -9,8 +9,11 @@ import type { Environment } from './config/environment.ts'
 import { findMasterKeys, masterKeyPath } from './config/master-key.ts'
 import { generateMasterKey, readMasterKeyFile, replaceMasterKeyFile } from './config/master-key-file.ts'
 import { readSettings, type Settings } from './config/settings.ts'
+import { DEFAULT_ACCOUNT } from './core/ids.ts'
+import type { Secret } from './core/secret.ts'
 import { createVault, masterKeyIdOf } from './core/vault.ts'
 import { lockFile } from './store/file-lock.ts'
+import { recordLocalChange } from './store/record-local-change.ts'
 import { SealedRows, type SealedTally } from './store/sealed-rows.ts'
 
 export async function masterKeyStatus(environment: Environment): Promise<MasterKeyStatus> {
@@ -46,6 +49,8 @@ async function rotate(settings: Settings, rows: SealedRows | undefined): Promise
 
   const keys = findMasterKeys(settings)
   if (keys === undefined) throw new Error('The master key has gone.')
+  // Before anything is encrypted: killed earlier than this, the rotation is unfinished, and finishing it is written down.
+  await recordRotation(settings, status, keys)
   const vault = createVault(keys)
   let encryptedAnew = 0
   let changed: number
@@ -56,6 +61,22 @@ async function rotate(settings: Settings, rows: SealedRows | undefined): Promise
   } while (changed > 0)
   const after = await survey(settings, rows)
   return { ...after.status, outcome: isUnfinished ? 'finished' : 'rotated', encryptedAnew }
+}
+
+/** In the account of the operator, by the ids of the keys, which tell nothing of them. */
+async function recordRotation(
+  { dataFolder }: Settings,
+  { currentId, previousIds }: MasterKeyStatus,
+  keys: readonly Secret[],
+): Promise<void> {
+  const [newId = '', ...olderIds] = keys.map((key) => masterKeyIdOf(key))
+  await recordLocalChange(join(dataFolder, 'gatehouse.db'), {
+    accountId: DEFAULT_ACCOUNT,
+    action: 'master-key.rotate',
+    resourceId: newId,
+    before: { currentId, previousIds },
+    after: { currentId: newId, previousIds: olderIds },
+  })
 }
 
 /** The current key becomes a previous one; older ones that nothing names any more are dropped. */

@@ -23,25 +23,27 @@ export async function serve({ settings, withSandbox }: ServeOptions): Promise<vo
   for (const name of settings.unknownVariables) log.warn({ name }, 'unknown setting: is it misspelt?')
   const sandbox = withSandbox ? startSandbox() : undefined
   const knownAddresses = sandboxAddresses(settings.providerBaseUrls.get(sandboxProvider.id) ?? sandbox?.url)
-  const gatehouse = await composeGatehouse({ settings, log, knownAddresses, plans: settings.plans }).catch(
-    async (error: unknown) => {
-      // What listens keeps a process alive, also one that has failed.
-      await sandbox?.stop()
-      throw error
-    },
-  )
+  const composed = { settings, log, knownAddresses, plans: settings.plans, hasTelemetry: true }
+  const gatehouse = await composeGatehouse(composed).catch(async (error: unknown) => {
+    // What listens keeps a process alive, also one that has failed.
+    await sandbox?.stop()
+    throw error
+  })
   let listener: Listener | undefined
+  let metrics: Listener | undefined
   try {
     // Listening comes first: a key made for a start that then fails would be in the store and never be shown.
     listener = listen(settings, (request, addressOf) => gatehouse.handle(request, addressOf))
+    metrics = listenForMetrics(gatehouse, settings, log)
     const firstKey = await ensureFirstKey(gatehouse, settings)
     if (withSandbox) await ensureDemoGate(gatehouse)
     writeServerInfo(settings.dataFolder, { pid: process.pid, url: listener.url })
-    endOnSignal({ gatehouse, listener, sandbox, settings, log })
+    endOnSignal({ gatehouse, listener, metrics, sandbox, settings, log })
     log.info({ url: listener.url, version: VERSION, dataFolder: settings.dataFolder }, 'ready')
     process.stdout.write(welcome(listener.url, { firstKey, withSandbox }))
   } catch (error) {
     await listener?.stop()
+    await metrics?.stop()
     await gatehouse.close()
     await sandbox?.stop()
     throw error
@@ -57,6 +59,15 @@ export async function serveFromFlags(environment: Environment, flags: ServeFlags
     ...(flags.dataDir === undefined ? {} : { GATEHOUSE_DATA_DIR: flags.dataDir }),
   })
   await serve({ settings, withSandbox: flags.sandbox === true })
+}
+
+function listenForMetrics(gatehouse: Gatehouse, { telemetry }: Settings, log: Log): Listener | undefined {
+  const { metrics } = gatehouse
+  const { host, port } = telemetry.metrics ?? {}
+  if (metrics === undefined || host === undefined || port === undefined) return undefined
+  const listener = listen({ host, port }, metrics)
+  log.info({ url: `${listener.url}/metrics` }, 'metrics')
+  return listener
 }
 
 /** @returns the key to show, once, when one had to be made */
@@ -107,6 +118,7 @@ function welcome(url: string, shown: { firstKey: Secret | undefined; withSandbox
 interface Running {
   readonly gatehouse: Gatehouse
   readonly listener: Listener
+  readonly metrics: Listener | undefined
   readonly sandbox: Sandbox | undefined
   readonly settings: Settings
   readonly log: Log
@@ -134,13 +146,14 @@ function endOnSignal(running: Running): void {
 /** After being cut off, open streams get this long to tell their clients. */
 const FAREWELL_MS = 1_000
 
-async function end({ gatehouse, listener, sandbox, settings, log }: Running): Promise<void> {
+async function end({ gatehouse, listener, metrics, sandbox, settings, log }: Running): Promise<void> {
   if (!(await listener.drain(settings.shutdownTimeoutMs))) {
     log.warn({ timeoutMs: settings.shutdownTimeoutMs }, 'open calls did not end in time and are cut off')
     gatehouse.cutOff()
     await listener.drain(FAREWELL_MS)
   }
   await listener.stop()
+  await metrics?.stop()
   await sandbox?.stop()
   await gatehouse.close()
 }

@@ -11,6 +11,8 @@ export interface Routes {
   }>
   /** Where a proxy that is trusted puts the address of its client. */
   readonly clientAddressHeader: string | undefined
+  /** Undefined: there is nothing at /metrics. */
+  readonly metrics?: ((request: Request) => Promise<Response>) | undefined
   readonly readiness: () => { readonly isReady: boolean; readonly checks: object }
   readonly version: string
 }
@@ -32,6 +34,9 @@ export function createRouter(routes: Routes): (request: Request, addressOf?: Add
         const { isReady, checks } = routes.readiness()
         return state(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks })
       }
+      case '/metrics':
+        if (routes.metrics !== undefined) return await routes.metrics(request)
+        break
       case '/':
         return state(200, { name: 'Gatehouse', version: routes.version, openapi: '/openapi.json' })
     }

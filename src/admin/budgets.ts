@@ -10,7 +10,14 @@ import {
   updateBudgetNotes,
 } from '../contract/budgets.ts'
 import { noQuery, pageQuery } from '../contract/lists.ts'
-import { amountOf, type Budget, type BudgetLimit, type BudgetScope, ceilingOf } from '../core/budget.ts'
+import {
+  amountOf,
+  type Budget,
+  type BudgetLimit,
+  type BudgetScope,
+  ceilingOf,
+  toPublicBudget,
+} from '../core/budget.ts'
 import type { AccountId } from '../core/ids.ts'
 import {
   type ControlPlaneApp,
@@ -173,7 +180,7 @@ function toBudgetBody(
   budget: Budget,
   window: ReturnType<ControlPlaneDependencies['budgets']['windowOf']>,
 ): BudgetBody {
-  const { limit, scope } = budget
+  const { limit } = budget
   const {
     tokens = 0,
     microUsd = 0,
@@ -183,19 +190,10 @@ function toBudgetBody(
   } = window ?? {}
   const endsAtMs = window?.endsAtMs ?? Number.POSITIVE_INFINITY
   return {
-    id: budget.id,
-    name: budget.name,
-    keyId: scope.type === 'key' ? scope.keyId : null,
-    gateId: scope.type === 'gate' ? scope.gateId : null,
-    limitTokens: limit.type === 'tokens' ? limit.tokens : null,
-    limitUsd: limit.type === 'spend' ? limit.microUsd / MICRO_USD : null,
-    period: budget.period,
-    alertAt: [...budget.alertAt],
+    ...toPublicBudget(budget),
     used: { tokens, usd: microUsd / MICRO_USD, unpricedCalls },
     reserved: { tokens: reservedTokens, usd: reservedMicroUsd / MICRO_USD },
     isExhausted: amountOf(limit, { tokens, microUsd }) >= ceilingOf(limit),
     resetsAt: Number.isFinite(endsAtMs) ? new Date(endsAtMs).toISOString() : null,
-    createdAt: new Date(budget.createdAt).toISOString(),
-    updatedAt: new Date(budget.updatedAt).toISOString(),
   }
 }

@@ -20,6 +20,7 @@ import type { ProbeResult } from '../gateway/probe-owned-model.ts'
 import type { TargetTest } from '../gateway/test-gate.ts'
 import type { Identity, Visitor } from '../identity/identity.ts'
 import type { AccountTableStore } from '../store/accounts.ts'
+import type { AuditLogTableStore } from '../store/audit-log.ts'
 import type { CallTableStore } from '../store/calls.ts'
 import type { InvitationTableStore } from '../store/invitations.ts'
 import type { MemberTableStore } from '../store/members.ts'
@@ -37,8 +38,9 @@ export interface ControlPlaneDependencies {
   readonly checkAddress: (baseUrl: string) => Promise<void>
   /** Asks the model with its stored credential; never rejects. */
   readonly probeOwnedModel: (model: OwnedModel) => Promise<ProbeResult>
-  readonly keys: Pick<KeyRegistry, 'list' | 'create' | 'import' | 'delete'>
+  readonly keys: Pick<KeyRegistry, 'list' | 'create' | 'import' | 'delete' | 'nameOf'>
   readonly providerKeys: Pick<ProviderKeyRegistry, 'list' | 'set' | 'setActive' | 'delete'>
+  readonly auditLog: Pick<AuditLogTableStore, 'list'>
   readonly accounts: Pick<AccountTableStore, 'find' | 'rename'>
   readonly members: Pick<MemberTableStore, 'find' | 'list' | 'hasAny' | 'remove' | 'transferOwnership'>
   readonly invitations: Pick<InvitationTableStore, 'insert' | 'find' | 'list' | 'delete'>
@@ -61,6 +63,8 @@ export interface ControlPlaneDependencies {
   readonly authenticate: (headers: Headers) => Caller
   /** Asks every target of the gate once, as a call of the caller's. */
   readonly testGate: (caller: Caller, gate: Gate) => Promise<readonly TargetTest[]>
+  /** Told of every request that was answered. */
+  readonly onAnswered?: ((request: AnsweredRequest) => void) | undefined
   /** Told of every `internal_error`, with its cause, before it is answered. */
   readonly onFailure?: (error: GatewayError, requestId: string) => void
 }
@@ -71,6 +75,17 @@ export interface Prices {
   source(): string
   /** What a call costs; undefined when it was priced from another version, so that the two cannot be compared. */
   recompute(call: CallRecord): Cost | undefined
+}
+
+export interface AnsweredRequest {
+  readonly requestId: string
+  readonly method: string
+  /** The route's template; null where no route took it. */
+  readonly path: string | null
+  readonly status: number
+  /** The key's id; null where nobody was authenticated. */
+  readonly actor: string | null
+  readonly durationMs: number
 }
 
 /** What a handler finds in `c.env`. The caller is absent on public routes only. */

@@ -93,7 +93,7 @@ async function start() {
     return caller
   }
   const onFailure = (error: GatewayError) => void failures.push(error)
-  const { calls } = store
+  const { calls, auditLog } = store
   const { accounts, members, invitations, users } = store
   const identity = createIdentity({
     store,
@@ -122,6 +122,7 @@ async function start() {
     keys,
     providerKeys,
     calls,
+    auditLog,
     accounts,
     members,
     invitations,

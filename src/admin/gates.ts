@@ -12,7 +12,7 @@ import {
   updateGateNotes,
 } from '../contract/gates.ts'
 import { noQuery, pageQuery } from '../contract/lists.ts'
-import type { Gate, GateDefaults } from '../core/gate.ts'
+import { type Gate, type GateDefaults, toPublicGate } from '../core/gate.ts'
 import type { GateId } from '../core/ids.ts'
 import { OWNED_PREFIX } from '../core/owned-model.ts'
 import {
@@ -170,18 +170,5 @@ function toPosition(gate: Gate): Position {
 }
 
 function toGateBody(gate: Gate): GateBody {
-  return {
-    id: gate.id,
-    displayName: gate.displayName,
-    description: gate.description,
-    targets: gate.targets.map(({ model, weight }) => (weight === undefined ? { model } : { model, weight })),
-    strategy: gate.strategy,
-    hedgeAfterMs: gate.hedgeAfterMs,
-    defaults: { ...gate.defaults },
-    overrides: gate.overrides,
-    timeoutMs: gate.timeoutMs,
-    maxRetries: gate.maxRetries,
-    createdAt: new Date(gate.createdAt).toISOString(),
-    updatedAt: new Date(gate.updatedAt).toISOString(),
-  }
+  return toPublicGate(gate)
 }

@@ -11,7 +11,7 @@ import {
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { createInvitation } from '../identity/create-invitation.ts'
-import type { Invitation } from '../store/invitations.ts'
+import { type Invitation, toPublicInvitation } from '../store/invitations.ts'
 import { actorId } from './authenticate-caller.ts'
 import {
   type ControlPlaneApp,
@@ -124,14 +124,5 @@ function toPosition({ createdAt, id }: Invitation): Position {
 }
 
 function toInvitationBody(invitation: Invitation): InvitationBody {
-  const { id, email, invitedBy, createdAt, expiresAt, acceptedAt } = invitation
-  const isExpired = expiresAt <= systemClock.now()
-  return {
-    id,
-    email,
-    invitedBy,
-    status: acceptedAt !== null ? 'accepted' : isExpired ? 'expired' : 'open',
-    createdAt: new Date(createdAt).toISOString(),
-    expiresAt: new Date(expiresAt).toISOString(),
-  }
+  return toPublicInvitation(invitation, systemClock.now())
 }

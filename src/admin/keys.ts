@@ -9,7 +9,7 @@ import {
   keyList,
 } from '../contract/keys.ts'
 import { noQuery, pageQuery } from '../contract/lists.ts'
-import type { ApiKey } from '../core/api-key.ts'
+import { type ApiKey, toPublicKey } from '../core/api-key.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
@@ -100,13 +100,6 @@ function toPosition(key: ApiKey): Position {
   return { at: key.createdAt, id: key.id }
 }
 
-/** Field by field: the hash must not come along. */
 function toKeyBody(key: ApiKey): KeyBody {
-  return {
-    id: key.id,
-    name: key.name,
-    maskedPrefix: key.maskedPrefix,
-    createdAt: new Date(key.createdAt).toISOString(),
-    lastUsedAt: key.lastUsedAt === null ? null : new Date(key.lastUsedAt).toISOString(),
-  }
+  return toPublicKey(key)
 }

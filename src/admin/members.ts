@@ -4,7 +4,7 @@ import { noQuery, pageQuery } from '../contract/lists.ts'
 import { type MemberBody, memberBody, memberList, updateMemberBody } from '../contract/users.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { UserId } from '../core/ids.ts'
-import type { Member } from '../store/members.ts'
+import { type Member, toPublicMember } from '../store/members.ts'
 import { assertOwner } from './authenticate-caller.ts'
 import {
   type ControlPlaneApp,
@@ -106,6 +106,6 @@ function toPosition(member: Member): Position {
   return { at: member.createdAt, id: member.userId }
 }
 
-function toMemberBody({ userId, email, name, role, createdAt }: Member): MemberBody {
-  return { id: userId, email, name, role, createdAt: new Date(createdAt).toISOString() }
+function toMemberBody(member: Member): MemberBody {
+  return toPublicMember(member)
 }

@@ -15,7 +15,7 @@ import {
 } from '../contract/owned-models.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
-import { OWNED_PREFIX, type OwnedModel } from '../core/owned-model.ts'
+import { OWNED_PREFIX, type OwnedModel, toPublicOwnedModel } from '../core/owned-model.ts'
 import { Secret } from '../core/secret.ts'
 import {
   type ControlPlaneApp,
@@ -200,17 +200,5 @@ function toPosition(model: OwnedModel): Position {
 }
 
 function toOwnedModelBody(model: OwnedModel): OwnedModelBody {
-  return {
-    slug: model.slug,
-    displayName: model.displayName,
-    dialect: model.dialect,
-    baseUrl: model.baseUrl,
-    upstreamModelId: model.upstreamModelId,
-    pricingInput: model.pricingInput,
-    pricingOutput: model.pricingOutput,
-    pricingCachedInput: model.pricingCachedInput,
-    credentialSetAt: new Date(model.credentialSetAt).toISOString(),
-    createdAt: new Date(model.createdAt).toISOString(),
-    updatedAt: new Date(model.updatedAt).toISOString(),
-  }
+  return toPublicOwnedModel(model)
 }

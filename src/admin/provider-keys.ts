@@ -11,7 +11,7 @@ import {
   updateProviderKeyNotes,
 } from '../contract/provider-keys.ts'
 import { GatewayError } from '../core/errors.ts'
-import { normaliseProviderKey, type ProviderKey } from '../core/provider-key.ts'
+import { normaliseProviderKey, type ProviderKey, toPublicProviderKey } from '../core/provider-key.ts'
 import { Secret } from '../core/secret.ts'
 import {
   type ControlPlaneApp,
@@ -157,12 +157,5 @@ function toPosition(key: ProviderKey): Position {
 }
 
 function toProviderKeyBody(key: ProviderKey): ProviderKeyBody {
-  return {
-    provider: key.providerId,
-    maskedKey: key.maskedKey,
-    active: key.isActive,
-    createdAt: new Date(key.createdAt).toISOString(),
-    updatedAt: new Date(key.updatedAt).toISOString(),
-    lastUsedAt: key.lastUsedAt === null ? null : new Date(key.lastUsedAt).toISOString(),
-  }
+  return toPublicProviderKey(key)
 }

@@ -5,11 +5,14 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
+import { withOrigin } from '../store/change-origin.ts'
 import { bindAccount } from './account.ts'
 import { bindAccountName } from './account-name.ts'
 import { bindAnalytics } from './analytics.ts'
+import { bindAuditLog } from './audit-log.ts'
 import { authenticateCaller } from './authenticate-caller.ts'
 import { bindBudgets } from './budgets.ts'
+import { changeOriginOf } from './change-origin-of.ts'
 import { bindConformance } from './conformance.ts'
 import type { ControlPlaneApp, ControlPlaneBindings, ControlPlaneDependencies } from './control-plane-app.ts'
 import { bindCosts } from './costs.ts'
@@ -20,6 +23,7 @@ import { bindKeys } from './keys.ts'
 import { bindLogExport } from './log-export.ts'
 import { bindLogs } from './logs.ts'
 import { bindMembers } from './members.ts'
+import { noteActor, observeRequest } from './observe-requests.ts'
 import { bindOpenApi, OPENAPI_PATH } from './openapi.ts'
 import { bindOwnedModels } from './owned-models.ts'
 import { bindProviderKeys } from './provider-keys.ts'
@@ -63,6 +67,7 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
   bindAnalytics(app, dependencies)
   bindCosts(app, dependencies)
   bindProviders(app, dependencies)
+  bindAuditLog(app, dependencies)
   bindAccount(app, dependencies)
   bindBudgets(app, dependencies)
   bindWebhooks(app, dependencies)
@@ -77,11 +82,13 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
 
   return {
     async handle(request, requestId, clientAddress) {
+      const answered = observeRequest(app, dependencies, request, requestId)
       const response = await dispatch(request, requestId, clientAddress).catch((error: unknown) =>
         answerError(error, requestId),
       )
       response.headers.set('x-request-id', requestId)
       response.headers.set('cache-control', 'no-store')
+      answered?.(response.status)
       return response
     },
   }
@@ -101,7 +108,10 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
       clientAddress,
       ...(isPublic ? {} : { caller: await authenticateCaller(dependencies, request) }),
     }
-    return app.fetch(await withCheckedBody(request, BODILESS_PATH.test(path)), bindings)
+    noteActor(request, bindings.caller)
+    const checked = await withCheckedBody(request, BODILESS_PATH.test(path))
+    const origin = changeOriginOf(bindings, dependencies.keys)
+    return await withOrigin(origin, () => app.fetch(checked, bindings))
   }
 
   function answerError(thrown: unknown, requestId: string): Response {

@@ -12,7 +12,7 @@ import {
   webhookTestBody,
 } from '../contract/webhooks.ts'
 import { Secret } from '../core/secret.ts'
-import type { Webhook } from '../core/webhook.ts'
+import { toPublicWebhook, type Webhook } from '../core/webhook.ts'
 import type { CheckAddress } from '../webhooks/check-address.ts'
 import {
   type ControlPlaneApp,
@@ -170,14 +170,6 @@ function toPosition(webhook: Webhook): Position {
   return { at: webhook.createdAt, id: webhook.id }
 }
 
-/** Field by field: the secret must not come along. */
 function toWebhookBody(webhook: Webhook): WebhookBody {
-  return {
-    id: webhook.id,
-    url: webhook.url,
-    events: [...webhook.events],
-    active: webhook.isActive,
-    createdAt: new Date(webhook.createdAt).toISOString(),
-    updatedAt: new Date(webhook.updatedAt).toISOString(),
-  }
+  return toPublicWebhook(webhook)
 }

@@ -1,6 +1,7 @@
 /** The command line, one bind call per command. Must not know how a gateway is made: the context does. */
 import { Command, CommanderError } from 'commander'
 import { bindAccount } from './account.ts'
+import { bindAudit } from './audit.ts'
 import { bindBudgets } from './budgets.ts'
 import { bindCall } from './call.ts'
 import { CliError, EXIT_CODE_HELP, EXIT_CODES, reportError } from './cli-error.ts'
@@ -51,6 +52,7 @@ export async function runProgram(context: CliContext, argv: readonly string[]): 
   bindProviderKeys(program, context)
   bindMasterKey(program, context)
   bindProviders(program, context)
+  bindAudit(program, context)
   bindUsers(program, context)
   bindCall(program, context)
   bindAccount(program, context)

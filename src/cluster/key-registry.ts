@@ -91,7 +91,7 @@ export class KeyRegistry implements KeyStore {
 
   async create(label: KeyLabel): Promise<CreatedKey> {
     const key = generateApiKey()
-    return { record: await this.#add(label, key), key }
+    return { record: await this.#add(label, key, 'key.create'), key }
   }
 
   /**
@@ -103,7 +103,7 @@ export class KeyRegistry implements KeyStore {
     if (!isNewKey(presented) && !isLegacyKey(presented)) {
       throw invalidRequest('key: is not in a known format (sk-svc-…, svc_… or legacy_…)', 'key')
     }
-    return this.#add(imported, imported.key)
+    return this.#add(imported, imported.key, 'key.import')
   }
 
   /** Accepts a key for as long as the process lives; it is never listed nor stored. */
@@ -119,6 +119,10 @@ export class KeyRegistry implements KeyStore {
       .filter((entry) => !entry.isEphemeral && entry.record.accountId === accountId)
       .map((entry) => ({ ...entry.record, lastUsedAt: entry.lastUsedAt }))
       .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+  }
+
+  nameOf(keyId: KeyId): string | undefined {
+    return this.#byId.get(keyId)?.record.name
   }
 
   /** When this resolves, no call that begins later is accepted with the key. @returns false when there is none. */
@@ -162,11 +166,11 @@ export class KeyRegistry implements KeyStore {
     }
   }
 
-  async #add(label: KeyLabel, key: Secret): Promise<ApiKey> {
+  async #add(label: KeyLabel, key: Secret, action: 'key.create' | 'key.import'): Promise<ApiKey> {
     const record = this.#toRecord(label, key)
     // One that lives in memory only would be shadowed by the stored one, and die with it.
     const isTaken = this.#byHash.get(record.sha256)?.isEphemeral === true
-    if (isTaken || !(await this.#keys.insert(record)))
+    if (isTaken || !(await this.#keys.insert(record, action)))
       throw new GatewayError('conflict', 'This key exists already.')
     this.#remember(record)
     return record

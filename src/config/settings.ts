@@ -3,11 +3,13 @@ import { resolve } from 'node:path'
 import { isNewKey } from '../core/api-key.ts'
 import type { PlansSection } from '../core/plan.ts'
 import { Secret } from '../core/secret.ts'
+import type { TelemetrySettings } from '../core/telemetry-settings.ts'
 import { catalog } from '../providers/catalog.ts'
 import type { Provider } from '../providers/define.ts'
 import { type Environment, SettingsError } from './environment.ts'
 import { type MasterKeyVariables, readMasterKeyVariables } from './master-key-variables.ts'
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts'
+import { readTelemetrySettings, TELEMETRY_VARIABLES } from './telemetry-settings.ts'
 import { readUserSettings, type UserSettings } from './user-settings.ts'
 
 export interface Settings extends ProviderSettings {
@@ -29,6 +31,7 @@ export interface Settings extends ProviderSettings {
   readonly ledgerFailure: 'closed' | 'open'
   /** How long single calls are kept; what they add up to stays. */
   readonly retentionDays: number
+  readonly auditRetentionDays: number
   readonly timeouts: {
     readonly connectMs: number
     readonly firstByteMs: number
@@ -36,6 +39,7 @@ export interface Settings extends ProviderSettings {
     readonly totalMs: number
   }
   readonly users: UserSettings
+  readonly telemetry: TelemetrySettings
   /** The catalog, and the operator's own. */
   readonly providers: readonly Provider[]
   /** The configuration file's; undefined: those that are built in. */
@@ -70,6 +74,7 @@ export const VARIABLES = {
   GATEHOUSE_SCHEDULING: 'batch, or normal where other programs compete for the same cores (batch)',
   GATEHOUSE_LEDGER_FAILURE:
     'closed: refuse calls while usage cannot be written down; open: serve them (closed)',
+  GATEHOUSE_AUDIT_RETENTION_DAYS: 'days that the audit log is kept (365)',
   GATEHOUSE_TRUSTED_HOSTS:
     'hosts inside the network that owned models and webhooks may be at: host[:port], *.suffix, address or range, separated by commas',
   GATEHOUSE_PUBLIC_URL: 'address at which browsers reach the gateway, such as https://gatehouse.example',
@@ -80,6 +85,7 @@ export const VARIABLES = {
   GATEHOUSE_OIDC_CLIENT_ID: 'as what the gateway is known there',
   GATEHOUSE_OIDC_CLIENT_SECRET: 'and its secret there',
   GATEHOUSE_RETENTION_DAYS: 'days that single calls are kept in the log; their sums stay (30)',
+  ...TELEMETRY_VARIABLES,
   GATEHOUSE_URL: 'for the command line: the gateway to talk to',
   GATEHOUSE_API_KEY: 'for the command line: the key to talk with',
 } as const
@@ -119,6 +125,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     scheduling: readChoice(environment, 'GATEHOUSE_SCHEDULING', ['batch', 'normal'] as const),
     ledgerFailure: readChoice(environment, 'GATEHOUSE_LEDGER_FAILURE', ['closed', 'open'] as const),
     retentionDays: integer('GATEHOUSE_RETENTION_DAYS', 30, { min: 1, max: 36_500 }),
+    auditRetentionDays: integer('GATEHOUSE_AUDIT_RETENTION_DAYS', 365, { min: 1, max: 36_500 }),
     timeouts: {
       connectMs: integer('GATEHOUSE_CONNECT_TIMEOUT_MS', 5_000, milliseconds),
       firstByteMs: integer('GATEHOUSE_FIRST_BYTE_TIMEOUT_MS', 600_000, milliseconds),
@@ -130,6 +137,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
       .split(',')
       .map((host) => host.trim())
       .filter((host) => host !== ''),
+    telemetry: readTelemetrySettings(environment),
     providers,
     plans,
     ...readProviderSettings(environment, providers),

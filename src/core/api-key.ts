@@ -42,3 +42,14 @@ export function maskApiKey(key: string): string {
   const prefix = /^(?:sk-svc-|svc_|legacy_)/.exec(key)?.[0] ?? ''
   return `${key.slice(0, prefix.length + 4)}…`
 }
+
+/** A key as it may be read, field by field: the hash must not come along. */
+export function toPublicKey(key: ApiKey) {
+  return {
+    id: key.id,
+    name: key.name,
+    maskedPrefix: key.maskedPrefix,
+    createdAt: new Date(key.createdAt).toISOString(),
+    lastUsedAt: key.lastUsedAt === null ? null : new Date(key.lastUsedAt).toISOString(),
+  }
+}

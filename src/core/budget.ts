@@ -42,3 +42,22 @@ export function amountOf(
 export function ceilingOf(limit: BudgetLimit): number {
   return limit.type === 'tokens' ? limit.tokens : limit.microUsd
 }
+
+const MICRO_USD = 1_000_000
+
+/** A budget as it may be read, field by field, but for what is used of it. */
+export function toPublicBudget(budget: Budget) {
+  const { limit, scope } = budget
+  return {
+    id: budget.id,
+    name: budget.name,
+    keyId: scope.type === 'key' ? scope.keyId : null,
+    gateId: scope.type === 'gate' ? scope.gateId : null,
+    limitTokens: limit.type === 'tokens' ? limit.tokens : null,
+    limitUsd: limit.type === 'spend' ? limit.microUsd / MICRO_USD : null,
+    period: budget.period,
+    alertAt: [...budget.alertAt],
+    createdAt: new Date(budget.createdAt).toISOString(),
+    updatedAt: new Date(budget.updatedAt).toISOString(),
+  }
+}

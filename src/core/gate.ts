@@ -53,3 +53,21 @@ export interface Gate {
   readonly createdAt: number
   readonly updatedAt: number
 }
+
+/** A gate as it may be read, field by field. */
+export function toPublicGate(gate: Gate) {
+  return {
+    id: gate.id,
+    displayName: gate.displayName,
+    description: gate.description,
+    targets: gate.targets.map(({ model, weight }) => (weight === undefined ? { model } : { model, weight })),
+    strategy: gate.strategy,
+    hedgeAfterMs: gate.hedgeAfterMs,
+    defaults: { ...gate.defaults },
+    overrides: gate.overrides,
+    timeoutMs: gate.timeoutMs,
+    maxRetries: gate.maxRetries,
+    createdAt: new Date(gate.createdAt).toISOString(),
+    updatedAt: new Date(gate.updatedAt).toISOString(),
+  }
+}

@@ -7,6 +7,7 @@ export type AccountId = Id<'account'>
 export type KeyId = Id<'key'>
 export type GateId = Id<'gate'>
 export type CallId = Id<'call'>
+export type AuditId = Id<'audit'>
 export type UserId = Id<'user'>
 export type InvitationId = Id<'invitation'>
 export type SessionId = Id<'session'>
@@ -24,6 +25,11 @@ export function createCallId(): CallId {
 
 export function createKeyId(): KeyId {
   return `key_${Bun.randomUUIDv7('hex').replaceAll('-', '')}` as KeyId
+}
+
+/** Time-ordered: changes of one millisecond keep their order. */
+export function createAuditId(): AuditId {
+  return `audit_${Bun.randomUUIDv7('hex').replaceAll('-', '')}` as AuditId
 }
 
 export function createAccountId(): AccountId {

@@ -46,3 +46,20 @@ export function ownedSlugOf(target: string): string | undefined {
 export function ownedModelBinding(accountId: string, slug: string): string {
   return `owned-model/${accountId}/${slug}`
 }
+
+/** An owned model as it may be read, field by field. */
+export function toPublicOwnedModel(model: OwnedModel) {
+  return {
+    slug: model.slug,
+    displayName: model.displayName,
+    dialect: model.dialect,
+    baseUrl: model.baseUrl,
+    upstreamModelId: model.upstreamModelId,
+    pricingInput: model.pricingInput,
+    pricingOutput: model.pricingOutput,
+    pricingCachedInput: model.pricingCachedInput,
+    credentialSetAt: new Date(model.credentialSetAt).toISOString(),
+    createdAt: new Date(model.createdAt).toISOString(),
+    updatedAt: new Date(model.updatedAt).toISOString(),
+  }
+}

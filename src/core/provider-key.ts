@@ -54,3 +54,15 @@ function compactJsonObject(text: string): string | undefined {
     return undefined
   }
 }
+
+/** A provider key as it may be read, field by field. */
+export function toPublicProviderKey(key: ProviderKey) {
+  return {
+    provider: key.providerId,
+    maskedKey: key.maskedKey,
+    active: key.isActive,
+    createdAt: new Date(key.createdAt).toISOString(),
+    updatedAt: new Date(key.updatedAt).toISOString(),
+    lastUsedAt: key.lastUsedAt === null ? null : new Date(key.lastUsedAt).toISOString(),
+  }
+}

@@ -45,3 +45,15 @@ export function createDeliveryId(): string {
 export function secretBinding(webhook: { readonly accountId: AccountId; readonly id: string }): string {
   return `webhook/${webhook.accountId}/${webhook.id}`
 }
+
+/** A webhook as it may be read, field by field: the secret must not come along. */
+export function toPublicWebhook(webhook: Webhook) {
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    events: [...webhook.events],
+    active: webhook.isActive,
+    createdAt: new Date(webhook.createdAt).toISOString(),
+    updatedAt: new Date(webhook.updatedAt).toISOString(),
+  }
+}

@@ -5,11 +5,11 @@ import type { CallId } from '../core/ids.ts'
 import { type AddressGuard, AddressRefusedError, type Destination } from '../upstream/address-guard.ts'
 import type { Deadlines } from '../upstream/deadlines.ts'
 import { Exchange, type ExchangeTimeouts } from '../upstream/exchange.ts'
-import { forwardRequestHeaders } from '../upstream/forwarded-headers.ts'
+import { forwardRequestHeaders, forwardTraceHeaders } from '../upstream/forwarded-headers.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import { type WaitLimits, waitWithin } from '../upstream/wait-within.ts'
 import { type AcceptedRequest, type Dialect, isRelayed } from '../wire/dialect.ts'
-import { type AttemptRecord, beginAttempt, toOutcome } from './attempt-record.ts'
+import { type AttemptRecord, type AttemptTrace, beginAttempt, toOutcome } from './attempt-record.ts'
 import { type BegunAnswer, beginAnswer, type OutgoingRequest } from './begin-answer.ts'
 import { toFailure } from './failures.ts'
 import { isTranslated, type Plan, type Target } from './plan-targets.ts'
@@ -63,7 +63,7 @@ export async function askTarget(
 ): Promise<Attempted> {
   const { progress, plan } = input
   const { health } = ports
-  const attempt = beginAttempt(target.name)
+  const attempt = beginAttempt(target.name, progress.trace?.beginAttempt())
   progress.attempts.push(attempt)
   noteTarget(progress, target)
   if (target.owner === 'account') ports.credentials.touch(plan.gate.accountId, target.providerId)
@@ -109,7 +109,7 @@ async function exchangeOnce(
   const limitMs = plan.gate.timeoutMs ?? ports.timeouts.totalMs
   const timeLeft = () => limitMs - (performance.now() - startedAt)
   if (timeLeft() <= 0) throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
-  const headers = toUpstreamHeaders(request.headers, target)
+  const headers = toUpstreamHeaders(request.headers, target, attempt)
   // What is signed or looked up has to wait, and relayed bytes are only lent until then.
   const isLent = outgoing.type === 'relayed' && (target.signing !== undefined || target.isGuarded)
   const body = isLent ? new Uint8Array(outgoing.body) : outgoing.body
@@ -196,9 +196,14 @@ function join(names: readonly string[], more: readonly string[] = []): readonly 
   return more.length === 0 ? names : [...new Set([...names, ...more])]
 }
 
-function toUpstreamHeaders(headers: Headers, target: Target): Record<string, string> {
-  // A client's headers belong to the dialect that it speaks.
-  const forwarded = isTranslated(target) ? {} : forwardRequestHeaders(headers)
+function toUpstreamHeaders(
+  headers: Headers,
+  target: Target,
+  { trace }: AttemptRecord,
+): Record<string, string> {
+  // A client's headers belong to the dialect that it speaks; its trace belongs to no dialect.
+  const forwarded = isTranslated(target) ? forwardTraceHeaders(headers) : forwardRequestHeaders(headers)
+  if (trace !== undefined) replaceTrace(forwarded, trace)
   const key = target.credential.reveal()
   if (target.keyHeader === undefined) forwarded.authorization = `Bearer ${key}`
   else forwarded[target.keyHeader] = key
@@ -210,4 +215,10 @@ function toUpstreamHeaders(headers: Headers, target: Target): Record<string, str
   // The answer is read on its way through, so it is asked for as it is.
   forwarded['accept-encoding'] = 'identity'
   return forwarded
+}
+
+/** The upstream's work is part of this attempt. A state that came without a valid parent belongs to no trace. */
+function replaceTrace(forwarded: Record<string, string>, trace: AttemptTrace): void {
+  delete forwarded.tracestate
+  Object.assign(forwarded, trace.headers)
 }

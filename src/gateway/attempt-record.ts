@@ -3,6 +3,14 @@ import type { CallAttempt, CallOutcome } from '../core/call.ts'
 import type { Clock } from '../core/clock.ts'
 import type { AnswerOutcome } from '../wire/codec.ts'
 
+/** How an upstream is told in whose trace it works (https://www.w3.org/TR/trace-context/). */
+export interface AttemptTrace {
+  /** 16 hexadecimal digits. */
+  readonly spanId: string
+  /** `traceparent`, and `tracestate` where the caller sent one that counts. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
 export interface AttemptRecord {
   /** `provider/model`. */
   readonly target: string
@@ -12,10 +20,12 @@ export interface AttemptRecord {
   status: number | null
   /** Null unless it failed or was given up. */
   failedAt: number | null
+  /** Where the call is traced. */
+  readonly trace: AttemptTrace | undefined
 }
 
-export function beginAttempt(target: string): AttemptRecord {
-  return { target, askedAt: performance.now(), status: null, failedAt: null }
+export function beginAttempt(target: string, trace?: AttemptTrace): AttemptRecord {
+  return { target, askedAt: performance.now(), status: null, failedAt: null, trace }
 }
 
 /** @param call `startedAtMs` in milliseconds since the Unix epoch */

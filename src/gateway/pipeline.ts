@@ -10,6 +10,7 @@ import { answerLocally } from './answer-locally.ts'
 import type { AskPorts } from './ask-target.ts'
 import { attemptTargets } from './attempt-targets.ts'
 import { authenticate } from './authenticate.ts'
+import type { CallObserver } from './call-observer.ts'
 import { type PlanPorts, planTargets } from './plan-targets.ts'
 import type { Caller, KeyStore, Ledger, Limits, Prices } from './ports.ts'
 import type { BodyLimits } from './read-body.ts'
@@ -26,6 +27,8 @@ export interface PipelinePorts extends PlanPorts, AskPorts, RelayPorts {
   /** Absent: no call's cost is known. */
   readonly prices?: Prices | undefined
   readonly bodyLimits: BodyLimits
+  /** Absent: nobody watches, and a call pays for nothing but the question. */
+  readonly observer?: CallObserver | undefined
   /** Told of what failed inside the gateway itself. */
   readonly reportFailure: (error: GatewayError, callId: CallId) => void
 }
@@ -47,10 +50,12 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       firstByteAt: null,
       ignored: [],
       skipped: [],
+      trace: ports.observer?.begin(request.headers),
     }
+    let caller: Caller | undefined
     let settle: Settle | undefined
     try {
-      const caller = known ?? authenticate(ports, request.headers, dialect.keyHeader)
+      caller = known ?? authenticate(ports, request.headers, dialect.keyHeader)
       const accepted = await accept(ports, request, dialect)
       const notReady = ports.limits.whenReady(caller, accepted.gateId)
       if (notReady !== undefined) await notReady
@@ -78,7 +83,25 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
     } catch (thrown) {
       const error = await settleRefused(thrown, settle)
       if (error.kind === 'internal_error') ports.reportFailure(error, id)
+      if (settle === undefined) observeRefusal(ports, error, { id, startedAt, dialect, caller, progress })
       return refuse(error, dialect.envelope, { ...headers, ...toSkippedHeader(progress) })
     }
   }
+}
+
+interface RefusedCall {
+  readonly id: CallId
+  readonly startedAt: number
+  readonly dialect: Dialect
+  readonly caller: Caller | undefined
+  readonly progress: CallProgress
+}
+
+/** What was turned away before it was admitted is settled nowhere; those who watch are told all the same. */
+function observeRefusal({ observer, clock }: PipelinePorts, error: GatewayError, call: RefusedCall): void {
+  const { id, startedAt, dialect, caller, progress } = call
+  const { kind, status } = error
+  const durationMs = clock.now() - startedAt
+  const keyId = caller?.keyId ?? null
+  observer?.refuse({ id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs }, progress.trace)
 }

@@ -7,6 +7,7 @@ import type { CallId, GateId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { type AttemptRecord, toAttemptDetails } from './attempt-record.ts'
+import type { CallObserver, CallTrace } from './call-observer.ts'
 import { countsForQuota } from './counts-for-quota.ts'
 import type { Caller, Ledger, Prices, Spent, Ticket } from './ports.ts'
 
@@ -35,6 +36,7 @@ export interface CallProgress {
   ignored: readonly string[]
   /** Targets that could not go on with the conversation, because another one sealed its reasoning. */
   readonly skipped: string[]
+  readonly trace: CallTrace | undefined
 }
 
 const UNKNOWN_GATE = '(unknown)' as GateId
@@ -56,6 +58,8 @@ export interface SettlePorts {
   readonly ledger: Ledger
   readonly clock: Clock
   readonly prices?: Prices | undefined
+  /** Absent: nobody watches. */
+  readonly observer?: CallObserver | undefined
 }
 
 export function createSettle(ports: SettlePorts, call: AdmittedCall): Settle {
@@ -90,6 +94,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     ...toAttemptDetails(progress.attempts, { outcome: result.outcome, durationMs }),
   }
   call.ticket.settle(toSpent(ports, record, endedAtMs))
+  ports.observer?.finish(record, progress.attempts, progress.trace)
   return ports.ledger.record(record)
 }
 

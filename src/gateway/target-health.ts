@@ -94,6 +94,11 @@ export class TargetHealth {
     if (state !== undefined) state.isProbed = false
   }
 
+  /** The keys of those that are left alone now, or are being found out about. */
+  *notWell(): Iterable<string> {
+    for (const [key, { restsUntilMs }] of this.#states) if (restsUntilMs > 0) yield key
+  }
+
   /** What they failed for is no more; how fast they are stays. @param prefix of the targets' keys */
   forgetFailures(prefix: string): void {
     for (const [key, state] of this.#states) if (key.startsWith(prefix)) recover(state)

@@ -147,6 +147,7 @@ export class Identity {
         throw loginProblem(error, 'currentPassword')
       })
     attempt.succeed()
+    await this.#options.users.recordPasswordChange(session.member.userId)
     return readCookies(headers)
   }
 

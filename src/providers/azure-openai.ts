@@ -8,6 +8,7 @@ import { openaiModels } from './openai-models.ts'
 export const azureOpenai = defineProvider({
   id: 'azure-openai',
   name: 'Azure OpenAI',
+  telemetryName: 'azure.ai.openai',
   docs: 'https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle',
   pricedAs: 'azure',
   keyHeader: 'api-key',

@@ -13,6 +13,7 @@ const NEITHER = ['outputConfig', 'cachePoint']
 export const bedrock = defineProvider({
   id: 'bedrock',
   name: 'Amazon Bedrock',
+  telemetryName: 'aws.bedrock',
   docs: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html',
   baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com',
   signing: { type: 'aws', service: 'bedrock' },

@@ -35,6 +35,8 @@ export interface Provider {
   /** The part of a target before the slash, and the stem of `<PROVIDER>_API_KEY` and `<PROVIDER>_BASE_URL`. */
   readonly id: string
   readonly name: string
+  /** What OpenTelemetry calls it (`gen_ai.provider.name`), where that is not its id. */
+  readonly telemetryName?: string
   /** Where the vendor documents its interface. Absent: a provider of the operator's own. */
   readonly docs?: string
   /** In the form the vendor's own SDK takes it. Absent: it must be given by `<PROVIDER>_BASE_URL`. */

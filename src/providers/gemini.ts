@@ -5,6 +5,7 @@ import { googleModels } from './google-models.ts'
 export const gemini = defineProvider({
   id: 'gemini',
   name: 'Google Gemini',
+  telemetryName: 'gcp.gemini',
   docs: 'https://ai.google.dev/api/generate-content',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   keyHeader: 'x-goog-api-key',

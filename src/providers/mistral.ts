@@ -4,6 +4,7 @@ import { defineProvider } from './define.ts'
 export const mistral = defineProvider({
   id: 'mistral',
   name: 'Mistral',
+  telemetryName: 'mistral_ai',
   docs: 'https://docs.mistral.ai/api/',
   baseUrl: 'https://api.mistral.ai/v1',
   endpoints: {

@@ -6,6 +6,7 @@ import { vertexAddress } from './vertex-address.ts'
 export const vertexAnthropic = defineProvider({
   id: 'vertex-anthropic',
   name: 'Anthropic on Vertex AI',
+  telemetryName: 'gcp.vertex_ai',
   docs: 'https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai',
   pricedAs: 'google',
   ...vertexAddress('anthropic'),

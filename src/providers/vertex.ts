@@ -9,6 +9,7 @@ import { vertexAddress } from './vertex-address.ts'
 export const vertex = defineProvider({
   id: 'vertex',
   name: 'Google Vertex AI',
+  telemetryName: 'gcp.vertex_ai',
   docs: 'https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference',
   pricedAs: 'google',
   ...vertexAddress('google'),

@@ -1,6 +1,7 @@
 /** Accounts (tenants) in the database. Knows neither who belongs to one nor what its plan means. */
 import type { Kysely } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
+import { recordChange } from './audit-log.ts'
 import type { Schema } from './schema.ts'
 
 export interface Account {
@@ -19,24 +20,36 @@ export class AccountTableStore {
     this.#database = database
   }
 
-  async find(id: AccountId): Promise<Account | undefined> {
-    const row = await this.#database
-      .selectFrom('accounts')
-      .selectAll()
-      .where('id', '=', id)
-      .executeTakeFirst()
-    return row === undefined
-      ? undefined
-      : { id: row.id, name: row.name, plan: row.plan, createdAt: row.created_at }
+  find(id: AccountId): Promise<Account | undefined> {
+    return find(this.#database, id)
   }
 
   /** @returns false when there is no such account */
   async rename(id: AccountId, name: string): Promise<boolean> {
-    const result = await this.#database
-      .updateTable('accounts')
-      .set({ name })
-      .where('id', '=', id)
-      .executeTakeFirst()
-    return Number(result.numUpdatedRows) === 1
+    return await this.#database.transaction().execute(async (transaction) => {
+      const previous = await find(transaction, id)
+      if (previous === undefined) return false
+      await transaction.updateTable('accounts').set({ name }).where('id', '=', id).execute()
+      const [before, after] = [toPublicAccount(previous), toPublicAccount({ ...previous, name })]
+      await recordChange(transaction, {
+        accountId: id,
+        action: 'account.update',
+        resourceId: id,
+        before,
+        after,
+      })
+      return true
+    })
   }
+}
+
+export function toPublicAccount({ id, name }: Account) {
+  return { id, name }
+}
+
+async function find(database: Kysely<Schema>, id: AccountId): Promise<Account | undefined> {
+  const row = await database.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
+  return row === undefined
+    ? undefined
+    : { id: row.id, name: row.name, plan: row.plan, createdAt: row.created_at }
 }

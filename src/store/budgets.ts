@@ -1,7 +1,8 @@
 /** Budgets in the database. Trusts what it is given: the contract has checked it. */
 import type { Kysely, Selectable } from 'kysely'
-import type { Budget } from '../core/budget.ts'
+import { type Budget, toPublicBudget } from '../core/budget.ts'
 import type { AccountId } from '../core/ids.ts'
+import { recordChange } from './audit-log.ts'
 import type { BudgetTable, Schema } from './schema.ts'
 
 export class BudgetTableStore {
@@ -19,43 +20,85 @@ export class BudgetTableStore {
 
   async insert(budget: Budget): Promise<void> {
     const { scope } = budget
-    await this.#database
-      .insertInto('budgets')
-      .values({
-        id: budget.id,
-        account_id: budget.accountId,
-        key_id: scope.type === 'key' ? scope.keyId : null,
-        gate_id: scope.type === 'gate' ? scope.gateId : null,
-        period: budget.period,
-        created_at: budget.createdAt,
-        ...toMutableColumns(budget),
+    await this.#database.transaction().execute(async (transaction) => {
+      await transaction
+        .insertInto('budgets')
+        .values({
+          id: budget.id,
+          account_id: budget.accountId,
+          key_id: scope.type === 'key' ? scope.keyId : null,
+          gate_id: scope.type === 'gate' ? scope.gateId : null,
+          period: budget.period,
+          created_at: budget.createdAt,
+          ...toMutableColumns(budget),
+        })
+        .execute()
+      await recordChange(transaction, {
+        accountId: budget.accountId,
+        action: 'budget.create',
+        resourceId: budget.id,
+        before: null,
+        after: toPublicBudget(budget),
       })
-      .execute()
+    })
   }
 
   /** Writes everything about a budget that may change. @returns false when there is no such budget. */
   async save(budget: Budget): Promise<boolean> {
-    const result = await this.#database
-      .updateTable('budgets')
-      .set(toMutableColumns(budget))
-      .where('account_id', '=', budget.accountId)
-      .where('id', '=', budget.id)
-      .executeTakeFirst()
-    return Number(result.numUpdatedRows) === 1
+    return await this.#database.transaction().execute(async (transaction) => {
+      const previous = await find(transaction, budget.accountId, budget.id)
+      if (previous === undefined) return false
+      await transaction
+        .updateTable('budgets')
+        .set(toMutableColumns(budget))
+        .where('account_id', '=', budget.accountId)
+        .where('id', '=', budget.id)
+        .execute()
+      await recordChange(transaction, {
+        accountId: budget.accountId,
+        action: 'budget.update',
+        resourceId: budget.id,
+        before: toPublicBudget(previous),
+        after: toPublicBudget(budget),
+      })
+      return true
+    })
   }
 
   async delete(accountId: AccountId, id: string): Promise<void> {
-    await this.#database
-      .deleteFrom('budget_alerts')
-      .where('account_id', '=', accountId)
-      .where('budget_id', '=', id)
-      .execute()
-    await this.#database
-      .deleteFrom('budgets')
-      .where('account_id', '=', accountId)
-      .where('id', '=', id)
-      .execute()
+    await this.#database.transaction().execute(async (transaction) => {
+      const previous = await find(transaction, accountId, id)
+      if (previous === undefined) return
+      await transaction
+        .deleteFrom('budget_alerts')
+        .where('account_id', '=', accountId)
+        .where('budget_id', '=', id)
+        .execute()
+      await transaction
+        .deleteFrom('budgets')
+        .where('account_id', '=', accountId)
+        .where('id', '=', id)
+        .execute()
+      const before = toPublicBudget(previous)
+      await recordChange(transaction, {
+        accountId,
+        action: 'budget.delete',
+        resourceId: id,
+        before,
+        after: null,
+      })
+    })
   }
+}
+
+async function find(database: Kysely<Schema>, accountId: AccountId, id: string): Promise<Budget | undefined> {
+  const row = await database
+    .selectFrom('budgets')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row === undefined ? undefined : toBudget(row)
 }
 
 function toMutableColumns(budget: Budget) {

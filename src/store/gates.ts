@@ -1,7 +1,8 @@
 /** Gates in the database. Trusts what it is given: the contract has checked it. */
 import type { Kysely, Selectable } from 'kysely'
-import type { Gate, GateDefaults, GateTarget } from '../core/gate.ts'
+import { type Gate, type GateDefaults, type GateTarget, toPublicGate } from '../core/gate.ts'
 import type { AccountId, GateId } from '../core/ids.ts'
+import { recordChange } from './audit-log.ts'
 import type { GateTable, Schema } from './schema.ts'
 
 export class GateTableStore {
@@ -19,38 +20,77 @@ export class GateTableStore {
 
   /** @returns false when the account has a gate with this id already. */
   async insert(gate: Gate): Promise<boolean> {
-    const result = await this.#database
-      .insertInto('gates')
-      .values({
-        account_id: gate.accountId,
-        id: gate.id,
-        created_at: gate.createdAt,
-        ...toMutableColumns(gate),
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirst()
-    return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+    return await this.#database.transaction().execute(async (transaction) => {
+      const result = await transaction
+        .insertInto('gates')
+        .values({
+          account_id: gate.accountId,
+          id: gate.id,
+          created_at: gate.createdAt,
+          ...toMutableColumns(gate),
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst()
+      if (Number(result.numInsertedOrUpdatedRows ?? 0) !== 1) return false
+      const after = toPublicGate(gate)
+      const { accountId, id: resourceId } = gate
+      await recordChange(transaction, { accountId, action: 'gate.create', resourceId, before: null, after })
+      return true
+    })
   }
 
   /** Writes everything about a gate that may change. @returns false when there is no such gate. */
   async save(gate: Gate): Promise<boolean> {
-    const result = await this.#database
-      .updateTable('gates')
-      .set(toMutableColumns(gate))
-      .where('account_id', '=', gate.accountId)
-      .where('id', '=', gate.id)
-      .executeTakeFirst()
-    return Number(result.numUpdatedRows) === 1
+    return await this.#database.transaction().execute(async (transaction) => {
+      const previous = await find(transaction, gate.accountId, gate.id)
+      if (previous === undefined) return false
+      await transaction
+        .updateTable('gates')
+        .set(toMutableColumns(gate))
+        .where('account_id', '=', gate.accountId)
+        .where('id', '=', gate.id)
+        .execute()
+      const [before, after] = [toPublicGate(previous), toPublicGate(gate)]
+      const { accountId, id: resourceId } = gate
+      await recordChange(transaction, { accountId, action: 'gate.update', resourceId, before, after })
+      return true
+    })
   }
 
   async delete(accountId: AccountId, gateId: GateId): Promise<boolean> {
-    const result = await this.#database
-      .deleteFrom('gates')
-      .where('account_id', '=', accountId)
-      .where('id', '=', gateId)
-      .executeTakeFirst()
-    return Number(result.numDeletedRows) === 1
+    return await this.#database.transaction().execute(async (transaction) => {
+      const previous = await find(transaction, accountId, gateId)
+      if (previous === undefined) return false
+      await transaction
+        .deleteFrom('gates')
+        .where('account_id', '=', accountId)
+        .where('id', '=', gateId)
+        .execute()
+      const before = toPublicGate(previous)
+      await recordChange(transaction, {
+        accountId,
+        action: 'gate.delete',
+        resourceId: gateId,
+        before,
+        after: null,
+      })
+      return true
+    })
   }
+}
+
+async function find(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  gateId: GateId,
+): Promise<Gate | undefined> {
+  const row = await database
+    .selectFrom('gates')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('id', '=', gateId)
+    .executeTakeFirst()
+  return row === undefined ? undefined : toGate(row)
 }
 
 function toMutableColumns(gate: Gate): Omit<GateTable, 'account_id' | 'id' | 'created_at'> {

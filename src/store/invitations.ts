@@ -1,6 +1,7 @@
 /** Invitations in the database: by the hash of their token only. The token itself never comes this far. */
 import type { Kysely, Selectable } from 'kysely'
 import type { AccountId, InvitationId } from '../core/ids.ts'
+import { recordChange } from './audit-log.ts'
 import type { Schema } from './schema.ts'
 import type { InvitationTable } from './user-schema.ts'
 
@@ -31,19 +32,28 @@ export class InvitationTableStore {
   }
 
   async insert(invitation: Invitation, tokenSha256: string): Promise<void> {
-    await this.#database
-      .insertInto('invitations')
-      .values({
-        id: invitation.id,
-        account_id: invitation.accountId,
-        email: invitation.email,
-        token_sha256: tokenSha256,
-        invited_by: invitation.invitedBy,
-        created_at: invitation.createdAt,
-        expires_at: invitation.expiresAt,
-        accepted_at: invitation.acceptedAt,
+    await this.#database.transaction().execute(async (transaction) => {
+      await transaction
+        .insertInto('invitations')
+        .values({
+          id: invitation.id,
+          account_id: invitation.accountId,
+          email: invitation.email,
+          token_sha256: tokenSha256,
+          invited_by: invitation.invitedBy,
+          created_at: invitation.createdAt,
+          expires_at: invitation.expiresAt,
+          accepted_at: invitation.acceptedAt,
+        })
+        .execute()
+      await recordChange(transaction, {
+        accountId: invitation.accountId,
+        action: 'invitation.create',
+        resourceId: invitation.id,
+        before: null,
+        after: toPublicInvitation(invitation, invitation.createdAt),
       })
-      .execute()
+    })
   }
 
   async find(accountId: AccountId, id: string): Promise<Invitation | undefined> {
@@ -71,12 +81,39 @@ export class InvitationTableStore {
 
   /** @returns false when there is none */
   async delete(accountId: AccountId, id: string): Promise<boolean> {
-    const result = await this.#database
-      .deleteFrom('invitations')
-      .where('account_id', '=', accountId)
-      .where('id', '=', id as InvitationId)
-      .executeTakeFirst()
-    return Number(result.numDeletedRows) === 1
+    return await this.#database.transaction().execute(async (transaction) => {
+      const row = await transaction
+        .deleteFrom('invitations')
+        .where('account_id', '=', accountId)
+        .where('id', '=', id as InvitationId)
+        .returningAll()
+        .executeTakeFirst()
+      if (row === undefined) return false
+      const before = toPublicInvitation(toInvitation(row), Date.now())
+      await recordChange(transaction, {
+        accountId,
+        action: 'invitation.delete',
+        resourceId: id,
+        before,
+        after: null,
+      })
+      return true
+    })
+  }
+}
+
+/** As it may be read at a time (milliseconds since the Unix epoch), field by field: its token is in none of them. */
+export function toPublicInvitation(invitation: Invitation, now: number) {
+  const { id, email, invitedBy, createdAt, expiresAt, acceptedAt } = invitation
+  const status: 'accepted' | 'expired' | 'open' =
+    acceptedAt !== null ? 'accepted' : expiresAt <= now ? 'expired' : 'open'
+  return {
+    id,
+    email,
+    invitedBy,
+    status,
+    createdAt: new Date(createdAt).toISOString(),
+    expiresAt: new Date(expiresAt).toISOString(),
   }
 }
 

@@ -1,6 +1,8 @@
 /** How a user comes to belong to an account: steps of a transaction. Knows nothing of passwords. */
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { type AccountId, createAccountId, type UserId } from '../core/ids.ts'
+import { recordChange } from './audit-log.ts'
+import { findMember, toPublicMember } from './members.ts'
 import type { Schema } from './schema.ts'
 import type { Role } from './user-schema.ts'
 
@@ -27,7 +29,7 @@ export class Refused extends Error {
 
 /** Within a transaction. @throws Refused */
 export async function joinAccount(
-  transaction: Kysely<Schema>,
+  transaction: Transaction<Schema>,
   user: { readonly id: UserId; readonly email: string },
   joining: Joining,
   now: number,
@@ -40,6 +42,16 @@ export async function joinAccount(
     .insertInto('members')
     .values({ user_id: user.id, account_id: accountId, role, created_at: now })
     .execute()
+  const member = await findMember(transaction, user.id)
+  if (member === undefined) throw new Error('a member that was just made is not there')
+  await recordChange(transaction, {
+    accountId,
+    action: 'member.create',
+    resourceId: user.id,
+    before: null,
+    after: toPublicMember(member),
+    actor: { type: 'user', id: user.id, name: user.email },
+  })
 }
 
 async function findAccount(

@@ -1,7 +1,8 @@
 /** API keys in the database: hash and masked prefix only. The key itself never comes this far. */
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { ApiKey } from '../core/api-key.ts'
+import { type ApiKey, toPublicKey } from '../core/api-key.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
+import { recordChange } from './audit-log.ts'
 import type { ApiKeyTable, Schema } from './schema.ts'
 
 /** Keeps one statement under the parameters that a database allows (SQLite: 32,766; three per key here). */
@@ -23,32 +24,56 @@ export class KeyTableStore {
   }
 
   /** @returns false when a key with this hash (or id) exists already, whichever account it belongs to. */
-  async insert(key: ApiKey): Promise<boolean> {
-    const result = await this.#database
-      .insertInto('api_keys')
-      .values({
-        id: key.id,
-        account_id: key.accountId,
-        name: key.name,
-        sha256: key.sha256,
-        masked_prefix: key.maskedPrefix,
-        created_at: key.createdAt,
-        last_used_at: key.lastUsedAt,
+  async insert(key: ApiKey, action: 'key.create' | 'key.import' = 'key.create'): Promise<boolean> {
+    return await this.#database.transaction().execute(async (transaction) => {
+      const result = await transaction
+        .insertInto('api_keys')
+        .values({
+          id: key.id,
+          account_id: key.accountId,
+          name: key.name,
+          sha256: key.sha256,
+          masked_prefix: key.maskedPrefix,
+          created_at: key.createdAt,
+          last_used_at: key.lastUsedAt,
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst()
+      if (Number(result.numInsertedOrUpdatedRows ?? 0) !== 1) return false
+      const { accountId, id: resourceId } = key
+      await recordChange(transaction, {
+        accountId,
+        action,
+        resourceId,
+        before: null,
+        after: toPublicKey(key),
       })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirst()
-    return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+      return true
+    })
   }
 
   /** Gone for good when this resolves, even if the power fails: a revoked key must not come back. */
   async delete(accountId: AccountId, keyId: KeyId): Promise<boolean> {
-    const result = await this.#database
-      .deleteFrom('api_keys')
-      .where('account_id', '=', accountId)
-      .where('id', '=', keyId)
-      .executeTakeFirst()
+    const wasThere = await this.#database.transaction().execute(async (transaction) => {
+      const row = await transaction
+        .deleteFrom('api_keys')
+        .where('account_id', '=', accountId)
+        .where('id', '=', keyId)
+        .returningAll()
+        .executeTakeFirst()
+      if (row === undefined) return false
+      const before = toPublicKey(toApiKey(row))
+      await recordChange(transaction, {
+        accountId,
+        action: 'key.delete',
+        resourceId: keyId,
+        before,
+        after: null,
+      })
+      return true
+    })
     await this.#sync()
-    return Number(result.numDeletedRows) === 1
+    return wasThere
   }
 
   /** Writes last-used times (ms since the epoch), one statement per few hundred keys. Unknown keys are passed over. */

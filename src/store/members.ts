@@ -1,6 +1,7 @@
 /** Who belongs to an account, in the database. Knows neither passwords nor cookies. */
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { AccountId, UserId } from '../core/ids.ts'
+import { recordChange } from './audit-log.ts'
 import type { Schema } from './schema.ts'
 import type { MemberTable, Role, UserTable } from './user-schema.ts'
 
@@ -31,8 +32,7 @@ export class MemberTableStore {
 
   /** The one account that a user belongs to. */
   async findByUser(userId: UserId): Promise<Member | undefined> {
-    const row = await this.#select().where('members.user_id', '=', userId).executeTakeFirst()
-    return row === undefined ? undefined : toMember(row)
+    return await findMember(this.#database, userId)
   }
 
   async find(accountId: AccountId, userId: UserId): Promise<Member | undefined> {
@@ -42,7 +42,7 @@ export class MemberTableStore {
 
   /** Newest first. */
   async list(accountId: AccountId, page: MemberPage): Promise<Member[]> {
-    let query = this.#select().where('members.account_id', '=', accountId)
+    let query = selectMembers(this.#database).where('members.account_id', '=', accountId)
     const { before } = page
     if (before !== undefined) {
       query = query.where(({ eb, refTuple, tuple }) =>
@@ -63,7 +63,7 @@ export class MemberTableStore {
 
   /** Every member of every account, for the operator. Newest first. */
   async listAll(): Promise<Member[]> {
-    return (await this.#select().orderBy('members.created_at', 'desc').execute()).map(toMember)
+    return (await selectMembers(this.#database).orderBy('members.created_at', 'desc').execute()).map(toMember)
   }
 
   async hasAny(accountId: AccountId): Promise<boolean> {
@@ -82,13 +82,14 @@ export class MemberTableStore {
    */
   async remove(accountId: AccountId, userId: UserId): Promise<boolean> {
     const removed = await this.#database.transaction().execute(async (transaction) => {
+      const member = await findMember(transaction, userId)
       const result = await transaction
         .deleteFrom('members')
         .where('account_id', '=', accountId)
         .where('user_id', '=', userId)
         .where('role', '<>', 'owner')
         .executeTakeFirst()
-      if (Number(result.numDeletedRows) !== 1) return false
+      if (member === undefined || Number(result.numDeletedRows) !== 1) return false
       await transaction.deleteFrom('users').where('id', '=', userId).execute()
       // Or whoever was removed comes back through a door they left open.
       await transaction
@@ -97,6 +98,14 @@ export class MemberTableStore {
         .where('invited_by', '=', userId)
         .where('accepted_at', 'is', null)
         .execute()
+      const before = toPublicMember(member)
+      await recordChange(transaction, {
+        accountId,
+        action: 'member.delete',
+        resourceId: userId,
+        before,
+        after: null,
+      })
       return true
     })
     await this.#sync()
@@ -127,6 +136,10 @@ export class MemberTableStore {
         const left = await change(transaction, from, { was: 'owner', is: 'member' })
         const taken = await change(transaction, to, { was: 'member', is: 'owner' })
         if (Number(left.numUpdatedRows) !== 1 || Number(taken.numUpdatedRows) !== 1) throw new NotPossible()
+        const owner = await findMember(transaction, to)
+        if (owner === undefined) throw new NotPossible()
+        const [before, after] = [toPublicMember({ ...owner, role: 'member' }), toPublicMember(owner)]
+        await recordChange(transaction, { accountId, action: 'member.update', resourceId: to, before, after })
       })
       return true
     } catch (error) {
@@ -134,20 +147,29 @@ export class MemberTableStore {
       throw error
     }
   }
+}
 
-  #select() {
-    return this.#database
-      .selectFrom('members')
-      .innerJoin('users', 'users.id', 'members.user_id')
-      .select([
-        'members.user_id',
-        'members.account_id',
-        'members.role',
-        'members.created_at',
-        'users.email',
-        'users.name',
-      ])
-  }
+export function toPublicMember({ userId, email, name, role, createdAt }: Member) {
+  return { id: userId, email, name, role, createdAt: new Date(createdAt).toISOString() }
+}
+
+export async function findMember(database: Kysely<Schema>, userId: UserId): Promise<Member | undefined> {
+  const row = await selectMembers(database).where('members.user_id', '=', userId).executeTakeFirst()
+  return row === undefined ? undefined : toMember(row)
+}
+
+function selectMembers(database: Kysely<Schema>) {
+  return database
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .select([
+      'members.user_id',
+      'members.account_id',
+      'members.role',
+      'members.created_at',
+      'users.email',
+      'users.name',
+    ])
 }
 
 type MemberRow = Selectable<MemberTable> & Pick<Selectable<UserTable>, 'email' | 'name'>

@@ -1,6 +1,7 @@
 /** The schema's history, in code: a build carries every step it needs. A step that was released is never edited. */
 import { type Kysely, type Migration, Migrator } from 'kysely'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { auditLogTable } from './audit-migration.ts'
 import { limitsAndWebhooks } from './limits-migration.ts'
 import { users } from './migrate-users.ts'
 import { providerKeyTables } from './provider-keys-migration.ts'
@@ -137,6 +138,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0006_limits_and_webhooks': limitsAndWebhooks,
   '0007_usage': usageMigration,
   '0008_users': users,
+  '0009_audit_log': auditLogTable,
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Opens the store: one object with one part per aggregate. Knows nothing of who asks or of HTTP. */
 import { Kysely, sql } from 'kysely'
 import { AccountTableStore } from './accounts.ts'
+import { AuditLogTableStore } from './audit-log.ts'
 import { BudgetTableStore } from './budgets.ts'
 import { CallTableStore } from './calls.ts'
 import { GateTableStore } from './gates.ts'
@@ -24,6 +25,7 @@ export interface Store {
   readonly ownedModels: OwnedModelTableStore
   readonly calls: CallTableStore
   readonly providerKeys: ProviderKeyTableStore
+  readonly auditLog: AuditLogTableStore
   readonly accounts: AccountTableStore
   readonly members: MemberTableStore
   readonly invitations: InvitationTableStore
@@ -71,6 +73,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     ownedModels: new OwnedModelTableStore(database),
     calls: new CallTableStore(database, backlog),
     providerKeys: new ProviderKeyTableStore(database, sync),
+    auditLog: new AuditLogTableStore(database),
     accounts: new AccountTableStore(database),
     members: new MemberTableStore(database, sync),
     invitations: new InvitationTableStore(database),

@@ -1,7 +1,8 @@
 /** Owned models in the database, each with its credential as the vault closed it. Trusts what it is given. */
 import type { Kysely, Selectable } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
-import type { OwnedModel } from '../core/owned-model.ts'
+import { type OwnedModel, toPublicOwnedModel } from '../core/owned-model.ts'
+import { recordChange } from './audit-log.ts'
 import type { OwnedModelTable, Schema } from './schema.ts'
 
 export interface StoredOwnedModel {
@@ -31,20 +32,31 @@ export class OwnedModelTableStore {
   /** @returns false when the account has an owned model with this slug already. */
   async insert(stored: StoredOwnedModel): Promise<boolean> {
     const { accountId, slug, dialect, baseUrl, createdAt } = stored.model
-    const result = await this.#database
-      .insertInto('owned_models')
-      .values({
-        account_id: accountId,
-        slug,
-        dialect,
-        base_url: baseUrl,
-        created_at: createdAt,
-        sealed_credential: stored.sealedCredential,
-        ...toMutableColumns(stored.model),
+    return await this.#database.transaction().execute(async (transaction) => {
+      const result = await transaction
+        .insertInto('owned_models')
+        .values({
+          account_id: accountId,
+          slug,
+          dialect,
+          base_url: baseUrl,
+          created_at: createdAt,
+          sealed_credential: stored.sealedCredential,
+          ...toMutableColumns(stored.model),
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst()
+      if (Number(result.numInsertedOrUpdatedRows ?? 0) !== 1) return false
+      const after = toPublicOwnedModel(stored.model)
+      await recordChange(transaction, {
+        accountId,
+        action: 'owned-model.create',
+        resourceId: slug,
+        before: null,
+        after,
       })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirst()
-    return Number(result.numInsertedOrUpdatedRows ?? 0) === 1
+      return true
+    })
   }
 
   /**
@@ -53,26 +65,65 @@ export class OwnedModelTableStore {
    * @returns false when there is no such model.
    */
   async save({ model, sealedCredential }: ChangedOwnedModel): Promise<boolean> {
-    const result = await this.#database
-      .updateTable('owned_models')
-      .set({
-        ...toMutableColumns(model),
-        ...(sealedCredential === undefined ? {} : { sealed_credential: sealedCredential }),
+    const { accountId, slug } = model
+    return await this.#database.transaction().execute(async (transaction) => {
+      const previous = await find(transaction, accountId, slug)
+      if (previous === undefined) return false
+      await transaction
+        .updateTable('owned_models')
+        .set({
+          ...toMutableColumns(model),
+          ...(sealedCredential === undefined ? {} : { sealed_credential: sealedCredential }),
+        })
+        .where('account_id', '=', accountId)
+        .where('slug', '=', slug)
+        .execute()
+      const [before, after] = [toPublicOwnedModel(previous), toPublicOwnedModel(model)]
+      await recordChange(transaction, {
+        accountId,
+        action: 'owned-model.update',
+        resourceId: slug,
+        before,
+        after,
       })
-      .where('account_id', '=', model.accountId)
-      .where('slug', '=', model.slug)
-      .executeTakeFirst()
-    return Number(result.numUpdatedRows) === 1
+      return true
+    })
   }
 
   async delete(accountId: AccountId, slug: string): Promise<boolean> {
-    const result = await this.#database
-      .deleteFrom('owned_models')
-      .where('account_id', '=', accountId)
-      .where('slug', '=', slug)
-      .executeTakeFirst()
-    return Number(result.numDeletedRows) === 1
+    return await this.#database.transaction().execute(async (transaction) => {
+      const row = await transaction
+        .deleteFrom('owned_models')
+        .where('account_id', '=', accountId)
+        .where('slug', '=', slug)
+        .returningAll()
+        .executeTakeFirst()
+      if (row === undefined) return false
+      const before = toPublicOwnedModel(toOwnedModel(row))
+      await recordChange(transaction, {
+        accountId,
+        action: 'owned-model.delete',
+        resourceId: slug,
+        before,
+        after: null,
+      })
+      return true
+    })
   }
+}
+
+async function find(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  slug: string,
+): Promise<OwnedModel | undefined> {
+  const row = await database
+    .selectFrom('owned_models')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('slug', '=', slug)
+    .executeTakeFirst()
+  return row === undefined ? undefined : toOwnedModel(row)
 }
 
 type OtherColumns = 'account_id' | 'slug' | 'dialect' | 'base_url' | 'created_at' | 'sealed_credential'

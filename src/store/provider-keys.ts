@@ -1,7 +1,8 @@
 /** Provider keys in the database: sealed and masked only. The key itself never comes this far. */
 import type { Kysely, Selectable } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
-import type { ProviderKey } from '../core/provider-key.ts'
+import { type ProviderKey, toPublicProviderKey } from '../core/provider-key.ts'
+import { recordChange } from './audit-log.ts'
 import type { ProviderKeyTable, Schema } from './schema.ts'
 
 export interface SealedProviderKey {
@@ -42,33 +43,66 @@ export class ProviderKeyTableStore {
       updated_at: key.updatedAt,
       last_used_at: key.lastUsedAt,
     }
-    await this.#database
-      .insertInto('provider_keys')
-      .values({ account_id: key.accountId, provider: key.providerId, ...columns })
-      .onConflict((conflict) => conflict.columns(['account_id', 'provider']).doUpdateSet(columns))
-      .execute()
+    await this.#database.transaction().execute(async (transaction) => {
+      const previous = await find(transaction, key.accountId, key.providerId)
+      await transaction
+        .insertInto('provider_keys')
+        .values({ account_id: key.accountId, provider: key.providerId, ...columns })
+        .onConflict((conflict) => conflict.columns(['account_id', 'provider']).doUpdateSet(columns))
+        .execute()
+      await recordChange(transaction, {
+        accountId: key.accountId,
+        action: previous === undefined ? 'provider-key.create' : 'provider-key.update',
+        resourceId: key.providerId,
+        before: previous === undefined ? null : toPublicProviderKey(previous),
+        after: toPublicProviderKey(key),
+      })
+    })
   }
 
   /** Leaves the sealed key alone: another process may be sealing it anew. @returns false when there is none */
   async saveActive(key: ProviderKey): Promise<boolean> {
-    const result = await this.#database
-      .updateTable('provider_keys')
-      .set({ active: key.isActive ? 1 : 0, updated_at: key.updatedAt })
-      .where('account_id', '=', key.accountId)
-      .where('provider', '=', key.providerId)
-      .executeTakeFirst()
-    return Number(result.numUpdatedRows) === 1
+    return await this.#database.transaction().execute(async (transaction) => {
+      const previous = await find(transaction, key.accountId, key.providerId)
+      if (previous === undefined) return false
+      await transaction
+        .updateTable('provider_keys')
+        .set({ active: key.isActive ? 1 : 0, updated_at: key.updatedAt })
+        .where('account_id', '=', key.accountId)
+        .where('provider', '=', key.providerId)
+        .execute()
+      await recordChange(transaction, {
+        accountId: key.accountId,
+        action: 'provider-key.update',
+        resourceId: key.providerId,
+        before: toPublicProviderKey(previous),
+        after: toPublicProviderKey(key),
+      })
+      return true
+    })
   }
 
   /** Gone for good when this resolves, even if the power fails: a deleted key must not come back. */
   async delete(accountId: AccountId, providerId: string): Promise<boolean> {
-    const result = await this.#database
-      .deleteFrom('provider_keys')
-      .where('account_id', '=', accountId)
-      .where('provider', '=', providerId)
-      .executeTakeFirst()
+    const wasThere = await this.#database.transaction().execute(async (transaction) => {
+      const row = await transaction
+        .deleteFrom('provider_keys')
+        .where('account_id', '=', accountId)
+        .where('provider', '=', providerId)
+        .returningAll()
+        .executeTakeFirst()
+      if (row === undefined) return false
+      await recordChange(transaction, {
+        accountId,
+        action: 'provider-key.delete',
+        resourceId: providerId,
+        before: toPublicProviderKey(toSealedProviderKey(row).key),
+        after: null,
+      })
+      return true
+    })
     await this.#sync()
-    return Number(result.numDeletedRows) === 1
+    return wasThere
   }
 
   /** Keys that are gone are passed over. */
@@ -82,6 +116,20 @@ export class ProviderKeyTableStore {
         .execute()
     }
   }
+}
+
+async function find(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  providerId: string,
+): Promise<ProviderKey | undefined> {
+  const row = await database
+    .selectFrom('provider_keys')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('provider', '=', providerId)
+    .executeTakeFirst()
+  return row === undefined ? undefined : toSealedProviderKey(row).key
 }
 
 function toSealedProviderKey(row: Selectable<ProviderKeyTable>): SealedProviderKey {

@@ -10,6 +10,7 @@ import type { Overrides, Strategy } from '../core/gate.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
 import type { OwnedModelDialect } from '../core/owned-model.ts'
 import type { Period } from '../core/period.ts'
+import type { AuditLogTable } from './audit-schema.ts'
 import type { UserSchema } from './user-schema.ts'
 
 export interface Schema extends UserSchema {
@@ -19,6 +20,7 @@ export interface Schema extends UserSchema {
   readonly owned_models: OwnedModelTable
   readonly calls: CallTable
   readonly provider_keys: ProviderKeyTable
+  readonly audit_log: AuditLogTable
   readonly budgets: BudgetTable
   readonly budget_alerts: BudgetAlertTable
   readonly webhooks: WebhookTable

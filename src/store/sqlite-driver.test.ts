@@ -1,4 +1,8 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Kysely, sql } from 'kysely'
 import { BunSqliteDialect } from './sqlite-driver.ts'
 
@@ -46,4 +50,23 @@ test('a transaction that fails is rolled back, and a statement that fails does n
   await failing.catch(() => {})
   expect(await database.selectFrom('numbers').selectAll().execute()).toHaveLength(3)
   await database.destroy()
+})
+
+test('a transaction that began by reading can still write: nobody else writes in between', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-driver-'))
+  const path = join(folder, 'numbers.db')
+  const database = new Kysely<Numbers>({ dialect: new BunSqliteDialect(path) })
+  await database.schema.createTable('numbers').addColumn('n', 'integer').execute()
+  const other = new Database(path)
+  other.run('PRAGMA busy_timeout = 0')
+  await database.transaction().execute(async (transaction) => {
+    expect(await transaction.selectFrom('numbers').selectAll().execute()).toEqual([])
+    expect(() => other.run('insert into numbers values (1)')).toThrow('locked')
+    await transaction.insertInto('numbers').values({ n: 2 }).execute()
+  })
+  other.run('insert into numbers values (3)')
+  expect(await database.selectFrom('numbers').selectAll().execute()).toEqual([{ n: 2 }, { n: 3 }])
+  other.close()
+  await database.destroy()
+  rmSync(folder, { recursive: true })
 })

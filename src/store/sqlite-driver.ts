@@ -2,10 +2,15 @@
 import { Database, type SQLQueryBindings } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
 import {
+  CompiledQuery,
+  type DatabaseConnection,
   type DialectAdapter,
+  type Driver,
   SqliteAdapter,
   type SqliteDatabase,
   SqliteDialect,
+  type SqliteDialectConfig,
+  SqliteDriver,
   type SqliteStatement,
 } from 'kysely'
 
@@ -19,10 +24,28 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
+/**
+ * A transaction may write from its first statement on. One that begins by reading could not go on to write when another
+ * process has written meanwhile, and would fail at once instead of waiting (https://sqlite.org/lang_transaction.html).
+ */
+class WritingSqliteDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+  }
+}
+
 /** Kysely's dialect over one file, in write-ahead mode; `:memory:` works too. */
 export class BunSqliteDialect extends SqliteDialect {
+  readonly #config: SqliteDialectConfig
+
   constructor(path: string) {
-    super({ database: async () => toKyselyDatabase(openSqliteFile(path)) })
+    const config = { database: async () => toKyselyDatabase(openSqliteFile(path)) }
+    super(config)
+    this.#config = config
+  }
+
+  override createDriver(): Driver {
+    return new WritingSqliteDriver(this.#config)
   }
 
   override createAdapter(): DialectAdapter {

@@ -1,6 +1,7 @@
 /** Users, their sessions and how they come to belong to an account, in the database. Knows hashes, never a password or a cookie. */
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { SessionId, UserId } from '../core/ids.ts'
+import { recordChange } from './audit-log.ts'
 import {
   findOpenInvitation,
   hasMembers,
@@ -9,6 +10,7 @@ import {
   joinAccount,
   Refused,
 } from './join-account.ts'
+import { findMember } from './members.ts'
 import type { Schema } from './schema.ts'
 
 export interface NewUser {
@@ -132,10 +134,19 @@ export class UserTableStore {
         )
         .execute()
       await transaction.deleteFrom('user_sessions').where('user_id', '=', user.id).execute()
+      await recordPasswordChange(transaction, user.id)
       return true
     })
     await this.#sync()
     return isDone
+  }
+
+  /**
+   * For a password that better-auth has changed by itself, outside of any transaction of ours: killed in between, the
+   * change has no row.
+   */
+  async recordPasswordChange(userId: UserId): Promise<void> {
+    await this.#database.transaction().execute((transaction) => recordPasswordChange(transaction, userId))
   }
 
   /** Those that have not run out, newest first. */
@@ -176,7 +187,7 @@ export class UserTableStore {
   }
 
   async #refusable(
-    work: (transaction: Kysely<Schema>) => Promise<void>,
+    work: (transaction: Transaction<Schema>) => Promise<void>,
   ): Promise<JoiningRefusal | undefined> {
     try {
       await this.#database.transaction().execute(work)
@@ -186,6 +197,15 @@ export class UserTableStore {
       throw error
     }
   }
+}
+
+/** Nothing that is shown has changed. One who belongs to no account has no log to be written to. */
+async function recordPasswordChange(transaction: Transaction<Schema>, userId: UserId): Promise<void> {
+  const member = await findMember(transaction, userId)
+  if (member === undefined) return
+  const { accountId } = member
+  const change = { accountId, resourceId: userId, before: null, after: null }
+  await recordChange(transaction, { ...change, action: 'user.set-password' })
 }
 
 const emptyLogin = {

@@ -1,7 +1,8 @@
 /** Webhooks and what is on its way to them, in the database. Secrets come encrypted and stay so. */
 import type { Kysely, Selectable } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
-import type { Webhook, WebhookDelivery, WebhookEvent } from '../core/webhook.ts'
+import { toPublicWebhook, type Webhook, type WebhookDelivery, type WebhookEvent } from '../core/webhook.ts'
+import { recordChange } from './audit-log.ts'
 import type { Schema, WebhookDeliveryTable, WebhookTable } from './schema.ts'
 
 /** That a budget's share was reached: kept, so that it is told once a period. */
@@ -26,16 +27,25 @@ export class WebhookTableStore {
   }
 
   async insert(webhook: Webhook): Promise<void> {
-    await this.#database
-      .insertInto('webhooks')
-      .values({
-        id: webhook.id,
-        account_id: webhook.accountId,
-        sealed_secret: webhook.sealedSecret,
-        created_at: webhook.createdAt,
-        ...toMutableColumns(webhook),
+    await this.#database.transaction().execute(async (transaction) => {
+      await transaction
+        .insertInto('webhooks')
+        .values({
+          id: webhook.id,
+          account_id: webhook.accountId,
+          sealed_secret: webhook.sealedSecret,
+          created_at: webhook.createdAt,
+          ...toMutableColumns(webhook),
+        })
+        .execute()
+      await recordChange(transaction, {
+        accountId: webhook.accountId,
+        action: 'webhook.create',
+        resourceId: webhook.id,
+        before: null,
+        after: toPublicWebhook(webhook),
       })
-      .execute()
+    })
   }
 
   /**
@@ -43,20 +53,33 @@ export class WebhookTableStore {
    * been sealed anew under another master key meanwhile.
    */
   async save(webhook: Webhook, change: { readonly isSecretNew: boolean }): Promise<void> {
-    await this.#database
-      .updateTable('webhooks')
-      .set({
-        ...toMutableColumns(webhook),
-        ...(change.isSecretNew ? { sealed_secret: webhook.sealedSecret } : {}),
+    await this.#database.transaction().execute(async (transaction) => {
+      const previous = await find(transaction, webhook.accountId, webhook.id)
+      if (previous === undefined) return
+      await transaction
+        .updateTable('webhooks')
+        .set({
+          ...toMutableColumns(webhook),
+          ...(change.isSecretNew ? { sealed_secret: webhook.sealedSecret } : {}),
+        })
+        .where('account_id', '=', webhook.accountId)
+        .where('id', '=', webhook.id)
+        .execute()
+      await recordChange(transaction, {
+        accountId: webhook.accountId,
+        action: 'webhook.update',
+        resourceId: webhook.id,
+        before: toPublicWebhook(previous),
+        after: toPublicWebhook(webhook),
       })
-      .where('account_id', '=', webhook.accountId)
-      .where('id', '=', webhook.id)
-      .execute()
+    })
   }
 
   /** With everything that is on its way to it. */
   async delete(accountId: AccountId, id: string): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
+      const previous = await find(transaction, accountId, id)
+      if (previous === undefined) return
       await transaction
         .deleteFrom('webhooks')
         .where('account_id', '=', accountId)
@@ -67,6 +90,14 @@ export class WebhookTableStore {
         .where('account_id', '=', accountId)
         .where('webhook_id', '=', id)
         .execute()
+      const before = toPublicWebhook(previous)
+      await recordChange(transaction, {
+        accountId,
+        action: 'webhook.delete',
+        resourceId: id,
+        before,
+        after: null,
+      })
     })
   }
 
@@ -134,6 +165,20 @@ export class WebhookTableStore {
       .where('id', '=', delivery.id)
       .execute()
   }
+}
+
+async function find(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  id: string,
+): Promise<Webhook | undefined> {
+  const row = await database
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row === undefined ? undefined : toWebhook(row)
 }
 
 function toMutableColumns(webhook: Webhook) {

@@ -85,6 +85,16 @@ export function forwardRequestHeaders(headers: Headers): Record<string, string> 
   return forward(headers, requestRule)
 }
 
+/** Of a request that is translated, only these: they belong to no dialect (https://www.w3.org/TR/trace-context/). */
+export function forwardTraceHeaders(headers: Headers): Record<string, string> {
+  const parent = headers.get('traceparent')
+  if (parent === null || !TRACE_PARENT.test(parent)) return {}
+  const state = headers.get('tracestate')
+  return state === null ? { traceparent: parent } : { traceparent: parent, tracestate: state }
+}
+
+const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/
+
 export function forwardAnswerHeaders(headers: Headers): Record<string, string> {
   return forward(headers, answerRule)
 }

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'bun:test'
+import { readSettings } from './settings.ts'
+import { readTelemetrySettings } from './telemetry-settings.ts'
+
+const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }
+
+test('nothing is on until it is asked for', () => {
+  expect(readTelemetrySettings({})).toEqual({ metrics: undefined, hasAccessLog: false, otlp: undefined })
+  expect(
+    readTelemetrySettings({ OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'always_on' }).otlp,
+  ).toBeUndefined()
+})
+
+test('a token alone puts the metrics on the main port, a port on their own', () => {
+  expect(readTelemetrySettings({ GATEHOUSE_METRICS_TOKEN: 't' }).metrics).toMatchObject({ port: undefined })
+  expect(readTelemetrySettings({ GATEHOUSE_METRICS_PORT: '0' }).metrics).toEqual({
+    port: 0,
+    host: '127.0.0.1',
+    token: undefined,
+  })
+})
+
+describe('OTLP', () => {
+  test.each([
+    [ENDPOINT, { hasTraces: true, hasMetrics: true, sampler: 'parentbased_always_on', samplerRatio: 1 }],
+    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://c/v1/traces' }, { hasTraces: true, hasMetrics: false }],
+    [
+      { ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' },
+      { hasTraces: false, hasMetrics: true },
+    ],
+    [
+      { ...ENDPOINT, OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '.25' },
+      { sampler: 'traceidratio', samplerRatio: 0.25 },
+    ],
+  ])('%p', (environment, expected) => {
+    expect(readTelemetrySettings(environment).otlp).toMatchObject(expected)
+  })
+
+  test.each([
+    { ...ENDPOINT, OTEL_SDK_DISABLED: 'true' },
+    { ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' },
+  ])('switched off by %p', (environment) => {
+    expect(readTelemetrySettings(environment).otlp).toBeUndefined()
+  })
+})
+
+describe('refused, naming the variable', () => {
+  test.each([
+    [{ GATEHOUSE_METRICS_PORT: '70000' }, 'GATEHOUSE_METRICS_PORT'],
+    [{ GATEHOUSE_METRICS_TOKEN: 'two words' }, 'GATEHOUSE_METRICS_TOKEN'],
+    [{ GATEHOUSE_ACCESS_LOG: 'yes' }, 'GATEHOUSE_ACCESS_LOG'],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+    [{ ...ENDPOINT, OTEL_TRACES_SAMPLER: 'sometimes' }, 'OTEL_TRACES_SAMPLER'],
+    [{ ...ENDPOINT, OTEL_TRACES_SAMPLER_ARG: '2' }, 'OTEL_TRACES_SAMPLER_ARG'],
+    [{ ...ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL'],
+    [{ ...ENDPOINT, OTEL_BSP_SCHEDULE_DELAY: 'soon' }, 'OTEL_BSP_SCHEDULE_DELAY'],
+  ])('%p', (environment, name) => {
+    expect(() => readSettings(environment)).toThrow(name)
+  })
+
+  test('and never repeating what may be a secret', () => {
+    const attempt = (environment: Record<string, string>) => () => readTelemetrySettings(environment)
+    expect(attempt({ GATEHOUSE_METRICS_TOKEN: 'hush hush' })).toThrow(/^(?!.*hush)/)
+    expect(attempt({ OTEL_EXPORTER_OTLP_ENDPOINT: 'ftp://user:hush@c' })).toThrow(/^(?!.*hush)/)
+  })
+})

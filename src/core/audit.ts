@@ -1,0 +1,82 @@
+/** What the audit log holds of a change: who made it, to what, before and after. Knows no store, and no secret ever. */
+import type { AccountId, AuditId } from './ids.ts'
+
+/** Every change that is written down, `resource.verb`. What is not here cannot be written, nor asked for. */
+export const AUDITED_ACTIONS = [
+  'gate.create',
+  'gate.update',
+  'gate.delete',
+  'key.create',
+  'key.import',
+  'key.delete',
+  'provider-key.create',
+  'provider-key.update',
+  'provider-key.delete',
+  'owned-model.create',
+  'owned-model.update',
+  'owned-model.delete',
+  'master-key.rotate',
+  'account.update',
+  'member.create',
+  'member.update',
+  'member.delete',
+  'invitation.create',
+  'invitation.delete',
+  'budget.create',
+  'budget.update',
+  'budget.delete',
+  'webhook.create',
+  'webhook.update',
+  'webhook.delete',
+  'user.set-password',
+] as const
+
+export type AuditedAction = (typeof AUDITED_ACTIONS)[number]
+
+/** The part of an action before the dot. */
+export function resourceOf(action: AuditedAction): string {
+  return action.slice(0, action.indexOf('.'))
+}
+
+export const ACTOR_TYPES = ['key', 'user', 'operator'] as const
+
+export interface ChangeActor {
+  /** `operator`: a process on the gateway's own machine, such as the command line on the local data folder. */
+  readonly type: (typeof ACTOR_TYPES)[number]
+  /** Of the key or the user; `local` for the operator. */
+  readonly id: string
+  /** As it was called then; null where it has no name. */
+  readonly name: string | null
+}
+
+/** Where a change came from. */
+export interface ChangeOrigin {
+  /** Null: nobody has said who they are, as in a sign-up. The change itself then has to know. */
+  readonly actor: ChangeActor | null
+  /** The answer's `x-request-id`; null: there was no request. */
+  readonly requestId: string | null
+  readonly clientAddress: string | null
+}
+
+/** What may be read of a thing: what the interface answers with, and no more. */
+export type PublicForm = Readonly<Record<string, unknown>>
+
+export interface Change {
+  readonly accountId: AccountId
+  readonly action: AuditedAction
+  readonly resourceId: string
+  /** Null: it was not there. */
+  readonly before: PublicForm | null
+  /** Null: it is gone. */
+  readonly after: PublicForm | null
+  /** Who did it, where the origin cannot know. */
+  readonly actor?: ChangeActor
+}
+
+export interface AuditRecord extends Omit<Change, 'actor'>, Omit<ChangeOrigin, 'actor'> {
+  readonly id: AuditId
+  readonly resourceType: string
+  readonly actor: ChangeActor
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number
+}

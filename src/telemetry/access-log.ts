@@ -1,0 +1,96 @@
+/** One line for each finished call and control-plane request, on standard output. Never anything of a body, and no key. */
+import pino from 'pino'
+import type { CallRecord } from '../core/call.ts'
+import type { CallObserver, CallTrace, Refusal } from '../gateway/call-observer.ts'
+
+/** Lines are written together, and at the latest after so many milliseconds. */
+const FLUSH_MS = 250
+const WRITE_BYTES = 8 * 1024
+/** What a reader that does not read may make the process hold; beyond, lines are lost. */
+const MAX_BUFFERED_BYTES = 8 * 1024 * 1024
+
+/** A finished request to the control plane. */
+export interface ControlRequest {
+  readonly requestId: string
+  readonly method: string
+  /** The route's own template (`/v1/gates/:id`); null where no route took it: what was asked for may be anything. */
+  readonly path: string | null
+  readonly status: number
+  /** Who asked: a key's id. Null when that is not known. */
+  readonly actor: string | null
+  readonly durationMs: number
+}
+
+export class AccessLog implements CallObserver {
+  readonly #destination: ReturnType<typeof pino.destination>
+  readonly #log: pino.Logger
+
+  /** @param destination a file's path, or a file descriptor */
+  constructor(destination: number | string = 1) {
+    this.#destination = pino.destination({
+      dest: destination,
+      sync: false,
+      minLength: WRITE_BYTES,
+      maxLength: MAX_BUFFERED_BYTES,
+      periodicFlush: FLUSH_MS,
+    })
+    // A reader that has gone is no reason to end: calls go on without their lines.
+    this.#destination.on('error', () => {})
+    this.#log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, this.#destination)
+  }
+
+  begin(): undefined {}
+
+  finish(record: CallRecord, _attempts: unknown, trace: CallTrace | undefined): void {
+    this.#log.info(
+      {
+        requestId: record.id,
+        gate: record.gateId,
+        target: record.target,
+        dialect: record.dialect,
+        stream: record.stream,
+        status: record.status,
+        outcome: record.outcome,
+        errorKind: record.errorKind,
+        attempts: record.attempts,
+        durationMs: record.durationMs,
+        firstByteMs: record.firstByteMs,
+        usage: record.usage,
+        keyId: record.keyId,
+        traceId: trace?.traceId,
+      },
+      'call',
+    )
+  }
+
+  refuse(refusal: Refusal, trace: CallTrace | undefined): void {
+    this.#log.info(
+      {
+        requestId: refusal.id,
+        dialect: refusal.dialect,
+        status: refusal.status,
+        outcome: 'refused',
+        errorKind: refusal.kind,
+        attempts: 0,
+        durationMs: refusal.durationMs,
+        keyId: refusal.keyId,
+        traceId: trace?.traceId,
+      },
+      'call',
+    )
+  }
+
+  noteControlRequest(request: ControlRequest): void {
+    this.#log.info(request, 'control request')
+  }
+
+  /** Writes what is buffered. */
+  close(): void {
+    try {
+      this.#destination.flushSync()
+    } catch {
+      // Its reader has gone.
+    }
+    this.#destination.end()
+  }
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { CallRecord } from '../core/call.ts'
+import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import { CallCounters } from './call-counters.ts'
+import { EventLoopLag } from './event-loop-lag.ts'
+import { METRICS } from './metric-list.ts'
+import { createExposition } from './prometheus.ts'
+import { readMetrics } from './read-metrics.ts'
+import { SeriesTable } from './series-table.ts'
+
+function call(fields: Partial<CallRecord> = {}): CallRecord {
+  return {
+    id: createCallId(),
+    accountId: DEFAULT_ACCOUNT,
+    keyId: 'key_1' as KeyId,
+    gateId: 'demo' as GateId,
+    dialect: 'openai-chat',
+    stream: false,
+    target: 'sandbox/echo',
+    attempts: 1,
+    outcome: 'succeeded',
+    status: 200,
+    errorKind: null,
+    startedAt: 0,
+    firstByteMs: 20,
+    durationMs: 30,
+    usage: null,
+    credential: 'platform',
+    ...fields,
+  }
+}
+
+async function render(counters: CallCounters): Promise<string> {
+  const lag = new EventLoopLag()
+  lag.stop()
+  const sources = {
+    journal: () => ({
+      writable: true,
+      unshippedBytes: 0,
+      segments: 0,
+      backlog: 0,
+      dropped: 3,
+      damagedLines: 0,
+    }),
+    shipperLag: () => 0,
+    openBreakers: () => ['a/b', 'a/b', 'a/c'],
+  }
+  return await createExposition(readMetrics({ counters, lag, sources, version: '1' })).render()
+}
+
+test('every metric of the list is on the page, with its help, once', async () => {
+  const page = await render(new CallCounters())
+  for (const [name, { help, type }] of Object.entries(METRICS)) {
+    expect(page.split(`# TYPE ${name} ${type}\n`)).toHaveLength(2)
+    expect(page).toContain(`# HELP ${name} ${help}.\n`)
+  }
+})
+
+test('a second scrape shows the same', async () => {
+  const counters = new CallCounters()
+  counters.begin()
+  counters.finish(call(), [])
+  // What time alone changes is left out.
+  const lasting = async () => (await render(counters)).replaceAll(/^gatehouse_(?:uptime|resident).*$/gm, '')
+  expect(await lasting()).toBe(await lasting())
+  expect(await render(counters)).toContain('gatehouse_journal_dropped_records_total 3\n')
+  expect(await render(counters)).toContain('gatehouse_breakers_open{target="a/b"} 2\n')
+})
+
+test('buckets hold what is at or below their bound', async () => {
+  const counters = new CallCounters()
+  for (const durationMs of [10, 11, 600_000, 600_001]) counters.finish(call({ durationMs }), [])
+  const page = await render(counters)
+  const bucket = (le: string) =>
+    `gatehouse_call_duration_seconds_bucket{le="${le}",target="sandbox/echo",outcome="succeeded"}`
+  for (const [le, count] of [
+    ['0.01', 1],
+    ['0.025', 2],
+    ['300', 2],
+    ['600', 3],
+    ['+Inf', 4],
+  ] as const)
+    expect(page).toContain(`${bucket(le)} ${count}\n`)
+})
+
+test('a label of any text stays one line', async () => {
+  const counters = new CallCounters()
+  counters.finish(call({ target: 'owned/a"b\\c\nd' }), [])
+  expect(await render(counters)).toContain('target="owned/a\\"b\\\\c\\nd"')
+})
+
+test.each([Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY, 2 ** 60])(
+  'a provider that reports %p tokens spoils nothing',
+  async (tokens) => {
+    const counters = new CallCounters()
+    const usage = { inputTokens: tokens, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 }
+    counters.finish(call({ usage }), [])
+    const page = await render(counters)
+    expect(page).toContain('gatehouse_tokens_total{target="sandbox/echo",type="input"} 0\n')
+    expect(page).toContain('gatehouse_tokens_total{target="sandbox/echo",type="output"} 7\n')
+  },
+)
+
+describe('however many gates and targets customers make', () => {
+  test('the page stays bounded, and the sum right', async () => {
+    const counters = new CallCounters()
+    for (let index = 0; index < 5_000; index += 1)
+      counters.finish(call({ target: `owned/model-${index}`, gateId: `gate-${index}` as GateId }), [])
+    counters.finish(call({ target: 'owned/model-1', gateId: 'gate-1' as GateId }), [])
+    expect([...counters.calls.values()]).toHaveLength(2_001)
+    const page = await render(counters)
+    expect(page.split('\ngatehouse_calls_total{')).toHaveLength(2_002)
+    expect(page).toContain('gatehouse_gate_calls_total{gate="other",outcome="succeeded"} 3000\n')
+    expect(page).toContain('gatehouse_gate_calls_total{gate="gate-1",outcome="succeeded"} 2\n')
+    expect(page.length).toBeLessThan(4_000_000)
+  })
+
+  test('a table counts each event exactly once, under its name or under other', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.string(), fc.constantFrom('x', 'y'))),
+        fc.integer({ min: 0, max: 5 }),
+        (events, max) => {
+          const table = new SeriesTable(max, (labels) => ({ labels, count: 0 }))
+          for (const [bounded, rest] of events) table.of(bounded, rest).count += 1
+          const series = [...table.values()]
+          expect(series.reduce((sum, { count }) => sum + count, 0)).toBe(events.length)
+          expect(series.length).toBeLessThanOrEqual(max + 2)
+          for (const { labels, count } of series) {
+            if (labels[0] === 'other') continue
+            expect(count).toBe(
+              events.filter(([name, rest]) => name === labels[0] && rest === labels[1]).length,
+            )
+          }
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,107 @@
+/** Counts calls as they end, in plain memory: what Prometheus will be told when it asks. Must not know Prometheus. */
+import type { CallRecord } from '../core/call.ts'
+import type { Usage } from '../core/usage.ts'
+import type { AttemptRecord } from '../gateway/attempt-record.ts'
+import type { CallObserver, Refusal } from '../gateway/call-observer.ts'
+import { SecondsHistogram } from './histogram.ts'
+import { SeriesTable } from './series-table.ts'
+
+/** Of each metric; beyond, a new gate or target is counted under `other`. */
+const MAX_SERIES = 2_000
+/** A histogram is as many lines as it has bounds, and three more. */
+const MAX_HISTOGRAMS = 500
+
+/** What stands where a label has nothing to say. */
+const NONE = 'none'
+
+export interface Count {
+  readonly labels: readonly string[]
+  count: number
+}
+
+export interface TargetTokens {
+  readonly labels: readonly string[]
+  readonly used: { input: number; output: number; cached: number; reasoning: number }
+}
+
+export interface Times {
+  readonly labels: readonly string[]
+  readonly seconds: SecondsHistogram
+}
+
+const toCount = (labels: readonly string[]): Count => ({ labels, count: 0 })
+const toTimes = (labels: readonly string[]): Times => ({ labels, seconds: new SecondsHistogram() })
+
+export class CallCounters implements CallObserver {
+  /** target, dialect, outcome, error kind, class of status */
+  readonly calls = new SeriesTable(MAX_SERIES, toCount)
+  /** gate, outcome */
+  readonly gateCalls = new SeriesTable(MAX_SERIES, toCount)
+  /** gate */
+  readonly fallbacks = new SeriesTable(MAX_SERIES, toCount)
+  /** target, class of status */
+  readonly attempts = new SeriesTable(MAX_SERIES, toCount)
+  /** target */
+  readonly tokens = new SeriesTable<TargetTokens>(MAX_SERIES / 4, (labels) => ({
+    labels,
+    used: { input: 0, output: 0, cached: 0, reasoning: 0 },
+  }))
+  /** target, outcome */
+  readonly durations = new SeriesTable(MAX_HISTOGRAMS, toTimes)
+  /** target */
+  readonly firstBytes = new SeriesTable(MAX_HISTOGRAMS, toTimes)
+  /** Error kind → how often a limit refused a call. */
+  readonly limitsRefused = new Map<string, number>()
+  inFlight = 0
+
+  begin(): undefined {
+    this.inFlight += 1
+  }
+
+  finish(record: CallRecord, attempts: readonly AttemptRecord[]): void {
+    this.inFlight -= 1
+    const { dialect, outcome, errorKind, usage, firstByteMs, gateId } = record
+    const target = record.target ?? NONE
+    this.calls.of(target, dialect, outcome, errorKind ?? NONE, classOf(record.status)).count += 1
+    this.gateCalls.of(gateId, outcome).count += 1
+    this.durations.of(target, outcome).seconds.addMs(record.durationMs)
+    if (firstByteMs !== null) this.firstBytes.of(target).seconds.addMs(firstByteMs)
+    if (usage !== null && record.target !== null) this.#addTokens(target, usage)
+    this.#noteLimit(errorKind)
+    for (const [index, attempt] of attempts.entries()) {
+      this.attempts.of(attempt.target, classOf(attempt.status)).count += 1
+      if (index > 0 && attempts[index - 1]?.target !== attempt.target) this.fallbacks.of(gateId).count += 1
+    }
+  }
+
+  refuse({ dialect, kind, status }: Refusal): void {
+    this.inFlight -= 1
+    this.calls.of(NONE, dialect, 'refused', kind, classOf(status)).count += 1
+    this.#noteLimit(kind)
+  }
+
+  /** A provider may report anything; what is no count is not counted, as in the ledger. */
+  #addTokens(target: string, usage: Usage): void {
+    const { used } = this.tokens.of(target)
+    used.input += toTokens(usage.inputTokens)
+    used.output += toTokens(usage.outputTokens)
+    used.cached += toTokens(usage.cachedInputTokens)
+    used.reasoning += toTokens(usage.reasoningTokens)
+  }
+
+  #noteLimit(kind: string | null): void {
+    if (kind !== 'rate_limited' && kind !== 'quota_exceeded') return
+    this.limitsRefused.set(kind, (this.limitsRefused.get(kind) ?? 0) + 1)
+  }
+}
+
+function toTokens(reported: number): number {
+  return Number.isSafeInteger(reported) && reported > 0 ? reported : 0
+}
+
+/** `2xx` of 204; a target that sent no status has none. */
+function classOf(status: number | null): string {
+  return status === null ? NONE : (CLASSES[Math.trunc(status / 100)] ?? NONE)
+}
+
+const CLASSES = [NONE, '1xx', '2xx', '3xx', '4xx', '5xx']

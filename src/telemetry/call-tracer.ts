@@ -1,0 +1,99 @@
+/** Makes spans of calls that are over: one for the call, under it one for each attempt. Must not know where they go. */
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
+import type { Sampler } from '@opentelemetry/sdk-trace'
+import type { CallRecord } from '../core/call.ts'
+import type { AttemptRecord } from '../gateway/attempt-record.ts'
+import type { CallObserver, CallTrace, Refusal } from '../gateway/call-observer.ts'
+import {
+  callAttributes,
+  modelOf,
+  operationOf,
+  type ProviderNames,
+  targetAttributes,
+} from './genai-attributes.ts'
+import { type PreparedIds, TracedCall } from './trace-context.ts'
+
+export interface CallTracerOptions {
+  readonly tracer: Tracer
+  /** The tracer's own. */
+  readonly ids: PreparedIds
+  readonly sampler: Sampler
+  readonly providerNames: ProviderNames
+}
+
+export class CallTracer implements CallObserver {
+  readonly #tracer: Tracer
+  readonly #ids: PreparedIds
+  readonly #sampler: Sampler
+  readonly #names: ProviderNames
+
+  constructor({ tracer, ids, sampler, providerNames }: CallTracerOptions) {
+    this.#tracer = tracer
+    this.#ids = ids
+    this.#sampler = sampler
+    this.#names = providerNames
+  }
+
+  begin(headers: Headers): CallTrace {
+    return new TracedCall(headers, this.#sampler)
+  }
+
+  finish(record: CallRecord, attempts: readonly AttemptRecord[], traced: CallTrace | undefined): void {
+    if (!(traced instanceof TracedCall) || !traced.isSampled) return
+    const endedAt = epochMs(performance.now())
+    const span = this.#start(traced, `${operationOf(record.dialect)} ${record.gateId}`, record.startedAt)
+    span.setAttributes(callAttributes(record, this.#names))
+    // A client that has left is no fault of anybody's.
+    if (record.outcome === 'failed') span.setStatus({ code: SpanStatusCode.ERROR })
+    const context = trace.setSpan(ROOT_CONTEXT, span)
+    for (const attempt of attempts) {
+      if (attempt.trace === undefined) continue
+      const { target, askedAt, failedAt, status } = attempt
+      this.#ids.spanId = attempt.trace.spanId
+      const child = this.#tracer.startSpan(
+        `${operationOf(record.dialect)} ${modelOf(target)}`,
+        {
+          kind: SpanKind.CLIENT,
+          startTime: epochMs(askedAt),
+          attributes: targetAttributes(record.dialect, target, this.#names),
+        },
+        context,
+      )
+      if (status !== null) child.setAttribute('http.response.status_code', status)
+      if (failedAt !== null) {
+        child.setAttribute('error.type', status === null ? 'no_answer' : String(status))
+        child.setStatus({ code: SpanStatusCode.ERROR })
+      }
+      child.end(failedAt === null ? endedAt : epochMs(failedAt))
+    }
+    span.end(endedAt)
+  }
+
+  refuse(refusal: Refusal, traced: CallTrace | undefined): void {
+    if (!(traced instanceof TracedCall) || !traced.isSampled) return
+    const { dialect, kind, status, startedAt, durationMs } = refusal
+    const span = this.#start(traced, operationOf(dialect), startedAt)
+    span.setAttributes({
+      'gen_ai.operation.name': operationOf(dialect),
+      'http.response.status_code': status,
+      'error.type': kind,
+      'gatehouse.request_id': refusal.id,
+      'gatehouse.dialect': dialect,
+      'gatehouse.outcome': 'refused',
+    })
+    // The caller's own fault is no error of a server's (semantic conventions for HTTP).
+    if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+    span.end(startedAt + durationMs)
+  }
+
+  #start(traced: TracedCall, name: string, startTime: number) {
+    this.#ids.traceId = traced.traceId
+    this.#ids.spanId = traced.spanId
+    return this.#tracer.startSpan(name, { kind: SpanKind.SERVER, startTime }, traced.context)
+  }
+}
+
+/** @param at on `performance.now()`'s clock */
+function epochMs(at: number): number {
+  return performance.timeOrigin + at
+}

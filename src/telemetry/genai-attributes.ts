@@ -1,0 +1,74 @@
+/**
+ * A call in the words of OpenTelemetry's conventions for generative AI (https://opentelemetry.io/docs/specs/semconv/gen-ai/).
+ * Figures and names only: the conventions know attributes for prompts and answers too, and none of those is here.
+ */
+import type { Attributes } from '@opentelemetry/api'
+import type { CallRecord } from '../core/call.ts'
+
+/** Provider id → its name in the conventions. */
+export type ProviderNames = ReadonlyMap<string, string>
+
+/** By the caller's dialect; all others are chats. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  'mistral-fim': 'text_completion',
+  'openai-embeddings': 'embeddings',
+  'anthropic-count-tokens': 'count_tokens',
+}
+
+export function operationOf(dialect: string): string {
+  return OPERATIONS[dialect] ?? 'chat'
+}
+
+/** @param target `provider/model` */
+export function modelOf(target: string): string {
+  return target.slice(target.indexOf('/') + 1)
+}
+
+/** What was done, by whom and with which model. */
+export function targetAttributes(dialect: string, target: string | null, names: ProviderNames): Attributes {
+  const operation = { 'gen_ai.operation.name': operationOf(dialect) }
+  if (target === null) return operation
+  const providerId = target.slice(0, target.indexOf('/'))
+  return {
+    ...operation,
+    'gen_ai.provider.name': names.get(providerId) ?? providerId,
+    'gen_ai.request.model': modelOf(target),
+  }
+}
+
+/** Of a whole call. What is not known is left out. */
+export function callAttributes(record: CallRecord, names: ProviderNames): Attributes {
+  const { target, firstByteMs, usage } = record
+  return {
+    ...targetAttributes(record.dialect, target, names),
+    ...(target === null || firstByteMs === null ? {} : { 'gen_ai.response.model': modelOf(target) }),
+    ...(usage === null
+      ? {}
+      : {
+          'gen_ai.usage.input_tokens': usage.inputTokens,
+          'gen_ai.usage.output_tokens': usage.outputTokens,
+          'gen_ai.usage.cache_read.input_tokens': usage.cachedInputTokens,
+          'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens,
+        }),
+    ...(firstByteMs === null || !record.stream
+      ? {}
+      : { 'gen_ai.response.time_to_first_chunk': firstByteMs / 1000 }),
+    'http.response.status_code': record.status,
+    'gatehouse.request_id': record.id,
+    'gatehouse.gate': record.gateId,
+    'gatehouse.dialect': record.dialect,
+    'gen_ai.request.stream': record.stream,
+    'gatehouse.outcome': record.outcome,
+    'gatehouse.attempts': record.attempts,
+    ...errorAttributes(record),
+  }
+}
+
+/** Low in cardinality, as the conventions want it: one of our kinds. */
+export function errorAttributes({
+  errorKind,
+  outcome,
+}: Pick<CallRecord, 'errorKind' | 'outcome'>): Attributes {
+  if (outcome === 'succeeded') return {}
+  return { 'error.type': errorKind ?? outcome }
+}

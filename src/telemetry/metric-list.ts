@@ -1,0 +1,132 @@
+/**
+ * Every metric at `/metrics`: its name, labels and meaning, for Prometheus and for docs/generated/metrics.md. Where the
+ * figures come from is said in read-metrics.ts.
+ */
+
+export interface Metric {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly labels: readonly string[]
+  /** One line, without a full stop. */
+  readonly help: string
+  /** What to know before one counts on it; only in the documentation. */
+  readonly note?: string
+}
+
+export const METRICS = {
+  gatehouse_calls_total: {
+    type: 'counter',
+    labels: ['target', 'dialect', 'outcome', 'error_kind', 'status_class'],
+    help: 'Calls that have ended, by the target asked last',
+    note: '`outcome` is `succeeded`, `failed`, `cancelled` (the client left) or `refused` (turned away before it was admitted: no row in the ledger). `error_kind` is `none` of a success, else a kind of [errors](../errors.md). `target` is `none` where none was asked.',
+  },
+  gatehouse_gate_calls_total: {
+    type: 'counter',
+    labels: ['gate', 'outcome'],
+    help: 'Admitted calls that have ended, by gate',
+    note: 'Gates of several accounts that have the same id are one series. `(unknown)`: the caller named a gate that does not exist.',
+  },
+  gatehouse_call_duration_seconds: {
+    type: 'histogram',
+    labels: ['target', 'outcome'],
+    help: 'Time from the arrival of an admitted call to the end of its answer',
+  },
+  gatehouse_first_byte_seconds: {
+    type: 'histogram',
+    labels: ['target'],
+    help: 'Time from the arrival of a call to the first byte of its answer from upstream',
+  },
+  gatehouse_tokens_total: {
+    type: 'counter',
+    labels: ['target', 'type'],
+    help: 'Tokens as the providers reported them',
+    note: '`type` is `input` (cached ones included), `output` (reasoning included), and of these `cached_input` and `reasoning`: do not add all four.',
+  },
+  gatehouse_attempts_total: {
+    type: 'counter',
+    labels: ['target', 'status_class'],
+    help: 'Times that an upstream was asked, retries, fallbacks and hedges included',
+    note: '`status_class` is of the upstream’s own answer; `none`: it gave no status.',
+  },
+  gatehouse_fallbacks_total: {
+    type: 'counter',
+    labels: ['gate'],
+    help: 'Times that a call went on to another target than the one asked before',
+    note: 'Hedges too.',
+  },
+  gatehouse_limits_refused_total: {
+    type: 'counter',
+    labels: ['kind'],
+    help: 'Calls that a limit refused',
+    note: '`kind` is `rate_limited` or `quota_exceeded`. A provider’s own 429 is none of these.',
+  },
+  gatehouse_calls_in_flight: {
+    type: 'gauge',
+    labels: [],
+    help: 'Calls that have come in and have not ended',
+  },
+  gatehouse_breakers_open: {
+    type: 'gauge',
+    labels: ['target'],
+    help: 'Accounts for which a target is left alone because it failed, until a call has found it well again',
+    note: 'A target that nothing is wrong with is not listed.',
+  },
+  gatehouse_journal_writable: {
+    type: 'gauge',
+    labels: [],
+    help: '1 while calls can be written down, else 0',
+  },
+  gatehouse_journal_unshipped_bytes: {
+    type: 'gauge',
+    labels: [],
+    help: 'Bytes in the journal that wait for the database',
+  },
+  gatehouse_journal_segments: {
+    type: 'gauge',
+    labels: [],
+    help: 'Files of the journal that wait for the database',
+  },
+  gatehouse_journal_backlog_records: {
+    type: 'gauge',
+    labels: [],
+    help: 'Calls kept in memory because the journal cannot be written',
+  },
+  gatehouse_journal_dropped_records_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Calls that are written down nowhere, because the backlog was full',
+  },
+  gatehouse_journal_damaged_lines_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Lines of the journal that could not be read',
+  },
+  gatehouse_shipper_lag_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'Age of the oldest closed file of the journal that is not in the database; 0 while none waits',
+    note: 'Of the order of a second when all is well.',
+  },
+  gatehouse_event_loop_lag_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'The longest that the event loop was late in the last minute',
+    note: 'Looked at twice a second, so a shorter hold-up may be missed.',
+  },
+  gatehouse_resident_memory_bytes: {
+    type: 'gauge',
+    labels: [],
+    help: 'Memory that the process holds (RSS)',
+  },
+  gatehouse_uptime_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'Time since the process started',
+  },
+  gatehouse_build_info: {
+    type: 'gauge',
+    labels: ['version', 'runtime'],
+    help: 'Always 1; what runs is in the labels',
+  },
+} as const satisfies Record<string, Metric>
+
+export type MetricName = keyof typeof METRICS

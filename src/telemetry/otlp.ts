@@ -1,0 +1,150 @@
+/**
+ * Sends traces and metrics over OTLP/HTTP with OpenTelemetry's own packages, in batches and out of every call's way.
+ * Costly to load: import it only where an endpoint is configured.
+ */
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+} from '@opentelemetry/resources'
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import type { OtlpSettings } from '../core/telemetry-settings.ts'
+import type { CallObserver } from '../gateway/call-observer.ts'
+import { CallMeter } from './call-meter.ts'
+import { CallTracer } from './call-tracer.ts'
+import { createExportFailureReport, type ReportExportFailure } from './export-failures.ts'
+import type { ProviderNames } from './genai-attributes.ts'
+import type { Log } from './log.ts'
+import { PreparedIds } from './trace-context.ts'
+
+/** How long the last batch gets at the end: a collector that does not answer must not hold up a shutdown. */
+const FAREWELL_MS = 3_000
+const MAX_BATCH = 512
+const SCOPE = 'gatehouse'
+
+export interface OtlpOptions {
+  readonly log: Log
+  readonly version: string
+  readonly providerNames: ProviderNames
+}
+
+export interface Otlp {
+  readonly observers: readonly CallObserver[]
+  /** Sends what is left, for a bounded time. */
+  close(): Promise<void>
+}
+
+export function startOtlp(settings: OtlpSettings, options: OtlpOptions): Otlp {
+  const { version, providerNames } = options
+  const report = createExportFailureReport(options.log)
+  const resource = toResource(settings.serviceName, version)
+  const observers: CallObserver[] = []
+  const providers: { shutdown(): Promise<void> }[] = []
+  if (settings.hasTraces) {
+    const ids = new PreparedIds()
+    const provider = createTracerProvider(settings, { resource, ids, report })
+    const tracer = provider.getTracer(SCOPE, version)
+    observers.push(new CallTracer({ tracer, ids, sampler: toSampler(settings), providerNames }))
+    providers.push(provider)
+  }
+  if (settings.hasMetrics) {
+    const provider = createMeterProvider(settings, { resource, report })
+    observers.push(new CallMeter(provider.getMeter(SCOPE, version), providerNames))
+    providers.push(provider)
+  }
+  return {
+    observers,
+    async close() {
+      const ended = providers.map((provider) => provider.shutdown().catch(() => undefined))
+      await Promise.race([Promise.all(ended), Bun.sleep(FAREWELL_MS)])
+    },
+  }
+}
+
+/** What the operator says of the service (OTEL_RESOURCE_ATTRIBUTES) counts before what we know of it. */
+function toResource(serviceName: string, version: string): Resource {
+  const own = resourceFromAttributes({ 'service.name': 'gatehouse', 'service.version': version })
+  const told = detectResources({ detectors: [envDetector] })
+  const resource = defaultResource().merge(own).merge(told)
+  return serviceName === 'gatehouse'
+    ? resource
+    : resource.merge(resourceFromAttributes({ 'service.name': serviceName }))
+}
+
+interface TracerParts {
+  readonly resource: Resource
+  readonly ids: PreparedIds
+  readonly report: ReportExportFailure
+}
+
+function createTracerProvider(
+  settings: OtlpSettings,
+  { resource, ids, report }: TracerParts,
+): TracerProvider {
+  const processor = new BatchSpanProcessor({
+    exporter: watch(new OTLPTraceExporter(), (error) => report('traces', error)),
+    maxQueueSize: settings.spanQueueSize,
+    maxExportBatchSize: Math.min(MAX_BATCH, settings.spanQueueSize),
+    scheduledDelayMillis: settings.spanDelayMs,
+  })
+  // Whether a call is sampled was decided when it came in: its upstreams have been told.
+  return new TracerProvider({
+    resource,
+    idGenerator: ids,
+    sampler: new AlwaysOnSampler(),
+    spanProcessors: [processor],
+  })
+}
+
+function createMeterProvider(
+  settings: OtlpSettings,
+  { resource, report }: Pick<TracerParts, 'resource' | 'report'>,
+): MeterProvider {
+  const reader = new PeriodicExportingMetricReader({
+    exporter: watch(new OTLPMetricExporter(), (error) => report('metrics', error)),
+    exportIntervalMillis: settings.metricIntervalMs,
+    exportTimeoutMillis: Math.min(30_000, settings.metricIntervalMs),
+  })
+  return new MeterProvider({ resource, readers: [reader] })
+}
+
+function toSampler({ sampler, samplerRatio }: OtlpSettings): Sampler {
+  const root = toRootSampler(sampler, samplerRatio)
+  return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
+}
+
+function toRootSampler(name: OtlpSettings['sampler'], ratio: number): Sampler {
+  if (name.endsWith('traceidratio')) return new TraceIdRatioBasedSampler(ratio)
+  return name.endsWith('always_off') ? new AlwaysOffSampler() : new AlwaysOnSampler()
+}
+
+interface Exporter<Items> {
+  export(items: Items, done: (result: { readonly code: number; readonly error?: Error }) => void): void
+}
+
+/** Its failures are told; everything else about it stays as it is. */
+function watch<Items, E extends Exporter<Items>>(
+  exporter: E & Exporter<Items>,
+  onFailure: (error: Error | undefined) => void,
+): E {
+  const send = exporter.export.bind(exporter)
+  exporter.export = (items, done) =>
+    send(items, (result) => {
+      if (result.code !== 0) onFailure(result.error)
+      done(result)
+    })
+  return exporter
+}

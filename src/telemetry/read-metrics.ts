@@ -1,0 +1,99 @@
+/** Where each metric's figures come from, as plain samples. Must not know Prometheus: that is prometheus.ts. */
+import type { CallCounters, Count, Times } from './call-counters.ts'
+import type { EventLoopLag } from './event-loop-lag.ts'
+import type { SecondsHistogram } from './histogram.ts'
+import type { MetricName } from './metric-list.ts'
+
+/** What the rest of the house is asked when somebody looks. */
+export interface MetricSources {
+  journal(): {
+    readonly writable: boolean
+    readonly unshippedBytes: number
+    readonly segments: number
+    readonly backlog: number
+    readonly dropped: number
+    readonly damagedLines: number
+  }
+  /** Seconds. */
+  shipperLag(): number
+  /** `provider/model` of each breaker that is open; of one target as often as accounts have one. */
+  openBreakers(): Iterable<string>
+}
+
+export interface Sample {
+  /** In the order of the metric's own list. */
+  readonly labels: readonly string[]
+  readonly value: number | SecondsHistogram
+}
+
+export type ReadMetric = () => Iterable<Sample>
+
+export interface MetricsInput {
+  readonly counters: CallCounters
+  readonly lag: EventLoopLag
+  readonly sources: MetricSources
+  readonly version: string
+}
+
+export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric> {
+  const { counters, lag, sources, version } = input
+  return {
+    gatehouse_calls_total: () => toCounts(counters.calls.values()),
+    gatehouse_gate_calls_total: () => toCounts(counters.gateCalls.values()),
+    gatehouse_call_duration_seconds: () => toTimes(counters.durations.values()),
+    gatehouse_first_byte_seconds: () => toTimes(counters.firstBytes.values()),
+    gatehouse_tokens_total: () => toTokens(counters),
+    gatehouse_attempts_total: () => toCounts(counters.attempts.values()),
+    gatehouse_fallbacks_total: () => toCounts(counters.fallbacks.values()),
+    gatehouse_limits_refused_total: () =>
+      ['rate_limited', 'quota_exceeded'].map((kind) => ({
+        labels: [kind],
+        value: counters.limitsRefused.get(kind) ?? 0,
+      })),
+    gatehouse_calls_in_flight: () => one(counters.inFlight),
+    gatehouse_breakers_open: () => toBreakers(sources.openBreakers()),
+    gatehouse_journal_writable: () => one(sources.journal().writable ? 1 : 0),
+    gatehouse_journal_unshipped_bytes: () => one(sources.journal().unshippedBytes),
+    gatehouse_journal_segments: () => one(sources.journal().segments),
+    gatehouse_journal_backlog_records: () => one(sources.journal().backlog),
+    gatehouse_journal_dropped_records_total: () => one(sources.journal().dropped),
+    gatehouse_journal_damaged_lines_total: () => one(sources.journal().damagedLines),
+    gatehouse_shipper_lag_seconds: () => one(sources.shipperLag()),
+    gatehouse_event_loop_lag_seconds: () => one(lag.longestMs() / 1000),
+    gatehouse_resident_memory_bytes: () => one(process.memoryUsage.rss()),
+    gatehouse_uptime_seconds: () => one(performance.now() / 1000),
+    gatehouse_build_info: () => [{ labels: [version, `bun ${Bun.version}`], value: 1 }],
+  }
+}
+
+function one(value: number): readonly Sample[] {
+  return [{ labels: [], value }]
+}
+
+function* toCounts(series: Iterable<Count>): Iterable<Sample> {
+  for (const { labels, count } of series) yield { labels, value: count }
+}
+
+function* toTimes(series: Iterable<Times>): Iterable<Sample> {
+  for (const { labels, seconds } of series) yield { labels, value: seconds }
+}
+
+function* toTokens(counters: CallCounters): Iterable<Sample> {
+  for (const { labels, used } of counters.tokens.values()) {
+    yield { labels: [...labels, 'input'], value: used.input }
+    yield { labels: [...labels, 'output'], value: used.output }
+    yield { labels: [...labels, 'cached_input'], value: used.cached }
+    yield { labels: [...labels, 'reasoning'], value: used.reasoning }
+  }
+}
+
+const MAX_BREAKERS = 2_000
+
+function toBreakers(targets: Iterable<string>): readonly Sample[] {
+  const open = new Map<string, number>()
+  for (const target of targets) {
+    const name = open.has(target) || open.size < MAX_BREAKERS ? target : 'other'
+    open.set(name, (open.get(name) ?? 0) + 1)
+  }
+  return [...open].map(([target, value]) => ({ labels: [target], value }))
+}

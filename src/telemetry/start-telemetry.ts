@@ -1,0 +1,68 @@
+/** Starts what the operator has asked for, and loads nothing that was not asked for. Must not know the rest of the house. */
+import type { TelemetrySettings } from '../core/telemetry-settings.ts'
+import type { CallObserver } from '../gateway/call-observer.ts'
+import type { ControlRequest } from './access-log.ts'
+import { CallCounters } from './call-counters.ts'
+import { combineObservers } from './combine-observers.ts'
+import { EventLoopLag } from './event-loop-lag.ts'
+import type { ProviderNames } from './genai-attributes.ts'
+import type { Log } from './log.ts'
+import { createMetricsEndpoint } from './metrics-endpoint.ts'
+import { type MetricSources, readMetrics } from './read-metrics.ts'
+
+export interface Telemetry {
+  /** Undefined: nobody watches. */
+  readonly observer: CallObserver | undefined
+  /** Serves `/metrics`; undefined: there are none. */
+  readonly metrics: ((request: Request) => Promise<Response>) | undefined
+  readonly noteControlRequest: ((request: ControlRequest) => void) | undefined
+  /** Sends and writes what is left; bounded. */
+  close(): Promise<void>
+}
+
+export interface TelemetryOptions {
+  readonly log: Log
+  readonly version: string
+  readonly providerNames: ProviderNames
+  readonly sources: MetricSources
+}
+
+export async function startTelemetry(
+  settings: TelemetrySettings,
+  { log, version, providerNames, sources }: TelemetryOptions,
+): Promise<Telemetry> {
+  const observers: CallObserver[] = []
+  const metrics = settings.metrics === undefined ? undefined : startMetrics(settings.metrics.token)
+  if (metrics !== undefined) observers.push(metrics.counters)
+  const otlp =
+    settings.otlp === undefined
+      ? undefined
+      : (await import('./otlp.ts')).startOtlp(settings.otlp, { log, version, providerNames })
+  observers.push(...(otlp?.observers ?? []))
+  const accessLog = settings.hasAccessLog ? new (await import('./access-log.ts')).AccessLog() : undefined
+  if (accessLog !== undefined) observers.push(accessLog)
+  return {
+    observer: combineObservers(observers, (error) => log.error({ err: error }, 'telemetry failed')),
+    metrics: metrics?.endpoint,
+    noteControlRequest:
+      accessLog === undefined ? undefined : (request) => accessLog.noteControlRequest(request),
+    async close() {
+      metrics?.lag.stop()
+      accessLog?.close()
+      await otlp?.close()
+    },
+  }
+
+  function startMetrics(token: Parameters<typeof createMetricsEndpoint>[0]) {
+    const counters = new CallCounters()
+    const lag = new EventLoopLag()
+    const readers = readMetrics({ counters, lag, sources, version })
+    let exposition: Promise<Awaited<ReturnType<typeof load>>> | undefined
+    const load = async () => (await import('./prometheus.ts')).createExposition(readers)
+    const endpoint = createMetricsEndpoint(token, () => {
+      exposition ??= load()
+      return exposition
+    })
+    return { counters, lag, endpoint }
+  }
+}

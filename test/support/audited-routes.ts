@@ -1,0 +1,158 @@
+/**
+ * For the test that walks every route of the OpenAPI document: what a change by each operation that may make one leaves in the
+ * audit log, or why it leaves nothing. An operation without its entry here fails that test. Bodies are those of route-examples.ts.
+ */
+import { Browser } from './browser.ts'
+import { type ControlPlane, controlPlaneCall, createGate, createKey } from './control-plane.ts'
+import { exampleBodies } from './route-examples.ts'
+
+export interface Scene {
+  readonly server: ControlPlane
+  readonly gateId: string
+  /** Signed in as the account's owner, whoever that is at the moment. */
+  owner: Browser
+  /** The last who joined. */
+  guest: Browser
+}
+
+export interface AuditedRoute {
+  readonly action: string
+  /** Who makes it; by default the key. */
+  readonly by?: 'owner' | 'visitor'
+  /** Makes what the path names. @returns its id there */
+  readonly prepare?: (scene: Scene) => Promise<string>
+  readonly body?: (gateId: string, scene: Scene) => object | Promise<object>
+  /** Where the answer is not the thing itself. */
+  readonly idOf?: (answer: Readonly<Record<string, unknown>>) => string
+  /** What else is different afterwards. */
+  readonly leave?: (scene: Scene) => void | Promise<void>
+}
+
+const password = 'correct horse battery staple'
+
+const makeGate = ({ server }: Scene) => createGate(server, `audited-${crypto.randomUUID()}`, 'sandbox/echo')
+
+export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
+  createGate: { action: 'gate.create' },
+  updateGate: { action: 'gate.update', prepare: makeGate },
+  deleteGate: { action: 'gate.delete', prepare: makeGate },
+  createKey: { action: 'key.create' },
+  importKey: { action: 'key.import' },
+  deleteKey: {
+    action: 'key.delete',
+    prepare: async ({ server }) => (await createKey(server, 'audited')).id,
+  },
+  setProviderKey: { action: 'provider-key.create', prepare: async () => 'sandbox' },
+  updateProviderKey: { action: 'provider-key.update', prepare: setProviderKey },
+  deleteProviderKey: { action: 'provider-key.delete', prepare: setProviderKey },
+  updateAccount: { action: 'account.update', idOf: ({ id }) => String(id) },
+  updateMember: {
+    action: 'member.update',
+    by: 'owner',
+    prepare: joinAsGuest,
+    leave: (scene) => {
+      scene.owner = scene.guest
+    },
+  },
+  deleteMember: { action: 'member.delete', by: 'owner', prepare: joinAsGuest },
+  createOwnedModel: { action: 'owned-model.create' },
+  updateOwnedModel: { action: 'owned-model.update', prepare: makeOwnedModel },
+  deleteOwnedModel: { action: 'owned-model.delete', prepare: makeOwnedModel },
+  createBudget: { action: 'budget.create' },
+  updateBudget: { action: 'budget.update', prepare: makeBudget },
+  deleteBudget: { action: 'budget.delete', prepare: makeBudget },
+  createWebhook: { action: 'webhook.create' },
+  updateWebhook: { action: 'webhook.update', prepare: makeWebhook },
+  deleteWebhook: { action: 'webhook.delete', prepare: makeWebhook },
+  createInvitation: { action: 'invitation.create' },
+  deleteInvitation: { action: 'invitation.delete', prepare: async (scene) => (await invite(scene)).id },
+  signUp: {
+    action: 'member.create',
+    by: 'visitor',
+    body: async (_gateId, scene) => {
+      const { email, token } = await invite(scene)
+      return { email, name: 'Example', password, invitation: token }
+    },
+    idOf: ({ user }) => (user as { id: string }).id,
+  },
+  changePassword: {
+    action: 'user.set-password',
+    by: 'owner',
+    prepare: async ({ owner }) => (await session(owner)).user.id,
+    body: () => ({ currentPassword: password, newPassword: `${password} again` }),
+  },
+}
+
+/** Operation → the reason. Calls for inference are in the log of calls, and need no entry. */
+export const unauditedRoutes: Readonly<Record<string, string>> = {
+  testGate: 'It changes nothing: it makes calls, which are in the log of calls.',
+  testWebhook: 'It changes nothing: it sends an event.',
+  verifyCosts:
+    'It changes nothing unless told to, and then only costs that the price table already says, which its answer lists.',
+  signIn: 'A session is not a thing of the account; who signs in changes nothing yet.',
+  beginOidc: 'As above; the user whom it may make is written down on joining.',
+  signOut: "One's own session ends: nothing of the account changes.",
+  deleteSession: 'As above.',
+}
+
+/** One account with an owner, who came by the key, and a gate. */
+export async function openScene(server: ControlPlane): Promise<Scene> {
+  const owner = new Browser(server.url)
+  const body = { email: `${crypto.randomUUID()}@example.test`, name: 'Owner', password }
+  await owner.json('/v1/auth/sign-up', 201, {
+    method: 'POST',
+    body,
+    headers: { authorization: `Bearer ${server.key}` },
+  })
+  const gateId = await createGate(server, 'audited-scene', 'sandbox/echo')
+  return { server, gateId, owner, guest: owner }
+}
+
+export function withKey(key: string): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${key}`, origin: '', 'x-gatehouse-csrf': '' }
+}
+
+function makeBudget({ server, gateId }: Scene): Promise<string> {
+  return make(server, '/v1/budgets', exampleBodies.createBudget?.(gateId) ?? {})
+}
+
+function makeWebhook({ server, gateId }: Scene): Promise<string> {
+  return make(server, '/v1/webhooks', exampleBodies.createWebhook?.(gateId) ?? {})
+}
+
+async function makeOwnedModel({ server, gateId }: Scene): Promise<string> {
+  const body = exampleBodies.createOwnedModel?.(gateId) as { slug: string }
+  const response = await controlPlaneCall(server, 'POST', '/v1/owned-models', body)
+  if (response.status !== 201) throw new Error(`wanted 201, got ${response.status}: ${await response.text()}`)
+  return body.slug
+}
+
+async function make(server: ControlPlane, path: string, body: object): Promise<string> {
+  const response = await controlPlaneCall(server, 'POST', path, body)
+  if (response.status !== 201) throw new Error(`wanted 201, got ${response.status}: ${await response.text()}`)
+  return ((await response.json()) as { id: string }).id
+}
+
+async function setProviderKey({ server }: Scene): Promise<string> {
+  const key = 'planted-provider-key-9876543210'
+  await (await controlPlaneCall(server, 'PUT', '/v1/provider-keys/sandbox', { key })).body?.cancel()
+  return 'sandbox'
+}
+
+async function invite({ server }: Scene): Promise<{ id: string; email: string; token: string }> {
+  const email = `${crypto.randomUUID()}@example.test`
+  const response = await controlPlaneCall(server, 'POST', '/v1/invitations', { email })
+  return (await response.json()) as { id: string; email: string; token: string }
+}
+
+async function joinAsGuest(scene: Scene): Promise<string> {
+  const { email, token } = await invite(scene)
+  scene.guest = new Browser(scene.server.url)
+  const body = { email, name: 'Guest', password, invitation: token }
+  await scene.guest.json('/v1/auth/sign-up', 201, { method: 'POST', body })
+  return (await session(scene.guest)).user.id
+}
+
+async function session(browser: Browser): Promise<{ user: { id: string } }> {
+  return (await browser.json('/v1/session', 200)) as { user: { id: string } }
+}

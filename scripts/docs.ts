@@ -4,9 +4,12 @@ import { layers, roots } from '../layers.mjs'
 import { conformanceTexts } from './conformance/conformance-texts.ts'
 import { layerTableText, replaceBetweenMarkers } from './layer-table.ts'
 import { METRICS_PAGE, metricsPage } from './metrics-page.ts'
+import { toApiTypes } from './openapi/api-types.ts'
+import { readDocument } from './openapi/read-document.ts'
 
 const HOUSE = join(import.meta.dir, '..')
 const DOCUMENTS = ['CONTRIBUTING.md', 'docs/architecture.md']
+const API_TYPES = 'src/contract/api.generated.ts'
 
 const checkOnly = process.argv.includes('--check')
 const table = layerTableText(layers, roots)
@@ -30,6 +33,12 @@ await renew(
   await read(METRICS_PAGE),
   metricsPage(),
   'it is not what src/telemetry/metric-list.ts says',
+)
+await renew(
+  API_TYPES,
+  await read(API_TYPES),
+  toApiTypes(await readDocument()),
+  'it is not what /openapi.json describes',
 )
 console.log(`documents: ${DOCUMENTS.length + conformance.files.size + 1} read, ${faults} faults`)
 if (faults > 0) process.exitCode = 1

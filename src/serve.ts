@@ -111,7 +111,7 @@ function welcome(url: string, shown: { firstKey: Secret | undefined; withSandbox
       `    -d '{"model": "demo", "input": "Hello, gateway"}'`,
     )
   }
-  lines.push('', `The interface, machine-readable: ${url}/openapi.json`, '')
+  lines.push('', `The interface: ${url}/docs, machine-readable: ${url}/openapi.json`, '')
   return `${lines.join('\n')}\n`
 }
 

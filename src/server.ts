@@ -38,7 +38,12 @@ export function createRouter(routes: Routes): (request: Request, addressOf?: Add
         if (routes.metrics !== undefined) return await routes.metrics(request)
         break
       case '/':
-        return state(200, { name: 'Gatehouse', version: routes.version, openapi: '/openapi.json' })
+        return state(200, {
+          name: 'Gatehouse',
+          version: routes.version,
+          docs: '/docs',
+          openapi: '/openapi.json',
+        })
     }
     const envelope = envelopeOf(path)
     if (envelope !== 'flat') return refuseRoute('not_found', envelope, NOT_FOUND)

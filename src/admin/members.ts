@@ -35,6 +35,7 @@ const updateRoute = createRoute({
   summary: 'Hand the account on to a member',
   description: 'The owner alone can, and becomes a member by it.',
   tags,
+  security: [{ session: [] }],
   request: {
     params,
     query: noQuery,
@@ -51,6 +52,7 @@ const deleteRoute = createRoute({
   description:
     'The owner alone can. The user is gone, with every session and the invitations they left open. API keys belong to the account and stay: revoke those that the user knew.',
   tags,
+  security: [{ session: [] }],
   request: { params, query: noQuery },
   responses: { 204: { description: 'The member is removed.' }, ...errorAnswers(403, 404, 409) },
 })

@@ -5,7 +5,27 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { errorBody } from '../contract/errors.ts'
+import {
+  chatAnswer,
+  embeddingsAnswer,
+  messageAnswer,
+  messagesErrorBody,
+  modelAnswer,
+  modelList,
+  nestedErrorBody,
+  responseAnswer,
+  tokenCount,
+} from './openapi-answers.ts'
 import { gatehouseChatAnswer, gatehouseChatRequest } from './openapi-gatehouse-chat.ts'
+import {
+  altChatRequest,
+  chatRequest,
+  countTokensRequest,
+  embeddingsRequest,
+  fimRequest,
+  messagesRequest,
+  responsesRequest,
+} from './openapi-requests.ts'
 
 type Registry = OpenAPIHono['openAPIRegistry']
 
@@ -15,132 +35,51 @@ interface Endpoint {
   readonly summary: string
   readonly description: string
   readonly request: z.ZodType
-  /** What a successful answer and the stream's events are called in the vendor's documentation; it may have no streams. */
-  readonly answer: string
+  readonly answer: z.ZodType
+  /** What a stream holds, and how it ends when it breaks; absent: there are none. */
   readonly events?: string
-  /** Where the format is our own; absent: the vendor's. */
-  readonly answerBody?: z.ZodType
   readonly envelope: z.ZodType
+  /** Clients may also send the key in `x-api-key`. */
+  readonly takesApiKeyHeader?: true
 }
 
-const gateId = z.string().meta({ description: 'Id of a gate.', example: 'demo' })
-const stream = z.boolean().optional().meta({ description: 'Answer as server-sent events.' })
-const vendorsAnswerBody = z
-  .looseObject({})
-  .meta({ description: "In the vendor's format, as the provider sent it." })
-
-const nestedErrorBody = z
-  .object({
-    error: z.object({
-      message: z.string(),
-      type: z.string().meta({ example: 'invalid_request_error' }),
-      param: z.string().nullable(),
-      code: z.string().nullable(),
-    }),
-  })
-  .meta({ id: 'NestedError', description: 'The error envelope that the OpenAI SDKs read.' })
-
-const responsesRequest = z
-  .looseObject({
-    model: gateId,
-    input: z.union([z.string(), z.array(z.looseObject({}))]),
-    instructions: z.string().optional(),
-    tools: z.array(z.looseObject({})).optional(),
-    tool_choice: z.union([z.string(), z.looseObject({})]).optional(),
-    max_output_tokens: z.int().optional(),
-    reasoning: z.looseObject({}).optional(),
-    stream,
-    store: z.literal(false).optional().meta({ description: 'Nothing is stored here: `true` is refused.' }),
-  })
-  .meta({ id: 'ResponsesRequest', description: "OpenAI's Responses format; other fields pass through." })
-
-const chatRequest = z
-  .looseObject({
-    gate_id: gateId.optional(),
-    model: gateId.optional().meta({ description: 'Id of a gate, where there is no `gate_id`.' }),
-    messages: z.array(z.looseObject({ role: z.string() })),
-    stream,
-  })
-  .meta({ id: 'ChatRequest', description: "OpenAI's Chat Completions format; other fields pass through." })
-
-const messagesRequest = z
-  .looseObject({
-    gate_id: gateId.optional(),
-    model: gateId.optional().meta({ description: 'Id of a gate, where there is no `gate_id`.' }),
-    max_tokens: z.int(),
-    messages: z.array(z.looseObject({ role: z.string() })),
-    stream,
-  })
-  .meta({ id: 'MessagesRequest', description: "Anthropic's Messages format; other fields pass through." })
-
-const countTokensRequest = messagesRequest
-  .omit({ max_tokens: true, stream: true })
-  .meta({ id: 'CountTokensRequest', description: "Anthropic's token counting format." })
-
-const embeddingsRequest = z
-  .looseObject({
-    gate_id: gateId.optional(),
-    model: gateId.optional().meta({ description: 'Id of a gate, where there is no `gate_id`.' }),
-    input: z.union([z.string(), z.array(z.union([z.string(), z.int(), z.array(z.int())]))]),
-    dimensions: z.int().optional(),
-    encoding_format: z.enum(['float', 'base64']).optional(),
-  })
-  .meta({ id: 'EmbeddingsRequest', description: "OpenAI's embeddings format; other fields pass through." })
-
-const messagesErrorBody = z
-  .object({
-    type: z.literal('error'),
-    error: z.object({ type: z.string().meta({ example: 'invalid_request_error' }), message: z.string() }),
-  })
-  .meta({ id: 'MessagesError', description: 'The error envelope that the Anthropic SDKs read.' })
-
-const fimRequest = z
-  .looseObject({
-    model: gateId,
-    prompt: z.string().meta({ description: 'Code before the cursor.' }),
-    suffix: z.string().nullish().meta({ description: 'Code after the cursor.' }),
-    stream,
-    min_tokens: z.number().nullish().meta({ description: 'Accepted, without effect.' }),
-  })
-  .meta({ id: 'FimRequest', description: "Mistral's fill-in-the-middle format." })
-
-const modelList = z
-  .object({
-    object: z.literal('list'),
-    data: z.array(z.looseObject({ id: gateId, object: z.literal('model') })),
-  })
-  .meta({ id: 'ModelList', description: "The account's gates, in OpenAI's format." })
+const BROKEN =
+  'A stream that breaks is told so in an event, and its connection is cut without the closing chunk.'
 
 const endpoints: readonly Endpoint[] = [
   {
     path: '/v1/responses',
     operationId: 'createResponse',
     summary: 'Responses format',
-    description: 'The gate must lead to a provider that speaks this format. SDK base address: `{base}/v1`.',
+    description:
+      'The gate must lead to a provider that speaks this format. Nothing is stored: reasoning comes back encrypted, and is replayed in `input`. SDK base address: `{base}/v1`.',
     request: responsesRequest,
-    answer: 'A response object.',
-    events: 'named events (`response.created` … `response.completed`)',
+    answer: responseAnswer,
+    events: `Named events: \`response.created\` … \`response.completed\` or \`response.incomplete\`; where it fails, \`error\`, then \`response.failed\` with a whole response, then \`[DONE]\`. ${BROKEN}`,
     envelope: nestedErrorBody,
   },
   {
     path: '/v1/chat/completions',
     operationId: 'createChatCompletion',
     summary: 'Chat format',
-    description: '`gate_id`, or else `model`, names the gate. SDK base address: `{base}/v1`.',
+    description:
+      '`gate_id`, or else `model`, names the gate, which may lead to a provider of any format. SDK base address: `{base}/v1`.',
     request: chatRequest,
-    answer: 'A chat completion.',
-    events: 'chunks, then `[DONE]`',
+    answer: chatAnswer,
+    events: `Events without names: chunks (\`object\` is \`chat.completion.chunk\`), then \`[DONE]\`. Where it fails, \`{"error": …}\`, then \`[DONE]\`. ${BROKEN}`,
     envelope: nestedErrorBody,
   },
   {
     path: '/v1/messages',
     operationId: 'createMessage',
     summary: 'Messages format',
-    description: 'The key may also be in `x-api-key`. SDK base address: `{base}`.',
+    description:
+      'The gate may lead to a provider of any format. The key may also be in `x-api-key`. SDK base address: `{base}`.',
     request: messagesRequest,
-    answer: 'A message.',
-    events: 'named events (`message_start` … `message_stop`)',
+    answer: messageAnswer,
+    events: `Named events: \`message_start\`, \`content_block_start\`, \`content_block_delta\`, \`content_block_stop\` …, \`message_delta\`, \`message_stop\`; \`ping\` at any time; \`error\` where it fails. ${BROKEN}`,
     envelope: messagesErrorBody,
+    takesApiKeyHeader: true,
   },
   {
     path: '/v1/messages/count_tokens',
@@ -149,8 +88,9 @@ const endpoints: readonly Endpoint[] = [
     description:
       'Asked of the provider where it can count. Elsewhere it is estimated from the size of the text, and the answer carries `x-gatehouse-estimated: true`.',
     request: countTokensRequest,
-    answer: '`{"input_tokens": n}`.',
+    answer: tokenCount,
     envelope: messagesErrorBody,
+    takesApiKeyHeader: true,
   },
   {
     path: '/v1/embeddings',
@@ -158,7 +98,7 @@ const endpoints: readonly Endpoint[] = [
     summary: 'Embeddings',
     description: 'SDK base address: `{base}/v1`. Cohere, Gemini and Mistral are translated to.',
     request: embeddingsRequest,
-    answer: 'A list of embeddings.',
+    answer: embeddingsAnswer,
     envelope: nestedErrorBody,
   },
   {
@@ -168,10 +108,8 @@ const endpoints: readonly Endpoint[] = [
     description:
       'Strict: an unknown member is refused. `gateId` and `data.messages` are taken as other spellings.',
     request: gatehouseChatRequest,
-    answer: 'A chat answer.',
-    answerBody: gatehouseChatAnswer,
-    events:
-      'named events (`chat.started`, `chat.delta` …, `chat.completed` with the whole answer, or `error`)',
+    answer: gatehouseChatAnswer,
+    events: `Named events: \`chat.started\`, \`chat.delta\` (\`content\`, \`reasoning\` or \`tool_call\`), \`chat.completed\` with the whole answer; \`error\` with the error envelope where it fails. ${BROKEN}`,
     envelope: errorBody,
   },
   {
@@ -180,8 +118,8 @@ const endpoints: readonly Endpoint[] = [
     summary: 'Fill-in-the-middle code completion',
     description: 'SDK server address: `{base}/alt`.',
     request: fimRequest,
-    answer: 'A completion, shaped like a chat completion.',
-    events: 'chunks, then `[DONE]`',
+    answer: chatAnswer,
+    events: `Events without names: chunks, then \`[DONE]\`. Where it fails, \`{"error": …}\`, and no \`[DONE]\`. ${BROKEN}`,
     envelope: errorBody,
   },
   {
@@ -189,95 +127,102 @@ const endpoints: readonly Endpoint[] = [
     operationId: 'createAltChatCompletion',
     summary: "Chat in Mistral's format",
     description: 'Some code editors fall back to it. SDK server address: `{base}/alt`.',
-    request: chatRequest,
-    answer: 'A chat completion.',
-    events: 'chunks, then `[DONE]`',
+    request: altChatRequest,
+    answer: chatAnswer,
+    events: `Events without names: chunks, then \`[DONE]\`. Where it fails, \`{"error": …}\`, and no \`[DONE]\`. ${BROKEN}`,
     envelope: errorBody,
   },
 ]
 
-const ERRORS: Readonly<Record<number, string>> = {
-  400: 'The request is not valid, or the gate leads to a provider of another format.',
+/** Of calls: every status that one can be refused with, or fail with before its first byte. */
+const CALL_ERRORS: Readonly<Record<string, string>> = {
+  400: 'The request is not valid, or the gate leads to a provider of another format. The message names the field.',
   401: 'The key is missing or not valid.',
   404: 'There is no gate with this id.',
+  408: 'The body did not arrive in time.',
   413: 'The body is too large.',
-  429: "Too many calls or tokens with this key: `retry-after` says when to come back, `x-ratelimit-*` what is allowed. Or the account's quota or a budget is used up: then `x-should-retry` is `false`.",
+  429: "Too many calls or tokens with this key: `retry-after` says when to come back, `x-ratelimit-*` what is allowed. Or the account's quota or a budget is used up: then `x-should-retry` is `false`. Or the provider said so.",
+  '4XX':
+    'The provider refused the request: its own status and, where the formats match, its own body. Of a flat envelope, `details` holds both.',
   500: 'The gateway failed.',
-  502: 'The provider failed, or refused our credential.',
-  503: 'The gateway cannot serve at the moment.',
+  502: 'The provider failed, answered nonsense, or refused the credential that it was asked with.',
+  503: 'The gateway cannot serve at the moment: it cannot write its ledger, or is ending.',
   504: 'The provider was too slow.',
 }
+
+const MODEL_ERRORS: Readonly<Record<string, string>> = {
+  401: 'The key is missing or not valid.',
+  404: 'There is no gate with this id.',
+}
+
+const bearer: Record<string, string[]>[] = [{ bearer: [] }]
+const bearerOrHeader = [...bearer, { apiKeyHeader: [] }]
+const tags = ['Inference']
 
 /** Adds the data plane's endpoints to the document. */
 export function registerDataPlane(registry: Registry): void {
   for (const endpoint of endpoints) {
+    const { path, operationId, summary, description } = endpoint
     registry.registerPath({
       method: 'post',
-      path: endpoint.path,
-      operationId: endpoint.operationId,
-      summary: endpoint.summary,
-      description: endpoint.description,
-      tags: ['Inference'],
-      security: [{ bearer: [] }],
+      path,
+      operationId,
+      summary,
+      description,
+      tags,
+      security: endpoint.takesApiKeyHeader === true ? bearerOrHeader : bearer,
       request: { body: { required: true, content: { 'application/json': { schema: endpoint.request } } } },
       responses: {
         200: {
-          description: describeAnswer(endpoint),
-          headers: answerHeaders,
-          content: {
-            'application/json': { schema: endpoint.answerBody ?? vendorsAnswerBody },
-            ...(endpoint.events === undefined ? {} : { 'text/event-stream': { schema: z.string() } }),
-          },
+          description: 'The answer; with `stream: true`, its events.',
+          content: { 'application/json': { schema: endpoint.answer }, ...toEventContent(endpoint.events) },
         },
-        ...toErrorAnswers(endpoint.envelope, Object.keys(ERRORS)),
+        ...toErrorAnswers(endpoint.envelope, CALL_ERRORS),
       },
     })
   }
+  const { 401: refused } = MODEL_ERRORS
   registry.registerPath({
     method: 'get',
     path: '/v1/models',
     operationId: 'listModels',
     summary: 'List gates as models',
-    tags: ['Inference'],
-    security: [{ bearer: [] }],
+    tags,
+    security: bearer,
     responses: {
       200: {
         description: 'All gates of the account.',
         content: { 'application/json': { schema: modelList } },
       },
-      ...toErrorAnswers(nestedErrorBody, ['401']),
+      ...toErrorAnswers(nestedErrorBody, { 401: `${refused}` }),
+    },
+  })
+  registry.registerPath({
+    method: 'get',
+    path: '/v1/models/{id}',
+    operationId: 'getModel',
+    summary: 'Show a gate as a model',
+    tags,
+    security: bearer,
+    request: { params: z.object({ id: z.string() }) },
+    responses: {
+      200: { description: 'The gate.', content: { 'application/json': { schema: modelAnswer } } },
+      ...toErrorAnswers(nestedErrorBody, MODEL_ERRORS),
     },
   })
 }
 
-function describeAnswer({ answer, events }: Endpoint): string {
-  return events === undefined ? answer : `${answer} With \`stream: true\`: ${events}, as server-sent events.`
+function toEventContent(events: string | undefined) {
+  return events === undefined
+    ? {}
+    : { 'text/event-stream': { schema: z.string().meta({ description: events }) } }
 }
 
-const answerHeaders = {
-  'x-request-id': { description: "The call's id, and its log row's.", schema: { type: 'string' as const } },
-  'x-gatehouse-target': {
-    description: '`provider/model` that answered.',
-    schema: { type: 'string' as const },
-  },
-  'x-gatehouse-ignored': {
-    description: 'Fields that had no effect: the gate decides them, or the target cannot take them.',
-    schema: { type: 'string' as const },
-  },
-  'x-gatehouse-attempts': {
-    description: 'How often an upstream was asked.',
-    schema: { type: 'integer' as const },
-  },
-}
-
-function toErrorAnswers(envelope: z.ZodType, statuses: readonly string[]) {
+function toErrorAnswers(envelope: z.ZodType, errors: Readonly<Record<string, string>>) {
   return Object.fromEntries(
-    statuses.map((status) => [
+    Object.entries(errors).map(([status, description]) => [
       status,
-      {
-        description: ERRORS[Number(status)] ?? 'An error.',
-        content: { 'application/json': { schema: envelope } },
-      },
+      { description, content: { 'application/json': { schema: envelope } } },
     ]),
   )
 }

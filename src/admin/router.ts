@@ -16,6 +16,7 @@ import { changeOriginOf } from './change-origin-of.ts'
 import { bindConformance } from './conformance.ts'
 import type { ControlPlaneApp, ControlPlaneBindings, ControlPlaneDependencies } from './control-plane-app.ts'
 import { bindCosts } from './costs.ts'
+import { bindDocs, DOCS_PATHS } from './docs-page.ts'
 import { bindGateTests } from './gate-tests.ts'
 import { bindGates } from './gates.ts'
 import { bindInvitations } from './invitations.ts'
@@ -45,6 +46,7 @@ const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const BODILESS_PATH = /^\/v1\/(?:gates|webhooks)\/[^/]+\/test$/
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   OPENAPI_PATH,
+  ...DOCS_PATHS,
   '/v1/auth',
   '/v1/auth/sign-up',
   '/v1/auth/sign-in',
@@ -78,6 +80,7 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
   bindSignIn(app, dependencies)
   bindSessions(app, dependencies)
   bindOpenApi(app)
+  bindDocs(app)
   app.onError((error, c) => answerError(error, c.env.requestId))
 
   return {

@@ -42,6 +42,7 @@ const listRoute = createRoute({
   operationId: 'listSessions',
   summary: "List one's own sessions, newest first",
   tags,
+  security: [{ session: [] }],
   request: { query: noQuery },
   responses: { 200: jsonContent(sessionList, 'All of them; there is one page.'), ...errorAnswers(403) },
 })
@@ -53,6 +54,7 @@ const deleteRoute = createRoute({
   summary: "End one of one's own sessions",
   description: 'Once this has answered, no request with its cookie is accepted.',
   tags,
+  security: [{ session: [] }],
   request: { params: z.object({ id: z.string() }), query: noQuery },
   responses: { 204: { description: 'It has ended.' }, ...errorAnswers(403, 404) },
 })

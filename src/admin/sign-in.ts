@@ -79,6 +79,7 @@ const signOutRoute = createRoute({
   summary: 'Sign out',
   description: 'Once this has answered, no request with the cookie is accepted.',
   tags,
+  security: [{ session: [] }],
   request: { query: noQuery },
   responses: { 204: { description: 'Signed out.' }, ...errorAnswers(403) },
 })
@@ -90,6 +91,7 @@ const passwordRoute = createRoute({
   summary: "Change one's password",
   description: 'Every other session of the user ends.',
   tags,
+  security: [{ session: [] }],
   request: {
     query: noQuery,
     body: { ...jsonContent(changePasswordBody, 'Both passwords.'), required: true },

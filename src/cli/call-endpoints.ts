@@ -1,5 +1,7 @@
 /** How `gatehouse call` asks each endpoint, and where the text is in its answers. Knows no command line. */
 
+import type { Api } from '../contract/api.generated.ts'
+
 export interface CallQuestion {
   readonly gate: string
   readonly prompt: string
@@ -14,10 +16,18 @@ export interface CallUsage {
   readonly outputTokens: number
 }
 
-export interface CallEndpoint {
-  readonly path: string
+type CallPath =
+  | '/v1/responses'
+  | '/v1/chat/completions'
+  | '/alt/v1/chat/completions'
+  | '/alt/v1/fim/completions'
+
+export type CallEndpoint = { readonly [Path in CallPath]: EndpointAt<Path> }[CallPath]
+
+interface EndpointAt<Path extends CallPath> {
+  readonly path: Path
   readonly dialect: string
-  body(question: CallQuestion): object
+  body(question: CallQuestion): Api[`POST ${Path}`]['question']['body']
   /** The text in a whole answer. */
   readText(answer: Json): string
   /** The text in one event of a stream. */
@@ -96,7 +106,7 @@ export const CALL_ENDPOINTS: Readonly<Record<string, CallEndpoint>> = {
   },
 }
 
-function chatBody({ gate, prompt, system }: Pick<CallQuestion, 'gate' | 'prompt' | 'system'>): object {
+function chatBody({ gate, prompt, system }: Pick<CallQuestion, 'gate' | 'prompt' | 'system'>) {
   const user = { role: 'user', content: prompt }
   return {
     model: gate,

@@ -19,6 +19,7 @@ interface CallFlags {
 }
 
 const FIM = 'fim'
+const CHAT = 'chat'
 
 export function bindCall(program: Command, context: CliContext): void {
   program
@@ -71,11 +72,11 @@ export function bindCall(program: Command, context: CliContext): void {
 
 /**
  * The first endpoint whose format the gate's first target speaks, so that it is asked first here too; else one that another
- * target speaks. With a suffix only fill-in-the-middle will do.
+ * target speaks; else chat, which the gateway translates. With a suffix only fill-in-the-middle will do.
  */
 async function findEndpoint(client: Client, question: CallQuestion): Promise<CallEndpoint> {
-  const gate = await client.json(`/v1/gates/${encodeURIComponent(question.gate)}`, 'id')
-  const providers = (await client.json('/v1/providers', 'data')).data as readonly JsonObject[]
+  const gate = await client.call('GET /v1/gates/{id}', 'id', { path: { id: question.gate } })
+  const providers = (await client.call('GET /v1/providers', 'data')).data
   const fitting = Object.keys(CALL_ENDPOINTS).filter((name) => name !== FIM || question.system === undefined)
   const order = question.suffix === undefined ? fitting : [FIM]
   for (const target of targetsOf(gate)) {
@@ -85,6 +86,8 @@ async function findEndpoint(client: Client, question: CallQuestion): Promise<Cal
       .find((candidate) => candidate !== undefined && dialects.includes(candidate.dialect))
     if (endpoint !== undefined) return endpoint
   }
+  const translated = question.suffix === undefined ? CALL_ENDPOINTS[CHAT] : undefined
+  if (translated !== undefined) return translated
   throw new CliError(
     'failed',
     `No target of the gate '${question.gate}' speaks a format that fits this call.`,

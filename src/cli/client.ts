@@ -1,17 +1,29 @@
 /** Talks to a gateway, in this process or over HTTP, and turns its refusals into CliErrors. Knows no command. */
+import {
+  type AnswerOf,
+  type ListName,
+  type MemberOf,
+  type OperationName,
+  type QuestionOf,
+  type RemovalName,
+  type RowOf,
+  toApiRequest,
+} from './api-call.ts'
 import { CliError, type CliFailure } from './cli-error.ts'
 import type { CliContext, SendRequest } from './context.ts'
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
 export interface ClientCall {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly method?: Method
   readonly body?: unknown
   readonly signal?: AbortSignal
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-export interface Listing {
-  readonly rows: readonly JsonObject[]
+export interface Listing<Row = JsonObject> {
+  readonly rows: readonly Row[]
   /** Whether the list goes on where the limit was reached. */
   readonly hasMore: boolean
 }
@@ -43,7 +55,29 @@ export class Client {
     return response
   }
 
-  /** @throws CliError, also when `field` is not in the answer: then it is not a gateway that answered */
+  /** @throws CliError, also when `member` is not in the answer: then it is not a gateway that answered */
+  async call<Name extends OperationName>(
+    name: Name,
+    member: MemberOf<Name>,
+    ...[question]: QuestionOf<Name>
+  ): Promise<NonNullable<AnswerOf<Name>>> {
+    const { path, method, body } = toApiRequest(name, question)
+    return (await this.json(path, member, { method: method as Method, body })) as NonNullable<AnswerOf<Name>>
+  }
+
+  async remove<Name extends RemovalName>(name: Name, ...[question]: QuestionOf<Name>): Promise<void> {
+    await this.delete(toApiRequest(name, question).path)
+  }
+
+  /** Follows the cursors until `limit` rows are there or the list ends. */
+  async listAll<Name extends ListName>(name: Name, limit: number): Promise<Listing<RowOf<Name>>> {
+    return (await this.list(toApiRequest(name).path, limit)) as Listing<RowOf<Name>>
+  }
+
+  /**
+   * Untyped, as `delete` and `list` are: for commands that do not yet name operations. Use `call`, `remove` and `listAll`.
+   * @throws CliError, also when `field` is not in the answer: then it is not a gateway that answered
+   */
   async json(path: string, field: string, call: ClientCall = {}): Promise<JsonObject> {
     const response = await this.request(path, call)
     const body = await readJsonObject(response)

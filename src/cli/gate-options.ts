@@ -1,8 +1,12 @@
 /** The options that say what a gate is, and the body that they make. */
 import { type Command, Option } from 'commander'
+import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
-import type { JsonObject } from './client.ts'
 import { parseDecimal, parseWhole } from './program-parts.ts'
+
+type GateBody = Schemas['UpdateGate']
+type Defaults = NonNullable<GateBody['defaults']>
+type Current = Partial<Schemas['Gate']>
 
 export interface GateFlags {
   readonly target?: readonly string[]
@@ -10,15 +14,15 @@ export interface GateFlags {
   readonly description?: string
   readonly timeoutMs?: number | null
   readonly maxRetries?: number
-  readonly strategy?: string
+  readonly strategy?: GateBody['strategy']
   readonly weights?: readonly number[]
   readonly hedgeAfterMs?: number | null
-  readonly overrides?: string
+  readonly overrides?: GateBody['overrides']
   readonly instructions?: string
   readonly temperature?: number
   readonly topP?: number
   readonly maxOutputTokens?: number
-  readonly reasoningEffort?: string
+  readonly reasoningEffort?: Defaults['reasoningEffort']
   readonly clearDefaults?: boolean
 }
 
@@ -86,7 +90,7 @@ function parseWeights(text: string): readonly number[] {
   return text.split(',').map((weight) => parseWhole(weight.trim(), { min: 0, max: 1000 }))
 }
 
-function toTarget(model: string, weight: number | undefined): JsonObject {
+function toTarget(model: string, weight: number | undefined): { model: string; weight?: number } {
   return weight === undefined ? { model } : { model, weight }
 }
 
@@ -97,10 +101,10 @@ export function setsSomeDefaults(flags: GateFlags): boolean {
   return flags.clearDefaults !== true && DEFAULTS.some((name) => flags[name] !== undefined)
 }
 
-function toDefaults(flags: GateFlags, current: JsonObject): JsonObject {
+function toDefaults(flags: GateFlags, current: Current): Pick<GateBody, 'defaults'> {
   const given = DEFAULTS.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
   if (given.length === 0 && flags.clearDefaults !== true) return {}
-  const kept = flags.clearDefaults === true ? {} : (current.defaults as JsonObject | undefined)
+  const kept = flags.clearDefaults === true ? {} : current.defaults
   return { defaults: { ...kept, ...Object.fromEntries(given) } }
 }
 
@@ -108,7 +112,7 @@ function toDefaults(flags: GateFlags, current: JsonObject): JsonObject {
  * Only what was given, so that a PATCH changes nothing else.
  * @param current the gate as it is, where some of its defaults change
  */
-export function toGateBody(flags: GateFlags, current: JsonObject = {}): JsonObject {
+export function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
   const { target, weights, name, description, strategy, hedgeAfterMs, overrides, timeoutMs, maxRetries } =
     flags
   if (weights !== undefined && weights.length !== (target?.length ?? 0))

@@ -22,10 +22,11 @@ export function bindGates(program: Command, context: CliContext): void {
       ),
     )
     .action(async (id: string, flags: GateFlags, command: Command) => {
-      if (flags.target === undefined)
+      const { targets, ...settings } = toGateBody(flags)
+      if (targets === undefined)
         throw new CliError('usage', 'A gate needs a target: give --target provider/model.')
       const gate = await withClient(context, (client) =>
-        client.json('/v1/gates', 'id', { method: 'POST', body: { id, ...toGateBody(flags) } }),
+        client.call('POST /v1/gates', 'id', { body: { id, ...settings, targets } }),
       )
       show(gate, asJson(command))
     })
@@ -36,7 +37,7 @@ export function bindGates(program: Command, context: CliContext): void {
     .option('--limit <n>', 'at most this many', parseLimit, 100)
     .addHelpText('after', example('gatehouse gates list'))
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) => client.list('/v1/gates', limit))
+      const listing = await withClient(context, (client) => client.listAll('GET /v1/gates', limit))
       printListing(listing, command, {
         columns: ['ID', 'TARGETS'],
         toRow: (row) => ({ ID: String(row.id), TARGETS: targetsOf(row).join(', ') }),
@@ -48,7 +49,10 @@ export function bindGates(program: Command, context: CliContext): void {
     .description('show one gate')
     .addHelpText('after', example('gatehouse gates show assistant'))
     .action(async (id: string, _flags, command: Command) => {
-      show(await withClient(context, (client) => client.json(pathOf(id), 'id')), asJson(command))
+      show(
+        await withClient(context, (client) => client.call('GET /v1/gates/{id}', 'id', { path: { id } })),
+        asJson(command),
+      )
     })
 
   withGateOptions(gates.command('update <id>'))
@@ -60,8 +64,10 @@ export function bindGates(program: Command, context: CliContext): void {
         throw new CliError('usage', 'There is nothing to change: give at least one option.')
       const gate = await withClient(context, async (client) => {
         // Defaults change together, so those that are not given are read first.
-        const current = setsSomeDefaults(flags) ? await client.json(pathOf(id), 'id') : {}
-        return client.json(pathOf(id), 'id', { method: 'PATCH', body: toGateBody(flags, current) })
+        const current = setsSomeDefaults(flags)
+          ? await client.call('GET /v1/gates/{id}', 'id', { path: { id } })
+          : {}
+        return client.call('PATCH /v1/gates/{id}', 'id', { path: { id }, body: toGateBody(flags, current) })
       })
       show(gate, asJson(command))
     })
@@ -72,7 +78,7 @@ export function bindGates(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse gates test assistant'))
     .action(async (id: string, _flags, command: Command) => {
       const test = await withClient(context, (client) =>
-        client.json(`${pathOf(id)}/test`, 'results', { method: 'POST' }),
+        client.call('POST /v1/gates/{id}/test', 'results', { path: { id } }),
       )
       showTest(test, asJson(command))
     })
@@ -84,14 +90,10 @@ export function bindGates(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse gates delete assistant --yes'))
     .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
       await confirmDeletion(`the gate ${id}`, flags.yes === true)
-      await withClient(context, (client) => client.delete(pathOf(id)))
+      await withClient(context, (client) => client.remove('DELETE /v1/gates/{id}', { path: { id } }))
       if (asJson(command)) return printJson({ id, deleted: true })
       printLine(`Deleted ${id}.`)
     })
-}
-
-function pathOf(id: string): string {
-  return `/v1/gates/${encodeURIComponent(id)}`
 }
 
 export function targetsOf(gate: JsonObject): string[] {

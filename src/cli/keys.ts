@@ -16,7 +16,7 @@ export function bindKeys(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse keys create "ci pipeline"', 'KEY=$(gatehouse keys create ci)'))
     .action(async (name: string, _flags, command: Command) => {
       const created = await withClient(context, (client) =>
-        client.json('/v1/keys', 'key', { method: 'POST', body: { name } }),
+        client.call('POST /v1/keys', 'key', { body: { name } }),
       )
       if (asJson(command)) return printJson(created)
       printLine(String(created.key))
@@ -29,7 +29,7 @@ export function bindKeys(program: Command, context: CliContext): void {
     .option('--limit <n>', 'at most this many', parseLimit, 100)
     .addHelpText('after', example('gatehouse keys list', 'gatehouse keys list --json'))
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) => client.list('/v1/keys', limit))
+      const listing = await withClient(context, (client) => client.listAll('GET /v1/keys', limit))
       printListing(listing, command, {
         columns: ['ID', 'KEY', 'CREATED', 'LAST USED', 'NAME'],
         toRow: (row) => ({
@@ -52,7 +52,7 @@ export function bindKeys(program: Command, context: CliContext): void {
       const key = await readSecret('The key to import')
       if (key === '') throw new CliError('usage', 'There is no key on standard input.')
       const imported = await withClient(context, (client) =>
-        client.json('/v1/keys/import', 'id', { method: 'POST', body: { name, key } }),
+        client.call('POST /v1/keys/import', 'id', { body: { name, key } }),
       )
       if (asJson(command)) return printJson(imported)
       printLine(`Imported ${imported.maskedPrefix} as ${imported.id}.`)
@@ -67,7 +67,7 @@ export function bindKeys(program: Command, context: CliContext): void {
       // A prompt is not held while the data folder is: others may need it.
       const id = SHORT_ID.test(given) ? await withClient(context, (client) => findId(client, given)) : given
       await confirmDeletion(`the key ${id}`, flags.yes === true)
-      await withClient(context, (client) => client.delete(`/v1/keys/${encodeURIComponent(id)}`))
+      await withClient(context, (client) => client.remove('DELETE /v1/keys/{id}', { path: { id } }))
       if (asJson(command)) return printJson({ id, deleted: true })
       printLine(`Deleted ${id}.`)
     })
@@ -84,7 +84,7 @@ function shortIdOf(id: string): string {
 
 /** @throws CliError when no key's id, or more than one, ends like this */
 async function findId(client: Client, given: string): Promise<string> {
-  const { rows } = await client.list('/v1/keys', MOST_KEYS)
+  const { rows } = await client.listAll('GET /v1/keys', MOST_KEYS)
   const [id, ...others] = rows.map((row) => String(row.id)).filter((candidate) => candidate.endsWith(given))
   if (id === undefined) throw new CliError('notFound', `There is no key with an id that ends in ${given}.`)
   if (others.length > 0) {

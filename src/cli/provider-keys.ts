@@ -18,7 +18,7 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
     .option('--limit <n>', 'at most this many', parseLimit, 100)
     .addHelpText('after', example('gatehouse provider-keys list', 'gatehouse provider-keys list --json'))
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) => client.list('/v1/provider-keys', limit))
+      const listing = await withClient(context, (client) => client.listAll('GET /v1/provider-keys', limit))
       printListing(listing, command, {
         columns: ['PROVIDER', 'KEY', 'ACTIVE', 'SET', 'LAST USED'],
         toRow: (row) => ({
@@ -44,7 +44,7 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
       if (key === '') throw new CliError('usage', 'There is no key on standard input.')
       const body = { key, active: flags.inactive !== true }
       const saved = await withClient(context, (client) =>
-        client.json(toPath(provider), 'provider', { method: 'PUT', body }),
+        client.call('PUT /v1/provider-keys/{provider}', 'provider', { path: { provider }, body }),
       )
       if (asJson(command)) return printJson(saved)
       printLine(`Set ${saved.maskedKey} for ${saved.provider}${saved.active === true ? '' : ', inactive'}.`)
@@ -60,7 +60,10 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
       .addHelpText('after', example(`gatehouse provider-keys ${name} PROVIDER`))
       .action(async (provider: string, _flags, command: Command) => {
         const changed = await withClient(context, (client) =>
-          client.json(toPath(provider), 'provider', { method: 'PATCH', body: { active } }),
+          client.call('PATCH /v1/provider-keys/{provider}', 'provider', {
+            path: { provider },
+            body: { active },
+          }),
         )
         if (asJson(command)) return printJson(changed)
         printLine(`The key for ${changed.provider} is ${active ? 'active' : 'inactive'}.`)
@@ -74,12 +77,10 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse provider-keys delete PROVIDER'))
     .action(async (provider: string, flags: { yes?: boolean }, command: Command) => {
       await confirmDeletion(`the key for ${provider}`, flags.yes === true)
-      await withClient(context, (client) => client.delete(toPath(provider)))
+      await withClient(context, (client) =>
+        client.remove('DELETE /v1/provider-keys/{provider}', { path: { provider } }),
+      )
       if (asJson(command)) return printJson({ provider, deleted: true })
       printLine(`Deleted the key for ${provider}.`)
     })
-}
-
-function toPath(provider: string): string {
-  return `/v1/provider-keys/${encodeURIComponent(provider)}`
 }

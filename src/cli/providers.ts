@@ -19,7 +19,7 @@ export function bindProviders(program: Command, context: CliContext): void {
     .description('list the providers, and whether there is a key for them')
     .addHelpText('after', example('gatehouse providers list'))
     .action(async (_flags, command: Command) => {
-      const { data } = await withClient(context, (client) => client.json('/v1/providers', 'data'))
+      const { data } = await withClient(context, (client) => client.call('GET /v1/providers', 'data'))
       printListing({ rows: recordsOf(data), hasMore: false }, command, {
         columns: ['ID', 'KEY', 'NAME'],
         toRow: (row) => ({
@@ -40,7 +40,7 @@ export function bindProviders(program: Command, context: CliContext): void {
       example('gatehouse providers conformance --endpoint /v1/chat/completions --provider anthropic'),
     )
     .action(async (flags: ConformanceFlags, command: Command) => {
-      const { data } = await withClient(context, (client) => client.json('/v1/conformance', 'data'))
+      const { data } = await withClient(context, (client) => client.call('GET /v1/conformance', 'data'))
       const rows = recordsOf(data).flatMap((row) => pick(row, flags))
       if (rows.length === 0)
         throw new CliError('notFound', 'Nothing is known of that: see gatehouse providers list.')

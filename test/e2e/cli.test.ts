@@ -104,6 +104,20 @@ describe('on the local data folder', () => {
     expect((await run(['gates', 'show', 'try'], { environment })).exitCode).toBe(4)
   })
 
+  test.each(['sandbox-gemini', 'sandbox-anthropic', 'sandbox-bedrock'])(
+    'a gate whose only target is of %s, which speaks no format that is asked for here, is called by chat',
+    async (provider) => {
+      const id = `only-${provider}`
+      await run(['gates', 'create', id, '--target', `${provider}/echo`], { environment })
+      const called = await run(['call', id, 'Hello'], { environment })
+      expect(called).toMatchObject({ exitCode: 0, stdout: 'Sandbox echo: Hello\n' })
+      expect(called.stderr).toContain(`${provider}/echo · `)
+      const middle = await run(['call', id, 'Hello', '--suffix', 'x'], { environment })
+      expect(middle).toMatchObject({ exitCode: 1, stdout: '' })
+      expect(middle.stderr).toContain('speaks a format that fits this call')
+    },
+  )
+
   test('defaults of a gate are set one by one, shown, and taken away together', async () => {
     const gates = async (...words: string[]) => (await run(['gates', ...words], { environment })).stdout
     await gates(

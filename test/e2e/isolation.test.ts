@@ -25,7 +25,19 @@ interface Operation {
 }
 
 /** Whoever adds to these says that it is safe for anybody. */
-const PUBLIC_OPERATIONS = ['beginOidc', 'endOidc', 'getSignInOptions', 'signIn', 'signUp']
+const PUBLIC_OPERATIONS = [
+  'beginOidc',
+  'endOidc',
+  'getDocs',
+  'getHealth',
+  'getMetrics',
+  'getOpenApi',
+  'getReadiness',
+  'getSignInOptions',
+  'getWelcome',
+  'signIn',
+  'signUp',
+]
 
 let server: Gatehouse
 let operations: readonly Operation[]

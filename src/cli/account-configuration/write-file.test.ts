@@ -86,6 +86,14 @@ const textOf = (kind: Kind, entries: readonly JsonObject[]) =>
   toFileText(new Map([[kind, entries.map((entry) => ({ entry }))]]))
 const GATES = kindOf('gates')
 
+test.each([' \n', '\n a', 'a \n', ' a', 'a\n\n'])(
+  'space at the ends of a text is kept: %j',
+  (displayName) => {
+    const text = textOf(GATES, [toComplete(GATES, { id: 'a', displayName, targets: [{ model: 'a/b' }] })])
+    expect(readFile('x', text).entries.get(GATES)?.[0]?.entry).toMatchObject({ displayName })
+  },
+)
+
 test('gates of any kind come back from their text as they were, in an order of its own', () => {
   const gates = fc.uniqueArray(gate, { selector: (entry) => entry.id, maxLength: 5 })
   fc.assert(

@@ -1,5 +1,5 @@
 /** What is on the server → the configuration file's text. The same state always gives the same text. */
-import { stringify } from 'yaml'
+import { Document, visit } from 'yaml'
 import { CONFIGURATION_VERSION } from '../../contract/account-configuration.ts'
 import type { JsonObject } from '../client.ts'
 import { inOrder, type Kind, toCompact } from './kinds.ts'
@@ -23,5 +23,12 @@ export function toFileText(entries: ReadonlyMap<Kind, readonly { readonly entry:
 
 /** Long lines stay whole: where they were folded, a changed word would change the lines after it. */
 function toYaml(value: object): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
+  const document = new Document(value, { aliasDuplicateObjects: false })
+  visit(document, {
+    // As a block, space at either end would be lost.
+    Scalar(_, node) {
+      if (typeof node.value === 'string' && node.value !== node.value.trim()) node.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return document.toString({ lineWidth: 0 })
 }

@@ -1,0 +1,47 @@
+/** The OpenAPI document as the program itself serves it, from a temporary folder. It must not import the program. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ApiDocument } from './api-types.ts'
+
+const HOUSE = join(import.meta.dir, '../..')
+const LISTENING = /listening on (http:\/\/\S+)/
+const TIME_LIMIT_MS = 30_000
+
+/** @throws with what the server said, when it does not start */
+export async function readDocument(): Promise<ApiDocument> {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-openapi-'))
+  const server = Bun.spawn([process.execPath, 'src/main.ts', 'serve'], {
+    cwd: HOUSE,
+    env: {
+      PATH: process.env.PATH ?? '',
+      GATEHOUSE_HOST: '127.0.0.1',
+      GATEHOUSE_PORT: '0',
+      GATEHOUSE_DATA_DIR: folder,
+      GATEHOUSE_LOG_LEVEL: 'error',
+    },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+    timeout: TIME_LIMIT_MS,
+  })
+  try {
+    const answer = await fetch(`${await readAddress(server.stdout)}/openapi.json`)
+    return (await answer.json()) as ApiDocument
+  } finally {
+    server.kill('SIGKILL')
+    await server.exited
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function readAddress(output: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of output) {
+    text += decoder.decode(chunk, { stream: true })
+    const address = LISTENING.exec(text)?.[1]
+    if (address !== undefined) return address
+  }
+  throw new Error('the server did not start, so its OpenAPI document cannot be read')
+}

@@ -1,0 +1,127 @@
+/**
+ * What every operation of the OpenAPI document has in common, put in after the routes have said theirs: headers, the errors that
+ * any route may answer with, examples, links and tags. Knows no resource.
+ */
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { ANSWER_EXAMPLES } from './openapi-answer-examples.ts'
+import { OPERATION_EXAMPLES, type OperationExample } from './openapi-examples.ts'
+import { HEADERS, headersOf } from './openapi-headers.ts'
+import { TAGS } from './openapi-tags.ts'
+
+type Document = ReturnType<OpenAPIHono['getOpenAPI31Document']>
+type Operation = NonNullable<NonNullable<Document['paths']>[string]['get']>
+type Responses = NonNullable<Operation['responses']>
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
+
+/** Any route of the control plane: a parameter that is not known is refused, and so is a key. */
+const ROUTE_ERRORS: Readonly<Record<string, string>> = {
+  400: 'The request is not valid; the message names the field.',
+  500: 'The gateway failed.',
+}
+
+const STRICT_PARAMETER = {
+  name: 'x-gatehouse-strict',
+  in: 'header' as const,
+  required: false,
+  description: '`true`: 400 rather than leaving out what a target of another format cannot take.',
+  schema: { type: 'string' as const, enum: ['true', 'false'] },
+}
+
+/** The same document, whole. Its parts are changed in place. */
+export function completeDocument(document: Document): Document {
+  const operations = listOperations(document)
+  for (const { path, operation } of operations) {
+    const isCall = operation.tags?.includes('Inference') === true && operation.requestBody !== undefined
+    if (isCall) operation.parameters = [...(operation.parameters ?? []), STRICT_PARAMETER]
+    operation.responses = withErrors(operation)
+    for (const [status, response] of Object.entries(operation.responses)) {
+      response.headers = {
+        ...response.headers,
+        ...Object.fromEntries(
+          headersOf({ path, status, isCall }).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+        ),
+      }
+    }
+    const example = OPERATION_EXAMPLES[`${operation.operationId}`]
+    if (example !== undefined) addExample(operation, example)
+    addAnswerExample(operation)
+  }
+  for (const { operation } of operations) addLink(operation, operations)
+  const used = new Set(operations.flatMap(({ operation }) => operation.tags ?? []))
+  return {
+    ...document,
+    tags: TAGS.filter((tag) => used.has(tag.name)),
+    components: { ...document.components, headers: structuredClone(HEADERS) },
+  }
+}
+
+interface PlacedOperation {
+  readonly path: string
+  readonly operation: Operation
+}
+
+function listOperations(document: Document): PlacedOperation[] {
+  return Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const operation = item[method]
+      return operation === undefined ? [] : [{ path, operation }]
+    }),
+  )
+}
+
+function withErrors({ tags, responses }: Operation): Responses {
+  const isRoute = tags?.includes('Inference') !== true && tags?.includes('Service') !== true
+  if (!isRoute) return { ...responses }
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+  const errors = Object.entries(ROUTE_ERRORS).map(([status, description]) => [
+    status,
+    { description, content },
+  ])
+  return { ...Object.fromEntries(errors), ...responses }
+}
+
+function addExample(operation: Operation, { parameters = {}, bodies, expects }: OperationExample): void {
+  operation.parameters =
+    operation.parameters?.map((parameter) =>
+      'name' in parameter && Object.hasOwn(parameters, parameter.name)
+        ? { ...parameter, example: parameters[parameter.name] }
+        : parameter,
+    ) ?? []
+  if (expects !== undefined) operation['x-example-status'] = expects
+  if (bodies === undefined || operation.requestBody === undefined || !('content' in operation.requestBody))
+    return
+  for (const media of Object.values(operation.requestBody.content)) {
+    media.examples = Object.fromEntries(
+      Object.entries(bodies).map(([title, value]) => [toName(title), { summary: title, value }]),
+    )
+  }
+}
+
+function addAnswerExample({ operationId, responses }: Operation): void {
+  const example = ANSWER_EXAMPLES[`${operationId}`]
+  const content = responses?.['200']?.content
+  if (example === undefined || content === undefined) return
+  const { 'application/json': whole, 'text/event-stream': stream } = content
+  if (whole !== undefined) whole.example = example.whole
+  if (stream !== undefined && example.events !== undefined)
+    stream.example = example.events.map((lines) => `${lines.join('\n')}\n\n`).join('')
+}
+
+/** Says on the answer of the operation before where it leads. */
+function addLink({ operationId }: Operation, operations: readonly PlacedOperation[]): void {
+  const after = OPERATION_EXAMPLES[`${operationId}`]?.after
+  if (operationId === undefined || after === undefined) return
+  const source = operations.find(({ operation }) => operation.operationId === after.operationId)?.operation
+  for (const [status, response] of Object.entries(source?.responses ?? {})) {
+    if (!status.startsWith('2')) continue
+    response.links = {
+      ...response.links,
+      [operationId]: { operationId, parameters: { ...after.parameters } },
+    }
+  }
+}
+
+function toName(title: string): string {
+  return title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+}

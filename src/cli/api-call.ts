@@ -1,0 +1,63 @@
+/** How commands name what they ask: operations of the interface, by method and path, with the types of its document. */
+import type { Api } from '../contract/api.generated.ts'
+
+/** `GET /v1/gates/{id}` and its like. */
+export type OperationName = keyof Api
+
+export type AnswerOf<Name extends OperationName> = Api[Name]['answer']
+
+/** A parameter list: nothing where nothing has to be said. */
+export type QuestionOf<Name extends OperationName> =
+  Record<never, never> extends Api[Name]['question']
+    ? readonly [question?: Api[Name]['question']]
+    : readonly [question: Api[Name]['question']]
+
+/** A member that every answer of the operation has: what does not have it did not come from a gateway. */
+export type MemberOf<Name extends OperationName> = Exclude<keyof AnswerOf<Name>, symbol | number>
+
+/** Operations that answer in pages. */
+export type ListName = {
+  [Name in OperationName]: AnswerOf<Name> extends {
+    readonly data: readonly unknown[]
+    readonly nextCursor: string | null
+  }
+    ? Name
+    : never
+}[OperationName]
+
+export type RowOf<Name extends ListName> = AnswerOf<Name>['data'][number]
+
+/** Operations that answer nothing when they succeed. */
+export type RemovalName = {
+  [Name in OperationName]: AnswerOf<Name> extends null ? Name : never
+}[OperationName] &
+  `DELETE ${string}`
+
+export interface ApiRequest {
+  readonly method: string
+  /** Absolute path with its query. */
+  readonly path: string
+  readonly body: unknown
+}
+
+/** Fills in an operation's path, and writes its query. */
+export function toApiRequest(name: OperationName, question: object = {}): ApiRequest {
+  const {
+    path = {},
+    query = {},
+    body,
+  } = question as {
+    readonly path?: Readonly<Record<string, string>>
+    readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+    readonly body?: unknown
+  }
+  const space = name.indexOf(' ')
+  const filled = name
+    .slice(space + 1)
+    .replaceAll(/\{(\w+)\}/g, (_, parameter: string) => encodeURIComponent(path[parameter] ?? ''))
+  const given = Object.entries(query).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, String(value)] as const],
+  )
+  const search = given.length === 0 ? '' : `?${new URLSearchParams(Object.fromEntries(given))}`
+  return { method: name.slice(0, space), path: filled + search, body }
+}

@@ -1,0 +1,386 @@
+/** What the gateway is asked and answers over HTTP. Generated from its OpenAPI document by scripts/docs.ts: `make fmt` renews it. */
+
+export interface Schemas {
+  readonly "Account": { readonly "id": string; readonly "name": string; readonly "plan": string; readonly "limits": { readonly "requestsPerMinute": number | null; readonly "tokensPerMinute": number | null; readonly "concurrentCalls": number | null; readonly "monthlyTokens": number | null; readonly "monthlySpendUsd": number | null }; readonly "quota": { readonly "tokens": { readonly "limit": number | null; readonly "used": number; readonly "reserved": number; readonly "resetsAt": string }; readonly "spend": { readonly "limit": number | null; readonly "used": number; readonly "reserved": number; readonly "resetsAt": string; readonly "unpricedCalls": number } } }
+  readonly "AccountName": { readonly "id": string; readonly "name": string }
+  readonly "AltChatRequest": { readonly "gate_id"?: string | null | undefined; readonly "model"?: string | null | undefined; readonly "temperature"?: number | null | undefined; readonly "top_p"?: number | null | undefined; readonly "max_tokens"?: number | null | undefined; readonly "stream"?: boolean | null | undefined; readonly "stop"?: string | readonly (string)[] | null | undefined; readonly "random_seed"?: number | null | undefined; readonly "metadata"?: { readonly [name: string]: unknown } | null | undefined; readonly "prompt_cache_key"?: string | null | undefined; readonly "messages": readonly ({ readonly "role": string; readonly [name: string]: unknown })[]; readonly "presence_penalty"?: number | null | undefined; readonly "frequency_penalty"?: number | null | undefined; readonly "n"?: number | null | undefined; readonly "tools"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tool_choice"?: string | { readonly [name: string]: unknown } | null | undefined; readonly "parallel_tool_calls"?: boolean | null | undefined; readonly "response_format"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly "prediction"?: { readonly [name: string]: unknown } | null | undefined; readonly "reasoning_effort"?: string | null | undefined; readonly "prompt_mode"?: string | null | undefined; readonly "guardrails"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "service_tier"?: string | null | undefined; readonly "safe_prompt"?: boolean | null | undefined; readonly [name: string]: unknown }
+  readonly "Analytics": { readonly "from": string; readonly "to": string; readonly "interval": string; readonly "groupBy": string | null; readonly "data": readonly (Schemas["UsageSum"])[] }
+  readonly "ApiKey": { readonly "id": string; readonly "name": string; readonly "maskedPrefix": string; readonly "createdAt": string; readonly "lastUsedAt": string | null }
+  readonly "ApiKeyList": { readonly "data": readonly (Schemas["ApiKey"])[]; readonly "nextCursor": string | null }
+  readonly "Attempt": { readonly "target": string; readonly "status": number | null; readonly "afterMs": number; readonly "durationMs": number }
+  readonly "AuditActor": { readonly "type": "key" | "user" | "operator"; readonly "id": string; readonly "name": string | null }
+  readonly "AuditEntry": { readonly "id": string; readonly "at": string; readonly "actor": Schemas["AuditActor"]; readonly "action": string; readonly "resourceType": string; readonly "resourceId": string; readonly "before": { readonly [name: string]: unknown } | null; readonly "after": { readonly [name: string]: unknown } | null; readonly "requestId": string | null; readonly "clientAddress": string | null }
+  readonly "AuditLog": { readonly "data": readonly (Schemas["AuditEntry"])[]; readonly "nextCursor": string | null }
+  readonly "BeginOidc": { readonly "returnTo"?: string | undefined }
+  readonly "Budget": { readonly "id": string; readonly "name": string; readonly "keyId": string | null; readonly "gateId": string | null; readonly "limitTokens": number | null; readonly "limitUsd": number | null; readonly "period": "day" | "week" | "month" | "total"; readonly "alertAt": readonly (number)[]; readonly "used": { readonly "tokens": number; readonly "usd": number; readonly "unpricedCalls": number }; readonly "reserved": { readonly "tokens": number; readonly "usd": number }; readonly "isExhausted": boolean; readonly "resetsAt": string | null; readonly "createdAt": string; readonly "updatedAt": string }
+  readonly "BudgetList": { readonly "data": readonly (Schemas["Budget"])[]; readonly "nextCursor": string | null }
+  readonly "ChangePassword": { readonly "currentPassword": string; readonly "newPassword": string }
+  readonly "ChatCompletion": { readonly "id": string; readonly "object": "chat.completion"; readonly "created": number; readonly "model": string; readonly "choices": readonly ({ readonly "index": number; readonly "message": { readonly "role": string; readonly "content"?: string | readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly [name: string]: unknown }; readonly "finish_reason": string | null; readonly [name: string]: unknown })[]; readonly "usage"?: { readonly "prompt_tokens": number; readonly "completion_tokens"?: number | undefined; readonly "total_tokens": number; readonly [name: string]: unknown } | null | undefined; readonly [name: string]: unknown }
+  readonly "ChatRequest": { readonly "gate_id"?: string | null | undefined; readonly "model"?: string | null | undefined; readonly "messages": readonly ({ readonly "role": string; readonly [name: string]: unknown })[]; readonly "stream"?: boolean | null | undefined; readonly "stream_options"?: { readonly "include_usage"?: boolean | null | undefined; readonly [name: string]: unknown } | null | undefined; readonly "max_completion_tokens"?: number | null | undefined; readonly "max_tokens"?: number | null | undefined; readonly "temperature"?: number | null | undefined; readonly "top_p"?: number | null | undefined; readonly "presence_penalty"?: number | null | undefined; readonly "frequency_penalty"?: number | null | undefined; readonly "top_k"?: number | null | undefined; readonly "stop"?: string | readonly (string)[] | null | undefined; readonly "seed"?: number | null | undefined; readonly "logprobs"?: boolean | null | undefined; readonly "top_logprobs"?: number | null | undefined; readonly "tools"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tool_choice"?: string | { readonly [name: string]: unknown } | null | undefined; readonly "parallel_tool_calls"?: boolean | null | undefined; readonly "response_format"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly "reasoning_effort"?: string | null | undefined; readonly "user"?: string | null | undefined; readonly "safety_identifier"?: string | null | undefined; readonly "metadata"?: { readonly [name: string]: unknown } | null | undefined; readonly "service_tier"?: string | null | undefined; readonly "prompt_cache_key"?: string | null | undefined; readonly [name: string]: unknown }
+  readonly "Conformance": { readonly "endpoint": string; readonly "dialect": string | null; readonly "targets": readonly ({ readonly "provider": string; readonly "models": readonly (string)[] })[]; readonly "results": { readonly [name: string]: Schemas["ConformanceVerdict"] } }
+  readonly "ConformanceList": { readonly "data": readonly (Schemas["Conformance"])[]; readonly "nextCursor": string | null }
+  readonly "ConformanceVerdict": { readonly "verdict": "relayed" | "lossless" | "lossy" | "refused" | "absent"; readonly "fields"?: readonly (string)[] | undefined; readonly "message"?: string | undefined }
+  readonly "Cost": { readonly "usd": number | null; readonly "status": "exact" | "estimated" | "unknown"; readonly "source": string | null }
+  readonly "CountTokensRequest": { readonly "gate_id"?: string | null | undefined; readonly "model"?: string | null | undefined; readonly "messages": readonly ({ readonly "role": string; readonly [name: string]: unknown })[]; readonly "system"?: string | readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tools"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tool_choice"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly "thinking"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly [name: string]: unknown }
+  readonly "CreateApiKey": { readonly "name": string }
+  readonly "CreateBudget": { readonly "name"?: string | undefined; readonly "keyId"?: string | undefined; readonly "gateId"?: string | undefined; readonly "limitTokens"?: number | undefined; readonly "limitUsd"?: number | undefined; readonly "period": "day" | "week" | "month" | "total"; readonly "alertAt"?: readonly (number)[] | undefined }
+  readonly "CreateGate": { readonly "id"?: string | undefined; readonly "displayName"?: string | undefined; readonly "description"?: string | undefined; readonly "targets": readonly ({ readonly "model": string; readonly "weight"?: number | undefined })[]; readonly "strategy"?: "fallback" | "weighted" | "fastest" | undefined; readonly "hedgeAfterMs"?: number | null | undefined; readonly "defaults"?: { readonly "instructions"?: string | undefined; readonly "temperature"?: number | undefined; readonly "topP"?: number | undefined; readonly "maxOutputTokens"?: number | undefined; readonly "reasoningEffort"?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | undefined } | undefined; readonly "overrides"?: "ignore" | "reject" | "allow" | undefined; readonly "timeoutMs"?: number | null | undefined; readonly "maxRetries"?: number | undefined }
+  readonly "CreateInvitation": { readonly "email": string }
+  readonly "CreateOwnedModel": { readonly "slug": string; readonly "displayName"?: string | undefined; readonly "dialect": "openai-chat" | "openai-responses" | "mistral-fim" | "anthropic-messages"; readonly "baseUrl": string; readonly "upstreamModelId": string; readonly "credential": string; readonly "pricingInput": number; readonly "pricingOutput": number; readonly "pricingCachedInput"?: number | undefined }
+  readonly "CreateWebhook": { readonly "url": string; readonly "secret"?: string | undefined; readonly "events": readonly ("budget.threshold" | "budget.exhausted" | "provider.degraded")[]; readonly "active"?: boolean | undefined }
+  readonly "CreatedApiKey": { readonly "id": string; readonly "name": string; readonly "maskedPrefix": string; readonly "createdAt": string; readonly "lastUsedAt": string | null; readonly "key": string }
+  readonly "CreatedInvitation": { readonly "id": string; readonly "email": string; readonly "invitedBy": string; readonly "status": "open" | "accepted" | "expired"; readonly "createdAt": string; readonly "expiresAt": string; readonly "token": string; readonly "link": string }
+  readonly "CreatedWebhook": { readonly "id": string; readonly "url": string; readonly "events": readonly ("budget.threshold" | "budget.exhausted" | "provider.degraded")[]; readonly "active": boolean; readonly "createdAt": string; readonly "updatedAt": string; readonly "secret"?: string | undefined }
+  readonly "CurrentSession": { readonly "account": Schemas["AccountName"]; readonly "user": { readonly "id": string; readonly "email": string; readonly "name": string } | null; readonly "role": "owner" | "member" | null; readonly "keyId": string | null; readonly "expiresAt": string | null }
+  readonly "Embeddings": { readonly "object": "list"; readonly "data": readonly ({ readonly "object": "embedding"; readonly "index": number; readonly "embedding": readonly (number)[] | string; readonly [name: string]: unknown })[]; readonly "model": string; readonly "usage"?: { readonly "prompt_tokens": number; readonly "completion_tokens"?: number | undefined; readonly "total_tokens": number; readonly [name: string]: unknown } | null | undefined; readonly [name: string]: unknown }
+  readonly "EmbeddingsRequest": { readonly "gate_id"?: string | null | undefined; readonly "model"?: string | null | undefined; readonly "input": string | readonly (string | number | readonly (number)[])[]; readonly "dimensions"?: number | null | undefined; readonly "encoding_format"?: "float" | "base64" | null | undefined; readonly "user"?: string | null | undefined; readonly [name: string]: unknown }
+  readonly "Error": { readonly "error": string; readonly "message": string; readonly "details"?: unknown | undefined }
+  readonly "FimRequest": { readonly "gate_id"?: string | null | undefined; readonly "model"?: string | null | undefined; readonly "temperature"?: number | null | undefined; readonly "top_p"?: number | null | undefined; readonly "max_tokens"?: number | null | undefined; readonly "stream"?: boolean | null | undefined; readonly "stop"?: string | readonly (string)[] | null | undefined; readonly "random_seed"?: number | null | undefined; readonly "metadata"?: { readonly [name: string]: unknown } | null | undefined; readonly "prompt_cache_key"?: string | null | undefined; readonly "prompt": string; readonly "suffix"?: string | null | undefined; readonly "min_tokens"?: number | null | undefined; readonly [name: string]: unknown }
+  readonly "Gate": { readonly "id": string; readonly "displayName": string; readonly "description": string; readonly "targets": readonly ({ readonly "model": string; readonly "weight"?: number | undefined })[]; readonly "strategy": "fallback" | "weighted" | "fastest"; readonly "hedgeAfterMs": number | null; readonly "defaults": { readonly "instructions"?: string | undefined; readonly "temperature"?: number | undefined; readonly "topP"?: number | undefined; readonly "maxOutputTokens"?: number | undefined; readonly "reasoningEffort"?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | undefined }; readonly "overrides": "ignore" | "reject" | "allow"; readonly "timeoutMs": number | null; readonly "maxRetries": number; readonly "createdAt": string; readonly "updatedAt": string }
+  readonly "GateList": { readonly "data": readonly (Schemas["Gate"])[]; readonly "nextCursor": string | null }
+  readonly "GateTest": { readonly "gateId": string; readonly "results": readonly ({ readonly "target": string; readonly "status": "ok" | "failed"; readonly "httpStatus"?: number | undefined; readonly "error"?: { readonly "code": string; readonly "message": string } | undefined; readonly "latencyMs": number; readonly "firstByteMs"?: number | undefined; readonly "dialect": string | null; readonly "usage"?: { readonly "inputTokens": number; readonly "outputTokens": number; readonly "cachedInputTokens": number; readonly "reasoningTokens": number } | undefined })[] }
+  readonly "GatehouseChatAnswer": { readonly "id": string; readonly "object": "chat"; readonly "created_at": number; readonly "gate_id": string; readonly "model": string; readonly "content": string; readonly "reasoning"?: string | undefined; readonly "tool_calls"?: readonly ({ readonly "id": string; readonly "name": string; readonly "arguments": string })[] | undefined; readonly "finish_reason": "stop" | "length" | "tool_calls" | "content_filter"; readonly "usage": { readonly "input_tokens": number; readonly "output_tokens": number; readonly "cached_input_tokens": number; readonly "reasoning_tokens": number } | null; readonly "cost": { readonly "usd": number | null; readonly "status": "exact" | "estimated" | "unknown" }; readonly "latency_ms": number; readonly "attempts": readonly ({ readonly "target": string; readonly "status": number | null; readonly "ms": number })[] }
+  readonly "GatehouseChatRequest": { readonly "gate_id": string; readonly "messages": readonly ({ readonly "role": "system"; readonly "content": string | readonly ({ readonly "type": "text"; readonly "text": string } | { readonly "type": "image"; readonly "url"?: string | undefined; readonly "data"?: string | undefined; readonly "media_type"?: string | undefined; readonly "detail"?: string | undefined } | { readonly "type": "file"; readonly "url"?: string | undefined; readonly "data"?: string | undefined; readonly "media_type"?: string | undefined; readonly "filename"?: string | undefined })[] } | { readonly "role": "user"; readonly "content": string | readonly ({ readonly "type": "text"; readonly "text": string } | { readonly "type": "image"; readonly "url"?: string | undefined; readonly "data"?: string | undefined; readonly "media_type"?: string | undefined; readonly "detail"?: string | undefined } | { readonly "type": "file"; readonly "url"?: string | undefined; readonly "data"?: string | undefined; readonly "media_type"?: string | undefined; readonly "filename"?: string | undefined })[] } | { readonly "role": "assistant"; readonly "content"?: string | readonly ({ readonly "type": "text"; readonly "text": string } | { readonly "type": "image"; readonly "url"?: string | undefined; readonly "data"?: string | undefined; readonly "media_type"?: string | undefined; readonly "detail"?: string | undefined } | { readonly "type": "file"; readonly "url"?: string | undefined; readonly "data"?: string | undefined; readonly "media_type"?: string | undefined; readonly "filename"?: string | undefined })[] | null | undefined; readonly "tool_calls"?: readonly ({ readonly "id": string; readonly "name": string; readonly "arguments": string })[] | undefined } | { readonly "role": "tool"; readonly "tool_call_id": string; readonly "content": string | readonly ({ readonly "type": "text"; readonly "text": string } | { readonly "type": "image"; readonly "url"?: string | undefined; readonly "data"?: string | undefined; readonly "media_type"?: string | undefined; readonly "detail"?: string | undefined } | { readonly "type": "file"; readonly "url"?: string | undefined; readonly "data"?: string | undefined; readonly "media_type"?: string | undefined; readonly "filename"?: string | undefined })[] })[]; readonly "vars"?: { readonly [name: string]: string | number | boolean } | undefined; readonly "instructions"?: string | undefined; readonly "tools"?: readonly ({ readonly "name": string; readonly "description"?: string | undefined; readonly "parameters"?: { readonly [name: string]: unknown } | undefined; readonly "strict"?: boolean | undefined })[] | undefined; readonly "tool_choice"?: "auto" | "none" | "required" | { readonly "name": string } | undefined; readonly "response_format"?: { readonly "type": "text" } | { readonly "type": "json" } | { readonly "type": "json_schema"; readonly "schema": { readonly [name: string]: unknown }; readonly "name"?: string | undefined; readonly "description"?: string | undefined; readonly "strict"?: boolean | undefined } | undefined; readonly "temperature"?: number | undefined; readonly "top_p"?: number | undefined; readonly "max_output_tokens"?: number | undefined; readonly "stop"?: string | readonly (string)[] | undefined; readonly "reasoning"?: { readonly "effort"?: string | undefined } | undefined; readonly "stream"?: boolean | undefined; readonly "metadata"?: { readonly [name: string]: unknown } | undefined }
+  readonly "Health": { readonly "status": "ok"; readonly "version": string }
+  readonly "ImportApiKey": { readonly "name": string; readonly "key": string }
+  readonly "Invitation": { readonly "id": string; readonly "email": string; readonly "invitedBy": string; readonly "status": "open" | "accepted" | "expired"; readonly "createdAt": string; readonly "expiresAt": string }
+  readonly "InvitationList": { readonly "data": readonly (Schemas["Invitation"])[]; readonly "nextCursor": string | null }
+  readonly "Log": { readonly "id": string; readonly "keyId": string; readonly "gateId": string; readonly "dialect": string; readonly "stream": boolean; readonly "target": string | null; readonly "attempts": number; readonly "outcome": "succeeded" | "failed" | "cancelled"; readonly "status": number; readonly "errorKind": string | null; readonly "startedAt": string; readonly "firstByteMs": number | null; readonly "durationMs": number; readonly "usage": { readonly "inputTokens": number; readonly "outputTokens": number; readonly "cachedInputTokens": number; readonly "reasoningTokens": number; readonly "cacheWriteTokens"?: number | undefined } | null; readonly "credential": "own" | "platform" | null; readonly "cost": Schemas["Cost"]; readonly "attemptDetails": readonly (Schemas["Attempt"])[] | null }
+  readonly "Member": { readonly "id": string; readonly "email": string; readonly "name": string; readonly "role": "owner" | "member"; readonly "createdAt": string }
+  readonly "MemberList": { readonly "data": readonly (Schemas["Member"])[]; readonly "nextCursor": string | null }
+  readonly "Message": { readonly "id": string; readonly "type": "message"; readonly "role": "assistant"; readonly "model": string; readonly "content": readonly ({ readonly "type": string; readonly [name: string]: unknown })[]; readonly "stop_reason": string | null; readonly "usage": { readonly "input_tokens": number; readonly "output_tokens": number; readonly [name: string]: unknown }; readonly [name: string]: unknown }
+  readonly "MessagesError": { readonly "type": "error"; readonly "error": { readonly "type": string; readonly "message": string; readonly [name: string]: unknown }; readonly [name: string]: unknown }
+  readonly "MessagesRequest": { readonly "gate_id"?: string | null | undefined; readonly "model"?: string | null | undefined; readonly "messages": readonly ({ readonly "role": string; readonly [name: string]: unknown })[]; readonly "system"?: string | readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tools"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tool_choice"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly "thinking"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly "max_tokens": number; readonly "stream"?: boolean | null | undefined; readonly "temperature"?: number | null | undefined; readonly "top_p"?: number | null | undefined; readonly "top_k"?: number | null | undefined; readonly "stop_sequences"?: readonly (string)[] | null | undefined; readonly "output_config"?: { readonly [name: string]: unknown } | null | undefined; readonly "metadata"?: { readonly "user_id"?: string | null | undefined; readonly [name: string]: unknown } | null | undefined; readonly "service_tier"?: string | null | undefined; readonly [name: string]: unknown }
+  readonly "Model": { readonly "id": string; readonly "object": "model"; readonly "created": number; readonly "owned_by": string }
+  readonly "ModelList": { readonly "object": "list"; readonly "data": readonly (Schemas["Model"])[] }
+  readonly "NestedError": { readonly "error": { readonly "message": string; readonly "type": string; readonly "param"?: string | null | undefined; readonly "code"?: string | number | null | undefined; readonly [name: string]: unknown }; readonly [name: string]: unknown }
+  readonly "OidcRedirect": { readonly "url": string }
+  readonly "OwnedModel": { readonly "slug": string; readonly "displayName": string; readonly "dialect": "openai-chat" | "openai-responses" | "mistral-fim" | "anthropic-messages"; readonly "baseUrl": string; readonly "upstreamModelId": string; readonly "pricingInput": number; readonly "pricingOutput": number; readonly "pricingCachedInput": number; readonly "credentialSetAt": string; readonly "createdAt": string; readonly "updatedAt": string }
+  readonly "OwnedModelList": { readonly "data": readonly (Schemas["OwnedModel"])[]; readonly "nextCursor": string | null }
+  readonly "Percentiles": { readonly "p50": number | null; readonly "p95": number | null; readonly "p99": number | null }
+  readonly "Provider": { readonly "id": string; readonly "name": string; readonly "docs": string | null; readonly "dialects": readonly (string)[]; readonly "configured": boolean }
+  readonly "ProviderKey": { readonly "provider": string; readonly "maskedKey": string; readonly "active": boolean; readonly "createdAt": string; readonly "updatedAt": string; readonly "lastUsedAt": string | null }
+  readonly "ProviderKeyList": { readonly "data": readonly (Schemas["ProviderKey"])[]; readonly "nextCursor": string | null }
+  readonly "ProviderList": { readonly "data": readonly (Schemas["Provider"])[]; readonly "nextCursor": string | null }
+  readonly "Readiness": { readonly "status": "ready" | "not ready"; readonly "checks": { readonly [name: string]: { readonly "status": string; readonly [name: string]: unknown } } }
+  readonly "Response": { readonly "id": string; readonly "object": "response"; readonly "created_at": number; readonly "status": string; readonly "model": string; readonly "output": readonly ({ readonly "type": string; readonly [name: string]: unknown })[]; readonly "usage"?: { readonly "input_tokens": number; readonly "output_tokens": number; readonly "total_tokens": number; readonly [name: string]: unknown } | null | undefined; readonly [name: string]: unknown }
+  readonly "ResponsesRequest": { readonly "model": string; readonly "input": string | readonly ({ readonly [name: string]: unknown })[]; readonly "instructions"?: string | null | undefined; readonly "tools"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tool_choice"?: string | { readonly [name: string]: unknown } | null | undefined; readonly "max_output_tokens"?: number | null | undefined; readonly "reasoning"?: { readonly "effort"?: string | null | undefined; readonly [name: string]: unknown } | null | undefined; readonly "include"?: readonly (string)[] | null | undefined; readonly "temperature"?: number | null | undefined; readonly "top_p"?: number | null | undefined; readonly "stream"?: boolean | null | undefined; readonly "store"?: false | undefined; readonly "background"?: false | undefined; readonly "previous_response_id"?: null | undefined; readonly "conversation"?: null | undefined; readonly "prompt"?: null | undefined; readonly [name: string]: unknown }
+  readonly "SavedOwnedModel": { readonly "slug": string; readonly "displayName": string; readonly "dialect": "openai-chat" | "openai-responses" | "mistral-fim" | "anthropic-messages"; readonly "baseUrl": string; readonly "upstreamModelId": string; readonly "pricingInput": number; readonly "pricingOutput": number; readonly "pricingCachedInput": number; readonly "credentialSetAt": string; readonly "createdAt": string; readonly "updatedAt": string; readonly "probe"?: { readonly "status": "reachable" | "unreachable"; readonly "checkedAt": string; readonly "latencyMs": number; readonly "httpStatus"?: number | undefined; readonly "detail"?: string | undefined } | undefined; readonly "warnings"?: readonly ({ readonly "code": "probe_failed"; readonly "message": string })[] | undefined }
+  readonly "SetProviderKey": { readonly "key": string; readonly "active"?: boolean | undefined }
+  readonly "SignIn": { readonly "email": string; readonly "password": string }
+  readonly "SignInOptions": { readonly "signUp": "invitation" | "open" | "closed"; readonly "oidc": boolean; readonly "hasOwner": boolean }
+  readonly "SignUp": { readonly "email": string; readonly "name": string; readonly "password": string; readonly "invitation"?: string | undefined }
+  readonly "TestGate": Record<string, never>
+  readonly "TokenCount": { readonly "input_tokens": number; readonly [name: string]: unknown }
+  readonly "UpdateAccount": { readonly "name"?: string | undefined }
+  readonly "UpdateBudget": { readonly "name"?: string | undefined; readonly "limitTokens"?: number | undefined; readonly "limitUsd"?: number | undefined; readonly "alertAt"?: readonly (number)[] | undefined }
+  readonly "UpdateGate": { readonly "displayName"?: string | undefined; readonly "description"?: string | undefined; readonly "targets"?: readonly ({ readonly "model": string; readonly "weight"?: number | undefined })[] | undefined; readonly "strategy"?: "fallback" | "weighted" | "fastest" | undefined; readonly "hedgeAfterMs"?: number | null | undefined; readonly "defaults"?: { readonly "instructions"?: string | undefined; readonly "temperature"?: number | undefined; readonly "topP"?: number | undefined; readonly "maxOutputTokens"?: number | undefined; readonly "reasoningEffort"?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | undefined } | undefined; readonly "overrides"?: "ignore" | "reject" | "allow" | undefined; readonly "timeoutMs"?: number | null | undefined; readonly "maxRetries"?: number | undefined }
+  readonly "UpdateMember": { readonly "role": "owner" }
+  readonly "UpdateOwnedModel": { readonly "displayName"?: string | undefined; readonly "upstreamModelId"?: string | undefined; readonly "credential"?: string | undefined; readonly "pricingInput"?: number | undefined; readonly "pricingOutput"?: number | undefined; readonly "pricingCachedInput"?: number | undefined }
+  readonly "UpdateProviderKey": { readonly "active": boolean }
+  readonly "UpdateWebhook": { readonly "url"?: string | undefined; readonly "secret"?: string | undefined; readonly "events"?: readonly ("budget.threshold" | "budget.exhausted" | "provider.degraded")[] | undefined; readonly "active"?: boolean | undefined }
+  readonly "UsageSum": { readonly "start": string; readonly "group": string | null; readonly "isRest": boolean; readonly "calls": number; readonly "errors": number; readonly "cancelled": number; readonly "tokens": { readonly "input": number; readonly "output": number; readonly "cachedInput": number; readonly "cacheWrite": number; readonly "reasoning": number; readonly "unreportedCalls": number }; readonly "cost": { readonly "usd": number; readonly "estimatedCalls": number; readonly "unknownCalls": number }; readonly "durationMs": Schemas["Percentiles"]; readonly "firstByteMs": Schemas["Percentiles"] }
+  readonly "UserSession": { readonly "id": string; readonly "current": boolean; readonly "createdAt": string; readonly "expiresAt": string; readonly "address": string | null; readonly "userAgent": string | null }
+  readonly "UserSessionList": { readonly "data": readonly (Schemas["UserSession"])[]; readonly "nextCursor": string | null }
+  readonly "VerifiedCosts": { readonly "source": string; readonly "checked": number; readonly "fixed": number; readonly "incomparable": readonly ({ readonly "source": string | null; readonly "calls": number })[]; readonly "differences": readonly ({ readonly "id": string; readonly "target": string | null; readonly "stored": Schemas["Cost"]; readonly "computed": Schemas["Cost"] })[]; readonly "nextCursor": string | null }
+  readonly "VerifyCosts": { readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "fix"?: boolean | undefined; readonly "cursor"?: string | undefined }
+  readonly "Webhook": { readonly "id": string; readonly "url": string; readonly "events": readonly ("budget.threshold" | "budget.exhausted" | "provider.degraded")[]; readonly "active": boolean; readonly "createdAt": string; readonly "updatedAt": string }
+  readonly "WebhookList": { readonly "data": readonly (Schemas["Webhook"])[]; readonly "nextCursor": string | null }
+  readonly "WebhookTest": { readonly "delivered": boolean; readonly "status": number | null; readonly "detail": string }
+  readonly "Welcome": { readonly "name": "Gatehouse"; readonly "version": string; readonly "docs": string; readonly "openapi": string }
+}
+
+export interface Api {
+  readonly "DELETE /v1/budgets/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: null
+  }
+  readonly "DELETE /v1/gates/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: null
+  }
+  readonly "DELETE /v1/invitations/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: null
+  }
+  readonly "DELETE /v1/keys/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: null
+  }
+  readonly "DELETE /v1/members/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: null
+  }
+  readonly "DELETE /v1/owned-models/{slug}": {
+    readonly question: { readonly path: { readonly "slug": string } }
+    readonly answer: null
+  }
+  readonly "DELETE /v1/provider-keys/{provider}": {
+    readonly question: { readonly path: { readonly "provider": string } }
+    readonly answer: null
+  }
+  readonly "DELETE /v1/session": {
+    readonly question: Record<never, never>
+    readonly answer: null
+  }
+  readonly "DELETE /v1/sessions/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: null
+  }
+  readonly "DELETE /v1/webhooks/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: null
+  }
+  readonly "GET /": {
+    readonly question: Record<never, never>
+    readonly answer: Schemas["Welcome"]
+  }
+  readonly "GET /docs": {
+    readonly question: Record<never, never>
+    readonly answer: null
+  }
+  readonly "GET /healthz": {
+    readonly question: Record<never, never>
+    readonly answer: Schemas["Health"]
+  }
+  readonly "GET /metrics": {
+    readonly question: Record<never, never>
+    readonly answer: null
+  }
+  readonly "GET /openapi.json": {
+    readonly question: Record<never, never>
+    readonly answer: { readonly "openapi": string; readonly "info": { readonly [name: string]: unknown }; readonly "paths": { readonly [name: string]: unknown }; readonly [name: string]: unknown }
+  }
+  readonly "GET /readyz": {
+    readonly question: Record<never, never>
+    readonly answer: Schemas["Readiness"]
+  }
+  readonly "GET /v1/account": {
+    readonly question: Record<never, never>
+    readonly answer: Schemas["Account"]
+  }
+  readonly "GET /v1/analytics": {
+    readonly question: { readonly query?: { readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "interval"?: "hour" | "day" | "month" | "all" | undefined; readonly "group_by"?: "gate" | "target" | "key" | "status" | "credential" | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined; readonly "target"?: string | undefined } }
+    readonly answer: Schemas["Analytics"]
+  }
+  readonly "GET /v1/audit-log": {
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "actor"?: string | undefined; readonly "action"?: "gate.create" | "gate.update" | "gate.delete" | "key.create" | "key.import" | "key.delete" | "provider-key.create" | "provider-key.update" | "provider-key.delete" | "owned-model.create" | "owned-model.update" | "owned-model.delete" | "master-key.rotate" | "account.update" | "member.create" | "member.update" | "member.delete" | "invitation.create" | "invitation.delete" | "budget.create" | "budget.update" | "budget.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "user.set-password" | undefined; readonly "resourceType"?: "gate" | "key" | "provider-key" | "owned-model" | "master-key" | "account" | "member" | "invitation" | "budget" | "webhook" | "user" | undefined; readonly "resourceId"?: string | undefined; readonly "from"?: string | undefined; readonly "to"?: string | undefined } }
+    readonly answer: Schemas["AuditLog"]
+  }
+  readonly "GET /v1/auth": {
+    readonly question: Record<never, never>
+    readonly answer: Schemas["SignInOptions"]
+  }
+  readonly "GET /v1/auth/callback/oidc": {
+    readonly question: Record<never, never>
+    readonly answer: null
+  }
+  readonly "GET /v1/budgets": {
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
+    readonly answer: Schemas["BudgetList"]
+  }
+  readonly "GET /v1/budgets/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: Schemas["Budget"]
+  }
+  readonly "GET /v1/conformance": {
+    readonly question: Record<never, never>
+    readonly answer: Schemas["ConformanceList"]
+  }
+  readonly "GET /v1/gates": {
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
+    readonly answer: Schemas["GateList"]
+  }
+  readonly "GET /v1/gates/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: Schemas["Gate"]
+  }
+  readonly "GET /v1/invitations": {
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
+    readonly answer: Schemas["InvitationList"]
+  }
+  readonly "GET /v1/invitations/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: Schemas["Invitation"]
+  }
+  readonly "GET /v1/keys": {
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
+    readonly answer: Schemas["ApiKeyList"]
+  }
+  readonly "GET /v1/logs": {
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined; readonly "target"?: string | undefined; readonly "status"?: number | undefined; readonly "outcome"?: "succeeded" | "failed" | "cancelled" | undefined; readonly "errorKind"?: string | undefined; readonly "stream"?: boolean | undefined } }
+    readonly answer: { readonly "data": readonly (Schemas["Log"])[]; readonly "nextCursor": string | null }
+  }
+  readonly "GET /v1/logs/export": {
+    readonly question: { readonly query: { readonly "format": "csv" | "ndjson"; readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined; readonly "target"?: string | undefined; readonly "status"?: number | undefined; readonly "outcome"?: "succeeded" | "failed" | "cancelled" | undefined; readonly "errorKind"?: string | undefined; readonly "stream"?: boolean | undefined } }
+    readonly answer: null
+  }
+  readonly "GET /v1/logs/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: Schemas["Log"]
+  }
+  readonly "GET /v1/members": {
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
+    readonly answer: Schemas["MemberList"]
+  }
+  readonly "GET /v1/models": {
+    readonly question: Record<never, never>
+    readonly answer: Schemas["ModelList"]
+  }
+  readonly "GET /v1/models/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: Schemas["Model"]
+  }
+  readonly "GET /v1/owned-models": {
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
+    readonly answer: Schemas["OwnedModelList"]
+  }
+  readonly "GET /v1/owned-models/{slug}": {
+    readonly question: { readonly path: { readonly "slug": string } }
+    readonly answer: Schemas["OwnedModel"]
+  }
+  readonly "GET /v1/provider-keys": {
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
+    readonly answer: Schemas["ProviderKeyList"]
+  }
+  readonly "GET /v1/providers": {
+    readonly question: Record<never, never>
+    readonly answer: Schemas["ProviderList"]
+  }
+  readonly "GET /v1/session": {
+    readonly question: Record<never, never>
+    readonly answer: Schemas["CurrentSession"]
+  }
+  readonly "GET /v1/sessions": {
+    readonly question: Record<never, never>
+    readonly answer: Schemas["UserSessionList"]
+  }
+  readonly "GET /v1/webhooks": {
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
+    readonly answer: Schemas["WebhookList"]
+  }
+  readonly "GET /v1/webhooks/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: Schemas["Webhook"]
+  }
+  readonly "PATCH /v1/account": {
+    readonly question: { readonly body: Schemas["UpdateAccount"] }
+    readonly answer: Schemas["AccountName"]
+  }
+  readonly "PATCH /v1/budgets/{id}": {
+    readonly question: { readonly path: { readonly "id": string }; readonly body: Schemas["UpdateBudget"] }
+    readonly answer: Schemas["Budget"]
+  }
+  readonly "PATCH /v1/gates/{id}": {
+    readonly question: { readonly path: { readonly "id": string }; readonly body: Schemas["UpdateGate"] }
+    readonly answer: Schemas["Gate"]
+  }
+  readonly "PATCH /v1/members/{id}": {
+    readonly question: { readonly path: { readonly "id": string }; readonly body: Schemas["UpdateMember"] }
+    readonly answer: Schemas["Member"]
+  }
+  readonly "PATCH /v1/owned-models/{slug}": {
+    readonly question: { readonly path: { readonly "slug": string }; readonly body: Schemas["UpdateOwnedModel"] }
+    readonly answer: Schemas["SavedOwnedModel"]
+  }
+  readonly "PATCH /v1/provider-keys/{provider}": {
+    readonly question: { readonly path: { readonly "provider": string }; readonly body: Schemas["UpdateProviderKey"] }
+    readonly answer: Schemas["ProviderKey"]
+  }
+  readonly "PATCH /v1/webhooks/{id}": {
+    readonly question: { readonly path: { readonly "id": string }; readonly body: Schemas["UpdateWebhook"] }
+    readonly answer: Schemas["Webhook"]
+  }
+  readonly "POST /alt/v1/chat/completions": {
+    readonly question: { readonly body: Schemas["AltChatRequest"] }
+    readonly answer: Schemas["ChatCompletion"]
+  }
+  readonly "POST /alt/v1/fim/completions": {
+    readonly question: { readonly body: Schemas["FimRequest"] }
+    readonly answer: Schemas["ChatCompletion"]
+  }
+  readonly "POST /v1/auth/oidc": {
+    readonly question: { readonly body: Schemas["BeginOidc"] }
+    readonly answer: Schemas["OidcRedirect"]
+  }
+  readonly "POST /v1/auth/password": {
+    readonly question: { readonly body: Schemas["ChangePassword"] }
+    readonly answer: null
+  }
+  readonly "POST /v1/auth/sign-in": {
+    readonly question: { readonly body: Schemas["SignIn"] }
+    readonly answer: Schemas["CurrentSession"]
+  }
+  readonly "POST /v1/auth/sign-up": {
+    readonly question: { readonly body: Schemas["SignUp"] }
+    readonly answer: Schemas["CurrentSession"]
+  }
+  readonly "POST /v1/budgets": {
+    readonly question: { readonly body: Schemas["CreateBudget"] }
+    readonly answer: Schemas["Budget"]
+  }
+  readonly "POST /v1/chat/completions": {
+    readonly question: { readonly body: Schemas["ChatRequest"] }
+    readonly answer: Schemas["ChatCompletion"]
+  }
+  readonly "POST /v1/costs/verify": {
+    readonly question: { readonly body: Schemas["VerifyCosts"] }
+    readonly answer: Schemas["VerifiedCosts"]
+  }
+  readonly "POST /v1/embeddings": {
+    readonly question: { readonly body: Schemas["EmbeddingsRequest"] }
+    readonly answer: Schemas["Embeddings"]
+  }
+  readonly "POST /v1/gates": {
+    readonly question: { readonly body: Schemas["CreateGate"] }
+    readonly answer: Schemas["Gate"]
+  }
+  readonly "POST /v1/gates/{id}/test": {
+    readonly question: { readonly path: { readonly "id": string }; readonly body?: Schemas["TestGate"] }
+    readonly answer: Schemas["GateTest"]
+  }
+  readonly "POST /v1/invitations": {
+    readonly question: { readonly body: Schemas["CreateInvitation"] }
+    readonly answer: Schemas["CreatedInvitation"]
+  }
+  readonly "POST /v1/keys": {
+    readonly question: { readonly body: Schemas["CreateApiKey"] }
+    readonly answer: Schemas["CreatedApiKey"]
+  }
+  readonly "POST /v1/keys/import": {
+    readonly question: { readonly body: Schemas["ImportApiKey"] }
+    readonly answer: Schemas["ApiKey"]
+  }
+  readonly "POST /v1/messages": {
+    readonly question: { readonly body: Schemas["MessagesRequest"] }
+    readonly answer: Schemas["Message"]
+  }
+  readonly "POST /v1/messages/count_tokens": {
+    readonly question: { readonly body: Schemas["CountTokensRequest"] }
+    readonly answer: Schemas["TokenCount"]
+  }
+  readonly "POST /v1/owned-models": {
+    readonly question: { readonly body: Schemas["CreateOwnedModel"] }
+    readonly answer: Schemas["SavedOwnedModel"]
+  }
+  readonly "POST /v1/responses": {
+    readonly question: { readonly body: Schemas["ResponsesRequest"] }
+    readonly answer: Schemas["Response"]
+  }
+  readonly "POST /v1/webhooks": {
+    readonly question: { readonly body: Schemas["CreateWebhook"] }
+    readonly answer: Schemas["CreatedWebhook"]
+  }
+  readonly "POST /v1/webhooks/{id}/test": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: Schemas["WebhookTest"]
+  }
+  readonly "POST /v3/chat": {
+    readonly question: { readonly body: Schemas["GatehouseChatRequest"] }
+    readonly answer: Schemas["GatehouseChatAnswer"]
+  }
+  readonly "PUT /v1/provider-keys/{provider}": {
+    readonly question: { readonly path: { readonly "provider": string }; readonly body: Schemas["SetProviderKey"] }
+    readonly answer: Schemas["ProviderKey"]
+  }
+}

@@ -97,7 +97,10 @@ async function ensureDemoGate(gatehouse: Gatehouse): Promise<void> {
 function welcome(url: string, shown: { firstKey: Secret | undefined; withSandbox: boolean }): string {
   const lines = [`Gatehouse ${VERSION} is listening on ${url}`]
   if (shown.firstKey !== undefined) {
-    lines.push('', 'Your first API key, shown only this once:', '', `  ${shown.firstKey.reveal()}`)
+    const key = shown.firstKey.reveal()
+    lines.push('', 'Your first API key, shown only this once:', '', `  ${key}`)
+    lines.push('', 'For the command line, in another terminal:', '')
+    lines.push(`  export GATEHOUSE_URL=${url} GATEHOUSE_API_KEY=${key}`)
   }
   if (shown.withSandbox) {
     const key = shown.firstKey?.reveal() ?? '$GATEHOUSE_API_KEY'

@@ -20,6 +20,18 @@ const readinessBody = z
   })
   .meta({ id: 'Readiness' })
 
+const openApiBody = z.looseObject({
+  openapi: z.string(),
+  info: z.looseObject({}),
+  paths: z.record(z.string(), z.looseObject({})).meta({ description: 'Operations by path, by method.' }),
+  components: z.looseObject({
+    schemas: z.record(
+      z.string(),
+      z.looseObject({ properties: z.record(z.string(), z.unknown()).optional() }),
+    ),
+  }),
+})
+
 const tags = ['Service']
 const security: Record<string, string[]>[] = []
 
@@ -86,10 +98,7 @@ export function registerService(registry: Registry): void {
     tags,
     security,
     responses: {
-      200: json(
-        z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) }),
-        'OpenAPI 3.1.',
-      ),
+      200: json(openApiBody, 'OpenAPI 3.1.'),
     },
   })
   registry.registerPath({

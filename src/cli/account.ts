@@ -1,6 +1,7 @@
 /** `gatehouse account`: the plan, its limits, and what is used of them. */
 import type { Command } from 'commander'
-import { type JsonObject, withClient } from './client.ts'
+import type { Schemas } from '../contract/api.generated.ts'
+import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTime, printJson, printLine } from './output.ts'
 import { asJson, example } from './program-parts.ts'
@@ -11,16 +12,14 @@ export function bindAccount(program: Command, context: CliContext): void {
     .description('the account: its plan, its limits, and what is used this month')
     .addHelpText('after', example('gatehouse account', 'gatehouse account --json'))
     .action(async (_flags, command: Command) => {
-      const account = await withClient(context, (client) => client.json('/v1/account', 'plan'))
+      const account = await withClient(context, (client) => client.call('GET /v1/account', 'plan'))
       if (asJson(command)) return printJson(account)
-      const limits = memberOf(account, 'limits')
-      const quota = memberOf(account, 'quota')
-      const tokens = memberOf(quota, 'tokens')
-      const spend = memberOf(quota, 'spend')
-      const unpriced = Number(spend.unpricedCalls) > 0 ? `, ${spend.unpricedCalls} calls without a price` : ''
+      const { limits, quota } = account
+      const { tokens, spend } = quota
+      const unpriced = spend.unpricedCalls > 0 ? `, ${spend.unpricedCalls} calls without a price` : ''
       const fields: readonly (readonly [string, string])[] = [
-        ['id', String(account.id)],
-        ['plan', String(account.plan)],
+        ['id', account.id],
+        ['plan', account.plan],
         ['each key', eachKey(limits)],
         ['tokens', `${tokens.used} used${reserved(tokens, '')} of ${limitOf(tokens, '')}`],
         ['spend', `$${spend.used} used${reserved(spend, '$')} of ${limitOf(spend, '$')}${unpriced}`],
@@ -30,24 +29,23 @@ export function bindAccount(program: Command, context: CliContext): void {
     })
 }
 
-function memberOf(object: JsonObject, name: string): JsonObject {
-  const member = object[name]
-  return typeof member === 'object' && member !== null ? (member as JsonObject) : {}
-}
+type Account = Schemas['Account']
+type Amounts = Pick<Account['quota']['tokens'], 'limit' | 'reserved'>
 
-function eachKey(limits: JsonObject): string {
-  const parts = [
+function eachKey(limits: Account['limits']): string {
+  const given = [
     [limits.requestsPerMinute, 'requests a minute'],
     [limits.tokensPerMinute, 'tokens a minute'],
     [limits.concurrentCalls, 'calls at once'],
-  ].flatMap(([limit, what]) => (typeof limit === 'number' ? [`${limit} ${what}`] : []))
+  ] as const
+  const parts = given.flatMap(([limit, what]) => (limit === null ? [] : [`${limit} ${what}`]))
   return parts.length === 0 ? 'no limits' : parts.join(', ')
 }
 
-function reserved(amounts: JsonObject, sign: string): string {
-  return Number(amounts.reserved) > 0 ? ` and ${sign}${amounts.reserved} reserved` : ''
+function reserved(amounts: Amounts, sign: string): string {
+  return amounts.reserved > 0 ? ` and ${sign}${amounts.reserved} reserved` : ''
 }
 
-function limitOf(amounts: JsonObject, sign: string): string {
-  return typeof amounts.limit === 'number' ? `${sign}${amounts.limit}` : 'any number'
+function limitOf(amounts: Amounts, sign: string): string {
+  return amounts.limit === null ? 'any number' : `${sign}${amounts.limit}`
 }

@@ -33,6 +33,18 @@ test('a wrong path, query, body or member of the answer is an error of types', (
     () => client.listAll('GET /v1/gates/{id}', 1),
     // @ts-expect-error nothing is removed by this
     () => client.remove('GET /v1/gates/{id}', { path: { id: 'demo' } }),
+    // @ts-expect-error calls are not picked out by that
+    () => client.listAll('GET /v1/logs', 1, { provider: 'demo' }),
+    // @ts-expect-error the pages are the client's own
+    () => client.listAll('GET /v1/logs', 1, { cursor: 'c' }),
+    // @ts-expect-error a whole number is a number
+    () => client.open('POST /v1/responses', AbortSignal.abort(), { body: { max_output_tokens: '1' } }),
+    // @ts-expect-error the plan's figures are in `limits`
+    async () => (await client.call('GET /v1/account', 'plan')).monthlyTokens,
+    // @ts-expect-error a row has no such member
+    async () => (await client.listAll('GET /v1/gates', 1)).rows[0]?.slug,
+    // @ts-expect-error nothing is asked past the interface's description
+    () => client.json('/v1/gates', 'data'),
   ]
-  expect(wrong).toHaveLength(8)
+  expect(wrong).toHaveLength(14)
 })

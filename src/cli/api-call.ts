@@ -27,6 +27,15 @@ export type ListName = {
 
 export type RowOf<Name extends ListName> = AnswerOf<Name>['data'][number]
 
+export type QueryOf<Name extends OperationName> = Api[Name]['question'] extends {
+  readonly query?: infer Query
+}
+  ? NonNullable<Query>
+  : never
+
+/** What picks out rows of a list; its pages are the client's own business. */
+export type FiltersOf<Name extends ListName> = Omit<QueryOf<Name>, 'limit' | 'cursor'>
+
 /** Operations that answer nothing when they succeed. */
 export type RemovalName = {
   [Name in OperationName]: AnswerOf<Name> extends null ? Name : never

@@ -1,19 +1,14 @@
 /** `gatehouse audit`: who changed what. */
 import type { Command } from 'commander'
-import { type JsonObject, withClient } from './client.ts'
+import type { Schemas } from '../contract/api.generated.ts'
+import type { FiltersOf } from './api-call.ts'
+import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTime, type Row } from './output.ts'
 import { example, parseLimit, printListing } from './program-parts.ts'
 
-interface AuditFlags {
-  readonly limit: number
-  readonly actor?: string
-  readonly action?: string
-  readonly resourceType?: string
-  readonly resourceId?: string
-  readonly from?: string
-  readonly to?: string
-}
+/** Actions and types are as the user typed them: the gateway says which there are. */
+type AuditFlags = FiltersOf<'GET /v1/audit-log'> & { readonly limit: number }
 
 export function bindAudit(program: Command, context: CliContext): void {
   program
@@ -35,34 +30,30 @@ export function bindAudit(program: Command, context: CliContext): void {
     )
     .action(async (flags: AuditFlags, command: Command) => {
       const { limit, actor, action, resourceType, resourceId, from, to } = flags
-      const given = { actor, action, resourceType, resourceId, from, to }
-      const filters = Object.fromEntries(
-        Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+      const listing = await withClient(context, (client) =>
+        client.listAll('GET /v1/audit-log', limit, { actor, action, resourceType, resourceId, from, to }),
       )
-      const listing = await withClient(context, (client) => client.list('/v1/audit-log', limit, filters))
       printListing(listing, command, { columns: ['AT', 'ACTOR', 'ACTION', 'WHAT', 'CHANGED'], toRow })
     })
 }
 
-function toRow(entry: JsonObject): Row {
-  const actor = entry.actor as JsonObject
+type Entry = Schemas['AuditEntry']
+
+function toRow(entry: Entry): Row {
+  const { actor } = entry
   return {
     AT: formatTime(entry.at),
     ACTOR: `${actor.type} ${actor.name ?? actor.id}`,
-    ACTION: String(entry.action),
-    WHAT: String(entry.resourceId),
+    ACTION: entry.action,
+    WHAT: entry.resourceId,
     CHANGED: describeChange(entry.before, entry.after),
   }
 }
 
 /** The names of the members that are not what they were. */
-function describeChange(before: unknown, after: unknown): string {
-  if (!isObject(before) || !isObject(after)) return ''
+function describeChange(before: Entry['before'], after: Entry['after']): string {
+  if (before === null || after === null) return ''
   return Object.keys({ ...before, ...after })
     .filter((name) => name !== 'updatedAt' && JSON.stringify(before[name]) !== JSON.stringify(after[name]))
     .join(', ')
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null
 }

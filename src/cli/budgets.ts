@@ -1,18 +1,21 @@
 /** `gatehouse budgets`: what a key or a gate may use, and what it has used. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
-import { type JsonObject, withClient } from './client.ts'
+import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion } from './input.ts'
 import { formatTime, printJson, printLine, toPrintable } from './output.ts'
-import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
+import { asJson, example, isEmptyChange, parseLimit, parseWhole, printListing } from './program-parts.ts'
+
+type Budget = Schemas['Budget']
 
 interface BudgetFlags {
   readonly key?: string
   readonly gate?: string
   readonly tokens?: number
   readonly usd?: number
-  readonly period?: string
+  readonly period?: Budget['period']
   readonly alertAt?: readonly number[]
   readonly name?: string
 }
@@ -40,11 +43,13 @@ export function bindBudgets(program: Command, context: CliContext): void {
       ),
     )
     .action(async (flags: BudgetFlags, command: Command) => {
-      if (flags.period === undefined)
+      const { key, gate, period } = flags
+      if (period === undefined)
         throw new CliError('usage', 'A budget needs a period: give --period day, week, month or total.')
-      const body = { ...toBody(flags), keyId: flags.key, gateId: flags.gate, period: flags.period }
       const budget = await withClient(context, (client) =>
-        client.json('/v1/budgets', 'id', { method: 'POST', body }),
+        client.call('POST /v1/budgets', 'id', {
+          body: { ...toBody(flags), keyId: key, gateId: gate, period },
+        }),
       )
       show(budget, asJson(command))
     })
@@ -55,15 +60,15 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .option('--limit <n>', 'at most this many', parseLimit, 100)
     .addHelpText('after', example('gatehouse budgets list --json'))
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) => client.list('/v1/budgets', limit))
+      const listing = await withClient(context, (client) => client.listAll('GET /v1/budgets', limit))
       printListing(listing, command, {
         columns: ['ID', 'USED', 'LIMIT', 'PERIOD', 'NAME'],
         toRow: (row) => ({
-          ID: String(row.id),
+          ID: row.id,
           USED: usedOf(row),
           LIMIT: limitOf(row),
-          PERIOD: String(row.period),
-          NAME: String(row.name),
+          PERIOD: row.period,
+          NAME: row.name,
         }),
       })
     })
@@ -73,7 +78,10 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .description('show one budget')
     .addHelpText('after', example('gatehouse budgets show bud_…'))
     .action(async (id: string, _flags, command: Command) => {
-      show(await withClient(context, (client) => client.json(pathOf(id), 'id')), asJson(command))
+      const budget = await withClient(context, (client) =>
+        client.call('GET /v1/budgets/{id}', 'id', { path: { id } }),
+      )
+      show(budget, asJson(command))
     })
 
   withLimitOptions(budgets.command('update <id>'))
@@ -81,10 +89,10 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse budgets update bud_… --usd 80'))
     .action(async (id: string, flags: BudgetFlags, command: Command) => {
       const body = toBody(flags)
-      if (Object.keys(body).length === 0)
+      if (isEmptyChange(body))
         throw new CliError('usage', 'There is nothing to change: give at least one option.')
       const budget = await withClient(context, (client) =>
-        client.json(pathOf(id), 'id', { method: 'PATCH', body }),
+        client.call('PATCH /v1/budgets/{id}', 'id', { path: { id }, body }),
       )
       show(budget, asJson(command))
     })
@@ -96,7 +104,7 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse budgets delete bud_… --yes'))
     .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
       await confirmDeletion(`the budget ${id}`, flags.yes === true)
-      await withClient(context, (client) => client.delete(pathOf(id)))
+      await withClient(context, (client) => client.remove('DELETE /v1/budgets/{id}', { path: { id } }))
       if (asJson(command)) return printJson({ id, deleted: true })
       printLine(`Deleted ${id}.`)
     })
@@ -125,41 +133,30 @@ function parseShares(text: string): readonly number[] {
   return shares
 }
 
-/** Only what was given, so that a PATCH changes nothing else. */
-function toBody({ tokens, usd, alertAt, name }: BudgetFlags): JsonObject {
-  return {
-    ...(tokens === undefined ? {} : { limitTokens: tokens }),
-    ...(usd === undefined ? {} : { limitUsd: usd }),
-    ...(alertAt === undefined ? {} : { alertAt }),
-    ...(name === undefined ? {} : { name }),
-  }
+function toBody({ tokens, usd, alertAt, name }: BudgetFlags): Schemas['UpdateBudget'] {
+  return { limitTokens: tokens, limitUsd: usd, alertAt, name }
 }
 
-function pathOf(id: string): string {
-  return `/v1/budgets/${encodeURIComponent(id)}`
-}
-
-function limitOf(budget: JsonObject): string {
+function limitOf(budget: Budget): string {
   return budget.limitTokens === null ? `$${budget.limitUsd}` : `${budget.limitTokens} tokens`
 }
 
-function usedOf(budget: JsonObject): string {
-  const used = (budget.used ?? {}) as JsonObject
-  return budget.limitTokens === null ? `$${used.usd}` : String(used.tokens)
+function usedOf({ used, limitTokens }: Budget): string {
+  return limitTokens === null ? `$${used.usd}` : String(used.tokens)
 }
 
-function show(budget: JsonObject, isJson: boolean): void {
+function show(budget: Budget, isJson: boolean): void {
   if (isJson) {
     printJson(budget)
     return
   }
   const fields: readonly (readonly [string, string])[] = [
-    ['id', String(budget.id)],
-    ['name', String(budget.name)],
+    ['id', budget.id],
+    ['name', budget.name],
     ['of', budget.keyId === null ? `the gate ${budget.gateId}` : `the key ${budget.keyId}`],
     ['limit', `${limitOf(budget)} (${budget.period})`],
-    ['used', `${usedOf(budget)}${budget.isExhausted === true ? ', calls are refused' : ''}`],
-    ['alerts', Array.isArray(budget.alertAt) ? budget.alertAt.join(', ') || '-' : '-'],
+    ['used', `${usedOf(budget)}${budget.isExhausted ? ', calls are refused' : ''}`],
+    ['alerts', budget.alertAt.join(', ') || '-'],
     ['resets', budget.resetsAt === null ? 'never' : formatTime(budget.resetsAt)],
   ]
   for (const [name, value] of fields) printLine(`${name.padEnd(8)}${toPrintable(value)}`)

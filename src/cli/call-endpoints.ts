@@ -1,6 +1,6 @@
 /** How `gatehouse call` asks each endpoint, and where the text is in its answers. Knows no command line. */
 
-import type { Api } from '../contract/api.generated.ts'
+import type { Client } from './client.ts'
 
 export interface CallQuestion {
   readonly gate: string
@@ -16,18 +16,10 @@ export interface CallUsage {
   readonly outputTokens: number
 }
 
-type CallPath =
-  | '/v1/responses'
-  | '/v1/chat/completions'
-  | '/alt/v1/chat/completions'
-  | '/alt/v1/fim/completions'
-
-export type CallEndpoint = { readonly [Path in CallPath]: EndpointAt<Path> }[CallPath]
-
-interface EndpointAt<Path extends CallPath> {
-  readonly path: Path
+export interface CallEndpoint {
   readonly dialect: string
-  body(question: CallQuestion): Api[`POST ${Path}`]['question']['body']
+  /** @throws CliError for anything but a 2xx */
+  ask(client: Client, signal: AbortSignal, question: CallQuestion): Promise<Response>
   /** The text in a whole answer. */
   readText(answer: Json): string
   /** The text in one event of a stream. */
@@ -52,15 +44,11 @@ const chatShaped = {
 /** In the order in which they are tried when the user names none. */
 export const CALL_ENDPOINTS: Readonly<Record<string, CallEndpoint>> = {
   responses: {
-    path: '/v1/responses',
     dialect: 'openai-responses',
-    body: ({ gate, prompt, system, maxTokens, stream }) => ({
-      model: gate,
-      input: prompt,
-      instructions: system,
-      max_output_tokens: maxTokens,
-      stream,
-    }),
+    ask: (client, signal, { gate, prompt, system, maxTokens, stream }) =>
+      client.open('POST /v1/responses', signal, {
+        body: { model: gate, input: prompt, instructions: system, max_output_tokens: maxTokens, stream },
+      }),
     readText: (answer) =>
       list(answer.output)
         .flatMap((item) => list(at(item, 'content')))
@@ -76,32 +64,32 @@ export const CALL_ENDPOINTS: Readonly<Record<string, CallEndpoint>> = {
       usage(at(answer, 'response', 'usage') ?? answer.usage, 'input_tokens', 'output_tokens'),
   },
   chat: {
-    path: '/v1/chat/completions',
     dialect: 'openai-chat',
-    body: ({ maxTokens, stream, ...question }) => ({
-      ...chatBody(question),
-      max_completion_tokens: maxTokens,
-      stream,
-      stream_options: stream ? { include_usage: true } : undefined,
-    }),
+    ask: (client, signal, { maxTokens, stream, ...question }) =>
+      client.open('POST /v1/chat/completions', signal, {
+        body: {
+          ...chatBody(question),
+          max_completion_tokens: maxTokens,
+          stream,
+          stream_options: stream ? { include_usage: true } : undefined,
+        },
+      }),
     ...chatShaped,
   },
   'mistral-chat': {
-    path: '/alt/v1/chat/completions',
     dialect: 'mistral-chat',
-    body: ({ maxTokens, stream, ...question }) => ({ ...chatBody(question), max_tokens: maxTokens, stream }),
+    ask: (client, signal, { maxTokens, stream, ...question }) =>
+      client.open('POST /alt/v1/chat/completions', signal, {
+        body: { ...chatBody(question), max_tokens: maxTokens, stream },
+      }),
     ...chatShaped,
   },
   fim: {
-    path: '/alt/v1/fim/completions',
     dialect: 'mistral-fim',
-    body: ({ gate, prompt, suffix, maxTokens, stream }) => ({
-      model: gate,
-      prompt,
-      suffix,
-      max_tokens: maxTokens,
-      stream,
-    }),
+    ask: (client, signal, { gate, prompt, suffix, maxTokens, stream }) =>
+      client.open('POST /alt/v1/fim/completions', signal, {
+        body: { model: gate, prompt, suffix, max_tokens: maxTokens, stream },
+      }),
     ...chatShaped,
   },
 }

@@ -1,5 +1,6 @@
 /** `gatehouse call GATE "prompt"`: tries a gate from the terminal, showing the answer as it arrives. */
 import { type Command, Option } from 'commander'
+import type { Schemas } from '../contract/api.generated.ts'
 import { CALL_ENDPOINTS, type CallEndpoint, type CallQuestion, type CallUsage } from './call-endpoints.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, type JsonObject, notAGateway, readJsonObject, withClient } from './client.ts'
@@ -97,13 +98,12 @@ async function findEndpoint(client: Client, question: CallQuestion): Promise<Cal
 async function dialectsOf(
   client: Client,
   target: string,
-  providers: readonly JsonObject[],
-): Promise<readonly unknown[]> {
+  providers: readonly Schemas['Provider'][],
+): Promise<readonly string[]> {
   const [prefix, slug = ''] = target.split('/')
   if (prefix === 'owned')
-    return [(await client.json(`/v1/owned-models/${encodeURIComponent(slug)}`, 'slug')).dialect]
-  const dialects = providers.find((candidate) => candidate.id === prefix)?.dialects
-  return Array.isArray(dialects) ? dialects : []
+    return [(await client.call('GET /v1/owned-models/{slug}', 'slug', { path: { slug } })).dialect]
+  return providers.find((candidate) => candidate.id === prefix)?.dialects ?? []
 }
 
 async function callGate(
@@ -123,11 +123,7 @@ async function callGate(
   for (const [signal, interrupt] of Object.entries(signals)) process.once(signal, interrupt)
   onReaderGone(interruptWith(141))
   try {
-    const response = await client.request(endpoint.path, {
-      method: 'POST',
-      body: endpoint.body(question),
-      signal: interruption.signal,
-    })
+    const response = await endpoint.ask(client, interruption.signal, question)
     const usage = question.stream
       ? await showStream(response, endpoint)
       : await showAnswer(response, endpoint, isJson)

@@ -1,6 +1,8 @@
 /** Talks to a gateway, in this process or over HTTP, and turns its refusals into CliErrors. Knows no command. */
 import {
   type AnswerOf,
+  type ApiRequest,
+  type FiltersOf,
   type ListName,
   type MemberOf,
   type OperationName,
@@ -12,17 +14,9 @@ import {
 import { CliError, type CliFailure } from './cli-error.ts'
 import type { CliContext, SendRequest } from './context.ts'
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-
-export interface ClientCall {
-  readonly method?: Method
-  readonly body?: unknown
-  readonly signal?: AbortSignal
-}
-
 export type JsonObject = Readonly<Record<string, unknown>>
 
-export interface Listing<Row = JsonObject> {
+export interface Listing<Row> {
   readonly rows: readonly Row[]
   /** Whether the list goes on where the limit was reached. */
   readonly hasMore: boolean
@@ -41,71 +35,68 @@ export class Client {
     this.#apiKey = options.apiKey
   }
 
-  /** @throws CliError for anything but a 2xx */
-  async request(path: string, call: ClientCall = {}): Promise<Response> {
-    const response = await this.#send(
-      new Request(this.#baseUrl + path, {
-        method: call.method ?? 'GET',
-        headers: { authorization: `Bearer ${this.#apiKey}`, 'content-type': 'application/json' },
-        ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-        ...(call.signal === undefined ? {} : { signal: call.signal }),
-      }),
-    )
-    if (!response.ok) throw await toCliError(response)
-    return response
-  }
-
   /** @throws CliError, also when `member` is not in the answer: then it is not a gateway that answered */
   async call<Name extends OperationName>(
     name: Name,
     member: MemberOf<Name>,
     ...[question]: QuestionOf<Name>
   ): Promise<NonNullable<AnswerOf<Name>>> {
-    const { path, method, body } = toApiRequest(name, question)
-    return (await this.json(path, member, { method: method as Method, body })) as NonNullable<AnswerOf<Name>>
+    const response = await this.#ask(toApiRequest(name, question))
+    const body = await readJsonObject(response)
+    if (body?.[member] === undefined) throw notAGateway(response)
+    return body as NonNullable<AnswerOf<Name>>
+  }
+
+  /** The answer as it arrives, for streams. @throws CliError for anything but a 2xx */
+  async open<Name extends OperationName>(
+    name: Name,
+    signal: AbortSignal,
+    ...[question]: QuestionOf<Name>
+  ): Promise<Response> {
+    return await this.#ask(toApiRequest(name, question), signal)
   }
 
   async remove<Name extends RemovalName>(name: Name, ...[question]: QuestionOf<Name>): Promise<void> {
-    await this.delete(toApiRequest(name, question).path)
-  }
-
-  /** Follows the cursors until `limit` rows are there or the list ends. */
-  async listAll<Name extends ListName>(name: Name, limit: number): Promise<Listing<RowOf<Name>>> {
-    return (await this.list(toApiRequest(name).path, limit)) as Listing<RowOf<Name>>
-  }
-
-  /**
-   * Untyped, as `delete` and `list` are: for commands that do not yet name operations. Use `call`, `remove` and `listAll`.
-   * @throws CliError, also when `field` is not in the answer: then it is not a gateway that answered
-   */
-  async json(path: string, field: string, call: ClientCall = {}): Promise<JsonObject> {
-    const response = await this.request(path, call)
-    const body = await readJsonObject(response)
-    if (body?.[field] === undefined) throw notAGateway(response)
-    return body
-  }
-
-  async delete(path: string): Promise<void> {
-    const response = await this.request(path, { method: 'DELETE' })
+    const response = await this.#ask(toApiRequest(name, question))
     // Anything else that is well came from something that does not know what was asked.
     if (response.status !== 204) throw notAGateway(response)
   }
 
   /** Follows the cursors until `limit` rows are there or the list ends. */
-  async list(path: string, limit: number, filters: Readonly<Record<string, string>> = {}): Promise<Listing> {
-    const rows: JsonObject[] = []
-    let cursor: unknown = null
+  async listAll<Name extends ListName>(
+    name: Name,
+    limit: number,
+    filters?: FiltersOf<Name>,
+  ): Promise<Listing<RowOf<Name>>> {
+    const rows: RowOf<Name>[] = []
+    let cursor: string | null = null
     do {
-      const query = new URLSearchParams({
+      const query = {
         ...filters,
-        limit: String(Math.min(PAGE_SIZE, limit - rows.length)),
-      })
-      if (typeof cursor === 'string') query.set('cursor', cursor)
-      const page: JsonObject = await this.json(`${path}?${query}`, 'data')
-      if (Array.isArray(page.data)) rows.push(...page.data)
-      cursor = page.nextCursor
-    } while (typeof cursor === 'string' && rows.length < limit)
-    return { rows, hasMore: typeof cursor === 'string' }
+        limit: Math.min(PAGE_SIZE, limit - rows.length),
+        cursor: cursor ?? undefined,
+      }
+      const response = await this.#ask(toApiRequest(name, { query }))
+      const page = await readJsonObject(response)
+      if (!Array.isArray(page?.data)) throw notAGateway(response)
+      rows.push(...page.data)
+      cursor = typeof page.nextCursor === 'string' ? page.nextCursor : null
+    } while (cursor !== null && rows.length < limit)
+    return { rows, hasMore: cursor !== null }
+  }
+
+  /** @throws CliError for anything but a 2xx */
+  async #ask({ method, path, body }: ApiRequest, signal?: AbortSignal): Promise<Response> {
+    const response = await this.#send(
+      new Request(this.#baseUrl + path, {
+        method,
+        headers: { authorization: `Bearer ${this.#apiKey}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    )
+    if (!response.ok) throw await toCliError(response)
+    return response
   }
 }
 

@@ -1,6 +1,7 @@
 /** `gatehouse costs verify`: computes the costs in the log again, and lists or mends what differs. */
 import type { Command } from 'commander'
-import { type Client, type JsonObject, withClient } from './client.ts'
+import type { Schemas } from '../contract/api.generated.ts'
+import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTable, printJson, printLine, printNote } from './output.ts'
 import { asJson, example } from './program-parts.ts'
@@ -14,14 +15,16 @@ interface VerifyFlags {
 /** Differences shown; the rest is counted. */
 const MAX_SHOWN = 100
 
+type Answer = Schemas['VerifiedCosts']
+
 interface Verified {
-  source: unknown
+  source: string | null
   checked: number
   fixed: number
   differences: number
-  readonly shown: JsonObject[]
+  readonly shown: Answer['differences'][number][]
   /** Calls by the price source that they cannot be compared with. */
-  readonly incomparable: Map<unknown, number>
+  readonly incomparable: Map<string | null, number>
 }
 
 export function bindCosts(program: Command, context: CliContext): void {
@@ -53,21 +56,22 @@ async function verifyAll(client: Client, flags: VerifyFlags): Promise<Verified> 
     shown: [],
     incomparable: new Map(),
   }
-  let cursor: unknown
+  let cursor: string | null = null
   do {
-    const body = { from, to, fix: fix === true, ...(typeof cursor === 'string' ? { cursor } : {}) }
-    const answer = await client.json('/v1/costs/verify', 'differences', { method: 'POST', body })
-    const differences = answer.differences as readonly JsonObject[]
+    const answer: Answer = await client.call('POST /v1/costs/verify', 'differences', {
+      body: { from, to, fix: fix === true, cursor: cursor ?? undefined },
+    })
+    const { differences } = answer
     verified.source = answer.source
-    verified.checked += Number(answer.checked)
-    verified.fixed += Number(answer.fixed)
+    verified.checked += answer.checked
+    verified.fixed += answer.fixed
     verified.differences += differences.length
     verified.shown.push(...differences.slice(0, MAX_SHOWN - verified.shown.length))
-    for (const { source, calls } of answer.incomparable as readonly JsonObject[]) {
-      verified.incomparable.set(source, (verified.incomparable.get(source) ?? 0) + Number(calls))
+    for (const { source, calls } of answer.incomparable) {
+      verified.incomparable.set(source, (verified.incomparable.get(source) ?? 0) + calls)
     }
     cursor = answer.nextCursor
-  } while (typeof cursor === 'string')
+  } while (cursor !== null)
   return verified
 }
 
@@ -77,9 +81,9 @@ function print({ source, checked, fixed, differences, shown, incomparable }: Ver
       formatTable(
         ['ID', 'STORED', 'COMPUTED', 'TARGET'],
         shown.map((each) => ({
-          ID: String(each.id),
-          STORED: toText(each.stored as JsonObject),
-          COMPUTED: toText(each.computed as JsonObject),
+          ID: each.id,
+          STORED: toText(each.stored),
+          COMPUTED: toText(each.computed),
           TARGET: String(each.target),
         })),
       ),
@@ -94,6 +98,6 @@ function print({ source, checked, fixed, differences, shown, incomparable }: Ver
   }
 }
 
-function toText(cost: JsonObject): string {
-  return typeof cost.usd === 'number' ? `$${cost.usd.toFixed(6)} ${cost.status}` : String(cost.status)
+function toText({ usd, status }: Schemas['Cost']): string {
+  return usd === null ? status : `$${usd.toFixed(6)} ${status}`
 }

@@ -94,22 +94,28 @@ function toTarget(model: string, weight: number | undefined): { model: string; w
   return weight === undefined ? { model } : { model, weight }
 }
 
-const DEFAULTS = ['instructions', 'temperature', 'topP', 'maxOutputTokens', 'reasoningEffort'] as const
+const DEFAULTS = [
+  'instructions',
+  'temperature',
+  'topP',
+  'maxOutputTokens',
+  'reasoningEffort',
+] as const satisfies readonly (keyof Defaults)[]
 
 /** Whether it sets some and leaves the others as they are. */
 export function setsSomeDefaults(flags: GateFlags): boolean {
   return flags.clearDefaults !== true && DEFAULTS.some((name) => flags[name] !== undefined)
 }
 
-function toDefaults(flags: GateFlags, current: Current): Pick<GateBody, 'defaults'> {
+function toDefaults(flags: GateFlags, current: Current): GateBody['defaults'] {
   const given = DEFAULTS.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
-  if (given.length === 0 && flags.clearDefaults !== true) return {}
+  if (given.length === 0 && flags.clearDefaults !== true) return undefined
   const kept = flags.clearDefaults === true ? {} : current.defaults
-  return { defaults: { ...kept, ...Object.fromEntries(given) } }
+  return { ...kept, ...Object.fromEntries(given) }
 }
 
 /**
- * Only what was given, so that a PATCH changes nothing else.
+ * What was not given is undefined, so that a PATCH changes nothing else.
  * @param current the gate as it is, where some of its defaults change
  */
 export function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
@@ -118,16 +124,14 @@ export function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
   if (weights !== undefined && weights.length !== (target?.length ?? 0))
     throw new CliError('usage', 'Give as many --weights as there are --target options.')
   return {
-    ...(target === undefined
-      ? {}
-      : { targets: target.map((model, index) => toTarget(model, weights?.[index])) }),
-    ...(name === undefined ? {} : { displayName: name }),
-    ...(description === undefined ? {} : { description }),
-    ...(strategy === undefined ? {} : { strategy }),
-    ...(hedgeAfterMs === undefined ? {} : { hedgeAfterMs }),
-    ...(overrides === undefined ? {} : { overrides }),
-    ...toDefaults(flags, current),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(maxRetries === undefined ? {} : { maxRetries }),
+    targets: target?.map((model, index) => toTarget(model, weights?.[index])),
+    displayName: name,
+    description,
+    strategy,
+    hedgeAfterMs,
+    overrides,
+    defaults: toDefaults(flags, current),
+    timeoutMs,
+    maxRetries,
   }
 }

@@ -1,13 +1,16 @@
 /** `gatehouse gates`: create, list, show, update and delete gates. */
 import type { Command } from 'commander'
+import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
-import { type JsonObject, withClient } from './client.ts'
+import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { type GateFlags, setsSomeDefaults, toGateBody, withGateOptions } from './gate-options.ts'
 import { showTest } from './gate-test-table.ts'
 import { confirmDeletion } from './input.ts'
 import { formatTime, printJson, printLine, toPrintable } from './output.ts'
-import { asJson, example, parseLimit, printListing } from './program-parts.ts'
+import { asJson, example, isEmptyChange, parseLimit, printListing } from './program-parts.ts'
+
+type Gate = Schemas['Gate']
 
 export function bindGates(program: Command, context: CliContext): void {
   const gates = program.command('gates').description('gates: the names that stand where a model name was')
@@ -40,7 +43,7 @@ export function bindGates(program: Command, context: CliContext): void {
       const listing = await withClient(context, (client) => client.listAll('GET /v1/gates', limit))
       printListing(listing, command, {
         columns: ['ID', 'TARGETS'],
-        toRow: (row) => ({ ID: String(row.id), TARGETS: targetsOf(row).join(', ') }),
+        toRow: (row) => ({ ID: row.id, TARGETS: targetsOf(row).join(', ') }),
       })
     })
 
@@ -60,7 +63,7 @@ export function bindGates(program: Command, context: CliContext): void {
     .description('change a gate; what is not given stays as it is')
     .addHelpText('after', example('gatehouse gates update assistant --target openai/gpt-5 --max-retries 1'))
     .action(async (id: string, flags: GateFlags, command: Command) => {
-      if (Object.keys(toGateBody(flags)).length === 0)
+      if (isEmptyChange(toGateBody(flags)))
         throw new CliError('usage', 'There is nothing to change: give at least one option.')
       const gate = await withClient(context, async (client) => {
         // Defaults change together, so those that are not given are read first.
@@ -96,24 +99,23 @@ export function bindGates(program: Command, context: CliContext): void {
     })
 }
 
-export function targetsOf(gate: JsonObject): string[] {
-  const targets = gate.targets
-  return Array.isArray(targets) ? targets.map((target) => String(target.model)) : []
+export function targetsOf({ targets }: Pick<Gate, 'targets'>): string[] {
+  return targets.map(({ model }) => model)
 }
 
-function show(gate: JsonObject, isJson: boolean): void {
+function show(gate: Gate, isJson: boolean): void {
   if (isJson) {
     printJson(gate)
     return
   }
   const fields: readonly (readonly [string, string])[] = [
-    ['id', String(gate.id)],
-    ['name', String(gate.displayName)],
-    ['description', String(gate.description || '-')],
+    ['id', gate.id],
+    ['name', gate.displayName],
+    ['description', gate.description || '-'],
     ['targets', targetsOf(gate).join(', ')],
-    ['strategy', String(gate.strategy)],
+    ['strategy', gate.strategy],
     ['hedge after', gate.hedgeAfterMs === null ? 'never' : `${gate.hedgeAfterMs} ms`],
-    ['overrides', String(gate.overrides)],
+    ['overrides', gate.overrides],
     ...defaultsOf(gate),
     ['timeout', gate.timeoutMs === null ? "the server's limit" : `${gate.timeoutMs} ms`],
     ['retries', String(gate.maxRetries)],
@@ -125,7 +127,7 @@ function show(gate: JsonObject, isJson: boolean): void {
 
 const NAME_WIDTH = 15
 
-const DEFAULT_NAMES: readonly (readonly [string, string])[] = [
+const DEFAULT_NAMES: readonly (readonly [keyof Gate['defaults'], string])[] = [
   ['instructions', 'instructions'],
   ['temperature', 'temperature'],
   ['topP', 'top p'],
@@ -134,8 +136,7 @@ const DEFAULT_NAMES: readonly (readonly [string, string])[] = [
 ]
 
 /** Those that the gate has; instructions on one line, and not all of them. */
-function defaultsOf(gate: JsonObject): (readonly [string, string])[] {
-  const defaults = (gate.defaults ?? {}) as JsonObject
+function defaultsOf({ defaults }: Gate): (readonly [string, string])[] {
   return DEFAULT_NAMES.filter(([member]) => defaults[member] !== undefined).map(([member, name]) => {
     const text = String(defaults[member]).replaceAll(/\s+/g, ' ')
     return [name, text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text]

@@ -19,7 +19,7 @@ export function bindKeys(program: Command, context: CliContext): void {
         client.call('POST /v1/keys', 'key', { body: { name } }),
       )
       if (asJson(command)) return printJson(created)
-      printLine(String(created.key))
+      printLine(created.key)
       printNote(`Key ${created.id} was made. It is shown only this once: keep it safe.`)
     })
 
@@ -33,11 +33,11 @@ export function bindKeys(program: Command, context: CliContext): void {
       printListing(listing, command, {
         columns: ['ID', 'KEY', 'CREATED', 'LAST USED', 'NAME'],
         toRow: (row) => ({
-          ID: shortIdOf(String(row.id)),
-          KEY: String(row.maskedPrefix),
+          ID: shortIdOf(row.id),
+          KEY: row.maskedPrefix,
           CREATED: formatTime(row.createdAt),
           'LAST USED': formatTime(row.lastUsedAt),
-          NAME: String(row.name),
+          NAME: row.name,
         }),
       })
     })
@@ -85,7 +85,7 @@ function shortIdOf(id: string): string {
 /** @throws CliError when no key's id, or more than one, ends like this */
 async function findId(client: Client, given: string): Promise<string> {
   const { rows } = await client.listAll('GET /v1/keys', MOST_KEYS)
-  const [id, ...others] = rows.map((row) => String(row.id)).filter((candidate) => candidate.endsWith(given))
+  const [id, ...others] = rows.map(({ id }) => id).filter((candidate) => candidate.endsWith(given))
   if (id === undefined) throw new CliError('notFound', `There is no key with an id that ends in ${given}.`)
   if (others.length > 0) {
     throw new CliError(

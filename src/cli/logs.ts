@@ -1,24 +1,16 @@
 /** `gatehouse logs`: the calls in the log, and new ones as they come. Shows what was used, never what was said. */
 import { type Command, Option } from 'commander'
+import type { Schemas } from '../contract/api.generated.ts'
+import type { FiltersOf } from './api-call.ts'
 import { CliError } from './cli-error.ts'
-import { type Client, type JsonObject, withClient } from './client.ts'
+import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTime, onReaderGone, printLine, type Row, toPrintable } from './output.ts'
 import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
 
-interface LogFlags {
-  readonly follow?: true
-  readonly limit: number
-  readonly from?: string
-  readonly to?: string
-  readonly gate?: string
-  readonly key?: string
-  readonly target?: string
-  readonly status?: number
-  readonly outcome?: string
-  readonly errorKind?: string
-  readonly stream?: boolean
-}
+type Filters = FiltersOf<'GET /v1/logs'>
+
+type LogFlags = Filters & { readonly follow?: true; readonly limit: number }
 
 const POLL_MS = 1_000
 /** Calls are in the log when they have ended, in the order of their beginnings: this far back may new ones appear. */
@@ -55,22 +47,19 @@ export function bindLogs(program: Command, context: CliContext): void {
       const filters = toFilters(flags)
       await withClient(context, async (client) => {
         if (flags.follow === true) return await follow(client, { filters, flags, isJson: asJson(command) })
-        const listing = await client.list('/v1/logs', flags.limit, filters)
+        const listing = await client.listAll('GET /v1/logs', flags.limit, filters)
         printListing(listing, command, { columns: COLUMNS, toRow })
       })
     })
 }
 
-function toFilters(flags: LogFlags): Readonly<Record<string, string>> {
+function toFilters(flags: LogFlags): Filters {
   const { from, to, gate, key, target, status, outcome, errorKind, stream } = flags
-  const given = { from, to, gate, key, target, status, outcome, errorKind, stream }
-  return Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
-  )
+  return { from, to, gate, key, target, status, outcome, errorKind, stream }
 }
 
 interface Followed {
-  readonly filters: Readonly<Record<string, string>>
+  readonly filters: Filters
   readonly flags: LogFlags
   readonly isJson: boolean
 }
@@ -85,11 +74,11 @@ async function follow(client: Client, { filters, flags, isJson }: Followed): Pro
   let isFirst = true
   while (!isOver) {
     const from = filters.from ?? new Date(Date.now() - FOLLOWED_MS).toISOString()
-    const { rows } = await client.list('/v1/logs', MAX_FOLLOWED, { ...filters, from })
-    const fresh = rows.filter((row) => !seen.has(String(row.id)))
+    const { rows } = await client.listAll('GET /v1/logs', MAX_FOLLOWED, { ...filters, from })
+    const fresh = rows.filter((row) => !seen.has(row.id))
     // What is out of the window will not be asked for again.
     seen.clear()
-    for (const row of rows) seen.add(String(row.id))
+    for (const row of rows) seen.add(row.id)
     const shown = isFirst ? fresh.slice(0, flags.limit) : fresh
     isFirst = false
     for (const row of shown.toReversed()) printLine(isJson ? JSON.stringify(row) : toLine(row))
@@ -97,26 +86,26 @@ async function follow(client: Client, { filters, flags, isJson }: Followed): Pro
   }
 }
 
-const COLUMNS = ['STARTED', 'GATE', 'STATUS', 'TIME', 'TOKENS', 'COST', 'ID', 'TARGET']
+/** The id last: where a terminal is narrow it is what is cut, not who answered. */
+const COLUMNS = ['STARTED', 'GATE', 'TARGET', 'TRIES', 'STATUS', 'TIME', 'TOKENS', 'COST', 'ID']
 
-function toRow(log: JsonObject): Row {
-  const usage = log.usage as JsonObject | null
-  const cost = log.cost as JsonObject | undefined
+function toRow(log: Schemas['Log']): Row {
+  const { usage, cost } = log
   return {
     STARTED: formatTime(log.startedAt),
-    GATE: String(log.gateId),
+    GATE: log.gateId,
+    TARGET: log.target ?? '-',
+    TRIES: String(log.attempts),
     STATUS:
       log.outcome === 'succeeded' ? String(log.status) : `${log.status} ${log.errorKind ?? log.outcome}`,
     TIME: `${log.durationMs} ms`,
     TOKENS: usage === null ? '-' : `${usage.inputTokens}+${usage.outputTokens}`,
-    COST:
-      typeof cost?.usd === 'number' ? `${cost.status === 'exact' ? '' : '~'}$${cost.usd.toFixed(6)}` : '-',
-    ID: String(log.id),
-    TARGET: typeof log.target === 'string' ? log.target : '-',
+    COST: cost.usd === null ? '-' : `${cost.status === 'exact' ? '' : '~'}$${cost.usd.toFixed(6)}`,
+    ID: log.id,
   }
 }
 
-function toLine(log: JsonObject): string {
+function toLine(log: Schemas['Log']): string {
   const row = toRow(log)
   return toPrintable(COLUMNS.map((column) => row[column]).join('  '))
 }

@@ -1,11 +1,12 @@
 /** `gatehouse owned-models`: models that you host or pay for yourself. Their credentials are asked for, never given as an argument. */
 import { type Command, Option } from 'commander'
+import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
-import { type JsonObject, withClient } from './client.ts'
+import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion, readSecret } from './input.ts'
 import { formatTime, printJson, printLine, printNote, toPrintable } from './output.ts'
-import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
+import { asJson, example, isEmptyChange, parseLimit, parseWhole, printListing } from './program-parts.ts'
 
 interface ChangeFlags {
   readonly name?: string
@@ -15,12 +16,16 @@ interface ChangeFlags {
   readonly priceCachedInput?: number
 }
 
-interface CreateFlags extends ChangeFlags {
-  readonly dialect: string
-  readonly baseUrl: string
-}
+type CreateFlags = Required<Pick<ChangeFlags, 'model' | 'priceInput' | 'priceOutput'>> &
+  ChangeFlags &
+  Pick<Schemas['CreateOwnedModel'], 'dialect' | 'baseUrl'>
 
-const DIALECTS = ['openai-chat', 'openai-responses', 'mistral-fim', 'anthropic-messages']
+const DIALECTS: readonly Schemas['OwnedModel']['dialect'][] = [
+  'openai-chat',
+  'openai-responses',
+  'mistral-fim',
+  'anthropic-messages',
+]
 
 export function bindOwnedModels(program: Command, context: CliContext): void {
   const models = program
@@ -43,10 +48,20 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     )
     .action(async (slug: string, flags: CreateFlags, command: Command) => {
       const credential = await readCredential()
-      const { dialect, baseUrl } = flags
-      const body = { slug, dialect, baseUrl, ...toBody(flags), credential }
+      const { dialect, baseUrl, model, priceInput, priceOutput } = flags
       const created = await withClient(context, (client) =>
-        client.json('/v1/owned-models', 'slug', { method: 'POST', body }),
+        client.call('POST /v1/owned-models', 'slug', {
+          body: {
+            ...toBody(flags),
+            slug,
+            dialect,
+            baseUrl,
+            upstreamModelId: model,
+            pricingInput: priceInput,
+            pricingOutput: priceOutput,
+            credential,
+          },
+        }),
       )
       show(created, asJson(command))
     })
@@ -57,14 +72,14 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     .option('--limit <n>', 'at most this many', parseLimit, 100)
     .addHelpText('after', example('gatehouse owned-models list'))
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) => client.list('/v1/owned-models', limit))
+      const listing = await withClient(context, (client) => client.listAll('GET /v1/owned-models', limit))
       printListing(listing, command, {
         columns: ['SLUG', 'DIALECT', 'MODEL', 'ADDRESS'],
         toRow: (row) => ({
-          SLUG: String(row.slug),
-          DIALECT: String(row.dialect),
-          MODEL: String(row.upstreamModelId),
-          ADDRESS: String(row.baseUrl),
+          SLUG: row.slug,
+          DIALECT: row.dialect,
+          MODEL: row.upstreamModelId,
+          ADDRESS: row.baseUrl,
         }),
       })
     })
@@ -74,7 +89,10 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     .description('show one owned model; its credential is never shown')
     .addHelpText('after', example('gatehouse owned-models get llama'))
     .action(async (slug: string, _flags, command: Command) => {
-      show(await withClient(context, (client) => client.json(pathOf(slug), 'slug')), asJson(command))
+      const model = await withClient(context, (client) =>
+        client.call('GET /v1/owned-models/{slug}', 'slug', { path: { slug } }),
+      )
+      show(model, asJson(command))
     })
 
   withChangeOptions(models.command('update <slug>'), false)
@@ -89,11 +107,14 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     )
     .action(async (slug: string, flags: ChangeFlags & { credential?: boolean }, command: Command) => {
       const changes = toBody(flags)
-      if (flags.credential !== true && Object.keys(changes).length === 0)
+      if (flags.credential !== true && isEmptyChange(changes))
         throw new CliError('usage', 'There is nothing to change: give at least one option.')
-      const credential = flags.credential === true ? { credential: await readCredential() } : {}
+      const credential = flags.credential === true ? await readCredential() : undefined
       const updated = await withClient(context, (client) =>
-        client.json(pathOf(slug), 'slug', { method: 'PATCH', body: { ...changes, ...credential } }),
+        client.call('PATCH /v1/owned-models/{slug}', 'slug', {
+          path: { slug },
+          body: { ...changes, credential },
+        }),
       )
       show(updated, asJson(command))
     })
@@ -105,7 +126,9 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse owned-models delete llama --yes'))
     .action(async (slug: string, flags: { yes?: boolean }, command: Command) => {
       await confirmDeletion(`the owned model ${slug}`, flags.yes === true)
-      await withClient(context, (client) => client.delete(pathOf(slug)))
+      await withClient(context, (client) =>
+        client.remove('DELETE /v1/owned-models/{slug}', { path: { slug } }),
+      )
       if (asJson(command)) return printJson({ slug, deleted: true })
       printLine(`Deleted ${slug}.`)
     })
@@ -129,28 +152,26 @@ async function readCredential(): Promise<string> {
   return credential
 }
 
-/** Only what was given, so that a PATCH changes nothing else. */
-function toBody({ name, model, priceInput, priceOutput, priceCachedInput }: ChangeFlags): JsonObject {
+function toBody(flags: ChangeFlags): Schemas['UpdateOwnedModel'] {
+  const { name, model, priceInput, priceOutput, priceCachedInput } = flags
   return {
-    ...(name === undefined ? {} : { displayName: name }),
-    ...(model === undefined ? {} : { upstreamModelId: model }),
-    ...(priceInput === undefined ? {} : { pricingInput: priceInput }),
-    ...(priceOutput === undefined ? {} : { pricingOutput: priceOutput }),
-    ...(priceCachedInput === undefined ? {} : { pricingCachedInput: priceCachedInput }),
+    displayName: name,
+    upstreamModelId: model,
+    pricingInput: priceInput,
+    pricingOutput: priceOutput,
+    pricingCachedInput: priceCachedInput,
   }
 }
 
-function pathOf(slug: string): string {
-  return `/v1/owned-models/${encodeURIComponent(slug)}`
-}
-
-function show(model: JsonObject, isJson: boolean): void {
-  for (const warning of warningsOf(model)) printNote(`Warning: ${warning}`)
+/** What was found when a credential was set is not kept, so that it is shown only then. */
+function show(model: Schemas['SavedOwnedModel'], isJson: boolean): void {
+  const { probe, warnings = [] } = model
+  for (const { message } of warnings) printNote(`Warning: ${message}`)
   if (isJson) {
     printJson(model)
     return
   }
-  const fields: readonly (readonly [string, unknown])[] = [
+  const fields: readonly (readonly [string, string])[] = [
     ['slug', model.slug],
     ['target', `owned/${model.slug}`],
     ['name', model.displayName],
@@ -161,12 +182,9 @@ function show(model: JsonObject, isJson: boolean): void {
     ['cached', `${model.pricingCachedInput} cents per million tokens`],
     ['output', `${model.pricingOutput} cents per million tokens`],
     ['credential', `set ${formatTime(model.credentialSetAt)}`],
+    ...(probe === undefined ? [] : [['test call', `${probe.status}, ${probe.latencyMs} ms`] as const]),
     ['created', formatTime(model.createdAt)],
     ['updated', formatTime(model.updatedAt)],
   ]
-  for (const [name, value] of fields) printLine(`${name.padEnd(12)}${toPrintable(String(value))}`)
-}
-
-function warningsOf({ warnings }: JsonObject): readonly string[] {
-  return Array.isArray(warnings) ? warnings.map((warning) => String(warning?.message)) : []
+  for (const [name, value] of fields) printLine(`${name.padEnd(12)}${toPrintable(value)}`)
 }

@@ -39,13 +39,20 @@ export function parseDecimal(text: string, range: { readonly min: number; readon
   return value
 }
 
+/** Whether a change changes nothing. What is undefined is not sent. */
+export function isEmptyChange(body: object): boolean {
+  return Object.values(body).every((value) => value === undefined)
+}
+
 /** A list as a table or as a JSON array, and a word when the limit has cut it. */
-export function printListing(
-  listing: Listing,
+export function printListing<Listed>(
+  listing: Listing<Listed>,
   command: Command,
-  table: { readonly columns: readonly string[]; readonly toRow: (row: Listing['rows'][number]) => Row },
+  table: { readonly columns: readonly string[]; readonly toRow: (listed: Listed) => Row },
 ): void {
   if (asJson(command)) printJson(listing.rows)
   else printLine(formatTable(table.columns, listing.rows.map(table.toRow)))
-  if (listing.hasMore) printNote(`These are the first ${listing.rows.length}; see more with --limit.`)
+  if (!listing.hasMore) return
+  const { length } = listing.rows
+  printNote(`${length === 1 ? 'This is the first' : `These are the first ${length}`}; see more with --limit.`)
 }

@@ -22,9 +22,9 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
       printListing(listing, command, {
         columns: ['PROVIDER', 'KEY', 'ACTIVE', 'SET', 'LAST USED'],
         toRow: (row) => ({
-          PROVIDER: String(row.provider),
-          KEY: String(row.maskedKey),
-          ACTIVE: row.active === true ? 'yes' : 'no',
+          PROVIDER: row.provider,
+          KEY: row.maskedKey,
+          ACTIVE: row.active ? 'yes' : 'no',
           SET: formatTime(row.updatedAt),
           'LAST USED': formatTime(row.lastUsedAt),
         }),
@@ -47,7 +47,7 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
         client.call('PUT /v1/provider-keys/{provider}', 'provider', { path: { provider }, body }),
       )
       if (asJson(command)) return printJson(saved)
-      printLine(`Set ${saved.maskedKey} for ${saved.provider}${saved.active === true ? '' : ', inactive'}.`)
+      printLine(`Set ${saved.maskedKey} for ${saved.provider}${saved.active ? '' : ', inactive'}.`)
     })
 
   for (const [name, active, what] of [

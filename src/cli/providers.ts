@@ -1,7 +1,8 @@
 /** `gatehouse providers`: who can stand behind a gate, and what each endpoint loses on the way there. */
 import type { Command } from 'commander'
+import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
-import { type JsonObject, withClient } from './client.ts'
+import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTable, printJson, printLine, type Row, toPrintable } from './output.ts'
 import { asJson, example, printListing } from './program-parts.ts'
@@ -10,6 +11,8 @@ interface ConformanceFlags {
   readonly endpoint?: string
   readonly provider?: string
 }
+
+type Conformance = Schemas['Conformance']
 
 export function bindProviders(program: Command, context: CliContext): void {
   const providers = program.command('providers').description('providers: who can stand behind a gate')
@@ -20,12 +23,12 @@ export function bindProviders(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse providers list'))
     .action(async (_flags, command: Command) => {
       const { data } = await withClient(context, (client) => client.call('GET /v1/providers', 'data'))
-      printListing({ rows: recordsOf(data), hasMore: false }, command, {
+      printListing({ rows: data, hasMore: false }, command, {
         columns: ['ID', 'KEY', 'NAME'],
         toRow: (row) => ({
-          ID: String(row.id),
-          KEY: row.configured === true ? 'yes' : 'no',
-          NAME: String(row.name),
+          ID: row.id,
+          KEY: row.configured ? 'yes' : 'no',
+          NAME: row.name,
         }),
       })
     })
@@ -41,7 +44,7 @@ export function bindProviders(program: Command, context: CliContext): void {
     )
     .action(async (flags: ConformanceFlags, command: Command) => {
       const { data } = await withClient(context, (client) => client.call('GET /v1/conformance', 'data'))
-      const rows = recordsOf(data).flatMap((row) => pick(row, flags))
+      const rows = data.flatMap((row) => pick(row, flags))
       if (rows.length === 0)
         throw new CliError('notFound', 'Nothing is known of that: see gatehouse providers list.')
       if (asJson(command)) return printJson(rows)
@@ -50,32 +53,25 @@ export function bindProviders(program: Command, context: CliContext): void {
 }
 
 /** The row without the targets that were not asked for; nothing when none is left. */
-function pick(row: JsonObject, { endpoint, provider }: ConformanceFlags): JsonObject[] {
+function pick(row: Conformance, { endpoint, provider }: ConformanceFlags): Conformance[] {
   if (endpoint !== undefined && row.endpoint !== endpoint) return []
-  const targets = recordsOf(row.targets).filter(
-    (target) => provider === undefined || target.provider === provider,
-  )
+  const targets = row.targets.filter((target) => provider === undefined || target.provider === provider)
   return targets.length === 0 ? [] : [{ ...row, targets }]
 }
 
 /** One line of who it is, and a table of what does not arrive. */
-function describe(row: JsonObject): string {
-  const targets = recordsOf(row.targets).map(({ provider, models }) =>
-    Array.isArray(models) && models.length > 0 ? `${provider} (${models.join(', ')})` : String(provider),
+function describe(row: Conformance): string {
+  const targets = row.targets.map(({ provider, models }) =>
+    models.length > 0 ? `${provider} (${models.join(', ')})` : provider,
   )
-  const results = Object.entries(row.results as Record<string, JsonObject>)
+  const results = Object.entries(row.results)
   const lost = results.flatMap(([feature, { verdict, fields, message }]): Row[] => {
     if (verdict !== 'lossy' && verdict !== 'refused') return []
-    const what = Array.isArray(fields) ? fields.join(', ') : String(message)
-    return [{ FEATURE: feature, VERDICT: String(verdict), WHAT: what }]
+    return [{ FEATURE: feature, VERDICT: verdict, WHAT: fields?.join(', ') ?? String(message) }]
   })
   const heading = toPrintable(`${row.endpoint} → ${targets.join(', ')}`)
   if (lost.length > 0) return `${heading}\n${formatTable(['FEATURE', 'VERDICT', 'WHAT'], lost)}`
   if (row.dialect === null) return `${heading}\nnot reached`
   const isRelayed = results.some(([, { verdict }]) => verdict === 'relayed')
   return `${heading}\n${isRelayed ? 'relayed byte for byte' : 'all of it arrives'}`
-}
-
-function recordsOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? (value as JsonObject[]) : []
 }

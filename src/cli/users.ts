@@ -1,8 +1,8 @@
 /** `gatehouse users`: list, invite, and set a forgotten password. The last works on the machine of the data folder only. */
 import type { Command } from 'commander'
 import { CliError } from './cli-error.ts'
-import { withClient } from './client.ts'
-import type { CliContext, LocalUsers } from './context.ts'
+import { type Listing, withClient } from './client.ts'
+import type { CliContext, LocalUser, LocalUsers } from './context.ts'
 import { readSecret } from './input.ts'
 import { formatTime, printJson, printLine, printNote } from './output.ts'
 import { asJson, example, parseLimit, printListing } from './program-parts.ts'
@@ -20,19 +20,19 @@ export function bindUsers(program: Command, context: CliContext): void {
     .option('--limit <n>', 'at most this many', parseLimit, 100)
     .addHelpText('after', example('gatehouse users list', 'gatehouse users list --json'))
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = isRemote(context)
-        ? await withClient(context, (client) => client.list('/v1/members', limit))
+      const listing: Listing<Pick<LocalUser, 'email' | 'role' | 'createdAt' | 'name'>> = isRemote(context)
+        ? await withClient(context, (client) => client.listAll('GET /v1/members', limit))
         : await withLocalUsers(context, async (local) => {
             const rows = await local.list()
-            return { rows: rows.slice(0, limit).map((row) => ({ ...row })), hasMore: rows.length > limit }
+            return { rows: rows.slice(0, limit), hasMore: rows.length > limit }
           })
       printListing(listing, command, {
         columns: ['EMAIL', 'ROLE', 'JOINED', 'NAME'],
         toRow: (row) => ({
-          EMAIL: String(row.email),
-          ROLE: String(row.role),
+          EMAIL: row.email,
+          ROLE: row.role,
           JOINED: formatTime(row.createdAt),
-          NAME: String(row.name),
+          NAME: row.name,
         }),
       })
     })
@@ -44,11 +44,11 @@ export function bindUsers(program: Command, context: CliContext): void {
     .action(async (email: string, _flags, command: Command) => {
       const created = isRemote(context)
         ? await withClient(context, (client) =>
-            client.json('/v1/invitations', 'token', { method: 'POST', body: { email } }),
+            client.call('POST /v1/invitations', 'token', { body: { email } }),
           )
-        : await withLocalUsers(context, async (local) => ({ ...(await local.invite(toEmail(email))) }))
+        : await withLocalUsers(context, (local) => local.invite(toEmail(email)))
       if (asJson(command)) return printJson(created)
-      printLine(String(created.link ?? created.token))
+      printLine(created.link ?? created.token)
       printNote(
         `It works once, for ${created.email}, until ${formatTime(created.expiresAt)}. It is shown only this once.`,
       )

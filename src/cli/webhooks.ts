@@ -1,14 +1,18 @@
 /** `gatehouse webhooks`: addresses that are told of events. A secret comes from standard input or a prompt, never from the command line. */
 import type { Command } from 'commander'
+import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
-import { type JsonObject, withClient } from './client.ts'
+import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion, readSecret } from './input.ts'
 import { formatTime, printJson, printLine, printNote, toPrintable } from './output.ts'
-import { asJson, example, parseLimit, printListing } from './program-parts.ts'
+import { asJson, example, isEmptyChange, parseLimit, printListing } from './program-parts.ts'
+
+type Webhook = Schemas['Webhook']
 
 interface WebhookFlags {
-  readonly events?: readonly string[]
+  /** As the user typed them: the gateway says which there are. */
+  readonly events?: Webhook['events']
   readonly url?: string
   readonly secret?: boolean
   readonly active?: boolean
@@ -31,15 +35,15 @@ export function bindWebhooks(program: Command, context: CliContext): void {
       ),
     )
     .action(async (url: string, flags: WebhookFlags, command: Command) => {
-      if (flags.events === undefined) throw new CliError('usage', `Give --events, of ${EVENTS}.`)
-      const secret = flags.secret === true ? { secret: await readSecret('The secret') } : {}
-      const body = { url, events: flags.events, ...secret }
+      const { events } = flags
+      if (events === undefined) throw new CliError('usage', `Give --events, of ${EVENTS}.`)
+      const secret = flags.secret === true ? await readSecret('The secret') : undefined
       const made = await withClient(context, (client) =>
-        client.json('/v1/webhooks', 'id', { method: 'POST', body }),
+        client.call('POST /v1/webhooks', 'id', { body: { url, events, secret } }),
       )
       if (asJson(command)) return printJson(made)
       if (made.secret === undefined) return show(made, false)
-      printLine(String(made.secret))
+      printLine(made.secret)
       printNote(`Webhook ${made.id} was made. This is its secret, shown only this once: keep it safe.`)
     })
 
@@ -49,13 +53,13 @@ export function bindWebhooks(program: Command, context: CliContext): void {
     .option('--limit <n>', 'at most this many', parseLimit, 100)
     .addHelpText('after', example('gatehouse webhooks list'))
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) => client.list('/v1/webhooks', limit))
+      const listing = await withClient(context, (client) => client.listAll('GET /v1/webhooks', limit))
       printListing(listing, command, {
         columns: ['ID', 'ACTIVE', 'URL'],
         toRow: (row) => ({
-          ID: String(row.id),
-          ACTIVE: row.active === true ? 'yes' : 'no',
-          URL: String(row.url),
+          ID: row.id,
+          ACTIVE: row.active ? 'yes' : 'no',
+          URL: row.url,
         }),
       })
     })
@@ -65,7 +69,10 @@ export function bindWebhooks(program: Command, context: CliContext): void {
     .description('show one webhook')
     .addHelpText('after', example('gatehouse webhooks show wh_…'))
     .action(async (id: string, _flags, command: Command) => {
-      show(await withClient(context, (client) => client.json(pathOf(id), 'id')), asJson(command))
+      const webhook = await withClient(context, (client) =>
+        client.call('GET /v1/webhooks/{id}', 'id', { path: { id } }),
+      )
+      show(webhook, asJson(command))
     })
 
   webhooks
@@ -78,16 +85,12 @@ export function bindWebhooks(program: Command, context: CliContext): void {
     .option('--no-active', 'send nothing')
     .addHelpText('after', example('gatehouse webhooks update wh_… --no-active'))
     .action(async (id: string, flags: WebhookFlags, command: Command) => {
-      const body = {
-        ...(flags.url === undefined ? {} : { url: flags.url }),
-        ...(flags.events === undefined ? {} : { events: flags.events }),
-        ...(flags.active === undefined ? {} : { active: flags.active }),
-        ...(flags.secret === true ? { secret: await readSecret('The new secret') } : {}),
-      }
-      if (Object.keys(body).length === 0)
+      const { url, events, active } = flags
+      const secret = flags.secret === true ? await readSecret('The new secret') : undefined
+      if (isEmptyChange({ url, events, active, secret }))
         throw new CliError('usage', 'There is nothing to change: give at least one option.')
       const webhook = await withClient(context, (client) =>
-        client.json(pathOf(id), 'id', { method: 'PATCH', body }),
+        client.call('PATCH /v1/webhooks/{id}', 'id', { path: { id }, body: { url, events, active, secret } }),
       )
       show(webhook, asJson(command))
     })
@@ -98,9 +101,9 @@ export function bindWebhooks(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse webhooks test wh_…'))
     .action(async (id: string, _flags, command: Command) => {
       const outcome = await withClient(context, (client) =>
-        client.json(`${pathOf(id)}/test`, 'delivered', { method: 'POST', body: {} }),
+        client.call('POST /v1/webhooks/{id}/test', 'delivered', { path: { id } }),
       )
-      if (outcome.delivered !== true && !asJson(command))
+      if (!outcome.delivered && !asJson(command))
         throw new CliError('failed', `It was not delivered: ${outcome.detail}.`)
       if (asJson(command)) printJson(outcome)
       else printLine(`Delivered: ${outcome.detail}.`)
@@ -113,7 +116,7 @@ export function bindWebhooks(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse webhooks delete wh_… --yes'))
     .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
       await confirmDeletion(`the webhook ${id}`, flags.yes === true)
-      await withClient(context, (client) => client.delete(pathOf(id)))
+      await withClient(context, (client) => client.remove('DELETE /v1/webhooks/{id}', { path: { id } }))
       if (asJson(command)) return printJson({ id, deleted: true })
       printLine(`Deleted ${id}.`)
     })
@@ -123,20 +126,16 @@ function parseEvents(text: string): readonly string[] {
   return text.split(',').map((name) => name.trim())
 }
 
-function pathOf(id: string): string {
-  return `/v1/webhooks/${encodeURIComponent(id)}`
-}
-
-function show(webhook: JsonObject, isJson: boolean): void {
+function show(webhook: Webhook, isJson: boolean): void {
   if (isJson) {
     printJson(webhook)
     return
   }
   const fields: readonly (readonly [string, string])[] = [
-    ['id', String(webhook.id)],
-    ['url', String(webhook.url)],
-    ['events', Array.isArray(webhook.events) ? webhook.events.join(', ') : '-'],
-    ['active', webhook.active === true ? 'yes' : 'no'],
+    ['id', webhook.id],
+    ['url', webhook.url],
+    ['events', webhook.events.join(', ')],
+    ['active', webhook.active ? 'yes' : 'no'],
     ['created', formatTime(webhook.createdAt)],
   ]
   for (const [name, value] of fields) printLine(`${name.padEnd(9)}${toPrintable(value)}`)

@@ -149,7 +149,7 @@ export interface Api {
   }
   readonly "GET /openapi.json": {
     readonly question: Record<never, never>
-    readonly answer: { readonly "openapi": string; readonly "info": { readonly [name: string]: unknown }; readonly "paths": { readonly [name: string]: unknown }; readonly [name: string]: unknown }
+    readonly answer: { readonly "openapi": string; readonly "info": { readonly [name: string]: unknown }; readonly "paths": { readonly [name: string]: { readonly [name: string]: unknown } }; readonly "components": { readonly "schemas": { readonly [name: string]: { readonly "properties"?: { readonly [name: string]: unknown } | undefined; readonly [name: string]: unknown } }; readonly [name: string]: unknown }; readonly [name: string]: unknown }
   }
   readonly "GET /readyz": {
     readonly question: Record<never, never>

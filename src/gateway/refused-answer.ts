@@ -1,8 +1,8 @@
 /** Turns an upstream's refusal into ours: which status, whose words, and nothing that it should not have said. */
-import { GatewayError } from '../core/errors.ts'
+import { ERROR_POLICY, GatewayError } from '../core/errors.ts'
 import type { Exchange } from '../upstream/exchange.ts'
 import { type Dialect, isRelayed } from '../wire/dialect.ts'
-import { readUpstreamError, type UpstreamErrorAnswer } from '../wire/upstream-error.ts'
+import { readUpstreamError, toNestedBody, type UpstreamErrorAnswer } from '../wire/upstream-error.ts'
 import { isTranslated, type Target } from './plan-targets.ts'
 import { FOREIGN_REASONING } from './retry.ts'
 
@@ -37,12 +37,15 @@ export async function toRefusal(
   }
   const body = scrub(await readAtMost(exchange, MAX_ERROR_BYTES), secrets)
   const said = readUpstreamError(body)
-  return new GatewayError('upstream_error', describe(answer, target, said), {
+  const message = describe(answer, target, said)
+  const { type, code } = ERROR_POLICY.upstream_error
+  const passed = dialect.envelope === 'nested' ? toNestedBody(body, said, { message, type, code }) : body
+  return new GatewayError('upstream_error', message, {
     status: toCallerStatus(status, dialect),
     ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
     headers: pickHeaders(answer.headers),
     // In another dialect than the caller's its words are passed on, and not its form.
-    ...(said.isNested && !isTranslated(target) ? { upstreamBody: body } : {}),
+    ...(said.isNested && !isTranslated(target) ? { upstreamBody: passed } : {}),
     ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
   })
 }

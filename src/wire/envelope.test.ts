@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ERROR_POLICY, type ErrorKind, GatewayError } from '../core/errors.ts'
 import { encodeError } from './envelope.ts'
-import { readUpstreamError } from './upstream-error.ts'
+import { readUpstreamError, toNestedBody } from './upstream-error.ts'
 
 describe.each(Object.keys(ERROR_POLICY) as ErrorKind[])('%s', (kind) => {
   const error = new GatewayError(kind, 'said so', { param: 'field' })
@@ -41,3 +41,23 @@ test.each([
     ...(message === undefined ? {} : { message }),
   })
 })
+
+test.each([
+  ['{ "error":{"message":"m","type":"t","code":null} }', undefined],
+  [
+    '{"error":{"message":"m","code":"c","more":[1]},"id":7}',
+    { message: 'm', type: 'T', code: 'c', more: [1] },
+  ],
+  ['{"error":{"message":"m","type":"t","param":"p"}}', { message: 'm', type: 't', code: 'C', param: 'p' }],
+  ['{"error":{"type":"t","code":4}}', { message: 'M', type: 't', code: 4 }],
+  ['{"error":{"message":"","type":null,"code":"c"}}', { message: 'M', type: 'T', code: 'c' }],
+  ['[{"error":{"message":"m","type":"t","code":"c"}}]', { message: 'm', type: 't', code: 'c' }],
+])(
+  'an upstream that says %s: told with message, type and code, and in its own bytes if it has them',
+  (text, error) => {
+    const body = Buffer.from(text)
+    const told = toNestedBody(body, readUpstreamError(body), { message: 'M', type: 'T', code: 'C' })
+    if (error === undefined) expect(told).toBe(body)
+    else expect(JSON.parse(Buffer.from(told).toString())).toMatchObject({ error })
+  },
+)

@@ -9,6 +9,8 @@ export interface UpstreamErrorAnswer {
   readonly json: unknown
   /** Whether it has OpenAI's shape, `{error: {…}}`, and so can be passed on where that shape is expected. */
   readonly isNested: boolean
+  /** Whether all of it stands in an array of one (wire.md §3.3): `json` is then what is in there. */
+  readonly isWrapped: boolean
 }
 
 /** Shapes seen: `{error: {message}}`, `{message}`, `{message: {detail: […]}}`, `{detail}`, `{error: "…"}` (wire.md §1.1). */
@@ -17,21 +19,49 @@ export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
   try {
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch {
-    return { message: undefined, json: undefined, isNested: false }
+    return { message: undefined, json: undefined, isNested: false, isWrapped: false }
   }
-  // Some wrap it in an array of one (wire.md §3.3).
-  if (Array.isArray(json) && json.length === 1) [json] = json
-  if (!isObject(json)) return { message: undefined, json, isNested: false }
+  const isWrapped = Array.isArray(json) && json.length === 1
+  if (Array.isArray(json) && isWrapped) [json] = json
+  if (!isObject(json)) return { message: undefined, json, isNested: false, isWrapped }
   const { error, message, detail } = json
   const isNested = isObject(error)
   const said = isNested ? error.message : (message ?? detail ?? error)
   const code = isNested ? error.code : json.code
   return {
-    message: said === undefined || said === null ? undefined : toText(said),
+    message: said === undefined || said === null || said === '' ? undefined : toText(said),
     code: typeof code === 'string' ? code : undefined,
     json,
     isNested,
+    isWrapped,
   }
+}
+
+/** What a member that the upstream left out is in its stead. */
+export interface AbsentMembers {
+  readonly message: string
+  readonly type: string
+  readonly code: string | null
+}
+
+/**
+ * An upstream's nested error as the nested envelope has it, with `message`, `type` and `code` (interface-spec, Errors): the
+ * bytes themselves where nothing is missing, else all that was said and what was not. Some leave out the type, some the code.
+ * @param body what `said` was read from
+ */
+export function toNestedBody(
+  body: Uint8Array,
+  { json, isNested, isWrapped }: UpstreamErrorAnswer,
+  absent: AbsentMembers,
+): Uint8Array {
+  if (!isNested || !isObject(json) || !isObject(json.error)) return body
+  const { error } = json
+  const isReadable = typeof error.message === 'string' && error.message !== ''
+  const isWhole = isReadable && typeof error.type === 'string' && error.code !== undefined
+  if (isWhole && !isWrapped) return body
+  const type = typeof error.type === 'string' ? error.type : absent.type
+  const message = isReadable ? error.message : absent.message
+  return Buffer.from(JSON.stringify({ ...json, error: { code: absent.code, ...error, message, type } }))
 }
 
 /** A message may be an object (Mistral's 422): its JSON is more use than `[object Object]`. */

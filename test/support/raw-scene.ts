@@ -34,11 +34,14 @@ export interface RawSceneOptions {
   /** Gate id → targets. */
   readonly gates: Readonly<Record<string, string | readonly string[]>>
   readonly environment?: Readonly<Record<string, string>>
+  /** Mounts the sandbox beside the upstream. */
+  readonly sandbox?: boolean
 }
 
 export async function openRawScene(options: RawSceneOptions): Promise<RawScene> {
   const upstream = await startRawUpstream()
   const gatehouse = await startGatehouse({
+    sandbox: options.sandbox ?? false,
     environment: {
       OPENAI_BASE_URL: `${upstream.url}/v1`,
       OPENAI_API_KEY: PLANTED_OPENAI_KEY,

@@ -1,6 +1,7 @@
 /** Makes changes on the server one after the other, and stops at the first that it refuses. Asks nobody. */
 import { CliError } from '../cli-error.ts'
-import type { Client, JsonObject } from '../client.ts'
+import type { Client } from '../client.ts'
+import { OPERATIONS, type Saved } from './operations.ts'
 import type { Change } from './plan-changes.ts'
 
 export interface Applied {
@@ -38,19 +39,17 @@ export async function applyChanges(
   return { applied, notes, failure: undefined }
 }
 
-async function apply(client: Client, change: Change, credential: string | undefined): Promise<JsonObject> {
+async function apply(client: Client, change: Change, credential: string | undefined): Promise<Saved> {
   const { action, kind, body, handle = '' } = change
-  const path = `${kind.path}/${encodeURIComponent(handle)}`
+  const operations = OPERATIONS[kind.section]
   switch (action) {
-    case 'create': {
-      const secret = kind.section === 'ownedModels' ? { credential } : {}
-      return await client.json(kind.path, kind.handle, { method: 'POST', body: { ...body, ...secret } })
-    }
+    case 'create':
+      return await operations.create(client, body, credential)
     case 'update':
-      return await client.json(path, kind.handle, { method: 'PATCH', body })
+      return await operations.update(client, handle, body)
     case 'delete':
       // Somebody else may have been quicker, and it is gone either way.
-      await client.delete(path).catch((error: unknown) => {
+      await operations.remove(client, handle).catch((error: unknown) => {
         if (!(error instanceof CliError && error.failure === 'notFound')) throw error
       })
       return {}
@@ -58,11 +57,10 @@ async function apply(client: Client, change: Change, credential: string | undefi
 }
 
 /** A webhook's generated secret is never printed: where a push runs, everybody may read its output. */
-function notesOf({ action, kind, name }: Change, answer: JsonObject): string[] {
+function notesOf({ action, kind, name }: Change, { id, warnings = [] }: Saved): string[] {
   if (action === 'create' && kind.section === 'webhooks')
     return [
-      `The webhook ${name} has a secret that nobody knows. Set one: gatehouse webhooks update ${answer.id} --secret`,
+      `The webhook ${name} has a secret that nobody knows. Set one: gatehouse webhooks update ${id} --secret`,
     ]
-  const warnings = Array.isArray(answer.warnings) ? (answer.warnings as readonly JsonObject[]) : []
   return warnings.map(({ message }) => `${kind.label} ${name}: ${message}`)
 }

@@ -2,16 +2,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import { type ConfigurationSection, configurationEntries } from '../../contract/account-configuration.ts'
+import type { Schemas } from '../../contract/api.generated.ts'
 import type { JsonObject } from '../client.ts'
 
 export interface Kind {
   readonly section: ConfigurationSection
   /** For people: `gate`. */
   readonly label: string
-  /** Where the control plane keeps them. */
-  readonly path: string
   /** The schema of its creation, in the server's own description of its interface. */
-  readonly creationSchema: string
+  readonly creationSchema: keyof Schemas
   /** Members of the creation that are not for a file. */
   readonly withheld: readonly string[]
   readonly schema: z.ZodType
@@ -40,7 +39,6 @@ function kind(
 export const KINDS: readonly Kind[] = [
   kind('ownedModels', {
     label: 'owned model',
-    path: '/v1/owned-models',
     creationSchema: 'CreateOwnedModel',
     withheld: ['credential'],
     handle: 'slug',
@@ -54,7 +52,6 @@ export const KINDS: readonly Kind[] = [
   }),
   kind('gates', {
     label: 'gate',
-    path: '/v1/gates',
     creationSchema: 'CreateGate',
     withheld: [],
     handle: 'id',
@@ -68,7 +65,6 @@ export const KINDS: readonly Kind[] = [
   }),
   kind('budgets', {
     label: 'budget',
-    path: '/v1/budgets',
     creationSchema: 'CreateBudget',
     withheld: ['keyId'],
     handle: 'id',
@@ -79,7 +75,6 @@ export const KINDS: readonly Kind[] = [
   }),
   kind('webhooks', {
     label: 'webhook',
-    path: '/v1/webhooks',
     creationSchema: 'CreateWebhook',
     withheld: ['secret'],
     handle: 'id',

@@ -1,8 +1,10 @@
 /** What of an account is on the server, as the configuration file would say it. Changes nothing. */
 import { z } from 'zod'
+import type { AnswerOf } from '../api-call.ts'
 import { CliError } from '../cli-error.ts'
 import type { Client, JsonObject } from '../client.ts'
 import { KINDS, type Kind, toComplete } from './kinds.ts'
+import { OPERATIONS } from './operations.ts'
 
 export interface ServerEntry {
   readonly entry: JsonObject
@@ -22,12 +24,12 @@ const MOST_ROWS = 100_000
 
 /** @throws CliError when the server is of a version whose resources this command cannot read */
 export async function readServer(client: Client): Promise<ServerState> {
-  const description = await client.json('/openapi.json', 'paths')
-  const kinds = KINDS.filter(({ path }) => Object.hasOwn(description.paths as JsonObject, path))
+  const description = await client.call('GET /openapi.json', 'paths')
+  const kinds = KINDS.filter(({ section }) => Object.hasOwn(description.paths, OPERATIONS[section].path))
   const entries = new Map<Kind, readonly ServerEntry[]>()
   const notes: string[] = []
   for (const kind of kinds) {
-    const { rows } = await client.list(kind.path, MOST_ROWS)
+    const { rows } = await OPERATIONS[kind.section].list(client, MOST_ROWS)
     const kept = rows.filter((row) => kind.isKept(row))
     entries.set(
       kind,
@@ -41,8 +43,8 @@ export async function readServer(client: Client): Promise<ServerState> {
         `The server is newer than this command: ${unknown.join(', ')} of a ${kind.label} is not read and not changed.`,
       )
   }
-  const { data } = await client.json('/v1/providers', 'data')
-  const providerIds = (data as readonly JsonObject[]).map(({ id }) => String(id))
+  const { data } = await client.call('GET /v1/providers', 'data')
+  const providerIds = data.map(({ id }) => id)
   return { entries, providerIds, notes }
 }
 
@@ -51,9 +53,11 @@ function isKnown(kind: Kind, member: string): boolean {
 }
 
 /** The members that a creation may have, as the server itself describes it. */
-function membersOf(description: JsonObject, { creationSchema }: Kind): readonly string[] {
-  const components = description.components as { schemas?: Record<string, JsonObject> } | undefined
-  return Object.keys(components?.schemas?.[creationSchema]?.properties ?? {})
+function membersOf(
+  { components }: AnswerOf<'GET /openapi.json'>,
+  { creationSchema }: Kind,
+): readonly string[] {
+  return Object.keys(components.schemas[creationSchema]?.properties ?? {})
 }
 
 function toEntry(kind: Kind, row: JsonObject): JsonObject {

@@ -1,17 +1,24 @@
 # Every target installs what is missing first. `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-live bench bench-quick profile check fmt install
+.PHONY: help run dashboard binary screenshots test test-live bench bench-quick profile check fmt install
 
 BUN := node_modules/.bin/bun
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
-run: node_modules/.installed ## serve on 127.0.0.1:4000 with the sandbox provider; data in ./data
+run: dashboard ## serve on 127.0.0.1:4000 with the sandbox provider; data in ./data
 	@exec $(BUN) src/main.ts serve --sandbox
 
-test: node_modules/.installed ## every check and every test (a part of it: ONLY=checks, unit or e2e)
+dashboard: node_modules/.installed ## bundle the pages into dist/dashboard, where they are not up to date
+	@$(BUN) scripts/build-dashboard.ts --if-stale
+
+test: dashboard ## every check and every test (a part of it: ONLY=checks, unit, e2e or browser)
+	@$(if $(filter checks unit e2e,$(ONLY)),:,scripts/require-programs.sh chromium)
 	@exec $(BUN) scripts/test.ts $(if $(ONLY),--only $(ONLY))
+
+screenshots: dashboard ## pictures of every page, light and dark; writes docs/screenshots/
+	@scripts/require-programs.sh chromium pngquant && exec $(BUN) test/screenshots/take-screenshots.ts
 
 test-live: node_modules/.installed ## tests against the real providers whose keys are in the environment
 	@exec $(BUN) scripts/test.ts --only live
@@ -24,6 +31,9 @@ bench-quick: node_modules/.installed ## the same in two minutes, compared with t
 
 profile: node_modules/.installed ## where the processor time of a call goes, by function; writes bench/profiles/
 	@scripts/require-programs.sh nginx wrk && exec taskset -c 1 env BUN_CONFIG_MAX_HTTP_REQUESTS=65535 $(BUN) bench/profile.ts
+
+binary: dashboard ## one program with everything inside: dist/gatehouse
+	@exec $(BUN) scripts/build-binary.ts
 
 check: node_modules/.installed ## types, style, layers, unused code, generated text
 	@exec $(BUN) scripts/check.ts

@@ -32,6 +32,10 @@ export const layers = {
     may: ['core', 'contract', 'wire', 'providers', 'store', 'cluster', 'gateway', 'identity', 'webhooks'],
     does: 'control-plane HTTP, one file per resource',
   },
+  dashboard: {
+    may: ['core'],
+    does: 'hands out the files of the dashboard; what is in them is web/ alone knows',
+  },
   doctor: {
     may: ['core', 'config', 'providers', 'store'],
     does: 'what `gatehouse doctor` examines: settings, server, providers, data folder',

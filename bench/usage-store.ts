@@ -124,6 +124,7 @@ async function measureQueries(store: Store, now: number): Promise<void> {
   const controlPlane = createControlPlane({
     // Only what reads usage is asked.
     ...({} as ControlPlaneDependencies),
+    keys: { nameOf: () => undefined } as unknown as ControlPlaneDependencies['keys'],
     calls: store.calls,
     usage: store.usage,
     providers: [],
@@ -168,7 +169,8 @@ async function measureQueries(store: Store, now: number): Promise<void> {
     let text = ''
     for (let repetition = 0; repetition < REPETITIONS; repetition += 1) {
       const begunAt = performance.now()
-      const response = await controlPlane.handle(new Request(`http://bench${path}`), 'req_bench')
+      const request = new Request(`http://bench${path}`, { headers: { authorization: 'Bearer key' } })
+      const response = await controlPlane.handle(request, createCallId())
       text = await response.text()
       if (response.status !== 200) throw new Error(text)
       const tookMs = performance.now() - begunAt
@@ -205,6 +207,9 @@ async function measureQueries(store: Store, now: number): Promise<void> {
     `interval=hour&group_by=gate&from=${day(1)}`,
   ]
   for (const query of analytics) await ask(`/v1/analytics?${query}`)
+  for (const query of ['interval=day', 'interval=day&gate=gate-0', `interval=hour&from=${day(7)}`]) {
+    await ask(`/v1/analytics/latency?${query}`)
+  }
 }
 
 const store = await openStore({ path })

@@ -17,11 +17,13 @@ const program = (name: string, ...rest: string[]) => [join(HOUSE, 'node_modules/
 const checks: readonly Check[] = [
   { name: 'lock file', command: script('check-lock.ts') },
   { name: 'types', command: program('tsc', '--noEmit') },
+  { name: 'types of the dashboard', command: program('tsc', '--noEmit', '--project', 'web') },
   {
     name: 'style',
     command: program('biome', 'check', '--error-on-warnings', '--reporter=concise', '--max-diagnostics=200'),
   },
   { name: 'layers', command: script('check-layers.ts') },
+  { name: 'layers of the dashboard', command: script('check-dashboard-layers.ts') },
   { name: 'provider names', command: script('check-provider-names.ts') },
   { name: 'unused code', command: program('knip', '--no-progress') },
   { name: 'generated text', command: script('docs.ts', '--check') },

@@ -1,6 +1,7 @@
 /** Renews what documents take from the code: `bun scripts/docs.ts`; with --check it only says what is stale. */
 import { join } from 'node:path'
 import { layers, roots } from '../layers.mjs'
+import { ERROR_POLICY } from '../src/core/errors.ts'
 import { conformanceTexts } from './conformance/conformance-texts.ts'
 import { layerTableText, replaceBetweenMarkers } from './layer-table.ts'
 import { METRICS_PAGE, metricsPage } from './metrics-page.ts'
@@ -10,6 +11,8 @@ import { readDocument } from './openapi/read-document.ts'
 const HOUSE = join(import.meta.dir, '..')
 const DOCUMENTS = ['CONTRIBUTING.md', 'docs/architecture.md']
 const API_TYPES = 'src/contract/api.generated.ts'
+/** For the dashboard, which may import the contract alone. */
+const ERROR_TABLE = 'src/contract/error-table.generated.json'
 
 const checkOnly = process.argv.includes('--check')
 const table = layerTableText(layers, roots)
@@ -39,6 +42,12 @@ await renew(
   await read(API_TYPES),
   toApiTypes(await readDocument()),
   'it is not what /openapi.json describes',
+)
+await renew(
+  ERROR_TABLE,
+  await read(ERROR_TABLE),
+  `${JSON.stringify(ERROR_POLICY, null, 2)}\n`,
+  'it is not ERROR_POLICY of src/core/errors.ts',
 )
 console.log(`documents: ${DOCUMENTS.length + conformance.files.size + 1} read, ${faults} faults`)
 if (faults > 0) process.exitCode = 1

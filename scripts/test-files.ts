@@ -1,14 +1,17 @@
 /** Which test file belongs to which part of the test run. Every test file belongs to exactly one. */
 
-export type TestPart = 'unit' | 'e2e' | 'live'
+export type TestPart = 'unit' | 'e2e' | 'browser' | 'live'
 
-/** What starts processes, servers or browsers; it runs by itself, so that nothing competes with it. */
-const SPAWNING = /^test\/(contract|e2e|browser|chaos)\//
+/** What starts processes and servers; it runs by itself, so that nothing competes with it. */
+const SPAWNING = /^test\/(contract|e2e|chaos)\//
+/** What drives a browser: it waits more than it works. */
+const BROWSING = /^test\/browser\//
 /** Against real providers, with real keys: only when asked for. */
 const LIVE = /^test\/live\//
 
 export function partOf(path: string): TestPart {
   if (LIVE.test(path)) return 'live'
+  if (BROWSING.test(path)) return 'browser'
   return SPAWNING.test(path) ? 'e2e' : 'unit'
 }
 

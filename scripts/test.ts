@@ -11,14 +11,24 @@ import { findTestFiles, partOf, type TestPart } from './test-files.ts'
 const HOUSE = join(import.meta.dir, '..')
 const TIME_LIMIT_MS = 25 * 60_000
 
-const HELP = `bun scripts/test.ts [--only checks|unit|e2e|live]
+const HELP = `bun scripts/test.ts [--only checks|unit|e2e|browser|live]
 
   checks  types, style, layers, unused code, generated text
   unit    tests beside the code, and test/contract
-  e2e     tests that start processes: test/e2e, test/browser, test/chaos
+  e2e     tests that start processes: test/contract, test/e2e, test/chaos
+  browser the dashboard in Chromium: test/browser
   live    test/live, against the real providers whose keys are in the environment
 
-Without --only: checks, unit and e2e. One file: bun test path/to/file.test.ts`
+Without --only: checks, unit, e2e and browser. One file: bun test path/to/file.test.ts`
+
+// Tests that start servers measure deadlines and memory: one at a time, each in a fresh global object.
+const ALONE = ['--isolate', '--timeout=60000']
+const HOW: Readonly<Record<TestPart, readonly string[]>> = {
+  unit: ['--parallel=2'],
+  e2e: ALONE,
+  browser: ['--parallel=2', '--timeout=60000'],
+  live: ALONE,
+}
 
 async function runTests(part: TestPart, files: readonly string[]): Promise<Counts> {
   const temporary = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
@@ -27,8 +37,7 @@ async function runTests(part: TestPart, files: readonly string[]): Promise<Count
     const command = [
       ...[process.execPath, 'test', '--only-failures', '--no-orphans'],
       ...['--reporter=junit', `--reporter-outfile=${reportPath}`],
-      // Tests that start servers measure deadlines and memory: one at a time, each in a fresh global object.
-      ...(part === 'unit' ? ['--parallel=2'] : ['--isolate', '--timeout=60000']),
+      ...HOW[part],
       ...files.map((path) => `./${path}`),
     ]
     const result = await runCommand(command, {
@@ -75,7 +84,7 @@ async function main(): Promise<void> {
     console.log(HELP)
     return
   }
-  const asked = (['checks', 'unit', 'e2e', 'live'] as const).filter((part) =>
+  const asked = (['checks', 'unit', 'e2e', 'browser', 'live'] as const).filter((part) =>
     values.only === undefined ? part !== 'live' : part === values.only,
   )
   if (asked.length === 0) {

@@ -136,6 +136,36 @@ test("calls with the account's own provider key are no concern of its quota, als
   expect((await chat()).status).toBe(429)
 })
 
+test('what a budget counted for a call is what its row says it cost, though the price changed right after it', async () => {
+  const environment = { GATEHOUSE_TRUSTED_HOSTS: `127.0.0.1:${upstream.port}` }
+  await start({ default: 'unlimited' }, environment)
+  const model = {
+    slug: 'mine',
+    displayName: 'Mine',
+    dialect: 'openai-chat',
+    baseUrl: `http://127.0.0.1:${upstream.port}/v1`,
+    upstreamModelId: 'm',
+    credential: 'planted-owned',
+    pricingInput: 10_000,
+    pricingOutput: 10_000,
+    pricingCachedInput: 0,
+  }
+  expect((await send('/v1/owned-models', model)).status).toBe(201)
+  expect((await send('/v1/gates', { id: 'own', targets: [{ model: 'owned/mine' }] })).status).toBe(201)
+  const made = await send('/v1/budgets', { gateId: 'own', limitUsd: 1000, period: 'total' })
+  const { id } = (await made.json()) as { id: string }
+  const spent = async () => (await (await send(`/v1/budgets/${id}`)).json()) as { used: { usd: number } }
+
+  expect((await chat({ model: 'own' })).status).toBe(200)
+  const cheaper = { pricingInput: 1, pricingOutput: 1 }
+  expect((await send('/v1/owned-models/mine', cheaper, 'PATCH')).status).toBe(200)
+  expect(await spent()).toMatchObject({ used: { usd: 0.003 } })
+
+  await start({ default: 'unlimited' }, environment)
+  expect(await spent()).toMatchObject({ used: { usd: 0.003 } })
+  expect(await (await send('/v1/logs')).json()).toMatchObject({ data: [{ cost: { usd: 0.003 } }] })
+})
+
 test("a key's tokens per minute are told in headers and refused by them", async () => {
   await start({ default: 'slow', definitions: { slow: { tokensPerMinute: 1000 } } })
   const first = await chat({ max_tokens: 100 })

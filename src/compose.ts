@@ -16,15 +16,16 @@ import { composeWebhooks, type Webhooks } from './compose-webhooks.ts'
 import { loadMasterKeys, openVault } from './config/master-key.ts'
 import type { Settings } from './config/settings.ts'
 import { steadyClock } from './core/clock.ts'
-import type { Cost } from './core/cost.ts'
 import { type GatewayError, invalidRequest } from './core/errors.ts'
 import type { KeyId } from './core/ids.ts'
 import { OWNED_PREFIX, type OwnedModel } from './core/owned-model.ts'
 import { createPlans, type Plans, type PlansSection } from './core/plan.ts'
+import { shippedFile } from './core/shipped-files.ts'
+import { createDashboard } from './dashboard/create-dashboard.ts'
 import { authenticate } from './gateway/authenticate.ts'
 import { createDataPlane } from './gateway/data-plane.ts'
-import { healthKeyPrefix, readHealthKey, TargetOrder } from './gateway/order-targets.ts'
-import type { PipelinePorts } from './gateway/pipeline.ts'
+import { healthKey, healthKeyPrefix, readHealthKey, TargetOrder } from './gateway/order-targets.ts'
+import { createPipeline, type PipelinePorts } from './gateway/pipeline.ts'
 import type { ReachableProvider } from './gateway/plan-targets.ts'
 import type { Prices } from './gateway/ports.ts'
 import { type ProbeResult, probeOwnedModel } from './gateway/probe-owned-model.ts'
@@ -33,8 +34,8 @@ import { testGate } from './gateway/test-gate.ts'
 import { Journal } from './ledger/journal.ts'
 import type { LedgerEvent } from './ledger/ledger-event.ts'
 import { PastUsage, type PastUsageOptions } from './ledger/past-usage.ts'
-import { PriceBook, type PricedCall } from './ledger/price-book.ts'
-import { priceRecords, toPricedCall } from './ledger/price-records.ts'
+import { PriceBook } from './ledger/price-book.ts'
+import { priceRecords } from './ledger/price-records.ts'
 import { Retention } from './ledger/retention.ts'
 import { Shipper } from './ledger/shipper.ts'
 import { shipperLagSeconds } from './ledger/shipper-lag.ts'
@@ -49,6 +50,7 @@ import { startTelemetry, type Telemetry } from './telemetry/start-telemetry.ts'
 import { AddressGuard, AddressRefusedError, type ResolveHost } from './upstream/address-guard.ts'
 import { Deadlines } from './upstream/deadlines.ts'
 import { TrustedHosts } from './upstream/trusted-hosts.ts'
+import { gatehouseChat } from './wire/gatehouse-chat/gatehouse-chat.ts'
 
 export const VERSION = packageJson.version
 
@@ -112,10 +114,10 @@ export async function composeGatehouse({
   const reportPricing = (error: unknown) => log.error({ err: error }, 'calls could not be priced')
   // What cannot be priced must not keep a call from its end.
   const callPrices: Prices = {
-    priceOf: (record) => priceOne(prices, toPricedCall(record)) ?? UNKNOWN_COST,
+    priceOf: (call) => tryPrices(() => prices.costOf(call)),
   }
   // Ahead of the first call that needs it, and not in the way of the first of all.
-  setTimeout(() => priceOne(prices), LOAD_PRICES_AFTER_MS).unref()
+  setTimeout(() => tryPrices(() => prices.load()), LOAD_PRICES_AFTER_MS).unref()
   const shipper = new Shipper(
     journal,
     (records, pauseMs) => store.calls.insertMany(priceRecords(prices, records, reportPricing), pauseMs),
@@ -175,6 +177,7 @@ export async function composeGatehouse({
     reportFailure: (error, callId) => logFailure(log, error, callId),
   }
 
+  const serveCall = createPipeline(ports)
   let controlPlane: Promise<ControlPlane> | undefined
   /** Loaded when first asked for: the data plane answers long before zod and OpenAPI are there. */
   async function loadControlPlane(): Promise<ControlPlane> {
@@ -210,14 +213,19 @@ export async function composeGatehouse({
       checkWebhookAddress: (url) => addresses.check(url),
       whenCounted: () => usage.whenCounted(),
       quotaOf: (accountId) => usage.quotaOf(accountId, steadyClock.now()),
+      retention: { callLogDays: settings.retentionDays, auditLogDays: settings.auditRetentionDays },
       usage: store.usage,
       prices: {
         source: () => prices.source,
-        recompute: (call) => prices.recompute(toPricedCall(call), call.cost),
+        recompute: (call) => prices.recompute(call, call.cost),
+        partsOf: (call) => prices.partsOf(call, call.cost),
       },
       providers: settings.providers.map((provider) => describeProvider(provider, settings, providers)),
+      modelsOf: (providerId) => prices.modelsOf(providerId, steadyClock.now()),
+      seenOf: (accountId, target) => health.seenOf(healthKey({ accountId }, { model: target })),
       authenticate: (headers) => authenticate(ports, headers),
       testGate: (caller, gate) => testGate(ports, caller, gate),
+      serveChat: (request, call) => serveCall(request, gatehouseChat, call),
       onAnswered: telemetry?.noteControlRequest,
       onFailure: (error, requestId) => logFailure(log, error, requestId),
     })
@@ -234,6 +242,7 @@ export async function composeGatehouse({
         controlPlane ??= loadControlPlane()
         return controlPlane
       },
+      dashboard: createDashboard(DASHBOARD_FOLDER),
       clientAddressHeader: settings.users.clientAddressHeader,
       version: VERSION,
       metrics: hasOwnPort ? undefined : telemetry?.metrics,
@@ -324,14 +333,13 @@ async function openState({ settings, log, plans, limitsOf, addresses }: StateOpt
   }
 }
 
-const UNKNOWN_COST: Cost = { microUsd: null, status: 'unknown', source: null }
+/** Where scripts/build-dashboard.ts puts it. */
+const DASHBOARD_FOLDER = shippedFile('dist/dashboard')
 
-/** A table that does not load is told with the next calls that are stored. @returns undefined then, or when only loading */
-function priceOne(prices: PriceBook, call?: PricedCall): Cost | undefined {
+/** A table that does not load is told with the next calls that are stored. @returns undefined then */
+function tryPrices<Result>(ask: () => Result): Result | undefined {
   try {
-    if (call !== undefined) return prices.costOf(call)
-    prices.load()
-    return undefined
+    return ask()
   } catch {
     return undefined
   }
@@ -344,6 +352,7 @@ function openPastUsage(
 ): Promise<PastUsage> {
   return PastUsage.open({
     sums: store.usageSums,
+    beginnings: store.budgetBeginnings,
     segments: past.segments,
     signal: past.signal,
     prices: past.prices,
@@ -411,8 +420,9 @@ function describeProvider(
   reachable: ReadonlyMap<string, ReachableProvider>,
 ) {
   const { id, name, docs, endpoints } = provider
-  const configured = settings.providerKeys.has(id) && reachable.has(id)
-  return { id, name, docs: docs ?? null, dialects: Object.keys(endpoints), configured }
+  const hasAddress = reachable.has(id)
+  const configured = settings.providerKeys.has(id) && hasAddress
+  return { id, name, docs: docs ?? null, dialects: Object.keys(endpoints), configured, hasAddress }
 }
 
 function readiness(journal: ReturnType<Journal['state']>) {

@@ -25,7 +25,10 @@ export function prepareProcess(): void {
   const environment = Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   )
-  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
+  // A program of its own has its code inside and is not told again where it lies.
+  const script = Bun.isStandaloneExecutable ? [] : process.argv.slice(1, 2)
+  const argv = [process.execPath, ...process.execArgv, ...script, ...process.argv.slice(2)]
+  process.execve(process.execPath, argv, {
     MIMALLOC_PURGE_DELAY: MEMORY_KEPT_MS,
     ...environment,
     [CONNECTIONS_VARIABLE]: UPSTREAM_CONNECTIONS,

@@ -114,7 +114,9 @@ function welcome(url: string, shown: { firstKey: Secret | undefined; withSandbox
       `    -d '{"model": "demo", "input": "Hello, gateway"}'`,
     )
   }
-  lines.push('', `The interface: ${url}/docs, machine-readable: ${url}/openapi.json`, '')
+  const start = shown.firstKey === undefined ? '' : `/welcome#key=${shown.firstKey.reveal()}`
+  lines.push('', `The dashboard: ${url}/dashboard${start}`)
+  lines.push(`The interface: ${url}/docs, machine-readable: ${url}/openapi.json`, '')
   return `${lines.join('\n')}\n`
 }
 

@@ -1,18 +1,20 @@
 /** The whole server on one screen: which path goes where, and the listener. It must not know what the paths do. */
 import { GatewayError } from './core/errors.ts'
-import { createCallId } from './core/ids.ts'
+import { type CallId, createCallId } from './core/ids.ts'
 import { type DataPlane, envelopeOf, refuseRoute } from './gateway/data-plane.ts'
 import { refuse } from './gateway/refuse.ts'
 
 export interface Routes {
   readonly dataPlane: DataPlane
   readonly controlPlane: () => Promise<{
-    handle(request: Request, requestId: string, clientAddress: string | undefined): Promise<Response>
+    handle(request: Request, requestId: CallId, clientAddress: string | undefined): Promise<Response>
   }>
   /** Where a proxy that is trusted puts the address of its client. */
   readonly clientAddressHeader: string | undefined
   /** Undefined: there is nothing at /metrics. */
   readonly metrics?: ((request: Request) => Promise<Response>) | undefined
+  /** The pages under /dashboard. */
+  readonly dashboard: (request: Request, path: string) => Promise<Response>
   readonly readiness: () => { readonly isReady: boolean; readonly checks: object }
   readonly version: string
 }
@@ -38,12 +40,17 @@ export function createRouter(routes: Routes): (request: Request, addressOf?: Add
         if (routes.metrics !== undefined) return await routes.metrics(request)
         break
       case '/':
+        if (request.headers.get('accept')?.includes('text/html') === true) return toDashboard()
         return state(200, {
           name: 'Gatehouse',
           version: routes.version,
+          dashboard: DASHBOARD_PATH,
           docs: '/docs',
           openapi: '/openapi.json',
         })
+    }
+    if (path === DASHBOARD_PATH || path.startsWith(`${DASHBOARD_PATH}/`)) {
+      return await routes.dashboard(request, path.slice(DASHBOARD_PATH.length + 1))
     }
     const envelope = envelopeOf(path)
     if (envelope !== 'flat') return refuseRoute('not_found', envelope, NOT_FOUND)
@@ -57,6 +64,14 @@ export function createRouter(routes: Routes): (request: Request, addressOf?: Add
     const told = clientAddressHeader === undefined ? null : request.headers.get(clientAddressHeader)
     return told?.split(',').at(-1)?.trim() || addressOf?.(request)
   }
+}
+
+const DASHBOARD_PATH = '/dashboard'
+
+/** People are led to the pages; programs that ask for the root are told what this is. */
+function toDashboard(): Response {
+  const headers = { location: DASHBOARD_PATH, vary: 'accept', 'cache-control': 'no-store' }
+  return new Response(null, { status: 302, headers })
 }
 
 const NOT_FOUND =

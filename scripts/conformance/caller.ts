@@ -1,7 +1,8 @@
 /** What a caller's dialect must offer to be probed: what it asks in that dialect, and how it reads what comes back. */
+
+import type { FeatureId } from '../../src/contract/conformance-features.ts'
 import type { FinishReason } from '../../src/wire/chat-answer.ts'
 import type { JsonRecord } from '../../src/wire/chat-request.ts'
-import type { FeatureId } from './features.ts'
 
 /** One request that asks for a feature. */
 export interface Probe {

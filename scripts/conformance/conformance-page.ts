@@ -1,6 +1,7 @@
 /** The table as a page for people. Pure. */
+
+import { FEATURE_IDS, FEATURES, type FeatureId } from '../../src/contract/conformance-features.ts'
 import type { ConformanceRow } from './conformance-table.ts'
-import { FEATURE_IDS, FEATURES, type FeatureId } from './features.ts'
 import { ANY_MODEL } from './models.ts'
 import type { Verdict } from './verdict.ts'
 

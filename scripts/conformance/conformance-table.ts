@@ -1,4 +1,6 @@
 /** The whole table: every endpoint that translates, every kind of model of every provider, every feature. */
+
+import { FEATURE_IDS, type FeatureId } from '../../src/contract/conformance-features.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import { CALL_ENDPOINTS } from '../../src/gateway/data-plane.ts'
 import { catalog } from '../../src/providers/catalog.ts'
@@ -10,7 +12,6 @@ import { bedrockUpstream } from './bedrock-upstream.ts'
 import type { CallerKit } from './caller.ts'
 import { chatCaller } from './chat-caller.ts'
 import { mistralUpstream, openaiUpstream } from './chat-upstreams.ts'
-import { FEATURE_IDS, type FeatureId } from './features.ts'
 import { gatehouseCaller } from './gatehouse-caller.ts'
 import { messagesCaller } from './messages-caller.ts'
 import { modelsOf } from './models.ts'

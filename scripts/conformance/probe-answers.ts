@@ -1,10 +1,11 @@
 /** Whether what an upstream answers arrives at the caller, whole and as a stream. Every verdict is what the gateway's own code did. */
+
+import type { FeatureId } from '../../src/contract/conformance-features.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { StreamTap } from '../../src/wire/dialect.ts'
 import { type AnswerScript, THOUGHT, type UpstreamKit, USAGE } from './answer-script.ts'
 import { askTarget, type Pair } from './ask-target.ts'
 import type { CallerKit, SeenAnswer, SeenField } from './caller.ts'
-import type { FeatureId } from './features.ts'
 import { ANSWERED, CALLS } from './materials.ts'
 import { ConformanceFault, type Verdict } from './verdict.ts'
 

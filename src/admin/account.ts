@@ -26,20 +26,20 @@ const showRoute = createRoute({
 
 export function bindAccount(
   app: ControlPlaneApp,
-  { accounts, quotaOf, whenCounted }: ControlPlaneDependencies,
+  { accounts, quotaOf, retention, whenCounted }: ControlPlaneDependencies,
 ): void {
   app.openapi(showRoute, async (c) => {
     const { accountId } = callerOf(c.env)
     await whenCounted()
     const { name } = toAccountNameBody(await accounts.find(accountId), accountId)
-    return c.json(toAccountBody({ id: accountId, name }, quotaOf(accountId)), 200)
+    return c.json({ ...toAccountBody({ id: accountId, name }, quotaOf(accountId)), retention }, 200)
   })
 }
 
 function toAccountBody(
   { id, name }: { readonly id: AccountId; readonly name: string },
   { plan, window }: ReturnType<ControlPlaneDependencies['quotaOf']>,
-): AccountBody {
+): Omit<AccountBody, 'retention'> {
   const { limits } = plan
   const resetsAt = new Date(window.endsAtMs).toISOString()
   return {

@@ -96,3 +96,55 @@ describe('analytics', () => {
     expect(sums.at(-1)).toMatchObject({ group: null, isRest: true, calls: 10 })
   })
 })
+
+describe('latencies', () => {
+  check([
+    ['a group', 'GET /v1/analytics/latency?group_by=gate', undefined, 400, 'group_by: is not a known'],
+    [
+      'a range by the hour',
+      `GET /v1/analytics/latency?interval=hour&${NOVEMBER}`,
+      undefined,
+      400,
+      'interval: must',
+    ],
+    [
+      'a reversed range',
+      'GET /v1/analytics/latency?from=2026-02-01&to=2026-01-01',
+      undefined,
+      400,
+      'to: must be',
+    ],
+    ['the last 30 days', 'GET /v1/analytics/latency', undefined, 200, '"data":[]'],
+  ])
+
+  test('counts calls by how long they took, step by step, of the own account only', async () => {
+    await current().store.calls.insertMany([
+      call('req_1', { startedAt: at('01T10:00:00'), durationMs: 4, firstByteMs: 1 }),
+      call('req_2', { startedAt: at('01T12:00:00'), durationMs: 1_200, firstByteMs: null }),
+      call('req_3', { startedAt: at('02T10:00:00'), durationMs: 1_200, gateId: 'other' as GateId }),
+      call('req_4', { startedAt: at('01T10:00:00'), durationMs: 4, accountId: stranger }),
+    ])
+    const ask = async (query: string) =>
+      await sendForJson({ url: `/v1/analytics/latency?${NOVEMBER}${query}` })
+    const { ranges, data } = (await ask('')) as {
+      ranges: { fromMs: number; toMs: number | null }[]
+      data: { start: string; calls: number; durationMs: number[]; firstByteMs: number[] }[]
+    }
+    const rangeOf = (timeMs: number) =>
+      ranges.findIndex(({ fromMs, toMs }) => fromMs <= timeMs && (toMs === null || timeMs < toMs))
+    expect(ranges[0]).toEqual({ fromMs: 0, toMs: 1 })
+    expect(ranges.at(-1)?.toMs).toBeNull()
+    expect(data.map(({ start, calls }) => [start, calls])).toEqual([
+      ['2026-01-01T00:00:00.000Z', 2],
+      ['2026-01-02T00:00:00.000Z', 1],
+    ])
+    const [first] = data
+    expect(first?.durationMs).toHaveLength(ranges.length)
+    expect(first?.durationMs[rangeOf(4)]).toBe(1)
+    expect(first?.durationMs[rangeOf(1_200)]).toBe(1)
+    expect(first?.firstByteMs[rangeOf(1)]).toBe(1)
+    expect(first?.firstByteMs.reduce((sum, count) => sum + count, 0)).toBe(1)
+    expect(await ask('&gate=other&interval=all')).toMatchObject({ interval: 'all', data: [{ calls: 1 }] })
+    expect(await ask('&key=key_of_nobody')).toMatchObject({ data: [] })
+  })
+})

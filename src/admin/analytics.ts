@@ -1,8 +1,16 @@
-/** `/v1/analytics`: what the account used over time. Reads sums, never single calls. */
-import { createRoute } from '@hono/zod-openapi'
-import { analyticsBody, analyticsQuery, type UsageSumBody } from '../contract/analytics.ts'
+/** `/v1/analytics`: what the account used over time, and how long its calls took. Reads sums, never single calls. */
+import { createRoute, type z } from '@hono/zod-openapi'
+import {
+  analyticsBody,
+  analyticsQuery,
+  latencyBody,
+  latencyQuery,
+  type UsageSumBody,
+} from '../contract/analytics.ts'
 import type { UsageSum } from '../store/usage.ts'
 import { DAY_MS, HOUR_MS } from '../store/usage-hours.ts'
+import { LATENCY_EDGES_MS } from '../store/usage-latencies.ts'
+import type { UsageQuery } from '../store/usage-rows.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -27,30 +35,71 @@ const analyticsRoute = createRoute({
   responses: { 200: jsonContent(analyticsBody, 'The sums.'), ...errorAnswers(400) },
 })
 
+const latencyRoute = createRoute({
+  method: 'get',
+  path: '/v1/analytics/latency',
+  operationId: 'getLatencies',
+  summary: 'How often calls took how long, over time',
+  description:
+    'Counts of calls by their duration and by the time to their first byte, within 2 %: what a heat map is drawn from.',
+  tags: ['Analytics'],
+  request: { query: latencyQuery },
+  responses: { 200: jsonContent(latencyBody, 'The counts.'), ...errorAnswers(400) },
+})
+
+const LATENCY_RANGES = [0, ...LATENCY_EDGES_MS].map((fromMs, index) => ({
+  fromMs,
+  toMs: LATENCY_EDGES_MS[index] ?? null,
+}))
+
 export function bindAnalytics(app: ControlPlaneApp, { usage }: ControlPlaneDependencies): void {
   app.openapi(analyticsRoute, async (c) => {
-    const { from, to, interval, group_by: groupBy, gate, key, target } = c.req.valid('query')
-    const toMs = Math.ceil((to ?? Date.now()) / HOUR_MS) * HOUR_MS
-    const fromMs = Math.floor((from ?? Math.max(0, toMs - DEFAULT_RANGE_MS)) / HOUR_MS) * HOUR_MS
-    checkRange({ fromMs, toMs, isByHour: interval === 'hour' })
-    const sums = await usage.read(callerOf(c.env).accountId, {
-      fromMs,
-      toMs,
-      interval,
-      groupBy: groupBy ?? null,
-      ...(gate === undefined ? {} : { gateId: gate }),
-      ...(key === undefined ? {} : { keyId: key }),
-      ...(target === undefined ? {} : { target }),
-    })
+    const { group_by: groupBy = null, ...range } = c.req.valid('query')
+    const query = { ...toRange(range), groupBy }
+    const sums = await usage.read(callerOf(c.env).accountId, query)
     const body = {
-      from: toTime(fromMs),
-      to: toTime(toMs),
-      interval,
-      groupBy: groupBy ?? null,
+      from: toTime(query.fromMs),
+      to: toTime(query.toMs),
+      interval: query.interval,
+      groupBy,
       data: sums.map(toBody),
     }
     return c.json(body, 200)
   })
+
+  app.openapi(latencyRoute, async (c) => {
+    const query = toRange(c.req.valid('query'))
+    const steps = await usage.readLatencies(callerOf(c.env).accountId, query)
+    const body = {
+      from: toTime(query.fromMs),
+      to: toTime(query.toMs),
+      interval: query.interval,
+      ranges: LATENCY_RANGES,
+      data: steps.map(({ startsAt, calls, duration, firstByte }) => ({
+        start: toTime(startsAt),
+        calls,
+        durationMs: [...duration],
+        firstByteMs: [...firstByte],
+      })),
+    }
+    return c.json(body, 200)
+  })
+}
+
+/** @throws GatewayError invalid_request for what is no range, or too long a one */
+function toRange(asked: z.infer<typeof latencyQuery>): Omit<UsageQuery, 'groupBy'> {
+  const { from, to, interval, gate, key, target } = asked
+  const toMs = Math.ceil((to ?? Date.now()) / HOUR_MS) * HOUR_MS
+  const fromMs = Math.floor((from ?? Math.max(0, toMs - DEFAULT_RANGE_MS)) / HOUR_MS) * HOUR_MS
+  checkRange({ fromMs, toMs, isByHour: interval === 'hour' })
+  return {
+    fromMs,
+    toMs,
+    interval,
+    ...(gate === undefined ? {} : { gateId: gate }),
+    ...(key === undefined ? {} : { keyId: key }),
+    ...(target === undefined ? {} : { target }),
+  }
 }
 
 function checkRange(range: {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
+import type { CallId } from '../core/ids.ts'
 import { stranger, strangerKey, target, testKey, useControlPlane } from './control-plane.fixture.ts'
 
 const { check, current, send, sendForJson } = useControlPlane()
@@ -74,7 +75,7 @@ describe('changes over HTTP', () => {
       action: 'gate.update',
       resourceType: 'gate',
       resourceId: 'one',
-      requestId: 'req_test',
+      requestId: 'req_test' as CallId,
       clientAddress: null,
       before: { displayName: 'one' },
     })
@@ -86,7 +87,7 @@ describe('changes over HTTP', () => {
     const body = JSON.stringify({ name: 'second' })
     const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' }
     const request = new Request('http://gatehouse.test/v1/keys', { method: 'POST', headers, body })
-    await current().controlPlane.handle(request, 'req_test', '192.0.2.7')
+    await current().controlPlane.handle(request, 'req_test' as CallId, '192.0.2.7')
     expect(await list('?limit=1')).toMatchObject([{ action: 'key.create', clientAddress: '192.0.2.7' }])
   })
 

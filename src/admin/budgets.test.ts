@@ -119,6 +119,7 @@ test('the account shows its plan, its limits and what is used', async () => {
       tokens: { limit: null, used: 0, reserved: 0, resetsAt: '2026-02-01T00:00:00.000Z' },
       spend: { limit: null, used: 0, reserved: 0, resetsAt: '2026-02-01T00:00:00.000Z', unpricedCalls: 0 },
     },
+    retention: { callLogDays: 30, auditLogDays: 365 },
   })
   const headers = { authorization: `Bearer ${strangerKey}` }
   expect(await plane.sendForJson({ url: '/v1/account', headers })).toMatchObject({

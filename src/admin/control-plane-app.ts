@@ -6,17 +6,19 @@ import type { KeyRegistry } from '../cluster/key-registry.ts'
 import type { OwnedModelRegistry } from '../cluster/owned-model-registry.ts'
 import type { ProviderKeyRegistry } from '../cluster/provider-key-registry.ts'
 import type { QuotaState } from '../cluster/usage-limits.ts'
+import type { AccountBody } from '../contract/account.ts'
 import { errorBody } from '../contract/errors.ts'
 import type { ProviderBody } from '../contract/providers.ts'
 import type { CallRecord } from '../core/call.ts'
-import type { Cost } from '../core/cost.ts'
+import type { Cost, CostPart } from '../core/cost.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
-import type { AccountId, UserId } from '../core/ids.ts'
+import type { AccountId, CallId, UserId } from '../core/ids.ts'
 import type { OwnedModel } from '../core/owned-model.ts'
 import type { Webhook } from '../core/webhook.ts'
 import type { Caller } from '../gateway/ports.ts'
 import type { ProbeResult } from '../gateway/probe-owned-model.ts'
+import type { SeenTarget } from '../gateway/target-health.ts'
 import type { TargetTest } from '../gateway/test-gate.ts'
 import type { Identity, Visitor } from '../identity/identity.ts'
 import type { AccountTableStore } from '../store/accounts.ts'
@@ -54,19 +56,39 @@ export interface ControlPlaneDependencies {
   /** Resolves when budgets and quotas count what was used before the start; undefined: they do. */
   readonly whenCounted: () => Promise<void> | undefined
   readonly quotaOf: (accountId: AccountId) => QuotaState
+  /** How long the operator keeps what is written down. */
+  readonly retention: AccountBody['retention']
   readonly calls: Pick<CallTableStore, 'findPage' | 'find' | 'correctCosts'>
-  readonly usage: Pick<UsageStore, 'read'>
+  readonly usage: Pick<UsageStore, 'read' | 'readLatencies'>
   readonly prices: Prices
   /** The catalog and the operator's own; a gate's targets may name these providers and no others. */
   readonly providers: readonly ProviderBody[]
+  /** The models of a provider that are known by their price; may be slow the first time. */
+  readonly modelsOf: (providerId: string) => readonly KnownModel[]
+  /** What this node has seen of a target of the account's; undefined: nothing. */
+  readonly seenOf: (accountId: AccountId, target: string) => SeenTarget | undefined
   /** @throws GatewayError `unauthorized` */
   readonly authenticate: (headers: Headers) => Caller
   /** Asks every target of the gate once, as a call of the caller's. */
   readonly testGate: (caller: Caller, gate: Gate) => Promise<readonly TargetTest[]>
+  /** Serves a request in the gateway's own chat format as a call of the caller's; never rejects. */
+  readonly serveChat: (
+    request: Request,
+    call: { readonly caller: Caller; readonly id: CallId },
+  ) => Promise<Response>
   /** Told of every request that was answered. */
   readonly onAnswered?: ((request: AnsweredRequest) => void) | undefined
   /** Told of every `internal_error`, with its cause, before it is answered. */
   readonly onFailure?: (error: GatewayError, requestId: string) => void
+}
+
+export interface KnownModel {
+  readonly id: string
+  readonly name: string | undefined
+  readonly contextTokens: number | undefined
+  /** US dollars per million tokens; undefined: not known. */
+  readonly inputUsdPerMillion: number | undefined
+  readonly outputUsdPerMillion: number | undefined
 }
 
 /** What costs are computed with. */
@@ -75,6 +97,8 @@ export interface Prices {
   source(): string
   /** What a call costs; undefined when it was priced from another version, so that the two cannot be compared. */
   recompute(call: CallRecord): Cost | undefined
+  /** What the call's cost is made of; undefined when that is not known, or no longer. */
+  partsOf(call: CallRecord): readonly CostPart[] | undefined
 }
 
 export interface AnsweredRequest {
@@ -90,9 +114,9 @@ export interface AnsweredRequest {
 
 /** What a handler finds in `c.env`. The caller is absent on public routes only. */
 export interface ControlPlaneBindings {
-  readonly requestId: string
+  readonly requestId: CallId
   readonly caller?: ControlPlaneCaller
-  /** The request as it came, and the address it came from: for signing in alone. */
+  /** The request as it came, and the address it came from: for signing in and for calls alone. */
   readonly request: Request
   readonly clientAddress: string | undefined
 }

@@ -10,11 +10,19 @@ import { UsageLimits } from '../cluster/usage-limits.ts'
 import { hashApiKey } from '../core/api-key.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
-import { type AccountId, DEFAULT_ACCOUNT, type GateId, type KeyId, type UserId } from '../core/ids.ts'
+import {
+  type AccountId,
+  type CallId,
+  DEFAULT_ACCOUNT,
+  type GateId,
+  type KeyId,
+  type UserId,
+} from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
 import type { Caller } from '../gateway/ports.ts'
+import type { SeenTarget } from '../gateway/target-health.ts'
 import { createIdentity } from '../identity/create-identity.ts'
 import { openStore } from '../store/open-store.ts'
 import { AddressGuard } from '../upstream/address-guard.ts'
@@ -37,6 +45,13 @@ const testPrices: Prices = {
     if (usage === null) return { microUsd: null, status: 'unknown', source: null }
     return { microUsd: usage.inputTokens + usage.outputTokens, status: 'exact', source: 'test@1' }
   },
+  partsOf: ({ usage, cost }) =>
+    usage === null || cost?.source !== 'test@1'
+      ? undefined
+      : [
+          { kind: 'input', count: usage.inputTokens, microUsdEach: 1 },
+          { kind: 'output', count: usage.outputTokens, microUsdEach: 1 },
+        ],
 }
 
 const providers = ['mistral', 'openai'].map((id) => ({
@@ -45,6 +60,7 @@ const providers = ['mistral', 'openai'].map((id) => ({
   docs: `https://${id}.test/docs`,
   dialects: ['openai-chat'],
   configured: id === 'openai',
+  hasAddress: true,
 }))
 
 export interface Call {
@@ -69,6 +85,8 @@ export type Row = readonly [name: string, request: string, body: unknown, status
 
 /** Has one gate, `demo`. The clock starts at 2026-01-02T03:04:05.006Z and ticks with each look at it. */
 async function start() {
+  /** What the node has seen of a target: account, a space, its name. */
+  const seen = new Map<string, SeenTarget>()
   const time = { now: Date.parse('2026-01-02T03:04:05.006Z') }
   const clock = { now: () => time.now++ }
   const failures: GatewayError[] = []
@@ -148,15 +166,42 @@ async function start() {
     probeOwnedModel: async () => ({ status: 'reachable', latencyMs: 7, httpStatus: 200 }),
     whenCounted: () => usage.whenCounted(),
     quotaOf: (accountId) => usage.quotaOf(accountId, clock.now()),
+    modelsOf: (providerId) =>
+      providerId === 'openai'
+        ? [
+            {
+              id: 'gpt-5',
+              name: 'GPT-5',
+              contextTokens: 400_000,
+              inputUsdPerMillion: 1.25,
+              outputUsdPerMillion: 10,
+            },
+          ]
+        : [],
+    seenOf: (accountId, name) => seen.get(`${accountId} ${name}`),
+    retention: { callLogDays: 30, auditLogDays: 365 },
     authenticate,
     testGate,
+    serveChat: async () => new Response(null, { status: 204 }),
     onFailure,
     usage: store.usage,
     prices: testPrices,
   })
   const demo = { id: 'demo' as GateId, description: '', targets: [target], timeoutMs: 1000, maxRetries: 1 }
   await gates.create(DEFAULT_ACCOUNT, demo)
-  return { time, failures, store, keys, providerKeys, gates, ownedModels, usage, webhooks, controlPlane }
+  return {
+    time,
+    seen,
+    failures,
+    store,
+    keys,
+    providerKeys,
+    gates,
+    ownedModels,
+    usage,
+    webhooks,
+    controlPlane,
+  }
 }
 
 /** A fresh one for every test of the file. */
@@ -179,7 +224,7 @@ export function useControlPlane() {
       ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
     })
     for (const [name, value] of Object.entries(headers)) if (value === '') request.headers.delete(name)
-    return current.controlPlane.handle(request, 'req_test')
+    return current.controlPlane.handle(request, 'req_test' as CallId)
   }
 
   async function sendForJson(call: Call): Promise<Record<string, unknown>> {

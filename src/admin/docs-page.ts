@@ -2,6 +2,7 @@
  * `GET /docs`: the OpenAPI document to read and to try, rendered by Swagger UI from this gateway's own files. Public; asks
  * nothing of any other host. Knows nothing of what the document says.
  */
+import { shippedFile } from '../core/shipped-files.ts'
 import type { ControlPlaneApp } from './control-plane-app.ts'
 
 const DOCS_PATH = '/docs'
@@ -53,18 +54,18 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 
 const ASSETS: Readonly<Record<string, Asset>> = {
   [DOCS_PATH]: { type: 'text/html; charset=utf-8', read: () => PAGE },
-  [`${DOCS_PATH}/gatehouse.css`]: { type: STYLE, read: () => fileAt(import.meta.resolve('./docs-page.css')) },
+  [`${DOCS_PATH}/gatehouse.css`]: { type: STYLE, read: () => fileAt('src/admin/docs-page.css') },
   [`${DOCS_PATH}/gatehouse.js`]: {
     type: SCRIPT,
-    read: () => fileAt(import.meta.resolve('./docs-page.browser.js')),
+    read: () => fileAt('src/admin/docs-page.browser.js'),
   },
   [`${DOCS_PATH}/swagger-ui.css`]: {
     type: STYLE,
-    read: () => fileAt(import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
+    read: () => fileAt('node_modules/swagger-ui-dist/swagger-ui.css'),
   },
   [`${DOCS_PATH}/swagger-ui-bundle.js`]: {
     type: SCRIPT,
-    read: () => fileAt(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+    read: () => fileAt('node_modules/swagger-ui-dist/swagger-ui-bundle.js'),
   },
 }
 
@@ -85,6 +86,6 @@ export function bindDocs(app: ControlPlaneApp): void {
   }
 }
 
-function fileAt(url: string): Blob {
-  return Bun.file(Bun.fileURLToPath(url))
+function fileAt(path: string): Blob {
+  return Bun.file(shippedFile(path))
 }

@@ -59,7 +59,7 @@ describe('creating a gate', () => {
     ['an id with a line break at its end', create, { ...gate, id: 'a\n' }, 400, 'id: '],
     ['an id of another type', create, { ...gate, id: 7 }, 400, 'id: must be a string'],
     ['no targets', create, { id: 'new' }, 400, 'targets: is required'],
-    ['an empty list of targets', create, { targets: [] }, 400, 'targets: must have at least 1 element'],
+    ['an empty list of targets', create, { targets: [] }, 400, 'targets: must name at least one target'],
     [
       '21 targets',
       create,

@@ -98,7 +98,7 @@ export function bindInvitations(
     )
     const origin = identity.publicOrigin ?? new URL(c.req.url).origin
     // After the hash, so that it is in no log of a server or a proxy.
-    const link = `${origin}/sign-up#invitation=${token.reveal()}`
+    const link = `${origin}/dashboard/sign-up#invitation=${token.reveal()}`
     return c.json({ ...toInvitationBody(invitation), token: token.reveal(), link }, 201)
   })
 

@@ -1,7 +1,7 @@
 /** A call as the log shows it, and what the log is asked for in the store's terms. Runs no query. */
-import type { LogBody, LogFilterQuery } from '../contract/logs.ts'
+import type { LogBody, LogDetailsBody, LogFilterQuery } from '../contract/logs.ts'
 import type { CallRecord } from '../core/call.ts'
-import type { Cost } from '../core/cost.ts'
+import type { Cost, CostPart } from '../core/cost.ts'
 import type { CallFilter } from '../store/call-pages.ts'
 
 export function toLogBody(call: CallRecord): LogBody {
@@ -26,6 +26,15 @@ export function toLogBody(call: CallRecord): LogBody {
   }
 }
 
+export function toLogDetailsBody(call: CallRecord, parts: readonly CostPart[] | undefined): LogDetailsBody {
+  const log = toLogBody(call)
+  return { ...log, cost: { ...log.cost, parts: parts?.map(toPartBody) ?? null } }
+}
+
+function toPartBody({ kind, count, microUsdEach }: CostPart) {
+  return { kind, count, usdPerMillion: microUsdEach, usd: (count * microUsdEach) / 1e6 }
+}
+
 export function toCostBody(cost: Cost | undefined): LogBody['cost'] {
   if (cost === undefined) return { usd: null, status: 'unknown', source: null }
   const { microUsd, status, source } = cost
@@ -33,7 +42,7 @@ export function toCostBody(cost: Cost | undefined): LogBody['cost'] {
 }
 
 export function toFilter(query: LogFilterQuery): CallFilter {
-  const { from, to, gate, key, target, status, outcome, errorKind, stream } = query
+  const { from, to, gate, key, target, status, statusClass, outcome, errorKind, stream } = query
   return {
     ...(from === undefined ? {} : { fromMs: from }),
     ...(to === undefined ? {} : { toMs: to }),
@@ -41,6 +50,7 @@ export function toFilter(query: LogFilterQuery): CallFilter {
     ...(key === undefined ? {} : { keyId: key }),
     ...(target === undefined ? {} : { target }),
     ...(status === undefined ? {} : { status }),
+    ...(statusClass === undefined ? {} : { statusClass: Number(statusClass[0]) }),
     ...(outcome === undefined ? {} : { outcome }),
     ...(errorKind === undefined ? {} : { errorKind }),
     ...(stream === undefined ? {} : { stream }),

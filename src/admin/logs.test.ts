@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { ERROR_KINDS } from '../contract/error-kinds.ts'
 import type { CallRecord } from '../core/call.ts'
+import { ERROR_POLICY } from '../core/errors.ts'
 import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import type { CallFilter } from '../store/call-pages.ts'
 import { loggedCall as call } from './call-log.fixture.ts'
@@ -36,7 +38,8 @@ describe('logs', () => {
         '"startedAt":"2026-01-01T00:00:00.123Z"',
         '"inputTokens":1',
         '"gateId":"demo"',
-        '"cost":{"usd":0.000003,"status":"exact","source":"test@1"}',
+        '"cost":{"usd":0.000003,"status":"exact","source":"test@1","parts":[',
+        '{"kind":"output","count":2,"usdPerMillion":1,"usd":0.000002}',
         '"attemptDetails":null',
       ],
       hides: ['accountId'],
@@ -58,6 +61,13 @@ describe('logs', () => {
     ['a day that is none', 'GET /v1/logs?to=2026-13-41', undefined, 400, 'to: must be a time'],
     ['a reversed range', 'GET /v1/logs?from=2026-02-01&to=2026-01-01', undefined, 400, 'to: must be later'],
     ['a status that is none', 'GET /v1/logs?status=2xx', undefined, 400, 'status: must be an HTTP status'],
+    [
+      'a class of status that is none',
+      'GET /v1/logs?statusClass=6xx',
+      undefined,
+      400,
+      'statusClass: must be',
+    ],
     ['an outcome that is none', 'GET /v1/logs?outcome=bad', undefined, 400, 'outcome: must be'],
     ['a stream that is none', 'GET /v1/logs?stream=yes', undefined, 400, 'stream: must be'],
     ['an error kind that is none', 'GET /v1/logs?errorKind=A-B', undefined, 400, 'errorKind: must be a kind'],
@@ -96,6 +106,16 @@ describe('logs', () => {
     expect(seen).toEqual(expect.arrayContaining(early.map(({ id }) => id as string)))
   })
 
+  test('what a cost is made of is null where its price is no longer there', async () => {
+    const cost = { microUsd: 3, status: 'exact', source: 'older@1' } as const
+    await current().store.calls.insertMany([call('req_5', { cost })])
+    expect(await sendForJson({ url: '/v1/logs/req_5' })).toMatchObject({ cost: { usd: 3e-6, parts: null } })
+  })
+
+  test('every kind of error that a call can fail with is in the contract', () => {
+    expect<string[]>([...ERROR_KINDS].sort()).toEqual(Object.keys(ERROR_POLICY).sort())
+  })
+
   test('the attempts of a call that needed several', async () => {
     const attemptDetails = [
       { target: 'groq/a', status: 429, afterMs: 1, durationMs: 20 },
@@ -123,6 +143,7 @@ const anyFilter: fc.Arbitrary<CallFilter> = fc.record(
     keyId: fc.constantFrom('key_1', 'key_2'),
     target: fc.constantFrom('p/x', 'p/y'),
     status: fc.constantFrom(200, 502),
+    statusClass: fc.constantFrom(2, 4, 5),
     outcome: fc.constantFrom('succeeded', 'failed', 'cancelled'),
     errorKind: fc.constantFrom('upstream_error', 'rate_limited'),
     stream: fc.boolean(),
@@ -155,6 +176,7 @@ test('any filters give the calls that pass all of them, whole and in order, of t
             each.accountId === DEFAULT_ACCOUNT &&
             each.startedAt >= from &&
             each.startedAt < to &&
+            (filter.statusClass === undefined || filter.statusClass === Math.floor(each.status / 100)) &&
             (['gateId', 'keyId', 'target', 'status', 'outcome', 'errorKind', 'stream'] as const).every(
               (name) => filter[name] === undefined || filter[name] === each[name],
             ),
@@ -166,7 +188,8 @@ test('any filters give the calls that pass all of them, whole and in order, of t
         to: new Date(to).toISOString(),
       })
       for (const [name, value] of Object.entries(rest)) {
-        query.set(PARAMETERS[name as keyof typeof PARAMETERS] ?? name, String(value))
+        const text = name === 'statusClass' ? `${value}xx` : String(value)
+        query.set(PARAMETERS[name as keyof typeof PARAMETERS] ?? name, text)
       }
       const ids = expected.map(({ id }) => id as string)
       expect(await listIds(`limit=3&${query}`)).toEqual(ids)

@@ -1,7 +1,7 @@
 /** `/v1/logs`: the calls that the ledger has brought into the store. Holds no prompt and no completion. */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery } from '../contract/lists.ts'
-import { logBody, logList, logQuery } from '../contract/logs.ts'
+import { logDetailsBody, logList, logQuery } from '../contract/logs.ts'
 import { GatewayError } from '../core/errors.ts'
 import {
   type ControlPlaneApp,
@@ -10,7 +10,7 @@ import {
   errorAnswers,
   jsonContent,
 } from './control-plane-app.ts'
-import { toFilter, toLogBody } from './log-body.ts'
+import { toFilter, toLogBody, toLogDetailsBody } from './log-body.ts'
 import { decodeCursor, encodeCursor, toPage } from './paging.ts'
 
 const tags = ['Logs']
@@ -37,10 +37,10 @@ const showRoute = createRoute({
   summary: 'Show a call',
   tags,
   request: { params: z.object({ id: z.string() }), query: noQuery },
-  responses: { 200: jsonContent(logBody, 'The call.'), ...errorAnswers(404) },
+  responses: { 200: jsonContent(logDetailsBody, 'The call.'), ...errorAnswers(404) },
 })
 
-export function bindLogs(app: ControlPlaneApp, { calls }: ControlPlaneDependencies): void {
+export function bindLogs(app: ControlPlaneApp, { calls, prices }: ControlPlaneDependencies): void {
   app.openapi(listRoute, async (c) => {
     const { limit, cursor, ...query } = c.req.valid('query')
     const after = decodeCursor(cursor)
@@ -58,6 +58,6 @@ export function bindLogs(app: ControlPlaneApp, { calls }: ControlPlaneDependenci
     const { id } = c.req.valid('param')
     const call = CALL_ID.test(id) ? await calls.find(callerOf(c.env).accountId, id) : undefined
     if (call === undefined) throw new GatewayError('not_found', 'There is no call with this id.')
-    return c.json(toLogBody(call), 200)
+    return c.json(toLogDetailsBody(call, prices.partsOf(call)), 200)
   })
 }

@@ -1,11 +1,11 @@
-/** `/v1/members`: who belongs to the account. The owner alone removes members and hands the account on. */
+/** `/v1/members`: who belongs to the account. The owner alone removes others and hands the account on. */
 import { createRoute, z } from '@hono/zod-openapi'
 import { noQuery, pageQuery } from '../contract/lists.ts'
 import { type MemberBody, memberBody, memberList, updateMemberBody } from '../contract/users.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { UserId } from '../core/ids.ts'
 import { type Member, toPublicMember } from '../store/members.ts'
-import { assertOwner } from './authenticate-caller.ts'
+import { assertOwner, assertUser } from './authenticate-caller.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -48,9 +48,9 @@ const deleteRoute = createRoute({
   method: 'delete',
   path: '/v1/members/{id}',
   operationId: 'deleteMember',
-  summary: 'Remove a member',
+  summary: 'Remove a member, or leave',
   description:
-    'The owner alone can. The user is gone, with every session and the invitations they left open. API keys belong to the account and stay: revoke those that the user knew.',
+    'The owner alone removes others; whoever is not the owner can remove themselves. The user is gone, with every session and the invitations they left open. API keys belong to the account and stay: revoke those that the user knew.',
   tags,
   security: [{ session: [] }],
   request: { params, query: noQuery },
@@ -86,7 +86,7 @@ export function bindMembers(
   app.openapi(deleteRoute, async (c) => {
     const { accountId, actor } = callerOf(c.env)
     const member = await findMember(accountId, c.req.valid('param').id)
-    assertOwner(actor)
+    if (assertUser(actor).userId !== member.userId) assertOwner(actor)
     if (member.role === 'owner')
       throw new GatewayError('conflict', 'The owner cannot be removed: hand the account on first.')
     if (!(await members.remove(accountId, member.userId))) throw memberNotFound()

@@ -83,6 +83,15 @@ const chat = {
   attempts: [{ target: 'sandbox/echo', status: 200, ms: 411 }],
 }
 
+const chatExample: AnswerExample = {
+  whole: chat,
+  events: [
+    named('chat.started', begun),
+    named('chat.delta', { content: said }),
+    named('chat.completed', chat),
+  ],
+}
+
 export const ANSWER_EXAMPLES: Readonly<Record<string, AnswerExample>> = {
   createResponse: {
     whole: response,
@@ -139,14 +148,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, AnswerExample>> = {
       usage: { prompt_tokens: 2, total_tokens: 2 },
     },
   },
-  createChat: {
-    whole: chat,
-    events: [
-      named('chat.started', begun),
-      named('chat.delta', { content: said }),
-      named('chat.completed', chat),
-    ],
-  },
+  createChat: chatExample,
+  createPlaygroundChat: chatExample,
   createFimCompletion: {
     whole: {
       ...completion,

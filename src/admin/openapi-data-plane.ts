@@ -39,12 +39,19 @@ interface Endpoint {
   /** What a stream holds, and how it ends when it breaks; absent: there are none. */
   readonly events?: string
   readonly envelope: z.ZodType
-  /** Clients may also send the key in `x-api-key`. */
-  readonly takesApiKeyHeader?: true
+  /** What is taken beside `Authorization`: the key in `x-api-key`, or a user's session. */
+  readonly alsoTakes?: 'api-key-header' | 'session'
 }
 
 const BROKEN =
   'A stream that breaks is told so in an event, and its connection is cut without the closing chunk.'
+
+const GATEHOUSE_CHAT = {
+  request: gatehouseChatRequest,
+  answer: gatehouseChatAnswer,
+  events: `Named events: \`chat.started\`, \`chat.delta\` (\`content\`, \`reasoning\` or \`tool_call\`), \`chat.completed\` with the whole answer; \`error\` with the error envelope where it fails. ${BROKEN}`,
+  envelope: errorBody,
+} as const
 
 const endpoints: readonly Endpoint[] = [
   {
@@ -79,7 +86,7 @@ const endpoints: readonly Endpoint[] = [
     answer: messageAnswer,
     events: `Named events: \`message_start\`, \`content_block_start\`, \`content_block_delta\`, \`content_block_stop\` …, \`message_delta\`, \`message_stop\`; \`ping\` at any time; \`error\` where it fails. ${BROKEN}`,
     envelope: messagesErrorBody,
-    takesApiKeyHeader: true,
+    alsoTakes: 'api-key-header',
   },
   {
     path: '/v1/messages/count_tokens',
@@ -90,7 +97,7 @@ const endpoints: readonly Endpoint[] = [
     request: countTokensRequest,
     answer: tokenCount,
     envelope: messagesErrorBody,
-    takesApiKeyHeader: true,
+    alsoTakes: 'api-key-header',
   },
   {
     path: '/v1/embeddings',
@@ -107,10 +114,16 @@ const endpoints: readonly Endpoint[] = [
     summary: "The gateway's own chat format",
     description:
       'Strict: an unknown member is refused. `gateId` and `data.messages` are taken as other spellings.',
-    request: gatehouseChatRequest,
-    answer: gatehouseChatAnswer,
-    events: `Named events: \`chat.started\`, \`chat.delta\` (\`content\`, \`reasoning\` or \`tool_call\`), \`chat.completed\` with the whole answer; \`error\` with the error envelope where it fails. ${BROKEN}`,
-    envelope: errorBody,
+    ...GATEHOUSE_CHAT,
+  },
+  {
+    path: '/v1/playground',
+    operationId: 'createPlaygroundChat',
+    summary: 'A call by a signed-in user',
+    description:
+      '`/v3/chat` for the dashboard, where there is a session and no key: it is a call like any other, counts for the limits, and its row in the log has the id of the user for that of the key. Applications use `/v3/chat`.',
+    ...GATEHOUSE_CHAT,
+    alsoTakes: 'session',
   },
   {
     path: '/alt/v1/fim/completions',
@@ -156,7 +169,11 @@ const MODEL_ERRORS: Readonly<Record<string, string>> = {
 }
 
 const bearer: Record<string, string[]>[] = [{ bearer: [] }]
-const bearerOrHeader = [...bearer, { apiKeyHeader: [] }]
+const SECURITY = {
+  'api-key-header': [...bearer, { apiKeyHeader: [] }],
+  session: [...bearer, { session: [] }],
+}
+const FOREIGN_PAGE = "The session's request did not come from the gateway's own pages."
 const tags = ['Inference']
 
 /** Adds the data plane's endpoints to the document. */
@@ -170,14 +187,17 @@ export function registerDataPlane(registry: Registry): void {
       summary,
       description,
       tags,
-      security: endpoint.takesApiKeyHeader === true ? bearerOrHeader : bearer,
+      security: endpoint.alsoTakes === undefined ? bearer : SECURITY[endpoint.alsoTakes],
       request: { body: { required: true, content: { 'application/json': { schema: endpoint.request } } } },
       responses: {
         200: {
           description: 'The answer; with `stream: true`, its events.',
           content: { 'application/json': { schema: endpoint.answer }, ...toEventContent(endpoint.events) },
         },
-        ...toErrorAnswers(endpoint.envelope, CALL_ERRORS),
+        ...toErrorAnswers(endpoint.envelope, {
+          ...CALL_ERRORS,
+          ...(endpoint.alsoTakes === 'session' ? { 403: FOREIGN_PAGE } : {}),
+        }),
       },
     })
   }

@@ -89,6 +89,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
       },
     },
   },
+  createPlaygroundChat: {
+    bodies: {
+      'A question': { gate_id: 'demo', messages: hello },
+      'A stream': { gate_id: 'demo', messages: hello, stream: true },
+    },
+  },
   createFimCompletion: {
     bodies: {
       'The middle of a function': { model: 'demo', prompt: 'def add(a, b):\n', suffix: '\nprint(add(1, 2))' },

@@ -93,7 +93,7 @@ export const gatehouseChatAnswer = z
       .meta({ description: 'Null where the provider reported none.' }),
     cost: z
       .object({ usd: z.number().nullable(), status: z.enum(['exact', 'estimated', 'unknown']) })
-      .meta({ description: 'Always unknown until the gateway knows prices.' }),
+      .meta({ description: 'As in the log. Unknown where there is no price, or no usage was reported.' }),
     latency_ms: z.int(),
     attempts: z.array(
       z.object({

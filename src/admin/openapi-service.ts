@@ -8,7 +8,13 @@ type Registry = OpenAPIHono['openAPIRegistry']
 const version = z.string().meta({ description: "The build's version.", example: '0.1.0' })
 
 const welcomeBody = z
-  .object({ name: z.literal('Gatehouse'), version, docs: z.string(), openapi: z.string() })
+  .object({
+    name: z.literal('Gatehouse'),
+    version,
+    dashboard: z.string(),
+    docs: z.string(),
+    openapi: z.string(),
+  })
   .meta({ id: 'Welcome' })
 const healthBody = z.object({ status: z.literal('ok'), version }).meta({ id: 'Health' })
 const readinessBody = z
@@ -50,9 +56,13 @@ export function registerService(registry: Registry): void {
     path: '/',
     operationId: 'getWelcome',
     summary: 'Who answers here',
+    description: 'Browsers, which accept `text/html`, are led to the dashboard.',
     tags,
     security,
-    responses: { 200: json(welcomeBody, 'The gateway.') },
+    responses: {
+      200: json(welcomeBody, 'The gateway.'),
+      302: { description: 'To the dashboard: it was asked for HTML.' },
+    },
   })
   registry.registerPath({
     method: 'get',

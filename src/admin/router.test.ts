@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { CallId } from '../core/ids.ts'
 import { openStore } from '../store/open-store.ts'
 import { useControlPlane } from './control-plane.fixture.ts'
 
@@ -26,8 +27,11 @@ describe('every route', () => {
     ['PATCH', '/v1/owned-models/slug_1'],
     ['DELETE', '/v1/owned-models/slug_1'],
     ['GET', '/v1/analytics'],
+    ['GET', '/v1/analytics/latency'],
     ['POST', '/v1/costs/verify'],
     ['GET', '/v1/providers'],
+    ['GET', '/v1/provider-models'],
+    ['GET', '/v1/targets/health'],
     ['GET', '/v1/budgets'],
     ['POST', '/v1/budgets'],
     ['GET', '/v1/budgets/bud_1'],
@@ -131,7 +135,7 @@ describe('every route', () => {
 
   test('without a key the body is not read', async () => {
     const request = new Request('http://gatehouse.test/v1/gates', { method: 'POST', body: '{}' })
-    expect((await current().controlPlane.handle(request, 'req_test')).status).toBe(401)
+    expect((await current().controlPlane.handle(request, 'req_test' as CallId)).status).toBe(401)
     expect(request.bodyUsed).toBe(false)
   })
 

@@ -4,6 +4,7 @@
  */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
+import type { CallId } from '../core/ids.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
 import { withOrigin } from '../store/change-origin.ts'
 import { bindAccount } from './account.ts'
@@ -27,17 +28,20 @@ import { bindMembers } from './members.ts'
 import { noteActor, observeRequest } from './observe-requests.ts'
 import { bindOpenApi, OPENAPI_PATH } from './openapi.ts'
 import { bindOwnedModels } from './owned-models.ts'
+import { bindPlayground, PLAYGROUND_PATH } from './playground.ts'
 import { bindProviderKeys } from './provider-keys.ts'
+import { bindProviderModels } from './provider-models.ts'
 import { bindProviders } from './providers.ts'
 import { readJsonBody } from './read-json-body.ts'
 import { refuseProblems, toErrorResponse } from './refusals.ts'
 import { bindSessions } from './sessions.ts'
 import { bindSignIn } from './sign-in.ts'
+import { bindTargetHealth } from './target-health.ts'
 import { bindWebhooks } from './webhooks.ts'
 
 export interface ControlPlane {
   /** Answers every request, unknown paths too (404); never rejects. */
-  handle(request: Request, requestId: string, clientAddress?: string): Promise<Response>
+  handle(request: Request, requestId: CallId, clientAddress?: string): Promise<Response>
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -60,6 +64,8 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
   })
   bindGates(app, dependencies)
   bindGateTests(app, dependencies)
+  bindTargetHealth(app, dependencies)
+  bindPlayground(app, dependencies)
   bindKeys(app, dependencies)
   bindOwnedModels(app, dependencies)
   bindProviderKeys(app, dependencies)
@@ -69,6 +75,7 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
   bindAnalytics(app, dependencies)
   bindCosts(app, dependencies)
   bindProviders(app, dependencies)
+  bindProviderModels(app, dependencies)
   bindAuditLog(app, dependencies)
   bindAccount(app, dependencies)
   bindBudgets(app, dependencies)
@@ -96,7 +103,7 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     },
   }
 
-  async function dispatch(request: Request, requestId: string, clientAddress?: string): Promise<Response> {
+  async function dispatch(request: Request, requestId: CallId, clientAddress?: string): Promise<Response> {
     const path = app.getPath(request)
     const methods = METHODS.filter((method) => app.router.match(method, path)[0].length > 0)
     if (methods.length === 0) throw new GatewayError('not_found', 'There is nothing at this address.')
@@ -112,7 +119,11 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
       ...(isPublic ? {} : { caller: await authenticateCaller(dependencies, request) }),
     }
     noteActor(request, bindings.caller)
-    const checked = await withCheckedBody(request, BODILESS_PATH.test(path))
+    // A call's body is the data plane's to read, within the data plane's limits.
+    const checked =
+      path === PLAYGROUND_PATH
+        ? new Request(request.url, { method: request.method })
+        : await withCheckedBody(request, BODILESS_PATH.test(path))
     const origin = changeOriginOf(bindings, dependencies.keys)
     return await withOrigin(origin, () => app.fetch(checked, bindings))
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { toApiRequest } from './api-call.ts'
+import { toApiRequest } from '../contract/api-call.ts'
 import { Client } from './client.ts'
 
 describe('an operation as a request', () => {

@@ -1,7 +1,7 @@
 /** `gatehouse audit`: who changed what. */
 import type { Command } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
-import type { FiltersOf } from './api-call.ts'
+import type { FiltersOf } from '../contract/api-call.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTime, type Row } from './output.ts'

@@ -10,7 +10,7 @@ import {
   type RemovalName,
   type RowOf,
   toApiRequest,
-} from './api-call.ts'
+} from '../contract/api-call.ts'
 import { CliError, type CliFailure } from './cli-error.ts'
 import type { CliContext, SendRequest } from './context.ts'
 

@@ -1,7 +1,7 @@
 /** `gatehouse logs`: the calls in the log, and new ones as they come. Shows what was used, never what was said. */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
-import type { FiltersOf } from './api-call.ts'
+import type { FiltersOf } from '../contract/api-call.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
@@ -29,6 +29,14 @@ export function bindLogs(program: Command, context: CliContext): void {
     .option('--key <id>', 'with this key')
     .option('--target <provider/model>', 'answered by this target, or tried there last')
     .option('--status <code>', 'with this HTTP status', (text) => parseWhole(text, { min: 100, max: 599 }))
+    .addOption(
+      new Option('--status-class <class>', 'with a status of this class').choices([
+        '2xx',
+        '3xx',
+        '4xx',
+        '5xx',
+      ]),
+    )
     .addOption(new Option('--outcome <how>', 'that ended so').choices(['succeeded', 'failed', 'cancelled']))
     .option('--error-kind <kind>', 'that failed for this reason, such as upstream_timeout')
     .option('--stream', 'streams only')
@@ -54,8 +62,8 @@ export function bindLogs(program: Command, context: CliContext): void {
 }
 
 function toFilters(flags: LogFlags): Filters {
-  const { from, to, gate, key, target, status, outcome, errorKind, stream } = flags
-  return { from, to, gate, key, target, status, outcome, errorKind, stream }
+  const { from, to, gate, key, target, status, statusClass, outcome, errorKind, stream } = flags
+  return { from, to, gate, key, target, status, statusClass, outcome, errorKind, stream }
 }
 
 interface Followed {

@@ -1,7 +1,7 @@
 /** `gatehouse usage`: what was used and what it cost, summed up by day, gate, target, key, status or credential. */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
-import type { QueryOf } from './api-call.ts'
+import type { QueryOf } from '../contract/api-call.ts'
 import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTable, printJson, printLine, printNote, type Row } from './output.ts'

@@ -65,6 +65,7 @@ test('after a restart a budget counts on from what the ledger holds of its own, 
         sumOf({ credential: 'own' }),
       ]
     },
+    budgetBeginnings: async () => new Map(),
   }
   await loadUsage(second.usage, second.registry, { sums, nowMs: second.clock.nowMs })
   expect(asked).toEqual([Date.parse('2026-11-01'), NOW_MS + 1])
@@ -78,7 +79,10 @@ test('a limit that is lowered below what is used tells so at once', async () => 
   const { registry, usage, alerts, clock } = await start()
   const budget = await registry.create(DEFAULT_ACCOUNT, newBudget)
   clock.nowMs += 1000
-  const sums: LedgerSums = { since: async () => [sumOf({ tokens: 40 })] }
+  const sums: LedgerSums = {
+    since: async () => [sumOf({ tokens: 40 })],
+    budgetBeginnings: async () => new Map(),
+  }
   await loadUsage(usage, registry, { sums, nowMs: clock.nowMs })
   expect(alerts).toEqual([])
   await registry.update(DEFAULT_ACCOUNT, budget.id, { limit: { type: 'tokens', tokens: 40 } })

@@ -33,6 +33,7 @@ function slowLedger() {
       waiting.push(answer)
       return answer.promise
     },
+    budgetBeginnings: async () => new Map(),
   }
   const next = async () => {
     while (waiting.length === 0) await Bun.sleep(1)

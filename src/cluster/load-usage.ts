@@ -5,16 +5,24 @@
  * counted twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Budget } from '../core/budget.ts'
 import type { CallCredential } from '../core/call.ts'
 import type { AccountId, GateId, KeyId } from '../core/ids.ts'
-import { spanOf } from '../core/period.ts'
+import { hourOf, spanOf } from '../core/period.ts'
 import { countsForQuota } from '../gateway/counts-for-quota.ts'
 import type { BudgetRegistry } from './budget-registry.ts'
+import type { Amounts } from './usage-counter.ts'
 import type { PastUsage, UsageLimits } from './usage-limits.ts'
 
-/** The ledger's sums: of all calls that began at `fromMs` or later. */
 export interface LedgerSums {
-  since(fromMs: number): Promise<
+  /**
+   * Of all calls that began at `fromMs` or later.
+   * @param accountId absent: of every account, and then `fromMs` is the beginning of an hour
+   */
+  since(
+    fromMs: number,
+    accountId?: AccountId,
+  ): Promise<
     readonly {
       readonly accountId: AccountId
       readonly keyId: KeyId
@@ -26,6 +34,8 @@ export interface LedgerSums {
       readonly unpricedCalls: number
     }[]
   >
+  /** By budget id: what it used up to the end of the hour of its creation, where those calls are deleted. */
+  budgetBeginnings(): Promise<ReadonlyMap<string, Amounts & { readonly unpricedCalls: number }>>
 }
 
 /**
@@ -38,23 +48,38 @@ export async function loadUsage(
   ledger: { readonly sums: LedgerSums; readonly nowMs: number },
 ): Promise<void> {
   const { sums, nowMs } = ledger
-  const since = async (fromMs: number): Promise<PastUsage[]> =>
-    (await sums.since(fromMs)).map((sum) => ({
-      ...sum,
-      countsForQuota: countsForQuota(sum.target, sum.credential),
-    }))
-  const windows = budgets.all().flatMap(({ id }) => {
-    const window = usage.budgetWindow(id, nowMs)
-    return window === undefined ? [] : [{ id, fromMs: window.startsAtMs }]
-  })
-  const ofMonth = await since(spanOf('month', nowMs).startsAtMs)
+  const ofMonth = (await sums.since(spanOf('month', nowMs).startsAtMs)).map(toPast)
+  const beginnings = await sums.budgetBeginnings()
   const ofBudgets: { readonly id: string; readonly past: readonly PastUsage[] }[] = []
-  for (const { id, fromMs } of windows) ofBudgets.push({ id, past: await since(fromMs) })
+  for (const budget of budgets.all()) {
+    const fromMs = usage.budgetWindow(budget.id, nowMs)?.startsAtMs
+    if (fromMs === undefined) continue
+    const beginning = fromMs === budget.createdAt ? beginnings.get(budget.id) : undefined
+    const past = (
+      await sums.since(beginning === undefined ? fromMs : hourOf(fromMs).endsAtMs, budget.accountId)
+    ).map(toPast)
+    if (beginning !== undefined) past.push(toPastOf(budget, beginning))
+    ofBudgets.push({ id: budget.id, past })
+  }
   usage.addPastQuotaUsage(nowMs, ofMonth)
   for (const { id, past } of ofBudgets) {
     usage.addPastBudgetUsage(id, nowMs, past)
     usage.alertBudget(id, nowMs)
   }
+}
+
+function toPast(sum: Awaited<ReturnType<LedgerSums['since']>>[number]): PastUsage {
+  return { ...sum, countsForQuota: countsForQuota(sum.target, sum.credential) }
+}
+
+/** As usage within the budget, and of nothing else. */
+function toPastOf(
+  { accountId, scope }: Budget,
+  amounts: Amounts & { readonly unpricedCalls: number },
+): PastUsage {
+  const place =
+    scope.type === 'key' ? { keyId: scope.keyId, gateId: '' } : { keyId: '' as KeyId, gateId: scope.gateId }
+  return { ...amounts, ...place, accountId, countsForQuota: false }
 }
 
 const RETRY_MS = 5_000

@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 const limit = z.number().min(0).nullable().meta({ description: 'null: no limit.' })
 const amount = z.number().min(0)
+const days = z.int().min(1)
 
 export const accountBody = z
   .object({
@@ -34,6 +35,14 @@ export const accountBody = z
       .meta({
         description:
           "Of this calendar month, in UTC. Calls with the account's own provider keys and to its own models are not counted.",
+      }),
+    retention: z
+      .object({
+        callLogDays: days.meta({ description: 'Single calls in the log; their sums stay.' }),
+        auditLogDays: days.meta({ description: 'Changes in the audit log.' }),
+      })
+      .meta({
+        description: 'How long the operator keeps what is written down. Prompts and completions never are.',
       }),
   })
   .meta({ id: 'Account' })

@@ -4,13 +4,19 @@ import { nameFields, refuseReversedRange, timeFields } from './usage-query.ts'
 
 const count = z.int().min(0)
 
+const rangeFields = {
+  from: timeFields.from.describe('Rounded down to the hour. 30 days before `to` when absent.'),
+  to: timeFields.to.describe('Rounded up to the hour. Now when absent.'),
+  interval: z.enum(['hour', 'day', 'month', 'all']).default('day').meta({
+    description: 'Length of the steps, in UTC. `hour` takes a range of up to 7 days, `all` gives one step.',
+  }),
+}
+
+export const latencyQuery = z.strictObject({ ...rangeFields, ...nameFields }).superRefine(refuseReversedRange)
+
 export const analyticsQuery = z
   .strictObject({
-    from: timeFields.from.describe('Rounded down to the hour. 30 days before `to` when absent.'),
-    to: timeFields.to.describe('Rounded up to the hour. Now when absent.'),
-    interval: z.enum(['hour', 'day', 'month', 'all']).default('day').meta({
-      description: 'Length of the steps, in UTC. `hour` takes a range of up to 7 days, `all` gives one step.',
-    }),
+    ...rangeFields,
     group_by: z.enum(['gate', 'target', 'key', 'status', 'credential']).optional().meta({
       description:
         'What is told apart in each step; `status` by class (`2xx`), `credential` as `own` and `platform`. Absent: nothing.',
@@ -67,3 +73,30 @@ export const analyticsBody = z
   .meta({ id: 'Analytics' })
 
 export type UsageSumBody = z.infer<typeof usageSum>
+
+const countsByRange = z.array(count).meta({ description: 'One for each of `ranges`.' })
+
+export const latencyBody = z
+  .object({
+    from: z.iso.datetime(),
+    to: z.iso.datetime(),
+    interval: z.string(),
+    ranges: z
+      .array(z.object({ fromMs: count, toMs: count.nullable().meta({ description: 'null: no end.' }) }))
+      .meta({
+        description: 'What times are counted in: from `fromMs`, which is included, to `toMs`, which is not.',
+      }),
+    data: z
+      .array(
+        z
+          .object({
+            start: z.iso.datetime().meta({ description: 'Where the step begins.' }),
+            calls: count,
+            durationMs: countsByRange,
+            firstByteMs: countsByRange,
+          })
+          .meta({ id: 'LatencyStep' }),
+      )
+      .meta({ description: 'In the order of time; steps without calls are left out.' }),
+  })
+  .meta({ id: 'Latencies' })

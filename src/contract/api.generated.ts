@@ -1,7 +1,7 @@
 /** What the gateway is asked and answers over HTTP. Generated from its OpenAPI document by scripts/docs.ts: `make fmt` renews it. */
 
 export interface Schemas {
-  readonly "Account": { readonly "id": string; readonly "name": string; readonly "plan": string; readonly "limits": { readonly "requestsPerMinute": number | null; readonly "tokensPerMinute": number | null; readonly "concurrentCalls": number | null; readonly "monthlyTokens": number | null; readonly "monthlySpendUsd": number | null }; readonly "quota": { readonly "tokens": { readonly "limit": number | null; readonly "used": number; readonly "reserved": number; readonly "resetsAt": string }; readonly "spend": { readonly "limit": number | null; readonly "used": number; readonly "reserved": number; readonly "resetsAt": string; readonly "unpricedCalls": number } } }
+  readonly "Account": { readonly "id": string; readonly "name": string; readonly "plan": string; readonly "limits": { readonly "requestsPerMinute": number | null; readonly "tokensPerMinute": number | null; readonly "concurrentCalls": number | null; readonly "monthlyTokens": number | null; readonly "monthlySpendUsd": number | null }; readonly "quota": { readonly "tokens": { readonly "limit": number | null; readonly "used": number; readonly "reserved": number; readonly "resetsAt": string }; readonly "spend": { readonly "limit": number | null; readonly "used": number; readonly "reserved": number; readonly "resetsAt": string; readonly "unpricedCalls": number } }; readonly "retention": { readonly "callLogDays": number; readonly "auditLogDays": number } }
   readonly "AccountName": { readonly "id": string; readonly "name": string }
   readonly "AltChatRequest": { readonly "gate_id"?: string | null | undefined; readonly "model"?: string | null | undefined; readonly "temperature"?: number | null | undefined; readonly "top_p"?: number | null | undefined; readonly "max_tokens"?: number | null | undefined; readonly "stream"?: boolean | null | undefined; readonly "stop"?: string | readonly (string)[] | null | undefined; readonly "random_seed"?: number | null | undefined; readonly "metadata"?: { readonly [name: string]: unknown } | null | undefined; readonly "prompt_cache_key"?: string | null | undefined; readonly "messages": readonly ({ readonly "role": string; readonly [name: string]: unknown })[]; readonly "presence_penalty"?: number | null | undefined; readonly "frequency_penalty"?: number | null | undefined; readonly "n"?: number | null | undefined; readonly "tools"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tool_choice"?: string | { readonly [name: string]: unknown } | null | undefined; readonly "parallel_tool_calls"?: boolean | null | undefined; readonly "response_format"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly "prediction"?: { readonly [name: string]: unknown } | null | undefined; readonly "reasoning_effort"?: string | null | undefined; readonly "prompt_mode"?: string | null | undefined; readonly "guardrails"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "service_tier"?: string | null | undefined; readonly "safe_prompt"?: boolean | null | undefined; readonly [name: string]: unknown }
   readonly "Analytics": { readonly "from": string; readonly "to": string; readonly "interval": string; readonly "groupBy": string | null; readonly "data": readonly (Schemas["UsageSum"])[] }
@@ -21,6 +21,8 @@ export interface Schemas {
   readonly "ConformanceList": { readonly "data": readonly (Schemas["Conformance"])[]; readonly "nextCursor": string | null }
   readonly "ConformanceVerdict": { readonly "verdict": "relayed" | "lossless" | "lossy" | "refused" | "absent"; readonly "fields"?: readonly (string)[] | undefined; readonly "message"?: string | undefined }
   readonly "Cost": { readonly "usd": number | null; readonly "status": "exact" | "estimated" | "unknown"; readonly "source": string | null }
+  readonly "CostPart": { readonly "kind": "input" | "cachedInput" | "cacheWrite" | "output" | "reasoning" | "request"; readonly "count": number; readonly "usdPerMillion": number; readonly "usd": number }
+  readonly "CostWithParts": { readonly "usd": number | null; readonly "status": "exact" | "estimated" | "unknown"; readonly "source": string | null; readonly "parts": readonly (Schemas["CostPart"])[] | null }
   readonly "CountTokensRequest": { readonly "gate_id"?: string | null | undefined; readonly "model"?: string | null | undefined; readonly "messages": readonly ({ readonly "role": string; readonly [name: string]: unknown })[]; readonly "system"?: string | readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tools"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tool_choice"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly "thinking"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly [name: string]: unknown }
   readonly "CreateApiKey": { readonly "name": string }
   readonly "CreateBudget": { readonly "name"?: string | undefined; readonly "keyId"?: string | undefined; readonly "gateId"?: string | undefined; readonly "limitTokens"?: number | undefined; readonly "limitUsd"?: number | undefined; readonly "period": "day" | "week" | "month" | "total"; readonly "alertAt"?: readonly (number)[] | undefined }
@@ -45,7 +47,10 @@ export interface Schemas {
   readonly "ImportApiKey": { readonly "name": string; readonly "key": string }
   readonly "Invitation": { readonly "id": string; readonly "email": string; readonly "invitedBy": string; readonly "status": "open" | "accepted" | "expired"; readonly "createdAt": string; readonly "expiresAt": string }
   readonly "InvitationList": { readonly "data": readonly (Schemas["Invitation"])[]; readonly "nextCursor": string | null }
-  readonly "Log": { readonly "id": string; readonly "keyId": string; readonly "gateId": string; readonly "dialect": string; readonly "stream": boolean; readonly "target": string | null; readonly "attempts": number; readonly "outcome": "succeeded" | "failed" | "cancelled"; readonly "status": number; readonly "errorKind": string | null; readonly "startedAt": string; readonly "firstByteMs": number | null; readonly "durationMs": number; readonly "usage": { readonly "inputTokens": number; readonly "outputTokens": number; readonly "cachedInputTokens": number; readonly "reasoningTokens": number; readonly "cacheWriteTokens"?: number | undefined } | null; readonly "credential": "own" | "platform" | null; readonly "cost": Schemas["Cost"]; readonly "attemptDetails": readonly (Schemas["Attempt"])[] | null }
+  readonly "Latencies": { readonly "from": string; readonly "to": string; readonly "interval": string; readonly "ranges": readonly ({ readonly "fromMs": number; readonly "toMs": number | null })[]; readonly "data": readonly (Schemas["LatencyStep"])[] }
+  readonly "LatencyStep": { readonly "start": string; readonly "calls": number; readonly "durationMs": readonly (number)[]; readonly "firstByteMs": readonly (number)[] }
+  readonly "Log": { readonly "id": string; readonly "keyId": string; readonly "gateId": string; readonly "dialect": string; readonly "stream": boolean; readonly "target": string | null; readonly "attempts": number; readonly "outcome": "succeeded" | "failed" | "cancelled"; readonly "status": number; readonly "errorKind": "invalid_request" | "unauthorized" | "forbidden" | "gate_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "payload_too_large" | "upgrade_not_supported" | "rate_limited" | "quota_exceeded" | "upstream_error" | "provider_auth_failed" | "upstream_timeout" | "unavailable" | "internal_error" | null; readonly "startedAt": string; readonly "firstByteMs": number | null; readonly "durationMs": number; readonly "usage": { readonly "inputTokens": number; readonly "outputTokens": number; readonly "cachedInputTokens": number; readonly "reasoningTokens": number; readonly "cacheWriteTokens"?: number | undefined } | null; readonly "credential": "own" | "platform" | null; readonly "cost": Schemas["Cost"]; readonly "attemptDetails": readonly (Schemas["Attempt"])[] | null }
+  readonly "LogDetails": { readonly "id": string; readonly "keyId": string; readonly "gateId": string; readonly "dialect": string; readonly "stream": boolean; readonly "target": string | null; readonly "attempts": number; readonly "outcome": "succeeded" | "failed" | "cancelled"; readonly "status": number; readonly "errorKind": "invalid_request" | "unauthorized" | "forbidden" | "gate_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "payload_too_large" | "upgrade_not_supported" | "rate_limited" | "quota_exceeded" | "upstream_error" | "provider_auth_failed" | "upstream_timeout" | "unavailable" | "internal_error" | null; readonly "startedAt": string; readonly "firstByteMs": number | null; readonly "durationMs": number; readonly "usage": { readonly "inputTokens": number; readonly "outputTokens": number; readonly "cachedInputTokens": number; readonly "reasoningTokens": number; readonly "cacheWriteTokens"?: number | undefined } | null; readonly "credential": "own" | "platform" | null; readonly "cost": Schemas["CostWithParts"]; readonly "attemptDetails": readonly (Schemas["Attempt"])[] | null }
   readonly "Member": { readonly "id": string; readonly "email": string; readonly "name": string; readonly "role": "owner" | "member"; readonly "createdAt": string }
   readonly "MemberList": { readonly "data": readonly (Schemas["Member"])[]; readonly "nextCursor": string | null }
   readonly "Message": { readonly "id": string; readonly "type": "message"; readonly "role": "assistant"; readonly "model": string; readonly "content": readonly ({ readonly "type": string; readonly [name: string]: unknown })[]; readonly "stop_reason": string | null; readonly "usage": { readonly "input_tokens": number; readonly "output_tokens": number; readonly [name: string]: unknown }; readonly [name: string]: unknown }
@@ -58,10 +63,12 @@ export interface Schemas {
   readonly "OwnedModel": { readonly "slug": string; readonly "displayName": string; readonly "dialect": "openai-chat" | "openai-responses" | "mistral-fim" | "anthropic-messages"; readonly "baseUrl": string; readonly "upstreamModelId": string; readonly "pricingInput": number; readonly "pricingOutput": number; readonly "pricingCachedInput": number; readonly "credentialSetAt": string; readonly "createdAt": string; readonly "updatedAt": string }
   readonly "OwnedModelList": { readonly "data": readonly (Schemas["OwnedModel"])[]; readonly "nextCursor": string | null }
   readonly "Percentiles": { readonly "p50": number | null; readonly "p95": number | null; readonly "p99": number | null }
-  readonly "Provider": { readonly "id": string; readonly "name": string; readonly "docs": string | null; readonly "dialects": readonly (string)[]; readonly "configured": boolean }
+  readonly "Provider": { readonly "id": string; readonly "name": string; readonly "docs": string | null; readonly "dialects": readonly (string)[]; readonly "configured": boolean; readonly "hasAddress": boolean }
   readonly "ProviderKey": { readonly "provider": string; readonly "maskedKey": string; readonly "active": boolean; readonly "createdAt": string; readonly "updatedAt": string; readonly "lastUsedAt": string | null }
   readonly "ProviderKeyList": { readonly "data": readonly (Schemas["ProviderKey"])[]; readonly "nextCursor": string | null }
   readonly "ProviderList": { readonly "data": readonly (Schemas["Provider"])[]; readonly "nextCursor": string | null }
+  readonly "ProviderModel": { readonly "provider": string; readonly "id": string; readonly "name": string | null; readonly "contextTokens": number | null; readonly "inputUsdPerMillion": number | null; readonly "outputUsdPerMillion": number | null }
+  readonly "ProviderModelList": { readonly "data": readonly (Schemas["ProviderModel"])[]; readonly "nextCursor": string | null }
   readonly "Readiness": { readonly "status": "ready" | "not ready"; readonly "checks": { readonly [name: string]: { readonly "status": string; readonly [name: string]: unknown } } }
   readonly "Response": { readonly "id": string; readonly "object": "response"; readonly "created_at": number; readonly "status": string; readonly "model": string; readonly "output": readonly ({ readonly "type": string; readonly [name: string]: unknown })[]; readonly "usage"?: { readonly "input_tokens": number; readonly "output_tokens": number; readonly "total_tokens": number; readonly [name: string]: unknown } | null | undefined; readonly [name: string]: unknown }
   readonly "ResponsesRequest": { readonly "model": string; readonly "input": string | readonly ({ readonly [name: string]: unknown })[]; readonly "instructions"?: string | null | undefined; readonly "tools"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tool_choice"?: string | { readonly [name: string]: unknown } | null | undefined; readonly "max_output_tokens"?: number | null | undefined; readonly "reasoning"?: { readonly "effort"?: string | null | undefined; readonly [name: string]: unknown } | null | undefined; readonly "include"?: readonly (string)[] | null | undefined; readonly "temperature"?: number | null | undefined; readonly "top_p"?: number | null | undefined; readonly "stream"?: boolean | null | undefined; readonly "store"?: false | undefined; readonly "background"?: false | undefined; readonly "previous_response_id"?: null | undefined; readonly "conversation"?: null | undefined; readonly "prompt"?: null | undefined; readonly [name: string]: unknown }
@@ -70,6 +77,8 @@ export interface Schemas {
   readonly "SignIn": { readonly "email": string; readonly "password": string }
   readonly "SignInOptions": { readonly "signUp": "invitation" | "open" | "closed"; readonly "oidc": boolean; readonly "hasOwner": boolean }
   readonly "SignUp": { readonly "email": string; readonly "name": string; readonly "password": string; readonly "invitation"?: string | undefined }
+  readonly "TargetHealth": { readonly "target": string; readonly "configured": boolean; readonly "state": "unknown" | "healthy" | "failing" | "resting" | "probing"; readonly "restsUntil": string | null; readonly "failuresInARow": number; readonly "averageFirstByteMs": number | null; readonly "lastAnsweredAt": string | null; readonly "lastFailure": { readonly "code": string; readonly "status": number; readonly "at": string } | null }
+  readonly "TargetHealthList": { readonly "data": readonly (Schemas["TargetHealth"])[]; readonly "nextCursor": string | null }
   readonly "TestGate": Record<string, never>
   readonly "TokenCount": { readonly "input_tokens": number; readonly [name: string]: unknown }
   readonly "UpdateAccount": { readonly "name"?: string | undefined }
@@ -87,7 +96,7 @@ export interface Schemas {
   readonly "Webhook": { readonly "id": string; readonly "url": string; readonly "events": readonly ("budget.threshold" | "budget.exhausted" | "provider.degraded")[]; readonly "active": boolean; readonly "createdAt": string; readonly "updatedAt": string }
   readonly "WebhookList": { readonly "data": readonly (Schemas["Webhook"])[]; readonly "nextCursor": string | null }
   readonly "WebhookTest": { readonly "delivered": boolean; readonly "status": number | null; readonly "detail": string }
-  readonly "Welcome": { readonly "name": "Gatehouse"; readonly "version": string; readonly "docs": string; readonly "openapi": string }
+  readonly "Welcome": { readonly "name": "Gatehouse"; readonly "version": string; readonly "dashboard": string; readonly "docs": string; readonly "openapi": string }
 }
 
 export interface Api {
@@ -163,6 +172,10 @@ export interface Api {
     readonly question: { readonly query?: { readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "interval"?: "hour" | "day" | "month" | "all" | undefined; readonly "group_by"?: "gate" | "target" | "key" | "status" | "credential" | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined; readonly "target"?: string | undefined } }
     readonly answer: Schemas["Analytics"]
   }
+  readonly "GET /v1/analytics/latency": {
+    readonly question: { readonly query?: { readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "interval"?: "hour" | "day" | "month" | "all" | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined; readonly "target"?: string | undefined } }
+    readonly answer: Schemas["Latencies"]
+  }
   readonly "GET /v1/audit-log": {
     readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "actor"?: string | undefined; readonly "action"?: "gate.create" | "gate.update" | "gate.delete" | "key.create" | "key.import" | "key.delete" | "provider-key.create" | "provider-key.update" | "provider-key.delete" | "owned-model.create" | "owned-model.update" | "owned-model.delete" | "master-key.rotate" | "account.update" | "member.create" | "member.update" | "member.delete" | "invitation.create" | "invitation.delete" | "budget.create" | "budget.update" | "budget.delete" | "webhook.create" | "webhook.update" | "webhook.delete" | "user.set-password" | undefined; readonly "resourceType"?: "gate" | "key" | "provider-key" | "owned-model" | "master-key" | "account" | "member" | "invitation" | "budget" | "webhook" | "user" | undefined; readonly "resourceId"?: string | undefined; readonly "from"?: string | undefined; readonly "to"?: string | undefined } }
     readonly answer: Schemas["AuditLog"]
@@ -208,16 +221,16 @@ export interface Api {
     readonly answer: Schemas["ApiKeyList"]
   }
   readonly "GET /v1/logs": {
-    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined; readonly "target"?: string | undefined; readonly "status"?: number | undefined; readonly "outcome"?: "succeeded" | "failed" | "cancelled" | undefined; readonly "errorKind"?: string | undefined; readonly "stream"?: boolean | undefined } }
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined; readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined; readonly "target"?: string | undefined; readonly "status"?: number | undefined; readonly "statusClass"?: "2xx" | "3xx" | "4xx" | "5xx" | undefined; readonly "outcome"?: "succeeded" | "failed" | "cancelled" | undefined; readonly "errorKind"?: string | undefined; readonly "stream"?: boolean | undefined } }
     readonly answer: { readonly "data": readonly (Schemas["Log"])[]; readonly "nextCursor": string | null }
   }
   readonly "GET /v1/logs/export": {
-    readonly question: { readonly query: { readonly "format": "csv" | "ndjson"; readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined; readonly "target"?: string | undefined; readonly "status"?: number | undefined; readonly "outcome"?: "succeeded" | "failed" | "cancelled" | undefined; readonly "errorKind"?: string | undefined; readonly "stream"?: boolean | undefined } }
+    readonly question: { readonly query: { readonly "format": "csv" | "ndjson"; readonly "from"?: string | undefined; readonly "to"?: string | undefined; readonly "gate"?: string | undefined; readonly "key"?: string | undefined; readonly "target"?: string | undefined; readonly "status"?: number | undefined; readonly "statusClass"?: "2xx" | "3xx" | "4xx" | "5xx" | undefined; readonly "outcome"?: "succeeded" | "failed" | "cancelled" | undefined; readonly "errorKind"?: string | undefined; readonly "stream"?: boolean | undefined } }
     readonly answer: null
   }
   readonly "GET /v1/logs/{id}": {
     readonly question: { readonly path: { readonly "id": string } }
-    readonly answer: Schemas["Log"]
+    readonly answer: Schemas["LogDetails"]
   }
   readonly "GET /v1/members": {
     readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
@@ -243,6 +256,10 @@ export interface Api {
     readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
     readonly answer: Schemas["ProviderKeyList"]
   }
+  readonly "GET /v1/provider-models": {
+    readonly question: { readonly query?: { readonly "provider"?: string | undefined } }
+    readonly answer: Schemas["ProviderModelList"]
+  }
   readonly "GET /v1/providers": {
     readonly question: Record<never, never>
     readonly answer: Schemas["ProviderList"]
@@ -254,6 +271,10 @@ export interface Api {
   readonly "GET /v1/sessions": {
     readonly question: Record<never, never>
     readonly answer: Schemas["UserSessionList"]
+  }
+  readonly "GET /v1/targets/health": {
+    readonly question: Record<never, never>
+    readonly answer: Schemas["TargetHealthList"]
   }
   readonly "GET /v1/webhooks": {
     readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }
@@ -362,6 +383,10 @@ export interface Api {
   readonly "POST /v1/owned-models": {
     readonly question: { readonly body: Schemas["CreateOwnedModel"] }
     readonly answer: Schemas["SavedOwnedModel"]
+  }
+  readonly "POST /v1/playground": {
+    readonly question: { readonly body: Schemas["GatehouseChatRequest"] }
+    readonly answer: Schemas["GatehouseChatAnswer"]
   }
   readonly "POST /v1/responses": {
     readonly question: { readonly body: Schemas["ResponsesRequest"] }

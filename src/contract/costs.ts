@@ -12,6 +12,15 @@ export const verifyCostsBody = z
   .superRefine(refuseReversedRange)
   .meta({ id: 'VerifyCosts' })
 
+export const COST_PART_KINDS = [
+  'input',
+  'cachedInput',
+  'cacheWrite',
+  'output',
+  'reasoning',
+  'request',
+] as const
+
 const cost = z
   .object({
     usd: z.number().nullable().meta({ description: 'Null: unknown.' }),
@@ -21,6 +30,28 @@ const cost = z
   .meta({ id: 'Cost' })
 
 export const costBody = cost
+
+const costPart = z
+  .object({
+    kind: z.enum(COST_PART_KINDS).meta({
+      description:
+        'What was counted. Cached input, cache writes and reasoning are parts of their own only where they have a price of their own.',
+    }),
+    count: z.int().min(0).meta({ description: 'Tokens; of `request`, requests.' }),
+    usdPerMillion: z.number(),
+    usd: z.number(),
+  })
+  .meta({ id: 'CostPart' })
+
+export const costWithPartsBody = z
+  .object({
+    ...cost.shape,
+    parts: z.array(costPart).nullable().meta({
+      description:
+        'What it is made of, computed with the price it was computed with then. Null: the cost is unknown, or that price is no longer there.',
+    }),
+  })
+  .meta({ id: 'CostWithParts' })
 
 export const verifiedCostsBody = z
   .object({

@@ -43,7 +43,7 @@ const weight = z
   .meta({ description: 'Share of the calls under `weighted`; 0: only when the others fail. 1 when absent.' })
 const targets = z
   .array(z.strictObject({ model, weight: weight.optional() }))
-  .min(1)
+  .min(1, { error: 'must name at least one target' })
   .max(MAX_TARGETS)
   .refine((list) => list.length === 0 || list.some((target) => target.weight !== 0), {
     error: 'must hold at least one target whose weight is not 0',

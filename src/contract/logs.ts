@@ -1,6 +1,7 @@
 /** The log of calls as the control plane shows it: what was used, never what was said. */
 import { z } from 'zod'
-import { costBody } from './costs.ts'
+import { costBody, costWithPartsBody } from './costs.ts'
+import { ERROR_KINDS } from './error-kinds.ts'
 import { listOf, pageQuery } from './lists.ts'
 import { logFilterFields, refuseReversedRange } from './usage-query.ts'
 
@@ -39,7 +40,7 @@ export const logBody = z
     attempts: count.meta({ description: 'How often an upstream was asked.' }),
     outcome: z.enum(['succeeded', 'failed', 'cancelled']),
     status: z.int().meta({ description: 'The HTTP status the caller saw; 499: the caller left first.' }),
-    errorKind: z.string().nullable(),
+    errorKind: z.enum(ERROR_KINDS).nullable().meta({ description: 'Why it failed; null: it did not.' }),
     startedAt: z.iso.datetime(),
     firstByteMs: z.number().nullable(),
     durationMs: z.number(),
@@ -67,11 +68,17 @@ export const logBody = z
   })
   .meta({ id: 'Log', description: 'One call through a gate.' })
 
+export const logDetailsBody = z
+  .object({ ...logBody.shape, cost: costWithPartsBody })
+  .meta({ id: 'LogDetails', description: 'One call through a gate, and what its cost is made of.' })
+
 export const logList = listOf(logBody, 'LogList').meta({
   description:
     'A page may hold fewer calls than asked for, even none, while `nextCursor` is there: few pass the filter then.',
 })
 
 export type LogBody = z.infer<typeof logBody>
+
+export type LogDetailsBody = z.infer<typeof logDetailsBody>
 
 export type LogFilterQuery = Omit<z.infer<typeof exportQuery>, 'format'>

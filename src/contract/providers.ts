@@ -11,6 +11,10 @@ export const providerBody = z
     }),
     dialects: z.array(z.string()).meta({ description: 'The wire formats it speaks.' }),
     configured: z.boolean().meta({ description: 'Whether this gateway has a credential for it.' }),
+    hasAddress: z.boolean().meta({
+      description:
+        'Whether this gateway knows where it is. Of some, the operator has to say; until then no key reaches them.',
+    }),
   })
   .meta({ id: 'Provider' })
 

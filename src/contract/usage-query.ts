@@ -44,6 +44,10 @@ export const logFilterFields = {
     .transform(Number)
     .optional()
     .meta({ type: 'integer', minimum: 100, maximum: 599 }),
+  statusClass: z
+    .enum(['2xx', '3xx', '4xx', '5xx'])
+    .optional()
+    .meta({ description: 'Any HTTP status of this class; 499 of callers who left is one of `4xx`.' }),
   outcome: z.enum(['succeeded', 'failed', 'cancelled']).optional(),
   errorKind: z
     .string({ error: 'must be given once' })

@@ -47,7 +47,7 @@ export interface CallRecord {
   /** Whose credential `target` was asked with; null when none was asked, and in records of older versions. */
   readonly credential: CallCredential | null
   /** Each attempt in order; absent where the first one succeeded, for there is nothing more to say then. */
-  readonly attemptDetails?: readonly CallAttempt[]
-  /** Set when the call reaches the store, where it was priced. */
-  readonly cost?: Cost
+  readonly attemptDetails?: readonly CallAttempt[] | undefined
+  /** Told once, when the call ends: quotas count it and the ledger keeps it. Absent: it could not be priced yet. */
+  readonly cost?: Cost | undefined
 }

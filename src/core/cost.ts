@@ -13,3 +13,14 @@ export interface Cost {
   /** Where the price is from, so that it can be computed again: a price table's name and version, or `owned-model`. */
   readonly source: string | null
 }
+
+/** What is counted; tokens of a kind, or the request itself. */
+export type CostPartKind = 'input' | 'cachedInput' | 'cacheWrite' | 'output' | 'reasoning' | 'request'
+
+/** One count at one price. A call's parts add up to its cost, before that is rounded. */
+export interface CostPart {
+  readonly kind: CostPartKind
+  readonly count: number
+  /** Micro-dollars for one, which is US dollars for a million. */
+  readonly microUsdEach: number
+}

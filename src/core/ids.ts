@@ -20,7 +20,8 @@ export const GATE_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 /** Time-ordered, so that rows written together lie together: an index on it stays cheap as it grows. */
 export function createCallId(): CallId {
-  return `req_${Bun.randomUUIDv7('hex').replaceAll('-', '')}` as CallId
+  // From its bytes: half as long as taking the dashes out, and this is done for every call.
+  return `req_${Bun.randomUUIDv7('buffer').toString('hex')}` as CallId
 }
 
 export function createKeyId(): KeyId {

@@ -10,7 +10,8 @@ export interface Span {
   readonly endsAtMs: number
 }
 
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 /** 1970-01-05, a Monday: weeks are those of ISO 8601. */
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
@@ -31,6 +32,11 @@ export function spanOf(period: Period, atMs: number): Span {
     case 'total':
       return { startsAtMs: 0, endsAtMs: Number.POSITIVE_INFINITY }
   }
+}
+
+/** The hour that holds a moment: what usage is summed up by. */
+export function hourOf(atMs: number): Span {
+  return spanFrom(Math.floor(atMs / HOUR_MS) * HOUR_MS, HOUR_MS)
 }
 
 function spanFrom(startsAtMs: number, lengthMs: number): Span {

@@ -2,12 +2,13 @@
 import type { CallProgress } from './settle.ts'
 
 export function toAnswerHeaders(progress: CallProgress): Record<string, string> {
-  return {
-    'x-gatehouse-target': encodeText(progress.target ?? ''),
-    'x-gatehouse-attempts': String(progress.attempts.length),
-    ...(progress.ignored.length === 0 ? {} : { 'x-gatehouse-ignored': encodeNames(progress.ignored) }),
-    ...toSkippedHeader(progress),
+  const { target, attempts, ignored, skipped } = progress
+  const headers: Record<string, string> = {
+    'x-gatehouse-target': encodeText(target ?? ''),
+    'x-gatehouse-attempts': String(attempts.length),
   }
+  if (ignored.length > 0) headers['x-gatehouse-ignored'] = encodeNames(ignored)
+  return skipped.length > 0 ? Object.assign(headers, toSkippedHeader(progress)) : headers
 }
 
 export function toSkippedHeader({ skipped }: Pick<CallProgress, 'skipped'>): Record<string, string> {
@@ -22,6 +23,10 @@ function encodeNames(names: readonly string[]): string {
 
 const MAX_NAMES = 32
 
+/** What is not in here would break a header or a list of names. */
+const PLAIN = /^[\x21-\x2b\x2d-\x7e]*$/
+
 function encodeText(text: string): string {
+  if (PLAIN.test(text)) return text
   return text.toWellFormed().replace(/[^\x21-\x2b\x2d-\x7e]/gu, encodeURIComponent)
 }

@@ -2,6 +2,7 @@
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CallId } from '../core/ids.ts'
+import type { Usage } from '../core/usage.ts'
 import { type AddressGuard, AddressRefusedError, type Destination } from '../upstream/address-guard.ts'
 import type { Deadlines } from '../upstream/deadlines.ts'
 import { Exchange, type ExchangeTimeouts } from '../upstream/exchange.ts'
@@ -13,7 +14,7 @@ import { type AttemptRecord, type AttemptTrace, beginAttempt, toOutcome } from '
 import { type BegunAnswer, beginAnswer, type OutgoingRequest } from './begin-answer.ts'
 import { toFailure } from './failures.ts'
 import { isTranslated, type Plan, type Target } from './plan-targets.ts'
-import type { Credentials } from './ports.ts'
+import type { Credentials, Prices } from './ports.ts'
 import { askedDelayMs, isTargetsFault } from './retry.ts'
 import type { CallProgress } from './settle.ts'
 import { signRequest } from './sign-request.ts'
@@ -26,6 +27,8 @@ export interface AskPorts {
   readonly deadlines: Deadlines
   readonly timeouts: ExchangeTimeouts
   readonly credentials: Credentials
+  /** Absent: no call's cost is known. */
+  readonly prices?: Prices | undefined
   readonly health: TargetHealth
   readonly addresses: Pick<AddressGuard, 'locate' | 'avoid'>
 }
@@ -81,7 +84,7 @@ export async function askTarget(
     }
     if (target.isGuarded && isUnreachable(thrown)) ports.addresses.avoid(target.url)
     const failure = toFailure(thrown, target.name)
-    if (isTargetsFault(failure)) health.noteFailed(target.healthKey, askedDelayMs(failure))
+    if (isTargetsFault(failure)) health.noteFailed(target.healthKey, askedDelayMs(failure), failure)
     else health.noteAbandoned(target.healthKey)
     throw failure
   }
@@ -106,9 +109,10 @@ async function exchangeOnce(
 ): Promise<BegunAnswer> {
   const { request, accepted, dialect, plan, startedAt } = input
   const outgoing = toOutgoing(ports, input, target)
-  const limitMs = plan.gate.timeoutMs ?? ports.timeouts.totalMs
-  const timeLeft = () => limitMs - (performance.now() - startedAt)
-  if (timeLeft() <= 0) throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
+  const { connectMs, firstByteMs, idleMs, totalMs } = ports.timeouts
+  const endsAt = startedAt + (plan.gate.timeoutMs ?? totalMs)
+  if (timeUntil(endsAt) <= 0)
+    throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
   const headers = toUpstreamHeaders(request.headers, target, attempt)
   // What is signed or looked up has to wait, and relayed bytes are only lent until then.
   const isLent = outgoing.type === 'relayed' && (target.signing !== undefined || target.isGuarded)
@@ -116,9 +120,9 @@ async function exchangeOnce(
   const secrets =
     target.signing === undefined
       ? [target.credential.reveal()]
-      : await signRequest(target, { headers, body, signal, withinMs: timeLeft() })
+      : await signRequest(target, { headers, body, signal, withinMs: timeUntil(endsAt) })
   const destination = target.isGuarded
-    ? await locate(ports, target, { signal, withinMs: timeLeft() })
+    ? await locate(ports, target, { signal, withinMs: timeUntil(endsAt) })
     : undefined
   if (destination?.host !== undefined) headers.host = destination.host
   const exchange = new Exchange(ports.deadlines, {
@@ -126,7 +130,7 @@ async function exchangeOnce(
     serverName: destination?.serverName,
     headers,
     body,
-    timeouts: { ...ports.timeouts, totalMs: Math.max(1, timeLeft()) },
+    timeouts: { connectMs, firstByteMs, idleMs, totalMs: Math.max(1, timeUntil(endsAt)) },
     signal,
   })
   try {
@@ -135,6 +139,11 @@ async function exchangeOnce(
     exchange.close()
     throw thrown
   }
+}
+
+/** @param endsAt on `performance.now()`'s clock */
+function timeUntil(endsAt: number): number {
+  return endsAt - performance.now()
 }
 
 /** @throws GatewayError when the address is not allowed: nothing is connected to then; UpstreamFailure */
@@ -173,7 +182,7 @@ function toOutgoing(ports: AskPorts, input: AttemptInput, target: Target): Outgo
 }
 
 function toTranslated(
-  { clock }: AskPorts,
+  { clock, prices }: AskPorts,
   input: AttemptInput,
   target: Target,
 ): TranslatedRequest | undefined {
@@ -183,11 +192,14 @@ function toTranslated(
   const { codec: client, embeddings } = target
   if (embeddings !== undefined) return translateEmbeddings({ accepted, target, codec: embeddings, isStrict })
   if (client === undefined || caller === undefined) return undefined
+  const { accountId, id: gateId } = plan.gate
+  const call = { accountId, target: target.name, startedAt: startedAtMs, outcome: 'succeeded' } as const
   const facts = {
     callId: input.callId,
-    gateId: plan.gate.id,
+    gateId,
     startedAtMs,
     outcome: () => toOutcome(clock, { startedAtMs, attempts: progress.attempts }),
+    ...(prices === undefined ? {} : { priceOf: (usage: Usage) => prices.priceOf({ ...call, usage }) }),
   }
   return translate({ caller, target, client, facts, isStrict })
 }

@@ -48,16 +48,14 @@ export function toOutcome(
 export function toAttemptDetails(
   attempts: readonly AttemptRecord[],
   call: { readonly outcome: CallOutcome; readonly durationMs: number },
-): { attemptDetails?: readonly CallAttempt[] } {
-  if (attempts.length === 0 || (attempts.length === 1 && call.outcome === 'succeeded')) return {}
+): readonly CallAttempt[] | undefined {
+  if (attempts.length === 0 || (attempts.length === 1 && call.outcome === 'succeeded')) return undefined
   const now = performance.now()
   const startedAt = now - call.durationMs
-  return {
-    attemptDetails: attempts.map(({ target, status, askedAt, failedAt }) => ({
-      target,
-      status,
-      afterMs: Math.max(0, Math.round(askedAt - startedAt)),
-      durationMs: Math.round((failedAt ?? now) - askedAt),
-    })),
-  }
+  return attempts.map(({ target, status, askedAt, failedAt }) => ({
+    target,
+    status,
+    afterMs: Math.max(0, Math.round(askedAt - startedAt)),
+    durationMs: Math.round((failedAt ?? now) - askedAt),
+  }))
 }

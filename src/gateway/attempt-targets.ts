@@ -17,7 +17,18 @@ export async function attemptTargets(
 ): Promise<Attempted> {
   const { serverCodec } = call.dialect
   const caller = serverCodec === undefined ? undefined : new CallerRequest(serverCodec, call.accepted)
-  const input = { ...call, caller, startedAt: performance.now() }
+  // Member by member, as everywhere on this path: to spread an object costs ten times as much.
+  const input: AttemptInput = {
+    request: call.request,
+    accepted: call.accepted,
+    dialect: call.dialect,
+    plan: call.plan,
+    progress: call.progress,
+    callId: call.callId,
+    startedAtMs: call.startedAtMs,
+    caller,
+    startedAt: performance.now(),
+  }
   const { gate, targets } = call.plan
   const untried = [...targets]
   let failure: GatewayError | undefined

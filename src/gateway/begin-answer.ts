@@ -12,17 +12,23 @@ import type { TranslatedRequest } from './translate.ts'
 /** Whole answers up to this size are read, checked and counted before they go out; larger ones flow through uncounted. */
 const MAX_WHOLE_ANSWER_BYTES = 4 * 1024 * 1024
 
+interface AnswerHead {
+  readonly status: number
+  readonly headers: Headers
+}
+
 /** The beginning of an answer that will be relayed. */
-export type BegunAnswer = { readonly status: number; readonly headers: Headers } & (
-  | { readonly type: 'whole'; readonly body: Uint8Array; readonly usage: Usage | null }
-  | { readonly type: 'large'; readonly exchange: Exchange; readonly first: Uint8Array }
-  | {
-      readonly type: 'events'
-      readonly exchange: Exchange
-      readonly first: TapOutput
-      readonly tap: StreamTap
-    }
-)
+export type BegunAnswer = AnswerHead &
+  (
+    | { readonly type: 'whole'; readonly body: Uint8Array; readonly usage: Usage | null }
+    | { readonly type: 'large'; readonly exchange: Exchange; readonly first: Uint8Array }
+    | {
+        readonly type: 'events'
+        readonly exchange: Exchange
+        readonly first: TapOutput
+        readonly tap: StreamTap
+      }
+  )
 
 export interface AnswerExpectation {
   readonly target: Target
@@ -49,19 +55,22 @@ export async function beginAnswer(exchange: Exchange, expected: AnswerExpectatio
     throw await toRefusal(exchange, head, expected)
   }
   const contentType = head.headers.get('content-type')?.toLowerCase() ?? ''
-  const { status, headers } = head
   if (expected.request.stream) {
     if (!contentType.startsWith(expected.target.codec?.streamContentType ?? 'text/event-stream'))
       throw wrongType(expected.target, contentType, 'an event stream')
-    return { status, headers, ...(await beginEvents(exchange, expected)) }
+    return await beginEvents(exchange, expected, head)
   }
   if (contentType !== '' && !/^application\/(?:[\w.-]+\+)?json\b/.test(contentType)) {
     throw wrongType(expected.target, contentType, 'JSON')
   }
-  return { status, headers, ...(await beginWhole(exchange, expected, headers)) }
+  return await beginWhole(exchange, expected, head)
 }
 
-async function beginEvents(exchange: Exchange, expected: AnswerExpectation) {
+async function beginEvents(
+  exchange: Exchange,
+  expected: AnswerExpectation,
+  { status, headers }: AnswerHead,
+): Promise<BegunAnswer> {
   const tap = expected.outgoing.createTap()
   for (;;) {
     const chunk = await exchange.read()
@@ -72,11 +81,15 @@ async function beginEvents(exchange: Exchange, expected: AnswerExpectation) {
       throw unusableAnswer(expected.target.name, `reported a failure: ${tap.reportedError}`)
     }
     if (first.now.byteLength + first.held.byteLength > 0)
-      return { type: 'events' as const, exchange, first, tap }
+      return { type: 'events', status, headers, exchange, first, tap }
   }
 }
 
-async function beginWhole(exchange: Exchange, { target, outgoing }: AnswerExpectation, headers: Headers) {
+async function beginWhole(
+  exchange: Exchange,
+  { target, outgoing }: AnswerExpectation,
+  { status, headers }: AnswerHead,
+): Promise<BegunAnswer> {
   const declared = Number(headers.get('content-length') ?? Number.NaN)
   const body =
     declared <= MAX_WHOLE_ANSWER_BYTES
@@ -86,10 +99,11 @@ async function beginWhole(exchange: Exchange, { target, outgoing }: AnswerExpect
     if (body.byteLength > MAX_WHOLE_ANSWER_BYTES)
       throw unusableAnswer(target.name, 'sent an answer too large to translate')
     const { json, usage } = outgoing.convert(parseAnswer(body, target))
-    return { type: 'whole' as const, body: Buffer.from(JSON.stringify(json)), usage }
+    return { type: 'whole', status, headers, body: Buffer.from(JSON.stringify(json)), usage }
   }
-  if (body.byteLength > MAX_WHOLE_ANSWER_BYTES) return { type: 'large' as const, exchange, first: body }
-  return { type: 'whole' as const, body, usage: outgoing.readUsage(parseAnswer(body, target)) }
+  if (body.byteLength > MAX_WHOLE_ANSWER_BYTES)
+    return { type: 'large', status, headers, exchange, first: body }
+  return { type: 'whole', status, headers, body, usage: outgoing.readUsage(parseAnswer(body, target)) }
 }
 
 /** Reads to the end, or until there is more than `limit`: then what was read so far. */

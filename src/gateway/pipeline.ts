@@ -12,7 +12,7 @@ import { attemptTargets } from './attempt-targets.ts'
 import { authenticate } from './authenticate.ts'
 import type { CallObserver } from './call-observer.ts'
 import { type PlanPorts, planTargets } from './plan-targets.ts'
-import type { Caller, KeyStore, Ledger, Limits, Prices } from './ports.ts'
+import type { Caller, KeyStore, Ledger, Limits } from './ports.ts'
 import type { BodyLimits } from './read-body.ts'
 import { refuse, settleRefused } from './refuse.ts'
 import { type RelayPorts, relayAnswer } from './relay-answer.ts'
@@ -24,8 +24,6 @@ export interface PipelinePorts extends PlanPorts, AskPorts, RelayPorts {
   readonly keys: KeyStore
   readonly limits: Limits
   readonly ledger: Ledger
-  /** Absent: no call's cost is known. */
-  readonly prices?: Prices | undefined
   readonly bodyLimits: BodyLimits
   /** Absent: nobody watches, and a call pays for nothing but the question. */
   readonly observer?: CallObserver | undefined
@@ -33,12 +31,19 @@ export interface PipelinePorts extends PlanPorts, AskPorts, RelayPorts {
   readonly reportFailure: (error: GatewayError, callId: CallId) => void
 }
 
-/** @param known who is calling, where that was found out before; else the request's own headers say it */
-export type Pipeline = (request: Request, dialect: Dialect, known?: Caller) => Promise<Response>
+/** A call whose caller was found out before it came here. */
+export interface KnownCall {
+  readonly caller: Caller
+  /** Absent: the call gets an id of its own. */
+  readonly id?: CallId
+}
+
+/** @param known absent: the request's own headers say who is calling */
+export type Pipeline = (request: Request, dialect: Dialect, known?: KnownCall) => Promise<Response>
 
 export function createPipeline(ports: PipelinePorts): Pipeline {
   return async function serveCall(request, dialect, known) {
-    const id = createCallId()
+    const id = known?.id ?? createCallId()
     const startedAt = ports.clock.now()
     const headers: Record<string, string> = { 'x-request-id': id }
     if (dialect.requestIdHeader !== undefined) headers[dialect.requestIdHeader] = id
@@ -55,7 +60,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
     let caller: Caller | undefined
     let settle: Settle | undefined
     try {
-      caller = known ?? authenticate(ports, request.headers, dialect.keyHeader)
+      caller = known?.caller ?? authenticate(ports, request.headers, dialect.keyHeader)
       const accepted = await accept(ports, request, dialect)
       const notReady = ports.limits.whenReady(caller, accepted.gateId)
       if (notReady !== undefined) await notReady

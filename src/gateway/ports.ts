@@ -77,8 +77,10 @@ export interface Limits {
 
 /** What calls cost. */
 export interface Prices {
-  /** The same for the same call whenever it is asked: quotas are counted by it now, and from the ledger at a start. */
-  priceOf(call: Pick<CallRecord, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'>): Cost
+  /** Undefined: it cannot be told now, and the ledger asks again later. */
+  priceOf(
+    call: Pick<CallRecord, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'>,
+  ): Cost | undefined
 }
 
 export interface Ledger {

@@ -156,7 +156,7 @@ async function* endBroken(
   }
   const { target } = input.attempted
   const error = toFailure(thrown, target.name)
-  if (isTargetsFault(error)) health.noteFailed(target.healthKey)
+  if (isTargetsFault(error)) health.noteFailed(target.healthKey, 0, error)
   await settleQuietly(input.settle, { outcome: 'failed', status, errorKind: error.kind, usage })
   const told = encode(error)
   if (told.byteLength > 0) yield told

@@ -74,36 +74,41 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   const { progress, caller, request, startedAt } = call
   const endedAtMs = ports.clock.now()
   const durationMs = endedAtMs - startedAt
+  const { accountId } = caller
+  const { target } = progress
+  const { outcome } = result
+  const usage = toTrueUsage(result.usage)
   const record: CallRecord = {
     id: call.id,
-    accountId: caller.accountId,
+    accountId,
     keyId: caller.keyId,
     gateId: progress.gateId ?? UNKNOWN_GATE,
     dialect: call.dialect.id,
     stream: request.stream,
-    target: progress.target,
+    target,
     attempts: progress.attempts.length,
-    outcome: result.outcome,
+    outcome,
     status: result.status,
     errorKind: result.errorKind ?? null,
     startedAt,
     firstByteMs: progress.firstByteAt === null ? null : progress.firstByteAt - startedAt,
     durationMs,
-    usage: result.usage ?? null,
+    usage,
     credential: progress.credential,
-    ...toAttemptDetails(progress.attempts, { outcome: result.outcome, durationMs }),
+    attemptDetails: toAttemptDetails(progress.attempts, { outcome, durationMs }),
+    cost: ports.prices?.priceOf({ accountId, target, usage, startedAt, outcome }),
   }
-  call.ticket.settle(toSpent(ports, record, endedAtMs))
+  call.ticket.settle(toSpent(record, endedAtMs))
   ports.observer?.finish(record, progress.attempts, progress.trace)
   return ports.ledger.record(record)
 }
 
-function toSpent({ prices }: SettlePorts, record: CallRecord, endedAtMs: number): Spent {
-  const { usage, target, credential, firstByteMs } = record
+function toSpent(record: CallRecord, endedAtMs: number): Spent {
+  const { usage, target, credential, firstByteMs, cost } = record
   return {
     // Without an answer nothing was used; without a report nobody knows.
-    tokens: usage === null ? (firstByteMs === null ? 0 : null) : countTokens(usage),
-    cost: prices?.priceOf(record) ?? UNKNOWN_COST,
+    tokens: usage === null ? (firstByteMs === null ? 0 : null) : usage.inputTokens + usage.outputTokens,
+    cost: cost ?? UNKNOWN_COST,
     countsForQuota: countsForQuota(target, credential),
     endedAtMs,
   }
@@ -111,10 +116,19 @@ function toSpent({ prices }: SettlePorts, record: CallRecord, endedAtMs: number)
 
 const UNKNOWN_COST: Cost = { microUsd: null, status: 'unknown', source: null }
 
-/** What is no count is not counted, as in the ledger (record-line.ts): a provider may report anything. */
-function countTokens(usage: Usage): number {
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage
-  const counts = [inputTokens, outputTokens, cachedInputTokens, reasoningTokens]
-  const isTrue = counts.every((count) => Number.isSafeInteger(count) && count >= 0)
-  return isTrue ? inputTokens + outputTokens : 0
+/** As in the ledger (record-line.ts): a provider may report anything, and what cannot be true is no report. */
+function toTrueUsage(usage: Usage | null | undefined): Usage | null {
+  if (usage === null || usage === undefined) return null
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, cacheWriteTokens = 0 } = usage
+  const isTrue =
+    isCount(inputTokens) &&
+    isCount(outputTokens) &&
+    isCount(cachedInputTokens) &&
+    isCount(reasoningTokens) &&
+    isCount(cacheWriteTokens)
+  return isTrue ? usage : null
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0
 }

@@ -86,3 +86,28 @@ test('the time to the first byte is a moving average', () => {
   health.noteAnswered(KEY, 200)
   expect(health.firstByteMsOf(KEY)).toBe(120)
 })
+
+test('what was seen of a target is told as it is: nothing, an answer, the newest failure, the rest', () => {
+  const { clock, health } = createHealth()
+  expect(health.seenOf(KEY)).toBeUndefined()
+  health.noteAnswered(KEY, 100)
+  expect(health.seenOf(KEY)).toMatchObject({
+    condition: 'well',
+    failuresInARow: 0,
+    averageFirstByteMs: 100,
+    lastAnsweredAtMs: clock.nowMs,
+    lastFailure: undefined,
+  })
+  clock.nowMs += 1
+  health.noteFailed(KEY, 2_000, { kind: 'upstream_error', status: 429 })
+  expect(health.seenOf(KEY)).toMatchObject({
+    condition: 'resting',
+    failuresInARow: 1,
+    restsUntilMs: clock.nowMs + 2_000,
+    lastFailure: { kind: 'upstream_error', status: 429, atMs: clock.nowMs },
+  })
+  clock.nowMs += 2_000
+  expect(health.seenOf(KEY)?.condition).toBe('probe')
+  health.noteAsked(KEY)
+  expect(health.seenOf(KEY)?.condition).toBe('probe')
+})

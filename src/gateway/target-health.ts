@@ -3,6 +3,7 @@
  * must not know gates, nor decide an order: order-targets.ts does.
  */
 import type { Clock } from '../core/clock.ts'
+import type { ErrorKind } from '../core/errors.ts'
 
 /** So many failures in a row, and a target is left alone for a while. */
 const FAILURES_TO_OPEN = 5
@@ -22,6 +23,28 @@ interface TargetState {
   isProbed: boolean
   averageFirstByteMs: number | undefined
   lastAnsweredAtMs: number
+  lastFailure: SeenFailure | undefined
+}
+
+/** The newest failure that was the target's own fault. */
+export interface SeenFailure {
+  readonly kind: ErrorKind
+  /** What a caller saw, or would have seen without another target. */
+  readonly status: number
+  /** Milliseconds on the clock. */
+  readonly atMs: number
+}
+
+/** What was seen of a target since this node started. */
+export interface SeenTarget {
+  readonly condition: Condition
+  readonly failuresInARow: number
+  /** Milliseconds on the clock, as below; 0: it does not rest. */
+  readonly restsUntilMs: number
+  readonly averageFirstByteMs: number | undefined
+  /** 0: it has not answered yet. */
+  readonly lastAnsweredAtMs: number
+  readonly lastFailure: SeenFailure | undefined
 }
 
 /** `well`: ask it. `resting`: ask it last. `probe`: it has rested, and one call may find out. */
@@ -47,6 +70,12 @@ export class TargetHealth {
     const state = this.#states.get(key)
     if (state === undefined || state.restsUntilMs === 0) return 'well'
     return this.#clock.now() < state.restsUntilMs || state.isProbed ? 'resting' : 'probe'
+  }
+
+  /** Undefined: it was not asked since this node started, or so long ago that it is forgotten. */
+  seenOf(key: string): SeenTarget | undefined {
+    const state = this.#states.get(key)
+    return state && { ...state, condition: state.isProbed ? 'probe' : this.conditionOf(key) }
   }
 
   /** The moving average in milliseconds; undefined while nothing was seen. */
@@ -75,10 +104,16 @@ export class TargetHealth {
     recover(state)
   }
 
-  /** The target failed in a way that is its own fault. `restMs`: how long it asked to be left alone. */
-  noteFailed(key: string, restMs = 0): void {
+  /**
+   * The target failed in a way that is its own fault.
+   * @param restMs how long it asked to be left alone
+   * @param told what its caller was told of it, for those who look at the target's health
+   */
+  noteFailed(key: string, restMs = 0, told?: Pick<SeenFailure, 'kind' | 'status'>): void {
     const state = this.#stateOf(key)
     state.failuresInARow += 1
+    if (told !== undefined)
+      state.lastFailure = { kind: told.kind, status: told.status, atMs: this.#clock.now() }
     const wasProbed = state.isProbed
     state.isProbed = false
     if (wasProbed) state.restMs = Math.min(LONGEST_REST_MS, state.restMs * 2)
@@ -113,6 +148,7 @@ export class TargetHealth {
       isProbed: false,
       averageFirstByteMs: undefined,
       lastAnsweredAtMs: 0,
+      lastFailure: undefined,
     }
     if (known === undefined) {
       this.#states.set(key, state)

@@ -111,7 +111,7 @@ async function ask(ports: PipelinePorts, caller: Caller, gate: Gate, { dialect, 
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model: gate.id, ...body }),
   })
-  const response = await serveCall(request, dialect, caller)
+  const response = await serveCall(request, dialect, { caller })
   return { response, record: () => record }
 }
 

@@ -66,7 +66,7 @@ export interface TranslationInput {
   readonly caller: CallerRequest
   readonly target: Target
   readonly client: ClientCodec
-  readonly facts: Pick<AnswerFacts, 'callId' | 'gateId' | 'startedAtMs' | 'outcome'>
+  readonly facts: Pick<AnswerFacts, 'callId' | 'gateId' | 'startedAtMs' | 'outcome' | 'priceOf'>
   /** Nothing may be left out: the caller said so with `x-gatehouse-strict`. */
   readonly isStrict: boolean
 }

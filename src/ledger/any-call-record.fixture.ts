@@ -1,6 +1,7 @@
 /** Any call record that the gateway could hand to the ledger, for property tests. Must not be imported outside tests. */
 import fc from 'fast-check'
 import type { CallRecord } from '../core/call.ts'
+import type { Cost } from '../core/cost.ts'
 import { ERROR_POLICY, type ErrorKind } from '../core/errors.ts'
 import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 
@@ -17,6 +18,12 @@ const attempt = fc.record({
   status: fc.option(fc.integer({ min: 100, max: 599 })),
   afterMs: count,
   durationMs: count,
+})
+
+const cost: fc.Arbitrary<Cost> = fc.record({
+  microUsd: fc.option(count),
+  status: fc.constantFrom('exact', 'estimated', 'unknown'),
+  source: fc.option(text),
 })
 
 export const anyCallRecord: fc.Arbitrary<CallRecord> = fc.record(
@@ -38,6 +45,7 @@ export const anyCallRecord: fc.Arbitrary<CallRecord> = fc.record(
     usage: fc.option(fc.oneof(fc.record(counts), fc.record({ ...counts, cacheWriteTokens: count }))),
     credential: fc.constantFrom('own', 'platform', null),
     attemptDetails: fc.array(attempt, { maxLength: 4 }),
+    cost,
   },
   {
     requiredKeys: [

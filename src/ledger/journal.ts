@@ -1,6 +1,6 @@
 /**
  * The ledger's journal: every settled call is appended to a file before its caller sees the end of the answer.
- * Knows files and group commit; must not know the store, nor what a call cost.
+ * Knows files and group commit; must not know the store, nor what is in a record.
  */
 import { join } from 'node:path'
 import type { CallRecord } from '../core/call.ts'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import type { CallRecord } from '../core/call.ts'
-import type { CallId } from '../core/ids.ts'
+import { type CallId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { createCallRecord } from './call-record.fixture.ts'
 import { Journal } from './journal.ts'
@@ -34,11 +34,12 @@ async function sumSince(fromMs: number, unreadable: string[] = []): Promise<numb
   const journal = new Journal(folder)
   const past = await PastUsage.open({
     sums: store.usageSums,
+    beginnings: store.budgetBeginnings,
     segments: journal.closed.list(),
     onUnreadable: (path) => unreadable.push(path),
   })
   journal.close()
-  const sums = await past.since(fromMs)
+  const sums = await past.since(fromMs, DEFAULT_ACCOUNT)
   return sums.reduce((total, sum) => total + sum.tokens, 0)
 }
 
@@ -83,6 +84,7 @@ test('a segment that cannot be read is reported, and the others are counted', as
   writeFileSync(join(folder, 'journal', 'x'), '')
   const past = await PastUsage.open({
     sums: store.usageSums,
+    beginnings: store.budgetBeginnings,
     segments: [{ path: join(folder, 'gone.journal'), bytes: 1 }, ...journal.closed.list()],
     onUnreadable: (path) => expect(path).toEndWith('gone.journal'),
   })
@@ -101,6 +103,7 @@ test('whose credential was used stays apart, in the store and in the journal', a
   ])
   const past = await PastUsage.open({
     sums: store.usageSums,
+    beginnings: store.budgetBeginnings,
     segments: journal.closed.list(),
     onUnreadable: () => {},
   })
@@ -116,7 +119,13 @@ test('whose credential was used stays apart, in the store and in the journal', a
 test('sums that nobody needs any more are given up', async () => {
   await store.calls.insertMany([recordOf(1, 1000, 1)])
   const closing = new AbortController()
-  const options = { sums: store.usageSums, segments: [], onUnreadable: () => {}, signal: closing.signal }
+  const options = {
+    sums: store.usageSums,
+    beginnings: store.budgetBeginnings,
+    segments: [],
+    onUnreadable: () => {},
+    signal: closing.signal,
+  }
   const past = await PastUsage.open(options)
   closing.abort(new Error('closing'))
   expect(past.since(0)).rejects.toThrow('closing')

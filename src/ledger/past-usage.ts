@@ -1,18 +1,21 @@
 /**
- * What earlier processes have used: the rows in the store and those that still wait in the journal, each once. Asked at start,
+ * What earlier processes have used: what is in the store and what still waits in the journal, each call once. Asked at start,
  * before anything is shipped; must not know what the sums are for.
  */
 import type { CallRecord } from '../core/call.ts'
-import type { CallId } from '../core/ids.ts'
+import type { AccountId, CallId } from '../core/ids.ts'
+import { hourOf } from '../core/period.ts'
 import type { Prices } from '../gateway/ports.ts'
+import type { BudgetBeginning, BudgetBeginnings } from '../store/budget-beginnings.ts'
 import type { UsageSum, UsageSums } from '../store/usage-sums.ts'
 import type { ClosedSegment } from './segment-file.ts'
 import { SegmentReader } from './segment-reader.ts'
 
 export interface PastUsageOptions {
-  readonly sums: Pick<UsageSums, 'since' | 'findShipped'>
+  readonly sums: Pick<UsageSums, 'since' | 'within' | 'findShipped'>
+  readonly beginnings: Pick<BudgetBeginnings, 'load'>
   readonly segments: readonly ClosedSegment[]
-  /** What the rows that are not in the store cost; absent: nobody knows. */
+  /** What the calls cost that are neither in the store nor priced; absent: nobody knows. */
   readonly prices?: Prices | undefined
   /** Nobody needs the sums any more: what is under way rejects. */
   readonly signal?: AbortSignal | undefined
@@ -25,10 +28,14 @@ export class PastUsage {
   readonly #unshipped: readonly CallRecord[]
   readonly #prices: Prices | undefined
   readonly #signal: AbortSignal | undefined
-  readonly #known = new Map<number, Promise<readonly UsageSum[]>>()
+  readonly #beginnings: PastUsageOptions['beginnings']
+  /** By the hour that they begin with, and the account. */
+  readonly #known = new Map<string, Promise<readonly UsageSum[]>>()
 
-  private constructor({ sums, prices, signal }: PastUsageOptions, unshipped: readonly CallRecord[]) {
+  private constructor(options: PastUsageOptions, unshipped: readonly CallRecord[]) {
+    const { sums, beginnings, prices, signal } = options
     this.#sums = sums
+    this.#beginnings = beginnings
     this.#prices = prices
     this.#signal = signal
     this.#unshipped = unshipped
@@ -52,23 +59,39 @@ export class PastUsage {
     return new PastUsage(options, [...unshipped.values()])
   }
 
-  /** @param fromMs of calls that began then or later, in milliseconds since the Unix epoch */
-  since(fromMs: number): Promise<readonly UsageSum[]> {
-    const known = this.#known.get(fromMs)
-    if (known !== undefined) return known
-    const waiting = this.#unshipped
-      .filter((record) => record.startedAt >= fromMs)
-      .map((record) => toSum(record, this.#prices))
-    const all = this.#sums.since(fromMs, this.#signal).then((stored) => [...stored, ...waiting])
-    this.#known.set(fromMs, all)
-    return all
+  /**
+   * @param fromMs of calls that began then or later, in milliseconds since the Unix epoch. Within an hour the calls of the
+   *   rest of that hour are asked for themselves, which retention may have deleted: see `budgetBeginnings`
+   * @param accountId absent: of every account, and `fromMs` has to be at the beginning of an hour
+   */
+  async since(fromMs: number, accountId?: AccountId): Promise<readonly UsageSum[]> {
+    const hour = hourOf(fromMs)
+    const isWhole = hour.startsAtMs === fromMs || accountId === undefined
+    const sums = [...(await this.#ofHoursSince(isWhole ? hour.startsAtMs : hour.endsAtMs, accountId))]
+    if (!isWhole) sums.push(...(await this.#sums.within(accountId, fromMs, hour.endsAtMs)))
+    for (const record of this.#unshipped)
+      if (record.startedAt >= fromMs && (accountId === undefined || record.accountId === accountId))
+        sums.push(toSum(record, this.#prices))
+    return sums
+  }
+
+  /** By budget id: what it used up to the end of the hour of its creation, where those calls are deleted. */
+  budgetBeginnings(): Promise<ReadonlyMap<string, BudgetBeginning>> {
+    return this.#beginnings.load()
+  }
+
+  #ofHoursSince(fromMs: number, accountId: AccountId | undefined): Promise<readonly UsageSum[]> {
+    const key = `${fromMs} ${accountId ?? ''}`
+    const known = this.#known.get(key) ?? this.#sums.since({ fromMs, accountId }, this.#signal)
+    this.#known.set(key, known)
+    return known
   }
 }
 
 function toSum(record: CallRecord, prices: Prices | undefined): UsageSum {
   const { accountId, keyId, gateId, target, credential, usage } = record
   const tokens = usage === null ? 0 : usage.inputTokens + usage.outputTokens
-  const microUsd = prices?.priceOf(record).microUsd ?? null
-  const unpricedCalls = microUsd === null && tokens > 0 ? 1 : 0
+  const microUsd = (record.cost ?? prices?.priceOf(record))?.microUsd ?? null
+  const unpricedCalls = microUsd === null && usage !== null ? 1 : 0
   return { accountId, keyId, gateId, target, credential, tokens, microUsd: microUsd ?? 0, unpricedCalls }
 }

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { Cost } from '../core/cost.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
+import { partsOfOwned, sumParts } from './cost-parts.ts'
 import { PriceBook, type PricedCall, type ProviderPricing } from './price-book.ts'
 import type { PriceTable } from './price-table.ts'
 
@@ -29,7 +30,7 @@ function usage(changes: Partial<Usage> = {}): Usage {
 }
 
 function costOf(target: string | null, changes: Partial<PricedCall> = {}): Cost {
-  return book.costOf({ accountId: DEFAULT_ACCOUNT, target, usage: usage(), at: MIDDAY, ...changes })
+  return book.costOf({ accountId: DEFAULT_ACCOUNT, target, usage: usage(), startedAt: MIDDAY, ...changes })
 }
 
 describe('a listed model', () => {
@@ -79,7 +80,7 @@ describe('a listed model', () => {
       'exact',
     ],
     ['by day', 'deepseek/deepseek-chat', {}, 1000 * 0.27 + 100 * 1.1, 'exact'],
-    ['by night', 'deepseek/deepseek-chat', { at: EVENING }, 1000 * 0.135 + 100 * 0.55, 'exact'],
+    ['by night', 'deepseek/deepseek-chat', { startedAt: EVENING }, 1000 * 0.135 + 100 * 0.55, 'exact'],
     ['of a region', 'bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0', {}, 4950, 'estimated'],
     ['with a fee for each request', 'perplexity/sonar', {}, 1000 + 100 + 12_000, 'estimated'],
     ['with another price for audio', 'gemini/gemini-2.5-flash', {}, 1000 * 0.3 + 100 * 2.5, 'estimated'],
@@ -113,7 +114,7 @@ test('an owned model costs what was declared, and what it cost then when it is c
     accountId: DEFAULT_ACCOUNT,
     target: 'owned/mine',
     usage: usage({ cachedInputTokens: 400 }),
-    at: MIDDAY,
+    startedAt: MIDDAY,
   }
   const cost = book.costOf(call)
   expect(cost).toEqual({
@@ -134,7 +135,7 @@ test('a cost from another version of the table is not compared; one that was unk
     accountId: DEFAULT_ACCOUNT,
     target: 'openai/gpt-5',
     usage: usage(),
-    at: MIDDAY,
+    startedAt: MIDDAY,
   }
   const cost = book.costOf(call)
   expect(book.recompute(call, cost)).toEqual(cost)
@@ -147,6 +148,7 @@ test('the table is loaded when a price is needed, once', () => {
   const table: PriceTable = {
     source: 'test@1',
     find: () => ({ prices: { input_mtok: 1, output_mtok: 2 }, isOwn: true }),
+    models: () => [],
   }
   const lazy = new PriceBook({
     providers: new Map<string, ProviderPricing>([
@@ -158,7 +160,7 @@ test('the table is loaded when a price is needed, once', () => {
       return table
     },
   })
-  const call = { accountId: DEFAULT_ACCOUNT, usage: usage(), at: MIDDAY }
+  const call = { accountId: DEFAULT_ACCOUNT, usage: usage(), startedAt: MIDDAY }
   lazy.costOf({ ...call, target: 'sandbox/echo' })
   lazy.costOf({ ...call, target: 'openai/gpt-5', usage: null })
   expect(loads).toBe(0)
@@ -192,4 +194,48 @@ test('whatever is reported, a cost is a whole number from 0 up that grows with e
       },
     ),
   )
+})
+
+describe('what a cost is made of', () => {
+  const partsOf = (call: Partial<PricedCall> & { target: string | null }, stored?: Cost) => {
+    const whole = { accountId: DEFAULT_ACCOUNT, usage: usage(), startedAt: MIDDAY, ...call }
+    return book.partsOf(whole, stored ?? book.costOf(whole))
+  }
+
+  test('names each count that has a price of its own', () => {
+    expect(partsOf({ target: 'openai/gpt-5', usage: usage({ cachedInputTokens: 400 }) })).toEqual([
+      { kind: 'input', count: 600, microUsdEach: 1.25 },
+      { kind: 'cachedInput', count: 400, microUsdEach: 0.125 },
+      { kind: 'output', count: 100, microUsdEach: 10 },
+    ])
+    expect(partsOf({ target: 'owned/mine', usage: usage({ cachedInputTokens: 400 }) })).toEqual([
+      { kind: 'input', count: 600, microUsdEach: 2.5 },
+      { kind: 'cachedInput', count: 400, microUsdEach: 0.25 },
+      { kind: 'output', count: 100, microUsdEach: 10 },
+    ])
+  })
+
+  test('is nothing for what is free, and what was declared then for an owned model', () => {
+    expect(partsOf({ target: 'sandbox/echo' })).toEqual([])
+    const stored: Cost = { microUsd: 1100, status: 'exact', source: 'owned-model@100/0/100' }
+    expect(partsOf({ target: 'owned/gone' }, stored)).toEqual([
+      { kind: 'input', count: 1000, microUsdEach: 1 },
+      { kind: 'output', count: 100, microUsdEach: 1 },
+    ])
+  })
+
+  test('is not told where it would be another cost now', () => {
+    const target = 'openai/gpt-5'
+    expect(
+      partsOf({ target }, { microUsd: 2250, status: 'exact', source: 'genai-prices@0.0.1' }),
+    ).toBeUndefined()
+    expect(partsOf({ target }, { microUsd: 2249, status: 'exact', source: book.source })).toBeUndefined()
+    expect(partsOf({ target, usage: null })).toBeUndefined()
+  })
+
+  test('adds up to the cost, also where binary fractions fall short of a half', () => {
+    expect(sumParts(partsOfOwned({ input: 29, output: 0, cachedInput: 0 }, usage({ inputTokens: 50 })))).toBe(
+      15,
+    )
+  })
 })

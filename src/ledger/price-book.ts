@@ -6,22 +6,34 @@
  * tokens of which some may have another price that the report does not tell apart. `unknown`: the rest. Tokens are what is
  * priced; what providers take for single tools (a web search) is not part of any report.
  */
-import type { ModelPrice } from '@pydantic/genai-prices'
 import type { CallOutcome } from '../core/call.ts'
-import type { Cost } from '../core/cost.ts'
+import type { Cost, CostPart } from '../core/cost.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
+import {
+  type DeclaredPrices,
+  partsOfListed,
+  partsOfOwned,
+  rateOf,
+  sumParts,
+  writtenTokens,
+} from './cost-parts.ts'
 import { type ListedPrice, loadPriceTable, type PriceTable } from './price-table.ts'
 
-/** US cents per million tokens, as declared for an owned model. */
-export interface DeclaredPrices {
-  readonly input: number
-  readonly output: number
-  readonly cachedInput: number
-}
+/** How a provider's calls are priced: by the table's name for it, or not at all; and which models of it are known. */
+export type ProviderPricing =
+  | { readonly type: 'listed'; readonly name: string; readonly models?: RegExp | undefined }
+  | { readonly type: 'free'; readonly models?: readonly string[] }
 
-/** How a provider's calls are priced: by the table's name for it, or not at all. */
-export type ProviderPricing = { readonly type: 'listed'; readonly name: string } | { readonly type: 'free' }
+/** A model that is known by its price, or as costing nothing. */
+export interface KnownModel {
+  readonly id: string
+  readonly name: string | undefined
+  readonly contextTokens: number | undefined
+  /** US dollars per million tokens, at the table's first tier; undefined: not known. */
+  readonly inputUsdPerMillion: number | undefined
+  readonly outputUsdPerMillion: number | undefined
+}
 
 export interface PriceBookOptions {
   /** By provider id; of one that is missing nothing is known. */
@@ -37,7 +49,7 @@ export interface PricedCall {
   readonly target: string | null
   readonly usage: Usage | null
   /** Milliseconds since the Unix epoch. */
-  readonly at: number
+  readonly startedAt: number
   /** Absent: it succeeded. */
   readonly outcome?: CallOutcome
 }
@@ -56,10 +68,7 @@ export class PriceBook {
   readonly #declaredPrices: NonNullable<PriceBookOptions['declaredPrices']>
   readonly #loadTable: () => PriceTable
   #table: PriceTable | undefined
-  readonly #remembered = new Map<
-    string,
-    { readonly minute: number; readonly price: ListedPrice | undefined }
-  >()
+  readonly #remembered = new Map<string, Remembered>()
 
   constructor(options: PriceBookOptions) {
     this.#providers = options.providers
@@ -82,23 +91,36 @@ export class PriceBook {
     this.#loaded()
   }
 
-  /** A fifth of a microsecond once the target was seen; the first call of a listed provider loads the table (some 20 ms). */
-  costOf(call: PricedCall): Cost {
-    if (call.target === null) return NOTHING_ASKED
-    const slash = call.target.indexOf('/')
-    const providerId = call.target.slice(0, slash)
+  /** By the table's own order; may load it. None of a provider of which nothing is known. @param at milliseconds since the Unix epoch */
+  modelsOf(providerId: string, at: number): readonly KnownModel[] {
     const pricing = this.#providers.get(providerId)
-    if (pricing?.type === 'free') return NOTHING_ASKED
-    if (call.usage === null) return UNKNOWN
-    const model = call.target.slice(slash + 1)
-    if (providerId === OWNED) {
-      const declared = this.#declaredPrices(call.accountId, model)
-      return declared === undefined ? UNKNOWN : costOfOwned(declared, call.usage, call.outcome)
+    if (pricing === undefined) return []
+    if (pricing.type === 'free') return (pricing.models ?? []).map(toFreeModel)
+    return this.#loaded()
+      .models(pricing.name, at)
+      .filter(({ id }) => pricing.models?.test(id) ?? true)
+      .map(({ prices, ...model }) => ({
+        ...model,
+        inputUsdPerMillion: rateOf(prices?.input_mtok, 0),
+        outputUsdPerMillion: rateOf(prices?.output_mtok, 0),
+      }))
+  }
+
+  /** A tenth of a microsecond once the target was seen; the first call of a listed provider loads the table (some 20 ms). */
+  costOf(call: PricedCall): Cost {
+    const { target, usage } = call
+    if (target === null) return NOTHING_ASKED
+    const known = this.#recall(target)
+    if (known.type === 'free') return NOTHING_ASKED
+    if (usage === null || known.type === 'unknown') return UNKNOWN
+    if (known.type === 'owned') {
+      const declared = this.#declaredPrices(call.accountId, known.model)
+      return declared === undefined ? UNKNOWN : costOfOwned(declared, usage, call.outcome)
     }
-    if (pricing === undefined) return UNKNOWN
-    const price = this.#find(call.target, { provider: pricing.name, model, at: call.at })
-    if (price === undefined) return UNKNOWN
-    return costOfListed(price, { usage: call.usage, outcome: call.outcome, source: this.source })
+    const price = this.#priceOf(known, call.startedAt)
+    return price === undefined
+      ? UNKNOWN
+      : costOfListed(price, { usage, outcome: call.outcome, source: this.source })
   }
 
   /**
@@ -115,31 +137,87 @@ export class PriceBook {
     return wasPriced && now.source !== stored.source ? undefined : now
   }
 
+  /**
+   * What the stored cost is made of; nothing for what is free.
+   * @returns undefined when it is unknown, or would not be computed from the same price now
+   */
+  partsOf(call: PricedCall, stored: Cost | undefined): readonly CostPart[] | undefined {
+    if (stored === undefined || stored.microUsd === null) return undefined
+    if (this.recompute(call, stored)?.microUsd !== stored.microUsd) return undefined
+    if (stored.source === NOTHING_ASKED.source) return []
+    if (call.usage === null || call.target === null) return undefined
+    const declared = stored.source === null ? undefined : parseOwnedSource(stored.source)
+    if (declared !== undefined) return partsOfOwned(declared, call.usage)
+    const known = this.#recall(call.target)
+    const price = known.type === 'listed' ? this.#priceOf(known, call.startedAt) : undefined
+    return price === undefined ? undefined : partsOfListed(price.prices, call.usage)
+  }
+
   #loaded(): PriceTable {
     this.#table ??= this.#loadTable()
     return this.#table
   }
 
-  #find(target: string, named: { provider: string; model: string; at: number }): ListedPrice | undefined {
-    const minute = Math.floor(named.at / PRICE_LIFE_MS)
-    const remembered = this.#remembered.get(target)
-    if (remembered?.minute === minute) return remembered.price
-    const price = this.#loaded().find(named.provider, named.model, named.at)
+  /** Looked up once a minute: prices change, some by the time of day. */
+  #priceOf(known: Listed, at: number): ListedPrice | undefined {
+    const minute = Math.floor(at / PRICE_LIFE_MS)
+    if (known.minute !== minute) {
+      known.price = this.#loaded().find(known.provider, known.model, at)
+      known.minute = minute
+    }
+    return known.price
+  }
+
+  #recall(target: string): Remembered {
+    const known = this.#remembered.get(target)
+    if (known !== undefined) return known
     if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear()
-    this.#remembered.set(target, { minute, price })
-    return price
+    const found = this.#lookUp(target)
+    this.#remembered.set(target, found)
+    return found
+  }
+
+  #lookUp(target: string): Remembered {
+    const slash = target.indexOf('/')
+    const providerId = target.slice(0, slash)
+    const model = target.slice(slash + 1)
+    const pricing = this.#providers.get(providerId)
+    if (pricing?.type === 'free') return pricing
+    if (providerId === OWNED) return { type: 'owned', model }
+    if (pricing === undefined) return { type: 'unknown' }
+    return { type: 'listed', provider: pricing.name, model, minute: Number.NaN, price: undefined }
   }
 }
 
-/** A cent for a million tokens is a hundredth of a micro-dollar for one. */
-function costOfOwned(prices: DeclaredPrices, usage: Usage, outcome: CallOutcome | undefined): Cost {
-  const cached = Math.min(usage.cachedInputTokens, usage.inputTokens)
-  const hundredths =
-    (usage.inputTokens - cached) * prices.input +
-    cached * prices.cachedInput +
-    usage.outputTokens * prices.output
+function toFreeModel(id: string): KnownModel {
   return {
-    microUsd: Math.round(hundredths / 100),
+    id,
+    name: undefined,
+    contextTokens: undefined,
+    inputUsdPerMillion: 0,
+    outputUsdPerMillion: 0,
+  }
+}
+
+interface Listed {
+  readonly type: 'listed'
+  readonly provider: string
+  readonly model: string
+  /** Since the Unix epoch: when the price was looked up. */
+  minute: number
+  price: ListedPrice | undefined
+}
+
+/** What is known of a target, whatever the call. */
+type Remembered =
+  | { readonly type: 'free' }
+  | { readonly type: 'unknown' }
+  | { readonly type: 'owned'; readonly model: string }
+  | Listed
+
+function costOfOwned(prices: DeclaredPrices, usage: Usage, outcome: CallOutcome | undefined): Cost {
+  return {
+    microUsd: sumParts(partsOfOwned(prices, usage)),
     status: isWhole(outcome) ? 'exact' : 'estimated',
     source: `owned-model@${prices.input}/${prices.cachedInput}/${prices.output}`,
   }
@@ -154,37 +232,22 @@ function parseOwnedSource(source: string): DeclaredPrices | undefined {
 interface Reported {
   readonly usage: Usage
   readonly outcome: CallOutcome | undefined
+  /** The table's name and version. */
   readonly source: string
 }
 
-/** Prices are US dollars per million tokens, which is micro-dollars per token. */
 function costOfListed({ prices, isOwn }: ListedPrice, { usage, outcome, source }: Reported): Cost {
-  const rate = (key: string) => rateOf(prices[key], usage.inputTokens)
-  const input = rate('input_mtok')
-  const output = rate('output_mtok')
-  if (input === undefined && output === undefined) return UNKNOWN
-  const cacheWrite = rate('cache_write_mtok')
-  const cached = Math.min(usage.cachedInputTokens, usage.inputTokens)
-  const written = Math.min(usage.cacheWriteTokens ?? 0, usage.inputTokens - cached)
-  const reasoning = Math.min(usage.reasoningTokens, usage.outputTokens)
-  const microUsd =
-    (usage.inputTokens - cached - written) * (input ?? 0) +
-    cached * (rate('cache_read_mtok') ?? input ?? 0) +
-    written * (cacheWrite ?? input ?? 0) +
-    (usage.outputTokens - reasoning) * (output ?? 0) +
-    reasoning * (rate('output_reasoning_mtok') ?? output ?? 0) +
-    // For a thousand requests, of which this is one.
-    (rate('requests_kcount') ?? 0) * 1000
-
+  const parts = partsOfListed(prices, usage)
+  if (parts === undefined) return UNKNOWN
   const isReportWhole =
-    (usage.inputTokens === 0 || input !== undefined) &&
-    (usage.outputTokens === 0 || output !== undefined) &&
+    (usage.inputTokens === 0 || prices.input_mtok !== undefined) &&
+    (usage.outputTokens === 0 || prices.output_mtok !== undefined) &&
     // What was written to a cache costs more than what was read, and for an hour more than for minutes.
-    (cacheWrite === undefined || usage.cacheWriteTokens !== undefined) &&
-    (written === 0 || prices.cache_write_1h_mtok === undefined) &&
+    (prices.cache_write_mtok === undefined || usage.cacheWriteTokens !== undefined) &&
+    (prices.cache_write_1h_mtok === undefined || writtenTokens(usage) === 0) &&
     !OTHER_TOKENS.some((key) => prices[key] !== undefined)
   const status = isOwn && isReportWhole && isWhole(outcome) ? 'exact' : 'estimated'
-  return { microUsd: Math.round(microUsd), status, source }
+  return { microUsd: sumParts(parts), status, source }
 }
 
 /** Tokens with a price of their own that reports do not tell apart, and fees that depend on more than their number. */
@@ -198,14 +261,6 @@ const OTHER_TOKENS = [
   'output_citation_mtok',
   'requests_kcount',
 ]
-
-/** Above a tier's start all tokens have the tier's price, by the length of the input (as Google and Anthropic state it). */
-function rateOf(price: ModelPrice[string], inputTokens: number): number | undefined {
-  if (price === undefined || typeof price === 'number') return price
-  let rate = price.base
-  for (const tier of price.tiers) if (inputTokens > tier.start) rate = tier.price
-  return rate
-}
 
 /** What a call that was cut short has used is more than was reported until then. */
 function isWhole(outcome: CallOutcome | undefined): boolean {

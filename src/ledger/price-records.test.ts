@@ -5,6 +5,13 @@ import { priceRecords } from './price-records.ts'
 
 const cost: Cost = { microUsd: 7, status: 'exact', source: 'test@1' }
 
+test('a record keeps the cost that it was counted at, and one without gets it', () => {
+  const counted: Cost = { microUsd: 3, status: 'estimated', source: 'test@0' }
+  const records = [createCallRecord({ cost: counted }), createCallRecord()]
+  const priced = priceRecords({ costOf: () => cost }, records, () => {})
+  expect(priced.map((record) => record.cost)).toEqual([counted, cost])
+})
+
 test('every record gets its cost; one that cannot be priced is kept without, and told of once', () => {
   const failures: unknown[] = []
   const records = [

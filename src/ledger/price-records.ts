@@ -1,28 +1,22 @@
-/** Prices calls on their way into the store: off the hot path, and late enough to load the price table in peace. */
+/** Prices calls on their way into the store that have no price yet: off the hot path, with time to load the price table. */
 import type { CallRecord } from '../core/call.ts'
-import type { PriceBook, PricedCall } from './price-book.ts'
-
-/** A call as the price book asks for it. */
-export function toPricedCall(
-  record: Pick<CallRecord, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'>,
-): PricedCall {
-  const { accountId, target, usage, startedAt, outcome } = record
-  return { accountId, target, usage, at: startedAt, outcome }
-}
+import type { PriceBook } from './price-book.ts'
 
 /**
- * The records with their costs. What cannot be priced must not keep calls out of the store: its cost stays unknown, can be
+ * The records with their costs: those that were priced as they ended keep theirs, which was counted against quotas. What cannot be priced must not keep calls out of the store: its cost stays unknown, can be
  * computed later, and `onFailure` is told.
  */
 export function priceRecords(
   prices: Pick<PriceBook, 'costOf'>,
   records: readonly CallRecord[],
   onFailure: (error: unknown) => void,
-): CallRecord[] {
+): readonly CallRecord[] {
+  if (records.every((record) => record.cost !== undefined)) return records
   let failure: { readonly error: unknown } | undefined
   const priced = records.map((record) => {
+    if (record.cost !== undefined) return record
     try {
-      return { ...record, cost: prices.costOf(toPricedCall(record)) }
+      return { ...record, cost: prices.costOf(record) }
     } catch (error) {
       failure ??= { error }
       return record

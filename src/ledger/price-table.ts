@@ -2,13 +2,9 @@
  * The price data of `@pydantic/genai-prices`, which is embedded in the package: nothing is fetched. Finds a model's price;
  * must not know calls. Loading takes some 20 ms and 20 MB, so it waits until a price is needed.
  */
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import type * as GenaiPrices from '@pydantic/genai-prices'
 import type { MatchLogic, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
-
-const PACKAGE = '@pydantic/genai-prices'
+import { dependencies } from '../../package.json' with { type: 'json' }
 
 export interface ListedPrice {
   readonly prices: ModelPrice
@@ -24,25 +20,48 @@ export interface PriceTable {
    * @param at milliseconds since the Unix epoch: prices change, some by the time of day
    */
   find(provider: string, model: string, at: number): ListedPrice | undefined
+  /** What is listed of a provider, without what it has withdrawn; a few milliseconds for the largest. */
+  models(provider: string, at: number): readonly ListedModel[]
+}
+
+export interface ListedModel {
+  readonly id: string
+  /** As its provider calls it when it speaks to people. */
+  readonly name: string | undefined
+  readonly contextTokens: number | undefined
+  /** Undefined: its price is not listed, or not by the token. */
+  readonly prices: ModelPrice | undefined
 }
 
 /** @throws when the package is not installed */
 export function loadPriceTable(): PriceTable {
-  const require = createRequire(import.meta.url)
-  // Not import(): the package's module for that is twice as large and takes three times as long.
-  const { calcPrice }: typeof GenaiPrices = require(PACKAGE)
-  const described: unknown = JSON.parse(
-    readFileSync(join(dirname(require.resolve(PACKAGE)), '..', 'package.json'), 'utf8'),
-  )
-  const { version } = described as { readonly version: string }
+  // Not import(): the package's module for that is twice as large and takes three times as long. Named in the call, so that a
+  // bundler sees it.
+  const { calcPrice, findProvider } = require('@pydantic/genai-prices') as typeof GenaiPrices
   return {
-    source: `genai-prices@${version}`,
+    // Pinned exactly: what is asked for is what is installed.
+    source: `genai-prices@${dependencies['@pydantic/genai-prices']}`,
     find(provider, model, at) {
       const found = calcPrice({}, model, { providerId: provider, timestamp: new Date(at) })
       if (found === null) return undefined
       // A price that the table borrows from another provider is not this one's own.
       const isOwn = found.provider.models.includes(found.model) && isOwnPrice(found.model, model)
       return { prices: found.model_price, isOwn }
+    },
+    models(provider, at) {
+      const listed = findProvider({ providerId: provider })?.models ?? []
+      const priceNow = (model: ModelInfo) =>
+        Array.isArray(model.prices)
+          ? calcPrice({}, model.id, { providerId: provider, timestamp: new Date(at) })?.model_price
+          : model.prices
+      return listed
+        .filter((model) => model.deprecated !== true)
+        .map((model) => ({
+          id: model.id,
+          name: model.name,
+          contextTokens: model.context_window,
+          prices: priceNow(model),
+        }))
     },
   }
 }

@@ -38,6 +38,12 @@ test.each([1.5, -1, 1e30, Number.NaN])(
   },
 )
 
+test.each([1.5, -1, Number.NaN])('a cost of %d is none, and the record is kept', (microUsd) => {
+  const record = createCallRecord()
+  const cost = { microUsd, status: 'exact', source: 'test@1' } as const
+  expect(decodeRecordLine(toBytes(encodeRecordLine({ ...record, cost })))).toEqual(record)
+})
+
 test('a line with any one bit turned is recognised as damaged', () => {
   const line = toBytes(encodeRecordLine(createCallRecord({ target: 'owned/modèle-😀' })))
   for (let bit = 0; bit < line.length * 8; bit += 1) {
@@ -48,15 +54,22 @@ test('a line with any one bit turned is recognised as damaged', () => {
   }
 })
 
-test('lines of version 1, which knew no credential, and of version 2, which had no attempts, are read', () => {
+test('lines of version 1, which knew no credential, of 2, which had no attempts, and of 3, which had no cost, are read', () => {
   const record = createCallRecord({ credential: 'own' })
   const written = encodeRecordLine(record)
-  const second = written.slice(9, -1).replace(/^\[3,/, '[2,')
+  const third = written
+    .slice(9, -1)
+    .replace(/^\[4,/, '[3,')
+    .replace(/,null\]$/, ']')
+  const second = third.replace(/^\[3,/, '[2,')
   const first = second.replace(/^\[2,/, '[1,').replace(/,"own"\]$/, ']')
   const read = (json: string) =>
     decodeRecordLine(toBytes(`${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`))
   expect(read(first)).toEqual({ ...record, credential: null })
   expect(read(second)).toEqual(record)
+  expect(read(third)).toEqual(record)
+  const attemptDetails = [{ target: 'p/m', status: 500, afterMs: 0, durationMs: 1 }]
+  expect(read(third.replace(/\]$/, ',[["p/m",500,0,1]]]'))).toEqual({ ...record, attemptDetails })
 })
 
 test('a line cut anywhere, and any bytes at all, are damaged lines and never an exception', () => {
@@ -67,7 +80,7 @@ test('a line cut anywhere, and any bytes at all, are damaged lines and never an 
 })
 
 test.each([
-  ['a version that is not known', '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null]'],
+  ['a version that is not known', '[5,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null]'],
   ['no version', '[0,"r"]'],
   ['version 2 without a credential', '[2,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null]'],
   [
@@ -78,6 +91,15 @@ test.each([
   [
     'version 3 with a broken attempt',
     '[3,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[["p/m",500,0]]]',
+  ],
+  ['version 4 without a cost', '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null]'],
+  [
+    'version 4 with a cost of an unknown kind',
+    '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[1,"sure","t@1"]]',
+  ],
+  [
+    'version 4 with a broken cost',
+    '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[1.5,"exact","t@1"]]',
   ],
   [
     'five counts in version 2',

@@ -3,21 +3,27 @@
  *
  * A line is `<CRC32 of the rest, 8 hexadecimal digits> <JSON array>\n`, UTF-8. The array begins with the format's
  * version and then holds the members of CallRecord by position, which makes a line about half as long as an object. The
- * attempts come last and only where there is something to say of them; cache writes are the fifth of the usage's counts.
+ * attempts come last and only where there is something to say of them; cache writes are the fifth of the usage's counts. The
+cost is null where the call could not be priced when it ended: whoever ships it prices it then.
  */
 import type { CallAttempt, CallCredential, CallOutcome, CallRecord } from '../core/call.ts'
+import type { Cost, CostStatus } from '../core/cost.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
 
-/** 2 added the credential; 3 the cache writes, and the attempts where there is something to say of them. */
-const VERSION = 3
-/** By version: of the earlier ones, what a node that was upgraded may have left. */
-const MEMBERS_AFTER_OUTCOME: readonly (readonly number[])[] = [[], [6], [7], [7, 8]]
-const COUNTS: readonly (readonly number[])[] = [[], [4], [4], [4, 5]]
+/** 2 added the credential; 3 the cache writes, and the attempts where there is something to say of them; 4 the cost. */
+const VERSION = 4
+const PRICED_VERSION = 4
+/** How many there may be, by version: of the earlier ones, what a node that was upgraded may have left. */
+const MEMBERS: readonly (readonly number[])[] = [[], [16], [17], [17, 18], [18, 19]]
+const COUNTS: readonly (readonly number[])[] = [[], [4], [4], [4, 5], [4, 5]]
 const CHECKSUM_CHARS = 8
+const HEXADECIMAL = new TextEncoder().encode('0123456789abcdef')
+const SPACE = 32
 const CREDENTIALS: readonly unknown[] = ['own', 'platform', null] satisfies readonly (CallCredential | null)[]
 const OUTCOMES: readonly unknown[] = ['succeeded', 'failed', 'cancelled'] satisfies readonly CallOutcome[]
+const COST_STATUSES: readonly unknown[] = ['exact', 'estimated', 'unknown'] satisfies readonly CostStatus[]
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
@@ -44,6 +50,7 @@ export function encodeRecordLine(call: CallRecord): string {
     toWholeMs(call.durationMs),
     call.usage === null ? null : toCounts(call.usage),
     call.credential,
+    call.cost === undefined ? null : toCostMembers(call.cost),
   ]
   if (call.attemptDetails !== undefined) members.push(call.attemptDetails.map(toAttemptMembers))
   const json = JSON.stringify(members)
@@ -54,8 +61,7 @@ export function encodeRecordLine(call: CallRecord): string {
 export function decodeRecordLine(line: Uint8Array): CallRecord | undefined {
   const json = line.subarray(CHECKSUM_CHARS + 1)
   try {
-    const checksum = decoder.decode(line.subarray(0, CHECKSUM_CHARS + 1))
-    if (checksum !== `${toChecksum(json)} `) return undefined
+    if (readChecksum(line) !== Bun.hash.crc32(json)) return undefined
     const members: unknown = JSON.parse(decoder.decode(json))
     return Array.isArray(members) ? toCallRecord(members) : undefined
   } catch {
@@ -65,6 +71,17 @@ export function decodeRecordLine(line: Uint8Array): CallRecord | undefined {
 
 function toChecksum(content: string | Uint8Array): string {
   return Bun.hash.crc32(content).toString(16).padStart(CHECKSUM_CHARS, '0')
+}
+
+/** Digit by digit: a text of them would cost more than the checksum itself. NaN where a line begins with anything else. */
+function readChecksum(line: Uint8Array): number {
+  let checksum = 0
+  for (let index = 0; index < CHECKSUM_CHARS; index += 1) {
+    const digit = HEXADECIMAL.indexOf(line[index] ?? 0)
+    if (digit < 0) return Number.NaN
+    checksum = checksum * 16 + digit
+  }
+  return line[CHECKSUM_CHARS] === SPACE ? checksum : Number.NaN
 }
 
 /** What is no time at all becomes 0: a record with a wrong duration is worth more than none. */
@@ -80,15 +97,37 @@ function toCounts(usage: Usage): readonly number[] | null {
   return counts.every(isCount) ? counts : null
 }
 
+/** Null, so that it is priced later, when it is no cost that the store could hold. */
+function toCostMembers({ microUsd, status, source }: Cost): readonly unknown[] | null {
+  return microUsd === null || isCount(microUsd) ? [microUsd, status, source] : null
+}
+
 function toAttemptMembers({ target, status, afterMs, durationMs }: CallAttempt): readonly unknown[] {
   return [target, status, toWholeMs(afterMs), toWholeMs(durationMs)]
 }
 
 function toCallRecord(members: readonly unknown[]): CallRecord | undefined {
-  const [version, id, accountId, keyId, gateId, dialect, stream, target, attempts, outcome, ...rest] = members
-  const [status, errorKind, startedAt, firstByteMs, durationMs, usage, credential = null, attemptMembers] =
-    rest
-  if (!isCount(version) || !MEMBERS_AFTER_OUTCOME[version]?.includes(rest.length)) return undefined
+  // By index: taking an array apart makes iterators, for every call.
+  const version = members[0]
+  if (!isCount(version) || !MEMBERS[version]?.includes(members.length)) return undefined
+  const id = members[1]
+  const accountId = members[2]
+  const keyId = members[3]
+  const gateId = members[4]
+  const dialect = members[5]
+  const stream = members[6]
+  const target = members[7]
+  const attempts = members[8]
+  const outcome = members[9]
+  const status = members[10]
+  const errorKind = members[11]
+  const startedAt = members[12]
+  const firstByteMs = members[13]
+  const durationMs = members[14]
+  const usage = members[15]
+  const credential = members[16] ?? null
+  const costMembers = version >= PRICED_VERSION ? members[17] : null
+  const attemptMembers = members[version >= PRICED_VERSION ? 18 : 17]
   if (!CREDENTIALS.includes(credential)) return undefined
   if (!isString(id) || !isString(accountId) || !isString(keyId) || !isString(gateId)) return undefined
   if (!isString(dialect) || typeof stream !== 'boolean' || !OUTCOMES.includes(outcome)) return undefined
@@ -97,9 +136,7 @@ function toCallRecord(members: readonly unknown[]): CallRecord | undefined {
   if (!(firstByteMs === null || isCount(firstByteMs))) return undefined
   const usageRead = usage === null ? null : toUsage(usage, version)
   if (usageRead === undefined) return undefined
-  const attemptDetails = attemptMembers === undefined ? undefined : toAttempts(attemptMembers)
-  if (attemptMembers !== undefined && attemptDetails === undefined) return undefined
-  return {
+  const record: CallRecord = {
     id: id as CallId,
     accountId: accountId as AccountId,
     keyId: keyId as KeyId,
@@ -116,16 +153,41 @@ function toCallRecord(members: readonly unknown[]): CallRecord | undefined {
     durationMs,
     usage: usageRead,
     credential: credential as CallCredential | null,
-    ...(attemptDetails === undefined ? {} : { attemptDetails }),
   }
+  return withRest(record, costMembers, attemptMembers)
+}
+
+function withRest(record: CallRecord, costMembers: unknown, attemptMembers: unknown): CallRecord | undefined {
+  const cost = costMembers === null ? undefined : toCost(costMembers)
+  if (costMembers !== null && cost === undefined) return undefined
+  const priced = cost === undefined ? record : { ...record, cost }
+  if (attemptMembers === undefined) return priced
+  const attemptDetails = toAttempts(attemptMembers)
+  return attemptDetails === undefined ? undefined : { ...priced, attemptDetails }
 }
 
 function toUsage(members: unknown, version: number): Usage | undefined {
-  if (!Array.isArray(members) || !members.every(isCount)) return undefined
-  if (!COUNTS[version]?.includes(members.length)) return undefined
-  const [inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, reasoningTokens = 0, written] = members
+  if (!Array.isArray(members) || !COUNTS[version]?.includes(members.length)) return undefined
+  const inputTokens: unknown = members[0]
+  const outputTokens: unknown = members[1]
+  const cachedInputTokens: unknown = members[2]
+  const reasoningTokens: unknown = members[3]
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return undefined
+  if (!isCount(cachedInputTokens) || !isCount(reasoningTokens)) return undefined
   const usage = { inputTokens, outputTokens, cachedInputTokens, reasoningTokens }
-  return written === undefined ? usage : { ...usage, cacheWriteTokens: written }
+  if (members.length === 4) return usage
+  const cacheWriteTokens: unknown = members[4]
+  return isCount(cacheWriteTokens) ? { ...usage, cacheWriteTokens } : undefined
+}
+
+function toCost(members: unknown): Cost | undefined {
+  if (!Array.isArray(members) || members.length !== 3) return undefined
+  const microUsd: unknown = members[0]
+  const status: unknown = members[1]
+  const source: unknown = members[2]
+  if (!(microUsd === null || isCount(microUsd)) || !COST_STATUSES.includes(status)) return undefined
+  if (!(source === null || isString(source))) return undefined
+  return { microUsd, status: status as CostStatus, source }
 }
 
 function toAttempts(members: unknown): readonly CallAttempt[] | undefined {

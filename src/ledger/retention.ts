@@ -15,6 +15,7 @@ export interface RetentionOptions {
   readonly store: {
     readonly calls: Pick<Store['calls'], 'deleteBefore'>
     readonly usage: Pick<Store['usage'], 'rollUpDays'>
+    readonly budgetBeginnings: Pick<Store['budgetBeginnings'], 'keep'>
   }
   /** Brings everything that is journalled into the store. */
   readonly ship: () => Promise<void>
@@ -57,6 +58,7 @@ export class Retention {
     await this.#options.ship()
     const { store, days, pauseMs } = this.#options
     const before = this.#now() - days * DAY_MS
+    await store.budgetBeginnings.keep(before)
     let deleted = 0
     for (;;) {
       const count = await store.calls.deleteBefore(before, ROWS_PER_BATCH)

@@ -60,8 +60,12 @@ export interface Provider {
   readonly reasoningModels?: RegExp
   /** What price tables call it, where that is not its id. */
   readonly pricedAs?: string
+  /** Which models of its price table are its own, where it shares the table with another. */
+  readonly pricedModels?: RegExp
   /** Its answers cost nothing, whatever the model. */
   readonly isFree?: true
+  /** To be offered where models are chosen, of a provider that no price table lists; it may have more. */
+  readonly knownModels?: readonly string[]
   /** Used when no key is configured: only for upstreams that take any key. */
   readonly fallbackKey?: string
 }
@@ -88,13 +92,16 @@ export function openaiCompatible(
   }
 }
 
-/** How calls to it are priced. */
-export function pricingOf({
-  id,
-  pricedAs,
-  isFree,
-}: Provider): { readonly type: 'free' } | { readonly type: 'listed'; readonly name: string } {
-  return isFree === true ? { type: 'free' } : { type: 'listed', name: pricedAs ?? id }
+export type Pricing =
+  | { readonly type: 'free'; readonly models: readonly string[] }
+  /** `models`: those of the table that are its own. */
+  | { readonly type: 'listed'; readonly name: string; readonly models?: RegExp | undefined }
+
+/** How calls to it are priced, and by that which of its models are known. */
+export function pricingOf({ id, pricedAs, pricedModels, isFree, knownModels }: Provider): Pricing {
+  return isFree === true
+    ? { type: 'free', models: knownModels ?? [] }
+    : { type: 'listed', name: pricedAs ?? id, models: pricedModels }
 }
 
 /** `OPENAI_API_KEY` for `openai`: the name under which the operator gives a provider's key. */

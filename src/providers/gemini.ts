@@ -10,6 +10,7 @@ export const gemini = defineProvider({
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   keyHeader: 'x-goog-api-key',
   pricedAs: 'google',
+  pricedModels: /^gem/,
   endpoints: {
     'gemini-generate-content': {
       path: '/models/{model}:generateContent',

@@ -8,6 +8,9 @@ import { gemini } from './gemini.ts'
 const DOCS = 'https://github.com/gatehouse/gatehouse/blob/main/src/sandbox/README.md'
 const ANY_KEY = 'gatehouse-sandbox-any-key'
 
+/** Those to begin with; every fault of the sandbox is a model too. */
+const MODELS = ['echo', 'echo-reasoning', '429', '500', 'slow', 'hang', 'cut-mid-stream', 'bad-json']
+
 const REASONING_MODELS = /reasoning/
 
 export const sandbox = defineProvider({
@@ -15,6 +18,7 @@ export const sandbox = defineProvider({
   name: 'Sandbox',
   docs: DOCS,
   isFree: true,
+  knownModels: MODELS,
   endpoints: {
     'openai-responses': { path: '/v1/responses', translatedModels: REASONING_MODELS },
     'openai-chat': { path: '/v1/chat/completions', countsStreamsOnRequest: true },
@@ -33,6 +37,7 @@ export const sandboxAnthropic = defineProvider({
   name: 'Sandbox, as Anthropic',
   docs: DOCS,
   isFree: true,
+  knownModels: MODELS,
   keyHeader: anthropic.keyHeader,
   headers: anthropic.headers,
   endpoints: anthropic.endpoints,
@@ -48,6 +53,7 @@ export const sandboxGemini = defineProvider({
   name: 'Sandbox, as Gemini',
   docs: DOCS,
   isFree: true,
+  knownModels: MODELS,
   keyHeader: gemini.keyHeader,
   endpoints: gemini.endpoints,
   traits: [
@@ -62,6 +68,7 @@ export const sandboxBedrock = defineProvider({
   name: 'Sandbox, as Amazon Bedrock',
   docs: DOCS,
   isFree: true,
+  knownModels: MODELS,
   signing: bedrock.signing,
   endpoints: bedrock.endpoints,
   traits: [
@@ -76,6 +83,7 @@ export const sandboxCohere = defineProvider({
   name: 'Sandbox, as Cohere',
   docs: DOCS,
   isFree: true,
+  knownModels: MODELS,
   endpoints: cohere.endpoints,
   traits: [[REASONING_MODELS, { reasoning: 'budget' }]],
   fallbackKey: ANY_KEY,

@@ -9,6 +9,7 @@ export const vertexAnthropic = defineProvider({
   telemetryName: 'gcp.vertex_ai',
   docs: 'https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai',
   pricedAs: 'google',
+  pricedModels: /^claude/,
   ...vertexAddress('anthropic'),
   endpoints: {
     'anthropic-messages': {

@@ -12,6 +12,7 @@ export const vertex = defineProvider({
   telemetryName: 'gcp.vertex_ai',
   docs: 'https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference',
   pricedAs: 'google',
+  pricedModels: /^gem/,
   ...vertexAddress('google'),
   endpoints: {
     'gemini-generate-content': {

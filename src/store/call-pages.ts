@@ -28,6 +28,8 @@ export interface CallFilter {
   readonly keyId?: string
   readonly target?: string
   readonly status?: number
+  /** 4 for 400 to 499. */
+  readonly statusClass?: number
   readonly outcome?: CallOutcome
   readonly errorKind?: string
   readonly stream?: boolean
@@ -125,9 +127,12 @@ function splitConditions(
 ): { leading: Condition[]; others: Condition[] } {
   const leading: Condition[] = []
   const others: Condition[] = []
-  const { target, status, outcome, errorKind, stream } = filter
+  const { target, status, statusClass, outcome, errorKind, stream } = filter
   const isAboutTrouble =
-    errorKind !== undefined || (outcome !== undefined && outcome !== 'succeeded') || (status ?? 0) >= 400
+    errorKind !== undefined ||
+    (outcome !== undefined && outcome !== 'succeeded') ||
+    (status ?? 0) >= 400 ||
+    (statusClass ?? 0) >= 4
   // Word for word as in the index, or it is not used.
   if (isAboutTrouble) leading.push(() => sql<SqlBool>`(outcome <> 'succeeded' OR status >= 400)`)
   const columns = [
@@ -142,6 +147,9 @@ function splitConditions(
   }
   if (target !== undefined) others.push((eb) => eb('target', '=', target))
   if (status !== undefined) others.push((eb) => eb('status', '=', status))
+  if (statusClass !== undefined) {
+    others.push((eb) => eb.between('status', statusClass * 100, statusClass * 100 + 99))
+  }
   if (outcome !== undefined) others.push((eb) => eb('outcome', '=', outcome))
   if (errorKind !== undefined) others.push(() => sql<SqlBool>`error_kind = ${errorKind}`)
   if (stream !== undefined) others.push((eb) => eb('stream', '=', stream ? 1 : 0))

@@ -33,6 +33,42 @@ export function toRow(record: CallRecord): CallTable {
   }
 }
 
+/** The values of one row after the other, in the order of the members of `toRow`: what a bulk insert binds. */
+export function toRowValues(records: readonly CallRecord[]): unknown[] {
+  const values: unknown[] = []
+  for (const record of records) {
+    const row = toRow(record)
+    // Named one by one: Object.values costs several times as much, for every call.
+    values.push(
+      row.id,
+      row.account_id,
+      row.key_id,
+      row.gate_id,
+      row.dialect,
+      row.stream,
+      row.target,
+      row.attempts,
+      row.outcome,
+      row.status,
+      row.error_kind,
+      row.started_at,
+      row.first_byte_ms,
+      row.duration_ms,
+      row.input_tokens,
+      row.output_tokens,
+      row.cached_input_tokens,
+      row.reasoning_tokens,
+      row.cache_write_tokens,
+      row.attempt_details,
+      row.cost_micro_usd,
+      row.cost_status,
+      row.price_source,
+      row.credential,
+    )
+  }
+  return values
+}
+
 /** Its cost is absent where nothing is known of it. */
 export function toRecord(row: Selectable<CallTable>): CallRecord {
   const isPriced = row.cost_status !== 'unknown' || row.price_source !== null

@@ -4,18 +4,19 @@ import type { CompiledQuery, Kysely } from 'kysely'
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
 import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
-import { toRecord, toRow } from './call-rows.ts'
-import type { CallTable, Schema } from './schema.ts'
+import { toRecord, toRow, toRowValues } from './call-rows.ts'
+import type { Schema } from './schema.ts'
+import { sumCalls, sumCorrections } from './sum-calls.ts'
 import type { UsageBacklog } from './usage-backlog.ts'
-import { sumCalls, sumCorrections } from './usage-hours.ts'
 
-/** Rows of one statement: a third of a millisecond of the event loop, and far below a database's parameter limit. */
-const ROWS_PER_STATEMENT = 32
+/** Rows of one statement: a quarter of a millisecond of the event loop, and far below a database's parameter limit. */
+const ROWS_PER_STATEMENT = 64
 
 export class CallTableStore {
   readonly #database: Kysely<Schema>
   readonly #backlog: UsageBacklog
-  #fullInsert: CompiledQuery<Pick<CallTable, 'id'>> | undefined
+  /** By the number of rows. */
+  readonly #inserts = new Map<number, CompiledQuery>()
 
   constructor(database: Kysely<Schema>, backlog: UsageBacklog) {
     this.#database = database
@@ -31,33 +32,50 @@ export class CallTableStore {
   async insertMany(records: readonly CallRecord[], pauseMs = 0): Promise<void> {
     if (records.length === 0) return
     const between = () => (pauseMs > 0 ? Bun.sleep(pauseMs) : nextTurn())
+    // Nearly always all of them are new, and to ask SQLite which ones costs as much as an index.
+    if (!(await this.#insertNew(records, between))) await this.#insertMissing(records, between)
+    await this.#backlog.settleMany(between)
+  }
+
+  /** @returns false, with nothing inserted, when one is there already or comes twice */
+  async #insertNew(records: readonly CallRecord[], between: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await this.#database.transaction().execute(async (transaction) => {
+        for (let start = 0; start < records.length; ) {
+          if (start > 0) await between()
+          const chunk = records.slice(start, start + rowsOfNext(records.length - start))
+          start += chunk.length
+          const { numAffectedRows } = await transaction.executeQuery(this.#compileInsert(chunk))
+          if (Number(numAffectedRows) !== chunk.length) throw new NotAllNewError()
+        }
+        await this.#backlog.note(transaction, sumCalls(records))
+      })
+      return true
+    } catch (error) {
+      if (error instanceof NotAllNewError) return false
+      throw error
+    }
+  }
+
+  async #insertMissing(records: readonly CallRecord[], between: () => Promise<unknown>): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
       const added: CallRecord[] = []
       for (let start = 0; start < records.length; start += ROWS_PER_STATEMENT) {
         if (start > 0) await between()
         const chunk = records.slice(start, start + ROWS_PER_STATEMENT)
-        const { rows } = await transaction.executeQuery(this.#compileInsert(chunk.map(toRow)))
+        const rows = await toInsert(transaction, chunk).returning('id').execute()
         const ids = new Set(rows.map((row) => row.id))
         for (const record of chunk) if (ids.delete(record.id)) added.push(record)
       }
       await this.#backlog.note(transaction, sumCalls(added))
     })
-    await this.#backlog.settleMany(between)
   }
 
-  /** The text for a full statement is made once: making it costs Kysely three times what running it costs SQLite. */
-  #compileInsert(rows: readonly CallTable[]): CompiledQuery<Pick<CallTable, 'id'>> {
-    if (rows.length === ROWS_PER_STATEMENT && this.#fullInsert !== undefined) {
-      return { ...this.#fullInsert, parameters: rows.flatMap((row) => Object.values(row)) }
-    }
-    const compiled = this.#database
-      .insertInto('calls')
-      .values(rows)
-      .onConflict((conflict) => conflict.column('id').doNothing())
-      .returning('id')
-      .compile()
-    if (rows.length === ROWS_PER_STATEMENT) this.#fullInsert = compiled
-    return compiled
+  /** The text for a number of rows is made once: making it costs Kysely three times what running it costs SQLite. */
+  #compileInsert(records: readonly CallRecord[]): CompiledQuery {
+    const known = this.#inserts.get(records.length) ?? toInsert(this.#database, records).compile()
+    this.#inserts.set(records.length, known)
+    return { ...known, parameters: toRowValues(records) }
   }
 
   /** Newest first; calls of the same millisecond in the order of their ids, so that no page repeats or skips one. */
@@ -147,4 +165,18 @@ export class CallTableStore {
       accounts.push(row.account_id)
     }
   }
+}
+
+/** A full statement, or for the rest powers of two: so that there are few texts, each of which is made once. */
+function rowsOfNext(left: number): number {
+  return left >= ROWS_PER_STATEMENT ? ROWS_PER_STATEMENT : 2 ** Math.floor(Math.log2(left))
+}
+
+class NotAllNewError extends Error {}
+
+function toInsert(database: Kysely<Schema>, records: readonly CallRecord[]) {
+  return database
+    .insertInto('calls')
+    .values(records.map(toRow))
+    .onConflict((conflict) => conflict.column('id').doNothing())
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { encodeTime, joinEncoded, LatencyHistogram, shortenEncoded } from './latency-histogram.ts'
+import { joinEncoded, LatencyHistogram, shortenEncoded, TimeCounts } from './latency-histogram.ts'
 
 function histogramOf(times: readonly number[]): LatencyHistogram {
   const histogram = new LatencyHistogram()
@@ -40,7 +40,9 @@ test('the sum of two is the histogram of both, joined as text or merged, in any 
       const [one, other] = [histogramOf(left).encode(), histogramOf(right).encode()]
       expect(shortenEncoded(joinEncoded(one, other))).toBe(both)
       expect(shortenEncoded(joinEncoded(other, one))).toBe(both)
-      expect(shortenEncoded([...left, ...right].map(encodeTime).join(','))).toBe(both)
+      const counts = new TimeCounts()
+      for (const time of [...left, ...right]) counts.add(time)
+      expect(shortenEncoded(counts.encode())).toBe(both)
       const joined = new LatencyHistogram()
       joined.addEncoded(`${one},${other}`)
       expect(joined.encode()).toBe(both)
@@ -54,4 +56,15 @@ test('nothing has no percentile; the longest times are kept as the longest bucke
   expect(shortenEncoded(joinEncoded('', ''))).toBe('')
   expect(histogramOf([Number.NaN, -1]).percentile(1)).toBe(0)
   expect(histogramOf([Number.MAX_SAFE_INTEGER]).percentile(1)).toBeGreaterThan(86_400_000)
+})
+
+test('counts by range add up to all, and small times are in the range that they belong to', () => {
+  expect(histogramOf([0, 1, 1, 2, 4, 5, 24, 9_000]).countBelow([1, 2, 5, 25])).toEqual([1, 2, 2, 2, 1])
+  fc.assert(
+    fc.property(times, (list) => {
+      const counts = histogramOf(list).countBelow([10, 100, 1_000])
+      expect(counts).toHaveLength(4)
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(list.length)
+    }),
+  )
 })

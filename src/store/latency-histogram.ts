@@ -72,6 +72,23 @@ export class LatencyHistogram {
     return null
   }
 
+  /**
+   * How many times lie below the first edge, from each edge to the next, and from the last one on. A time is taken for the
+   * middle of its bucket, so one within 2 % of an edge may be counted beyond it.
+   * @param edgesMs rising
+   */
+  countBelow(edgesMs: readonly number[]): number[] {
+    const counts = new Array<number>(edgesMs.length + 1).fill(0)
+    let range = 0
+    for (let bucket = this.#lowest; bucket <= this.#highest; bucket += 1) {
+      // Whole milliseconds, as percentiles are: below 25 ms they are exact.
+      const timeMs = Math.round(toTime(bucket))
+      while (range < edgesMs.length && timeMs >= (edgesMs[range] ?? 0)) range += 1
+      counts[range] = (counts[range] ?? 0) + (this.#counts[bucket] ?? 0)
+    }
+    return counts
+  }
+
   #count(bucket: number, times: number): void {
     if (bucket >= BUCKETS || !Number.isSafeInteger(times)) return
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + times
@@ -88,9 +105,20 @@ export class LatencyHistogram {
   }
 }
 
-/** A histogram of one time, as text. */
-export function encodeTime(timeMs: number): string {
-  return `${toBucket(timeMs)}:1`
+/** Times counted by bucket where only a few buckets are in use: a hundredth of a histogram's memory. */
+export class TimeCounts {
+  readonly #counts = new Map<number, number>()
+
+  /** @param timeMs as for `LatencyHistogram.add` */
+  add(timeMs: number): void {
+    const bucket = toBucket(timeMs)
+    this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
+  }
+
+  /** The histogram as text. */
+  encode(): string {
+    return Array.from(this.#counts, ([bucket, count]) => `${bucket}:${count}`).join(',')
+  }
 }
 
 /** Both as one text, in which the same bucket may come twice. */

@@ -2,6 +2,7 @@
 import { type Kysely, type Migration, Migrator } from 'kysely'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { auditLogTable } from './audit-migration.ts'
+import { budgetBeginnings } from './budget-beginnings-migration.ts'
 import { limitsAndWebhooks } from './limits-migration.ts'
 import { users } from './migrate-users.ts'
 import { providerKeyTables } from './provider-keys-migration.ts'
@@ -139,6 +140,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0007_usage': usageMigration,
   '0008_users': users,
   '0009_audit_log': auditLogTable,
+  '0010_budget_beginnings': budgetBeginnings,
 }
 
 /**

@@ -2,6 +2,7 @@
 import { Kysely, sql } from 'kysely'
 import { AccountTableStore } from './accounts.ts'
 import { AuditLogTableStore } from './audit-log.ts'
+import { BudgetBeginnings } from './budget-beginnings.ts'
 import { BudgetTableStore } from './budgets.ts'
 import { CallTableStore } from './calls.ts'
 import { GateTableStore } from './gates.ts'
@@ -34,6 +35,7 @@ export interface Store {
   readonly database: Kysely<Schema>
   readonly usageSums: UsageSums
   readonly budgets: BudgetTableStore
+  readonly budgetBeginnings: BudgetBeginnings
   readonly webhooks: WebhookTableStore
   readonly usage: UsageStore
   /**
@@ -81,6 +83,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     database,
     usageSums: new UsageSums(database),
     budgets: new BudgetTableStore(database),
+    budgetBeginnings: new BudgetBeginnings(database),
     webhooks: new WebhookTableStore(database),
     usage: new UsageStore(database, backlog),
     sync,

@@ -186,6 +186,10 @@ export interface BudgetTable {
   period: Period
   /** JSON: `[0.5, 0.8, 1]`. */
   alert_at: string
+  /** This and the two below: what it used up to the end of the hour of its creation; null while those calls are kept. */
+  first_tokens: Generated<number | null>
+  first_micro_usd: Generated<number | null>
+  first_unpriced: Generated<number | null>
   created_at: number
   updated_at: number
 }

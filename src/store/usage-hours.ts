@@ -3,9 +3,8 @@
  * was summed up to a day is marked as changed.
  */
 import { type CompiledQuery, type DialectAdapter, type Kysely, type RawBuilder, sql } from 'kysely'
-import type { CallRecord } from '../core/call.ts'
 import type { AccountId } from '../core/ids.ts'
-import { encodeTime, joinEncoded, shortenEncoded } from './latency-histogram.ts'
+import { joinEncoded, shortenEncoded } from './latency-histogram.ts'
 import type { Schema, UsageTable } from './schema.ts'
 
 export const HOUR_MS = 3_600_000
@@ -57,37 +56,6 @@ export async function addToHours(
   await forgetDays(database, rows)
 }
 
-/** What corrected costs change, given the calls as they were and as they are: to be added to the hours like calls. */
-export function sumCorrections(
-  corrections: readonly { readonly before: CallRecord; readonly after: CallRecord }[],
-): UsageTable[] {
-  return corrections.map(({ before, after }) => {
-    const row = emptyRow(after)
-    const [taken, added] = [emptyRow(before), emptyRow(after)]
-    addCall(taken, before)
-    addCall(added, after)
-    for (const name of COUNTERS) row[name] = added[name] - taken[name]
-    return row
-  })
-}
-
-/** Sums calls up by everything that tells rows of usage apart. */
-export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
-  const rows = new Map<string, UsageTable>()
-  for (const call of calls) {
-    const empty = emptyRow(call)
-    const place = toPlace(empty)
-    const row = rows.get(place) ?? empty
-    rows.set(place, row)
-    addCall(row, call)
-    row.durations = joinEncoded(row.durations, encodeTime(Math.round(call.durationMs)))
-    if (call.firstByteMs !== null) {
-      row.first_bytes = joinEncoded(row.first_bytes, encodeTime(Math.round(call.firstByteMs)))
-    }
-  }
-  return [...rows.values()]
-}
-
 /** Adds rows to sums by place. */
 export function addRows(sums: Map<string, UsageTable>, rows: readonly UsageTable[]): void {
   for (const row of rows) {
@@ -103,57 +71,16 @@ export function addRows(sums: Map<string, UsageTable>, rows: readonly UsageTable
   }
 }
 
-type Place = Pick<
+export type Place = Pick<
   UsageTable,
   'account_id' | 'starts_at' | 'gate_id' | 'target' | 'key_id' | 'status_class' | 'credential'
 >
 
 /** One text for each row of usage, whatever its ids hold: their lengths tell where each ends. */
-function toPlace(place: Place): string {
+export function toPlace(place: Place): string {
   const { account_id, starts_at, gate_id, target, key_id, status_class, credential } = place
   const lengths = `${gate_id.length} ${target.length} ${key_id.length}`
   return `${starts_at} ${status_class} ${credential} ${lengths} ${gate_id}${target}${key_id}${account_id}`
-}
-
-function emptyRow(call: CallRecord): UsageTable {
-  return {
-    account_id: call.accountId,
-    starts_at: Math.floor(call.startedAt / HOUR_MS) * HOUR_MS,
-    gate_id: call.gateId,
-    target: call.target ?? '',
-    key_id: call.keyId,
-    status_class: Math.floor(call.status / 100),
-    credential: call.credential ?? '',
-    calls: 0,
-    failed: 0,
-    cancelled: 0,
-    unreported: 0,
-    input_tokens: 0,
-    output_tokens: 0,
-    cached_input_tokens: 0,
-    reasoning_tokens: 0,
-    cache_write_tokens: 0,
-    cost_micro_usd: 0,
-    cost_estimated: 0,
-    cost_unknown: 0,
-    durations: '',
-    first_bytes: '',
-  }
-}
-
-function addCall(row: UsageTable, { usage, cost, outcome }: CallRecord): void {
-  row.calls += 1
-  if (outcome === 'failed') row.failed += 1
-  if (outcome === 'cancelled') row.cancelled += 1
-  if (usage === null) row.unreported += 1
-  row.input_tokens += usage?.inputTokens ?? 0
-  row.output_tokens += usage?.outputTokens ?? 0
-  row.cached_input_tokens += usage?.cachedInputTokens ?? 0
-  row.reasoning_tokens += usage?.reasoningTokens ?? 0
-  row.cache_write_tokens += usage?.cacheWriteTokens ?? 0
-  row.cost_micro_usd += cost?.microUsd ?? 0
-  if (cost?.status === 'estimated') row.cost_estimated += 1
-  if (cost === undefined || cost.status === 'unknown') row.cost_unknown += 1
 }
 
 type Histograms = Place & Pick<UsageTable, 'durations' | 'first_bytes'>

@@ -2,7 +2,8 @@
 import { type CreateTableBuilder, type Kysely, type Migration, SqliteAdapter, sql } from 'kysely'
 import { toRecord } from './call-rows.ts'
 import type { Schema, UsageTable } from './schema.ts'
-import { addToHours, sumCalls } from './usage-hours.ts'
+import { sumCalls } from './sum-calls.ts'
+import { addToHours } from './usage-hours.ts'
 
 /** Calls read at a time when those of an earlier version are summed up. */
 const ROWS_PER_STEP = 5_000

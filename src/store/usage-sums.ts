@@ -1,9 +1,15 @@
-/** What was used, added up from the calls in the database. For the start of the process: never asked on the hot path. */
+/**
+ * What was used, added up: whole hours from the roll-ups, which outlive the calls, and the part of an hour from the calls.
+ * For the start of the process: never asked on the hot path, and nothing may be added to the roll-ups meanwhile.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Kysely } from 'kysely'
+import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { CallCredential } from '../core/call.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
-import type { Schema } from './schema.ts'
+import type { Schema, UsageTable } from './schema.ts'
+import { readBacklog } from './usage-backlog.ts'
+import { DAY_MS, HOUR_MS } from './usage-hours.ts'
+import { planSpans } from './usage-rows.ts'
 
 /** Of all calls of one key through one gate to one target with one credential. */
 export interface UsageSum {
@@ -16,12 +22,21 @@ export interface UsageSum {
   readonly tokens: number
   /** Millionths of a US dollar, of the calls whose cost is known. */
   readonly microUsd: number
-  /** Calls that used something and whose cost is not known. */
+  /** Calls that reported what they used and whose cost is not known. */
   readonly unpricedCalls: number
 }
 
-/** So much is added up at once, calls go on in between: a few milliseconds of the event loop at a million calls a month. */
-const STEP_MS = 3_600_000
+export interface SummedRange {
+  /** At the beginning of an hour: of calls that began then or later. Milliseconds since the Unix epoch. */
+  readonly fromMs: number
+  /** Absent: every account. */
+  readonly accountId?: AccountId | undefined
+}
+
+/** So much is added up at once, calls go on in between: a millisecond of the event loop at some hundred rows an hour. */
+const HOURS_STEP_MS = 6 * HOUR_MS
+const DAYS_STEP_MS = 7 * DAY_MS
+const CALLS_STEP_MS = 60_000
 const IDS_PER_STATEMENT = 500
 
 export class UsageSums {
@@ -31,22 +46,21 @@ export class UsageSums {
     this.#database = database
   }
 
-  /**
-   * Of every account.
-   * @param fromMs of calls that began then or later, in milliseconds since the Unix epoch
-   * @throws the signal's reason (rejects)
-   */
-  async since(fromMs: number, signal?: AbortSignal): Promise<readonly UsageSum[]> {
-    const first = await this.#edge(fromMs, 'asc')
-    const last = await this.#edge(fromMs, 'desc')
+  /** @throws the signal's reason (rejects) */
+  async since({ fromMs, accountId }: SummedRange, signal?: AbortSignal): Promise<readonly UsageSum[]> {
     const sums: UsageSum[] = []
-    if (first === undefined || last === undefined) return sums
-    for (let startMs = first; startMs <= last; startMs += STEP_MS) {
+    for (const id of accountId === undefined ? await this.#listAccounts() : [accountId]) {
       signal?.throwIfAborted()
-      sums.push(...(await this.#between(startMs, startMs + STEP_MS)))
-      await nextTurn()
+      const notes = await readBacklog(this.#database, id)
+      for (const note of notes) if (note.starts_at >= fromMs) sums.push(toSum(note))
+      sums.push(...(await this.#sinceOf(id, fromMs, signal)))
     }
     return sums
+  }
+
+  /** Of calls that began within a part of an hour. @param untilMs exclusive */
+  async within(accountId: AccountId, fromMs: number, untilMs: number): Promise<readonly UsageSum[]> {
+    return await sumOfCalls(this.#database, { accountId, fromMs, untilMs })
   }
 
   /** Which of these calls are in the database. */
@@ -60,68 +74,137 @@ export class UsageSums {
     return found
   }
 
-  /** The beginning of the first or the last of those calls, by account, since that is how they are indexed. */
-  async #edge(fromMs: number, direction: 'asc' | 'desc'): Promise<number | undefined> {
+  async #listAccounts(): Promise<readonly AccountId[]> {
     const accounts = await this.#database.selectFrom('accounts').select('id').execute()
-    const edges: number[] = []
-    for (const { id } of accounts) {
-      const row = await this.#database
-        .selectFrom('calls')
-        .select('started_at')
-        .where('account_id', '=', id)
-        .where('started_at', '>=', fromMs)
-        .orderBy('started_at', direction)
-        .limit(1)
-        .executeTakeFirst()
-      if (row !== undefined) edges.push(row.started_at)
-    }
-    if (edges.length === 0) return undefined
-    return direction === 'asc' ? Math.min(...edges) : Math.max(...edges)
+    return accounts.map(({ id }) => id)
   }
 
-  async #between(fromMs: number, untilMs: number): Promise<UsageSum[]> {
-    const accounts = this.#database.selectFrom('accounts').select('id')
+  async #sinceOf(accountId: AccountId, fromMs: number, signal?: AbortSignal): Promise<readonly UsageSum[]> {
+    const sums: UsageSum[] = []
+    const [first, last] = [
+      await this.#edge(accountId, fromMs, 'asc'),
+      await this.#edge(accountId, fromMs, 'desc'),
+    ]
+    if (first === undefined || last === undefined) return sums
+    const range = { fromMs: first, toMs: Math.floor(last / DAY_MS) * DAY_MS + DAY_MS }
+    for (const span of await planSpans(this.#database, accountId, { ...range, interval: 'all' })) {
+      const stepMs = span.table === 'usage_hours' ? HOURS_STEP_MS : DAYS_STEP_MS
+      for (let startMs = span.fromMs; startMs < span.toMs; startMs += stepMs) {
+        signal?.throwIfAborted()
+        const untilMs = Math.min(startMs + stepMs, span.toMs)
+        sums.push(...(await this.#read(span.table, { accountId, fromMs: startMs, untilMs })))
+        await nextTurn()
+      }
+    }
+    return sums
+  }
+
+  /** The first or the last of an account's hours since a time. */
+  async #edge(accountId: AccountId, fromMs: number, direction: 'asc' | 'desc'): Promise<number | undefined> {
+    const row = await this.#database
+      .selectFrom('usage_hours')
+      .select('starts_at')
+      .where('account_id', '=', accountId)
+      .where('starts_at', '>=', fromMs)
+      .orderBy('starts_at', direction)
+      .limit(1)
+      .executeTakeFirst()
+    return row?.starts_at
+  }
+
+  async #read(
+    table: 'usage_hours' | 'usage_days',
+    { accountId, fromMs, untilMs }: CallRange,
+  ): Promise<readonly UsageSum[]> {
     const rows = await this.#database
-      .selectFrom('calls')
-      .select(({ fn, eb }) => [
-        'account_id',
-        'key_id',
-        'gate_id',
-        'target',
-        'credential',
-        fn.sum<number>(eb('input_tokens', '+', eb.ref('output_tokens'))).as('tokens'),
-        fn.sum<number>('cost_micro_usd').as('micro_usd'),
-        fn
-          .sum<number>(
-            eb
-              .case()
-              .when(
-                eb.and([
-                  eb('cost_micro_usd', 'is', null),
-                  eb(eb('input_tokens', '+', eb.ref('output_tokens')), '>', 0),
-                ]),
-              )
-              .then(1)
-              .else(0)
-              .end(),
-          )
-          .as('unpriced'),
+      .selectFrom(table)
+      .select(['account_id', 'key_id', 'gate_id', 'target', 'credential'])
+      .select(({ fn }) => [
+        fn.sum<number>('input_tokens').as('input_tokens'),
+        fn.sum<number>('output_tokens').as('output_tokens'),
+        fn.sum<number>('cost_micro_usd').as('cost_micro_usd'),
+        // For each row by itself: of one target what is not reported is either free, or its cost unknown.
+        sql<number>`SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END)`.as(
+          'unpriced',
+        ),
       ])
-      // Named, so that the index by account and time is used.
-      .where('account_id', 'in', accounts)
-      .where('started_at', '>=', fromMs)
-      .where('started_at', '<', untilMs)
+      .where('account_id', '=', accountId)
+      .where('starts_at', '>=', fromMs)
+      .where('starts_at', '<', untilMs)
       .groupBy(['account_id', 'key_id', 'gate_id', 'target', 'credential'])
       .execute()
-    return rows.map((row) => ({
-      accountId: row.account_id,
-      keyId: row.key_id,
-      gateId: row.gate_id,
-      target: row.target,
-      credential: row.credential,
-      tokens: Number(row.tokens ?? 0),
-      microUsd: Number(row.micro_usd ?? 0),
-      unpricedCalls: Number(row.unpriced ?? 0),
-    }))
+    return rows.map((row) => toSum({ ...row, cost_unknown: row.unpriced, unreported: 0 }))
+  }
+}
+
+interface CallRange {
+  readonly accountId: AccountId
+  readonly fromMs: number
+  /** Exclusive. */
+  readonly untilMs: number
+}
+
+/** Of one account's calls, as they are: of those that retention has left. For a part of an hour. */
+export async function sumOfCalls(
+  database: Kysely<Schema>,
+  { accountId, fromMs, untilMs }: CallRange,
+): Promise<readonly UsageSum[]> {
+  const sums: UsageSum[] = []
+  for (let startMs = fromMs; startMs < untilMs; startMs += CALLS_STEP_MS) {
+    const range = { accountId, fromMs: startMs, untilMs: Math.min(startMs + CALLS_STEP_MS, untilMs) }
+    sums.push(...(await sumOfCallsAtOnce(database, range)))
+    await nextTurn()
+  }
+  return sums
+}
+
+async function sumOfCallsAtOnce(
+  database: Kysely<Schema>,
+  { accountId, fromMs, untilMs }: CallRange,
+): Promise<readonly UsageSum[]> {
+  const rows = await database
+    .selectFrom('calls')
+    .select(['account_id', 'key_id', 'gate_id', 'target', 'credential'])
+    .select(({ fn }) => [
+      fn.sum<number>('input_tokens').as('input_tokens'),
+      fn.sum<number>('output_tokens').as('output_tokens'),
+      fn.sum<number>('cost_micro_usd').as('cost_micro_usd'),
+      sql<number>`SUM(CASE WHEN ${isUnpriced} THEN 1 ELSE 0 END)`.as('unpriced'),
+    ])
+    .where('account_id', '=', accountId)
+    .where('started_at', '>=', fromMs)
+    .where('started_at', '<', untilMs)
+    .groupBy(['account_id', 'key_id', 'gate_id', 'target', 'credential'])
+    .execute()
+  return rows.map((row) =>
+    toSum({
+      ...row,
+      target: row.target ?? '',
+      credential: row.credential ?? '',
+      cost_unknown: row.unpriced,
+      unreported: 0,
+    }),
+  )
+}
+
+const isUnpriced = sql<SqlBool>`cost_micro_usd IS NULL AND input_tokens IS NOT NULL`
+
+type Summed = Pick<
+  UsageTable,
+  'account_id' | 'key_id' | 'gate_id' | 'target' | 'credential' | 'cost_unknown' | 'unreported'
+> & {
+  readonly [Amount in 'input_tokens' | 'output_tokens' | 'cost_micro_usd']: number | null
+}
+
+function toSum(row: Summed): UsageSum {
+  return {
+    accountId: row.account_id,
+    keyId: row.key_id,
+    gateId: row.gate_id,
+    target: row.target === '' ? null : row.target,
+    credential: row.credential === '' ? null : row.credential,
+    tokens: Number(row.input_tokens ?? 0) + Number(row.output_tokens ?? 0),
+    microUsd: Number(row.cost_micro_usd ?? 0),
+    unpricedCalls: Math.max(0, Number(row.cost_unknown) - Number(row.unreported)),
   }
 }

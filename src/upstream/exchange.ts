@@ -62,16 +62,17 @@ export class Exchange {
   async send(): Promise<{ readonly status: number; readonly headers: Headers }> {
     const { url, serverName, headers, body, signal } = this.#request
     if (signal.aborted) this.#abort('cancelled')
+    const init: BunFetchRequestInit = {
+      method: 'POST',
+      headers,
+      body,
+      redirect: 'manual',
+      signal: this.#controller.signal,
+      timeout: false,
+    }
+    if (serverName !== undefined) init.tls = { serverName }
     try {
-      this.#response = await fetch(url, {
-        method: 'POST',
-        headers,
-        body,
-        redirect: 'manual',
-        signal: this.#controller.signal,
-        timeout: false,
-        ...(serverName === undefined ? {} : { tls: { serverName } }),
-      } as RequestInit)
+      this.#response = await fetch(url, init)
     } catch (thrown) {
       throw this.#fail(thrown, isConnectError(thrown) ? 'connect_failed' : 'connection_lost')
     }

@@ -2,7 +2,9 @@
  * How a dialect is translated: a server codec speaks it to our clients, a client codec to an upstream. Both are pure and
  * synchronous; the loop that moves bytes is elsewhere. It must not know providers or HTTP servers.
  */
+import type { Cost } from '../core/cost.ts'
 import type { GatewayError } from '../core/errors.ts'
+import type { Usage } from '../core/usage.ts'
 import type { ChatAnswer, ChatEvent } from './chat-answer.ts'
 import type { ChatRequest, ChatSettings, JsonRecord } from './chat-request.ts'
 
@@ -26,6 +28,8 @@ export interface AnswerFacts {
   readonly sealOrigin: string
   /** How the call has gone until now, for dialects that tell it: asked once, at the end of the answer. */
   readonly outcome?: () => AnswerOutcome
+  /** What such an answer costs, for dialects that tell it: asked once, at its end. Absent: nobody knows. */
+  readonly priceOf?: (usage: Usage) => Cost | undefined
 }
 
 export interface AnswerOutcome {

@@ -77,7 +77,10 @@ export function readString(body: JsonObject, member: JsonMember): string {
 
 /** The edits that put the upstream's model name where the gate was named. */
 export function editModel(body: JsonObject, upstreamModel: string): JsonEdit[] {
-  return [setString(body, 'model', upstreamModel), ...removals(body, ['gate_id'])]
+  const edits = [setString(body, 'model', upstreamModel)]
+  const gate = body.get('gate_id')
+  if (gate !== undefined) edits.push({ type: 'remove', member: gate })
+  return edits
 }
 
 /** The edits for an upstream whose path names the model: neither gate nor model stays, and these are said instead. */

@@ -8,9 +8,9 @@ import {
   UPSTREAMS,
 } from '../../scripts/conformance/conformance-table.ts'
 import { conformanceTexts } from '../../scripts/conformance/conformance-texts.ts'
-import { FEATURE_IDS, type FeatureId } from '../../scripts/conformance/features.ts'
 import { missingKinds } from '../../scripts/conformance/models.ts'
 import { conformanceList } from '../../src/contract/conformance.ts'
+import { FEATURE_IDS, type FeatureId } from '../../src/contract/conformance-features.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { CLIENT_CODECS } from '../../src/wire/client-codecs.ts'
 

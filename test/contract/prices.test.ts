@@ -31,8 +31,34 @@ test.each<[target: string, status: Cost['status']]>([
     accountId: DEFAULT_ACCOUNT,
     target,
     usage,
-    at: Date.parse('2026-11-01T12:00:00Z'),
+    startedAt: Date.parse('2026-11-01T12:00:00Z'),
   })
   expect(cost.status).toBe(status)
   if (status === 'unknown') expect(cost.microUsd).toBeNull()
+})
+
+const AT = Date.parse('2026-11-01T12:00:00Z')
+const idsOf = (providerId: string) => book.modelsOf(providerId, AT).map(({ id }) => id)
+
+test('the models that are offered of a provider are its own, with their prices', () => {
+  expect(book.modelsOf('openai', AT).find(({ id }) => id === 'gpt-4o')).toMatchObject({
+    inputUsdPerMillion: 2.5,
+    outputUsdPerMillion: 10,
+    contextTokens: 128_000,
+  })
+  expect(idsOf('vertex').every((id) => id.startsWith('gem'))).toBe(true)
+  expect(idsOf('vertex-anthropic').every((id) => id.startsWith('claude'))).toBe(true)
+  expect(idsOf('vertex-anthropic').length).toBeGreaterThan(3)
+  expect(book.modelsOf('sandbox', AT)[0]).toMatchObject({ id: 'echo', inputUsdPerMillion: 0 })
+  expect(idsOf('our-own-provider')).toEqual([])
+})
+
+test('a price that depends on the time is that of the moment, and each listed model has one or none', () => {
+  for (const { id } of catalog) {
+    for (const model of book.modelsOf(id, AT)) {
+      const { inputUsdPerMillion: input, outputUsdPerMillion: output } = model
+      const isPriced = [input, output].every((price) => price === undefined || price >= 0)
+      expect({ id, model: model.id, isPriced }).toEqual({ id, model: model.id, isPriced: true })
+    }
+  }
 })

@@ -56,9 +56,11 @@ test('every dialect that a provider speaks has a row of samples', () => {
 
 test('GET /v1/providers shows the whole catalog, each with its key configured', async () => {
   const { data } = (await (await controlPlaneCall(gatehouse, 'GET', '/v1/providers')).json()) as {
-    data: { id: string; configured: boolean }[]
+    data: { id: string; configured: boolean; hasAddress: boolean }[]
   }
-  expect(data.map(({ id, configured }) => [id, configured])).toEqual(catalog.map(({ id }) => [id, true]))
+  expect(data.map(({ id, configured, hasAddress }) => [id, configured, hasAddress])).toEqual(
+    catalog.map(({ id }) => [id, true, true]),
+  )
 })
 
 const isRelayed = (pair: { readonly dialect: string }) => DIALECTS.some((row) => row.dialect === pair.dialect)

@@ -137,6 +137,7 @@ test('everything is asked for, well and badly', async () => {
     ['/v1/chat/completions', { model: 'claude', messages }],
     ['/v1/messages', { model: 'claude', max_tokens: 9, messages }],
     ['/v3/chat', { gate_id: 'openai', messages }],
+    ['/v1/playground', { gate_id: 'openai', messages }],
     ['/alt/v1/fim/completions', { model: 'mistral', prompt: PLANTED.prompt }],
     ['/v1/embeddings', { model: 'openai', input: PLANTED.prompt }],
   ]

@@ -67,7 +67,7 @@ const completion = (message: object, finish_reason = 'stop') => ({
 })
 const OVERLOADED = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
 
-test('an answer says who gave it, how long it took, what it used, and that its cost is not known', async () => {
+test('an answer says who gave it, how long it took, what it used, and what it cost', async () => {
   upstream.answer(jsonAnswer(200, completion({ content: 'Hello' })))
   const response = await post({ gate_id: 'talker', messages, max_output_tokens: 50 })
   const answer = (await response.json()) as Answer
@@ -81,7 +81,8 @@ test('an answer says who gave it, how long it took, what it used, and that its c
     content: 'Hello',
     finish_reason: 'stop',
     usage: { input_tokens: 11, output_tokens: 7, cached_input_tokens: 3, reasoning_tokens: 0 },
-    cost: { usd: null, status: 'unknown' },
+    // 8 tokens at 2.50 dollars a million, 3 cached ones at 1.25, 7 at 10.
+    cost: { usd: 0.000094, status: 'exact' },
     latency_ms: 0,
     attempts: [],
   })
@@ -95,7 +96,8 @@ test('an answer says who gave it, how long it took, what it used, and that its c
     target: 'openai/gpt-4o',
     outcome: 'succeeded',
     usage: { inputTokens: 11, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 0 },
-  })
+    cost: answer.cost,
+  } as object)
 })
 
 test('every attempt is told, with its status: also one that had none', async () => {
@@ -159,6 +161,7 @@ describe('a stream', () => {
       content: 'Grüße 👋',
       finish_reason: 'stop',
       usage: { input_tokens: 11, output_tokens: 7 },
+      cost: { usd: 0.000094, status: 'exact' },
       attempts: [{ target: 'openai/gpt-4o', status: 200 }],
     })
     expect(whole.latency_ms).toBeGreaterThanOrEqual(0)

@@ -106,15 +106,30 @@ describe('providers of a file', () => {
       data: object[]
     }
     expect(data.slice(-3)).toEqual([
-      { id: 'acme', name: 'Acme AI', docs: null, dialects: ['openai-chat'], configured: true },
+      {
+        id: 'acme',
+        name: 'Acme AI',
+        docs: null,
+        dialects: ['openai-chat'],
+        configured: true,
+        hasAddress: true,
+      },
       {
         id: 'plain-ai',
         name: 'Plain',
         docs: null,
         dialects: ['openai-chat', 'openai-responses'],
         configured: true,
+        hasAddress: true,
       },
-      { id: 'keyless', name: 'Keyless', docs: null, dialects: ['openai-chat'], configured: false },
+      {
+        id: 'keyless',
+        name: 'Keyless',
+        docs: null,
+        dialects: ['openai-chat'],
+        configured: false,
+        hasAddress: true,
+      },
     ])
   })
 

@@ -210,7 +210,7 @@ describe('invitations', () => {
   test('can be withdrawn', async () => {
     const created = await controlPlaneCall(server, 'POST', '/v1/invitations', { email: 'gone@example.test' })
     const { id, token, link } = (await created.json()) as { id: string; token: string; link: string }
-    expect(link).toBe(`${server.url}/sign-up#invitation=${token}`)
+    expect(link).toBe(`${server.url}/dashboard/sign-up#invitation=${token}`)
     expect((await controlPlaneCall(server, 'DELETE', `/v1/invitations/${id}`)).status).toBe(204)
     expect((await controlPlaneCall(server, 'DELETE', `/v1/invitations/${id}`)).status).toBe(404)
     expect((await signUp(openBrowser(), 'gone@example.test', { invitation: token })).status).toBe(403)
@@ -252,6 +252,18 @@ describe('members', () => {
     expect((await signIn(openBrowser(), 'member@example.test')).status).toBe(401)
     expect((await signUp(openBrowser(), 'back-door@example.test', { invitation: token })).status).toBe(403)
     await joinBy('member@example.test')
+  })
+
+  test('leave by themselves, and the owner only after handing the account on', async () => {
+    const member = await joinBy('leaver@example.test')
+    const id = await idOf(member)
+    expect((await member.send(`/v1/members/${id}`, { method: 'DELETE' })).status).toBe(204)
+    expect((await member.send('/v1/session')).status).toBe(401)
+    const owner = openBrowser()
+    await signIn(owner, 'owner@example.test')
+    const { data } = (await owner.json('/v1/members', 200)) as { data: { id: string }[] }
+    expect(data.map((each) => each.id)).not.toContain(id)
+    expect((await owner.send(`/v1/members/${await idOf(owner)}`, { method: 'DELETE' })).status).toBe(409)
   })
 
   test('take the account over when the owner hands it on', async () => {

@@ -59,6 +59,7 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
   countMessageTokens: (model) => ({ model, messages: [{ role: 'user', content: 'x' }] }),
   createEmbeddings: (model) => ({ model, input: 'x' }),
   createChat: (gateId) => ({ gate_id: gateId, messages: [{ role: 'user', content: 'x' }] }),
+  createPlaygroundChat: (gateId) => ({ gate_id: gateId, messages: [{ role: 'user', content: 'x' }] }),
   createFimCompletion: (model) => ({ model, prompt: 'x' }),
   createAltChatCompletion: (model) => ({ model, messages: [{ role: 'user', content: 'x' }] }),
 }

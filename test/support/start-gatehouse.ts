@@ -13,6 +13,8 @@ const START_TIMEOUT_MS = 20_000
 const STOP_TIMEOUT_MS = 15_000
 
 export interface GatehouseOptions {
+  /** A program of its own, as `make binary` makes it; without it, the sources. Started outside of the repository. */
+  readonly program?: string
   /** Mounts the provider `sandbox` and the gate `demo`. */
   readonly sandbox?: boolean
   /** Laid over the environment that every test server gets. */
@@ -51,9 +53,13 @@ export async function startGatehouse(options: GatehouseOptions = {}): Promise<Ga
   const dataFolder = options.dataFolder ?? folder?.path ?? ''
   const key = options.key ?? createBootstrapKey()
   const child = Bun.spawn(
-    [process.execPath, 'src/main.ts', 'serve', ...(options.sandbox === true ? ['--sandbox'] : [])],
+    [
+      ...(options.program === undefined ? [process.execPath, 'src/main.ts'] : [options.program]),
+      'serve',
+      ...(options.sandbox === true ? ['--sandbox'] : []),
+    ],
     {
-      cwd: REPOSITORY,
+      cwd: options.program === undefined ? REPOSITORY : dataFolder,
       // Not the test's own environment: a real provider's key there must never reach a test server by accident.
       env: {
         PATH: process.env.PATH ?? '',

@@ -1,7 +1,7 @@
 /** By which operations of the interface each section of the configuration file is read and changed. Knows no file. */
 import type { ConfigurationSection } from '../../contract/account-configuration.ts'
 import type { Schemas } from '../../contract/api.generated.ts'
-import type { OperationName } from '../api-call.ts'
+import type { OperationName } from '../../contract/api-call.ts'
 import type { Client, JsonObject, Listing } from '../client.ts'
 
 /** What is told of a creation or a change. */

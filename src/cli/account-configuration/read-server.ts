@@ -1,6 +1,6 @@
 /** What of an account is on the server, as the configuration file would say it. Changes nothing. */
 import { z } from 'zod'
-import type { AnswerOf } from '../api-call.ts'
+import type { AnswerOf } from '../../contract/api-call.ts'
 import { CliError } from '../cli-error.ts'
 import type { Client, JsonObject } from '../client.ts'
 import { KINDS, type Kind, toComplete } from './kinds.ts'

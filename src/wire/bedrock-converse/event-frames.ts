@@ -3,7 +3,6 @@
  * (https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html#streaming-event-stream).
  * It must not know what an event means.
  */
-import { createRequire } from 'node:module'
 import type { EventStreamCodec, Message } from '@smithy/eventstream-codec'
 import type { JsonRecord } from '../chat-request.ts'
 import { parseRecord, present, textOf } from '../read-json.ts'
@@ -112,9 +111,7 @@ let codec: EventStreamCodec | undefined
 /** Loaded with the first stream: it takes 25 ms and 16 MB, which gateways without such a target do not need. */
 function loadCodec(): EventStreamCodec {
   if (codec === undefined) {
-    const library = createRequire(import.meta.url)(
-      '@smithy/eventstream-codec',
-    ) as typeof import('@smithy/eventstream-codec')
+    const library = require('@smithy/eventstream-codec') as typeof import('@smithy/eventstream-codec')
     codec = new library.EventStreamCodec(
       (bytes) => (typeof bytes === 'string' ? bytes : decoder.decode(bytes)),
       (text) => encoder.encode(text),

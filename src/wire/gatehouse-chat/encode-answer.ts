@@ -1,4 +1,5 @@
 /** Our answers in the gateway's own chat format: whole, and the parts that streams share. It must not know which upstream wrote them. */
+import type { Cost } from '../../core/cost.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { JsonRecord, ReasoningPart } from '../chat-request.ts'
@@ -73,11 +74,16 @@ export function encodeWhole(written: WrittenAnswer, facts: AnswerFacts): JsonRec
     ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map((call) => ({ ...call })) }),
     finish_reason: hasRefusal && finishReason === 'stop' ? 'content_filter' : finishReason,
     usage: usage === null ? null : encodeUsage(usage),
-    // Until the gateway knows prices: a guess would be worse than none.
-    cost: { usd: null, status: 'unknown' },
+    cost: encodeCost(usage === null ? undefined : facts.priceOf?.(usage)),
     latency_ms: outcome?.latencyMs ?? null,
     attempts: outcome?.attempts.map((attempt) => ({ ...attempt })) ?? [],
   }
+}
+
+/** Without a report or a price: a guess would be worse than none. */
+function encodeCost(cost: Cost | undefined): JsonRecord {
+  const microUsd = cost?.microUsd ?? null
+  return { usd: microUsd === null ? null : microUsd / 1_000_000, status: cost?.status ?? 'unknown' }
 }
 
 function encodeUsage(usage: Usage): JsonRecord {

@@ -1,5 +1,5 @@
-/** How commands name what they ask: operations of the interface, by method and path, with the types of its document. */
-import type { Api } from '../contract/api.generated.ts'
+/** How clients name what they ask: operations of the interface, by method and path, with the types of its document. Sends nothing. */
+import type { Api } from './api.generated.ts'
 
 /** `GET /v1/gates/{id}` and its like. */
 export type OperationName = keyof Api
@@ -24,6 +24,17 @@ export type ListName = {
     ? Name
     : never
 }[OperationName]
+
+/** Of these, those that are asked for page by page; the others have one page, and refuse to be asked for a part of it. */
+export type PagedName = {
+  [Name in ListName]: Api[Name]['question'] extends {
+    readonly query?: { readonly cursor?: string | undefined }
+  }
+    ? 'query' extends keyof Api[Name]['question']
+      ? Name
+      : never
+    : never
+}[ListName]
 
 export type RowOf<Name extends ListName> = AnswerOf<Name>['data'][number]
 

@@ -1,0 +1,41 @@
+/** Which folder of web/ may import which, as a table and a check of one file's imports. Reads no file. */
+import { posix } from 'node:path'
+
+/** Besides itself, packages, and of src/ the contract alone. */
+const MAY: Readonly<Record<string, readonly string[]>> = {
+  format: [],
+  api: [],
+  ui: ['api', 'format'],
+  features: ['api', 'format', 'ui'],
+  app: ['api', 'format', 'ui', 'features'],
+}
+
+/** Imports, types too, and the files that are fetched later. Code in this house names them in single quotes. */
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g
+
+/**
+ * @param path from the repository's folder: `web/features/gates/gates-page.tsx`
+ * @returns one readable line for each import that is not allowed
+ */
+export function dashboardLayerFaults(path: string, source: string): string[] {
+  const [, folder = '', feature = ''] = path.split('/')
+  const allowed = MAY[folder]
+  // Files directly in web/ join everything.
+  if (path.split('/').length === 2) return []
+  if (allowed === undefined)
+    return [`${path}: web/${folder}/ is not in the table of scripts/dashboard-layers.ts`]
+  return [...source.matchAll(IMPORT)].flatMap(([, specifier = '']) => {
+    const target = posix.join(posix.dirname(path), specifier)
+    if (target.startsWith('src/contract/')) return []
+    const [top, targetFolder = '', targetFeature = ''] = target.split('/')
+    if (top !== 'web')
+      return [`${path} imports ${target}: of src/ the dashboard may import the contract alone`]
+    if (folder === 'features' && targetFolder === 'features' && feature !== targetFeature) {
+      return [`${path} imports ${target}: features stand alone; what two need goes to web/ui, format or api`]
+    }
+    if (targetFolder === folder || allowed.includes(targetFolder)) return []
+    return [
+      `${path} imports ${target}: web/${folder}/ may import ${allowed.join(', ') || 'nothing'} and itself`,
+    ]
+  })
+}

@@ -1,0 +1,44 @@
+/** How the targets of an account's gates do, as one node sees it. Which providers exist is not known here. */
+import { z } from 'zod'
+import { listOf } from './lists.ts'
+
+const time = z.iso.datetime()
+
+export const targetHealthBody = z
+  .object({
+    target: z.string().meta({ description: '`provider/model`.', example: 'sandbox/echo' }),
+    configured: z.boolean().meta({
+      description:
+        "Whether there is a credential to call it with, the account's own or the gateway's; without one it is passed over.",
+    }),
+    state: z.enum(['unknown', 'healthy', 'failing', 'resting', 'probing']).meta({
+      description:
+        '`unknown`: not called since this node started. `healthy`: it answered when it was last called. `failing`: it did not, and is still asked in its turn. `resting`: it failed so often, or asked to be left alone, that it is asked last until `restsUntil`. `probing`: it has rested, and one call finds out.',
+    }),
+    restsUntil: time.nullable(),
+    failuresInARow: z.int().min(0),
+    averageFirstByteMs: z.number().nullable().meta({
+      description:
+        'Moving average of the time to the first byte, in milliseconds; null: it has not answered yet.',
+    }),
+    lastAnsweredAt: time.nullable(),
+    lastFailure: z
+      .object({
+        code: z.string().meta({ example: 'upstream_error' }),
+        status: z
+          .int()
+          .meta({ description: 'What a caller saw, or would have seen without another target.' }),
+        at: time,
+      })
+      .nullable()
+      .meta({ description: 'The newest that was its own fault, also when it has answered since.' }),
+  })
+  .meta({
+    id: 'TargetHealth',
+    description:
+      'What the node that answers has seen of a target since it started. Other nodes may have seen something else: nothing of it is shared or stored.',
+  })
+
+export const targetHealthList = listOf(targetHealthBody, 'TargetHealthList')
+
+export type TargetHealthBody = z.infer<typeof targetHealthBody>

@@ -1,0 +1,9 @@
+/** Where the files lie that come with the code: beside it, or inside the program that `make binary` makes. Reads none. */
+import { join } from 'node:path'
+
+const HOUSE = Bun.isStandaloneExecutable ? '/$bunfs/root' : join(import.meta.dir, '../..')
+
+/** @param path from the repository's folder; scripts/build-binary.ts has to know of it */
+export function shippedFile(path: string): string {
+  return join(HOUSE, path)
+}

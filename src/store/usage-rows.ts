@@ -1,0 +1,162 @@
+/**
+ * The rows of the roll-ups that answer a question. Whole days that are past are read from the days' sums, everything else
+ * from the hours', and to both comes what waits to be added to them. Must not read single calls, nor add rows up.
+ */
+import { type Kysely, sql } from 'kysely'
+import type { AccountId } from '../core/ids.ts'
+import type { Schema } from './schema.ts'
+import { readBacklog } from './usage-backlog.ts'
+import { COUNTERS, DAY_MS, HOUR_MS } from './usage-hours.ts'
+
+export type UsageInterval = 'hour' | 'day' | 'month' | 'all'
+export type UsageGroup = 'gate' | 'target' | 'key' | 'status' | 'credential'
+
+export interface UsageQuery {
+  /** Milliseconds since the Unix epoch, at the beginning of an hour; this hour included. */
+  readonly fromMs: number
+  /** At the beginning of an hour, which is left out. */
+  readonly toMs: number
+  readonly interval: UsageInterval
+  readonly groupBy: UsageGroup | null
+  readonly gateId?: string
+  readonly target?: string
+  readonly keyId?: string
+}
+
+interface Span {
+  readonly table: 'usage_hours' | 'usage_days'
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+export type SummedRow = Readonly<Record<(typeof COUNTERS)[number], number>> & {
+  readonly starts_at: number
+  readonly group: string | number | null
+  readonly durations: string | null
+  readonly first_bytes: string | null
+}
+
+const GROUP_COLUMNS = {
+  gate: 'gate_id',
+  target: 'target',
+  key: 'key_id',
+  status: 'status_class',
+  credential: 'credential',
+} as const
+
+/** Of one account, in no order. Rows of the same step and group may be several. */
+export async function readUsageRows(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  query: UsageQuery,
+): Promise<readonly SummedRow[]> {
+  // In one transaction: between two, a note could be added to hours that were read, or had been read, without it.
+  return await database.transaction().execute(async (transaction) => {
+    const found = await readNotes(transaction, accountId, query)
+    for (const span of await planSpans(transaction, accountId, query)) {
+      found.push(...(await readSpan(transaction, { accountId, query, span })))
+    }
+    return found
+  })
+}
+
+/** Where the step begins that a row belongs to. */
+export function toStart(
+  startsAt: number,
+  { interval, fromMs }: Pick<UsageQuery, 'interval' | 'fromMs'>,
+): number {
+  switch (interval) {
+    case 'all':
+      return fromMs
+    case 'hour':
+      return Math.floor(startsAt / HOUR_MS) * HOUR_MS
+    case 'day':
+      return Math.floor(startsAt / DAY_MS) * DAY_MS
+    case 'month': {
+      const time = new Date(startsAt)
+      return Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), 1)
+    }
+  }
+}
+
+/** Neighbouring days of the same kind are one span: one query each. */
+export async function planSpans(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  { fromMs, toMs, interval }: Pick<UsageQuery, 'fromMs' | 'toMs' | 'interval'>,
+): Promise<Span[]> {
+  if (interval === 'hour') return [{ table: 'usage_hours', fromMs, toMs }]
+  const rolled = await database
+    .selectFrom('usage_rolled_days')
+    .select('starts_at')
+    .where('account_id', '=', accountId)
+    .where('starts_at', '>=', fromMs)
+    .where('starts_at', '<=', toMs - DAY_MS)
+    .orderBy('starts_at')
+    .execute()
+  const spans: Span[] = []
+  let reached = fromMs
+  for (const { starts_at: day } of rolled) {
+    const last = spans.at(-1)
+    if (reached < day) spans.push({ table: 'usage_hours', fromMs: reached, toMs: day })
+    if (reached === day && last?.table === 'usage_days') spans.pop()
+    const begin = reached === day && last?.table === 'usage_days' ? last.fromMs : day
+    spans.push({ table: 'usage_days', fromMs: begin, toMs: day + DAY_MS })
+    reached = day + DAY_MS
+  }
+  if (reached < toMs) spans.push({ table: 'usage_hours', fromMs: reached, toMs })
+  return spans
+}
+
+/** Histograms come joined as one text for each group: a row for each hour would cost more to hand over than to read. */
+async function readSpan(
+  database: Kysely<Schema>,
+  {
+    accountId,
+    query,
+    span,
+  }: { readonly accountId: AccountId; readonly query: UsageQuery; readonly span: Span },
+): Promise<readonly SummedRow[]> {
+  const { gateId, target, keyId, groupBy, interval } = query
+  const group = groupBy === null ? sql`NULL` : sql.ref(GROUP_COLUMNS[groupBy])
+  // Days and hours are told apart only where the answer tells them apart.
+  const startsAt = interval === 'all' ? sql`MIN(starts_at)` : sql.ref('starts_at')
+  const counters = COUNTERS.map((name) => sql`SUM(${sql.ref(name)}) AS ${sql.ref(name)}`)
+  const groupings = [
+    ...(interval === 'all' ? [] : [sql.ref('starts_at')]),
+    ...(groupBy === null ? [] : [sql.ref(GROUP_COLUMNS[groupBy])]),
+  ]
+  const filters = [
+    ...(gateId === undefined ? [] : [sql`AND gate_id = ${gateId}`]),
+    ...(target === undefined ? [] : [sql`AND target = ${target}`]),
+    ...(keyId === undefined ? [] : [sql`AND key_id = ${keyId}`]),
+  ]
+  const { rows } = await sql<SummedRow>`
+    SELECT ${startsAt} AS starts_at, ${group} AS ${sql.ref('group')}, ${sql.join(counters)},
+      STRING_AGG(NULLIF(durations, ''), ',') AS durations, STRING_AGG(NULLIF(first_bytes, ''), ',') AS first_bytes
+    FROM ${sql.table(span.table)}
+    WHERE account_id = ${accountId} AND starts_at >= ${span.fromMs} AND starts_at < ${span.toMs}
+      ${sql.join(filters, sql` `)}
+    ${groupings.length === 0 ? sql`HAVING COUNT(*) > 0` : sql`GROUP BY ${sql.join(groupings)}`}
+  `.execute(database)
+  return rows
+}
+
+/** Those of the account's notes that are asked for. */
+async function readNotes(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  { fromMs, toMs, groupBy, gateId, target, keyId }: UsageQuery,
+): Promise<SummedRow[]> {
+  const rows = await readBacklog(database, accountId)
+  return rows
+    .filter(
+      (row) =>
+        row.starts_at >= fromMs &&
+        row.starts_at < toMs &&
+        (gateId === undefined || row.gate_id === gateId) &&
+        (target === undefined || row.target === target) &&
+        (keyId === undefined || row.key_id === keyId),
+    )
+    .map((row) => ({ ...row, group: groupBy === null ? null : row[GROUP_COLUMNS[groupBy]] }))
+}

@@ -1,0 +1,117 @@
+/** The analytics in a real browser on the real server: told apart, picked out, sorted, shared by address, taken along as CSV. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { findAccessibilityFaults, OWNER, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+let gatehouse: Gatehouse
+let browser: Awaited<ReturnType<typeof openBrowser>>
+let visit: Visit
+beforeAll(async () => {
+  gatehouse = await startGatehouse({ sandbox: true })
+  await createGate(gatehouse, 'broken', 'sandbox/500', { maxRetries: 0 })
+  const made = await controlPlaneCall(gatehouse, 'POST', '/v1/keys', { name: '=cmd|danger' })
+  const { key } = (await made.json()) as { key: string }
+  for (const gate of ['demo', 'demo', 'broken']) await call(gate, key)
+  browser = await openBrowser()
+  visit = await browser.visit(gatehouse.url)
+  await signUpOwner(visit.page, gatehouse.key)
+})
+afterAll(async () => {
+  await browser.close()
+  await gatehouse.remove()
+})
+
+async function call(gate: string, key: string): Promise<void> {
+  const response = await fetch(`${gatehouse.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: gate, messages: [{ role: 'user', content: 'hello' }] }),
+  })
+  await response.text()
+  await waitForLogRow(gatehouse, response.headers.get('x-request-id'))
+}
+
+const names = async (group: string) =>
+  await visit.page
+    .getByRole('region', { name: `Figures by ${group}` })
+    .locator('tbody th')
+    .allTextContents()
+
+test('calls are told apart by gate, sorted by any column, and picked out by one', async () => {
+  const { page } = visit
+  await page.getByRole('navigation').getByRole('link', { name: 'Analytics' }).click()
+  await page.getByRole('row', { name: /^demo 2 / }).waitFor()
+  expect(await names('gate')).toEqual(['demo', 'broken'])
+  await page.getByRole('row', { name: /^broken 1 1 100%/ }).waitFor()
+  await page.getByRole('row', { name: /^Total 3 1/ }).waitFor()
+  await page.getByRole('button', { name: 'Error rate' }).press('Enter')
+  await page.waitForURL('**sort=errorRate**')
+  expect(await names('gate')).toEqual(['broken', 'demo'])
+  expect(await page.getByRole('columnheader', { name: 'Error rate' }).getAttribute('aria-sort')).toBe(
+    'descending',
+  )
+  await page.getByRole('link', { name: 'broken' }).click()
+  await page.getByRole('row', { name: /^sandbox\/500 1 / }).waitFor()
+  await page.getByRole('button', { name: 'Status' }).press('Enter')
+  await page.getByRole('row', { name: /^5xx failed/ }).waitFor()
+})
+
+test('an address opened anew shows the same view', async () => {
+  const { page } = visit
+  const address = page.url()
+  expect(new URL(address).searchParams.get('gate')).toBe('broken')
+  await page.goto('/dashboard/keys')
+  await page.goto(address)
+  await page.getByRole('row', { name: /^5xx failed/ }).waitFor()
+  await page.getByRole('link', { name: 'Remove the filter gate broken' }).click()
+  await page.getByRole('row', { name: /^2xx succeeded 2/ }).waitFor()
+})
+
+test('the table is taken along as CSV, and a name that is a formula is text there', async () => {
+  const { page } = visit
+  await page.getByRole('button', { name: 'Key', exact: true }).click()
+  await page.getByRole('row', { name: /^=cmd/ }).waitFor()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV' }).click(),
+  ])
+  expect(download.suggestedFilename()).toMatch(/^gatehouse-key-\d{4}-\d{2}-\d{2}-\d{4}-\d{2}-\d{2}\.csv$/)
+  const [head, row] = (await Bun.file((await download.path()) ?? '').text()).split('\r\n')
+  expect(head).toStartWith('key,key_id,calls,errors,error_rate,input_tokens')
+  expect(row).toMatch(/^'=cmd\|danger,key_\w+,3,1,/)
+})
+
+test('the heat map is walked by arrow keys, and shown as a table', async () => {
+  const { page } = visit
+  const map = page.getByRole('application', { name: /^Duration of calls over time\. 3 calls/ })
+  await map.focus()
+  // The last step is the running hour, in which all calls were made.
+  await map.press('ArrowRight')
+  await page.getByText(/ms.*: \d+ calls?, .*of this step/).waitFor()
+  await page.getByRole('button', { name: 'Show the latencies as a table' }).press('Enter')
+  await page.getByRole('region', { name: 'Duration of calls as a table' }).waitFor()
+  await page.getByRole('combobox', { name: 'Which time' }).selectOption('Time to first token')
+  await page.getByRole('region', { name: 'Time to first token of calls as a table' }).waitFor()
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`nothing is hard to reach in the ${colorScheme} palette, nor wider than a phone`, async () => {
+    const narrow = await browser.visit(gatehouse.url, { colorScheme, viewport: { width: 390, height: 844 } })
+    const { page } = narrow
+    await page.goto('/dashboard/sign-in?returnTo=%2Fdashboard%2Fanalytics%3Fgate%3Ddemo')
+    await page.getByLabel('Email').fill(OWNER.email)
+    await page.getByLabel('Password').fill(OWNER.password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('application', { name: /^Calls by gate/ }).waitFor()
+    await page.getByRole('application', { name: /^Duration/ }).waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    expect(await findAccessibilityFaults(page)).toEqual([])
+    expect(narrow.complaints).toEqual([])
+    await narrow.close()
+  })
+}
+
+test('nothing on these pages complains or leaves the gateway', () => {
+  expect(visit.complaints).toEqual([])
+})

@@ -1,0 +1,239 @@
+/** Gates in the dashboard, in a real browser on the real server: built, called, tested, reordered, refused, deleted and brought back. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { findAccessibilityFaults, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { controlPlaneCall, createGate } from '../support/control-plane.ts'
+import { pollUntil } from '../support/poll-until.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+setDefaultTimeout(30_000)
+
+let gatehouse: Gatehouse
+let browser: Awaited<ReturnType<typeof openBrowser>>
+let visit: Visit
+beforeAll(async () => {
+  gatehouse = await startGatehouse({ sandbox: true })
+  browser = await openBrowser()
+  visit = await browser.visit(gatehouse.url)
+  await signUpOwner(visit.page, gatehouse.key)
+})
+afterAll(async () => {
+  await browser.close()
+  await gatehouse.remove()
+})
+
+interface Answer {
+  readonly status: number
+  readonly target: string | null
+  readonly text: string
+}
+
+async function call(model: string): Promise<Answer> {
+  const response = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', { model, input: 'hello' })
+  return {
+    status: response.status,
+    target: response.headers.get('x-gatehouse-target'),
+    text: await response.text(),
+  }
+}
+
+async function targetsOf(id: string): Promise<string[]> {
+  const gate = (await (await controlPlaneCall(gatehouse, 'GET', `/v1/gates/${id}`)).json()) as {
+    targets: { model: string }[]
+  }
+  return gate.targets.map(({ model }) => model)
+}
+
+const picker = (page: Page) => page.getByRole('combobox', { name: 'Add a target' })
+
+async function addTarget(page: Page, target: string): Promise<void> {
+  await picker(page).fill(target)
+  await page.getByRole('option', { name: target }).first().waitFor()
+  await picker(page).press('Enter')
+}
+
+const modelOf = (page: Page, place: number) => page.getByLabel(`Model of target ${place}`, { exact: true })
+
+test('a gate with a fallback is built, answers from the second target, and health and test say so', async () => {
+  const { page } = visit
+  await page.getByRole('navigation').getByRole('link', { name: 'Gates' }).click()
+  await page.getByRole('link', { name: 'New gate' }).first().click()
+
+  await page.getByRole('textbox', { name: 'Id' }).fill('.support')
+  await page.getByText('must be 1 to 64 letters').waitFor()
+  await page.getByRole('textbox', { name: 'Id' }).fill('support')
+  await page.getByText('must be 1 to 64 letters').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Create the gate' }).click()
+  await page.getByText('must name at least one target').waitFor()
+
+  await addTarget(page, 'sandbox/500')
+  await addTarget(page, 'sandbox/echo')
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await page.getByRole('button', { name: 'Create the gate' }).click()
+  await page.getByRole('button', { name: 'Run the test' }).waitFor()
+  expect(await targetsOf('support')).toEqual(['sandbox/500', 'sandbox/echo'])
+
+  const answer = await call('support')
+  expect(answer).toMatchObject({ status: 200, text: expect.stringContaining('Sandbox echo: hello') })
+
+  await page.getByRole('button', { name: 'Run the test' }).click()
+  const results = page.getByRole('region', { name: 'Results of the test' })
+  const failed = results.getByRole('row', { name: /sandbox\/500/ })
+  await failed.getByText('failed', { exact: true }).waitFor()
+  await failed.getByText('upstream_error').waitFor()
+  await failed.getByText('502', { exact: true }).waitFor()
+  const ok = results.getByRole('row', { name: /sandbox\/echo/ })
+  await ok.getByText('ok', { exact: true }).waitFor()
+  await ok.getByText(/\d+ in · \d+ out/).waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+
+  await page.getByRole('link', { name: 'Gates' }).last().click()
+  const row = page.getByRole('row', { name: /support/ })
+  const [first, second] = [row.getByRole('listitem').nth(0), row.getByRole('listitem').nth(1)]
+  await first.getByText('failing').waitFor()
+  await second.getByText('healthy').waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+})
+
+test('targets are reordered by keyboard and with buttons; what is not saved is guarded; saving says what took effect', async () => {
+  const { page } = visit
+  await createGate(gatehouse, 'order', ['sandbox/echo', 'sandbox/slow', 'sandbox/500'])
+  await page.goto('/dashboard/gates/order')
+  await modelOf(page, 3).waitFor()
+
+  await page.getByRole('button', { name: 'Move target 1', exact: true }).focus()
+  await page.keyboard.press('Space')
+  await page.getByText('Lifted sandbox/echo, at place 1 of 3.').waitFor()
+  // It listens for arrows a moment after it has been lifted.
+  await pollUntil(
+    'the target to have moved',
+    async () => {
+      if (await page.getByText('Now at place 2 of 3.').isVisible()) return true
+      await page.keyboard.press('ArrowDown')
+      return undefined
+    },
+    { intervalMs: 250 },
+  )
+  await page.keyboard.press('Space')
+  await page.getByText('Put sandbox/echo down at place 2 of 3.').waitFor()
+  expect(await modelOf(page, 1).inputValue()).toBe('sandbox/slow')
+
+  await page.getByRole('button', { name: 'Move target 3 up' }).click()
+  expect(await modelOf(page, 2).inputValue()).toBe('sandbox/500')
+  await page.getByRole('radio', { name: /Weighted/ }).check()
+  await page.getByLabel('Weight of target 1').fill('3')
+  await page.getByText('60%').waitFor()
+
+  await page.getByRole('link', { name: 'API Keys' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click()
+  await page.getByText('Not saved yet: targets, strategy.').waitFor()
+  expect(await targetsOf('order')).toEqual(['sandbox/echo', 'sandbox/slow', 'sandbox/500'])
+
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved; the next call uses it.').waitFor()
+  await page.getByText('strategy: fallback → weighted').waitFor()
+  expect(await targetsOf('order')).toEqual(['sandbox/slow', 'sandbox/500', 'sandbox/echo'])
+  await page.getByRole('link', { name: 'API Keys' }).click()
+  await page.getByRole('heading', { name: 'API Keys' }).waitFor()
+})
+
+test('what the gateway refuses is said at its target, and nothing is lost', async () => {
+  const { page } = visit
+  await createGate(gatehouse, 'refused', 'sandbox/echo')
+  await page.goto('/dashboard/gates/refused')
+  await addTarget(page, 'nobody/model')
+  await page.getByLabel('Description').fill('kept')
+  await page.getByRole('button', { name: 'Save' }).click()
+  const second = page.getByRole('list', { name: 'Targets' }).getByRole('listitem').nth(1)
+  await second.getByText('names a provider that is not known').waitFor()
+  await modelOf(page, 2).and(page.locator('[aria-invalid=true]')).waitFor()
+  expect(await page.getByLabel('Description').inputValue()).toBe('kept')
+
+  await modelOf(page, 2).fill('sandbox/slow')
+  await second.getByText('names a provider').waitFor({ state: 'detached' })
+  await page.getByText('Advanced').click()
+  await page.getByLabel('Retries').fill('9')
+  await page.getByText('must be at most 5').waitFor()
+  await page.getByLabel('Retries').fill('1')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('retries: 0 → 1').waitFor()
+})
+
+test('a deletion says what it breaks, and undo brings the gate back as it was', async () => {
+  const { page } = visit
+  const settings = {
+    strategy: 'weighted',
+    defaults: { instructions: 'Be brief.', temperature: 0.5 },
+    overrides: 'reject',
+    hedgeAfterMs: 900,
+    description: 'for the billing service',
+  }
+  await createGate(gatehouse, 'doomed', ['sandbox/echo', 'sandbox/slow'], settings)
+  const before = await (await controlPlaneCall(gatehouse, 'GET', '/v1/gates/doomed')).json()
+  await page.goto('/dashboard/gates/doomed')
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  const asked = page.getByRole('alertdialog')
+  await asked.getByText('No calls were made through it').waitFor()
+  await asked.getByRole('button', { name: 'Delete the gate' }).click()
+  await page.getByText('“doomed” is deleted').waitFor()
+  expect((await call('doomed')).status).toBe(404)
+
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('“doomed” is back').waitFor()
+  await page.getByRole('link', { name: 'doomed', exact: true }).waitFor()
+  expect((await call('doomed')).status).toBe(200)
+  const after = (await (await controlPlaneCall(gatehouse, 'GET', '/v1/gates/doomed')).json()) as object
+  const times = { createdAt: expect.any(String), updatedAt: expect.any(String) }
+  expect(after).toEqual({ ...(before as object), ...times })
+})
+
+test('on a phone in the dark every part fits, and axe finds nothing serious', async () => {
+  await createGate(gatehouse, 'phone', ['sandbox/500', 'sandbox/echo'])
+  const phone = await browser.visit(gatehouse.url, {
+    viewport: { width: 390, height: 800 },
+    colorScheme: 'dark',
+  })
+  await phone.context.addCookies(await visit.context.cookies())
+  const places = [
+    ['/gates', { role: 'link', name: 'phone' }],
+    ['/gates/new', { role: 'combobox', name: 'Add a target' }],
+    ['/gates/phone', { role: 'button', name: 'Move target 2 up' }],
+    ['/gates/phone?tab=test', { role: 'button', name: 'Run the test' }],
+    ['/gates/phone?tab=snippets', { role: 'tab', name: 'Responses' }],
+  ] as const
+  for (const [path, { role, name }] of places) {
+    await phone.page.goto(`/dashboard${path}`)
+    await phone.page.getByRole(role, { name }).waitFor()
+    const sideways = await phone.page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    )
+    expect({ path, sideways }).toEqual({ path, sideways: 0 })
+    expect({ path, faults: await findAccessibilityFaults(phone.page) }).toEqual({ path, faults: [] })
+  }
+  expect(phone.complaints).toEqual([])
+  await phone.close()
+})
+
+test('snippets are filled in with this gate and this gateway', async () => {
+  const { page } = visit
+  await page.goto('/dashboard/gates/demo?tab=snippets')
+  await page.getByRole('button', { name: 'OpenAI', exact: true }).click()
+  await page.getByRole('tab', { name: 'Python, Responses' }).click()
+  const code = await page.getByRole('tabpanel').textContent()
+  expect(code).toContain(`base_url="${gatehouse.url}/v1"`)
+  expect(code).toContain('model="demo"')
+})
+
+test('the list is searched by what a gate is called and by what it asks', async () => {
+  const { page } = visit
+  await page.goto('/dashboard/gates')
+  await page.getByLabel('Search gates').fill('slow order')
+  await page.getByRole('link', { name: 'demo', exact: true }).waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'order', exact: true }).waitFor()
+  await page.getByLabel('Search gates').fill('nothing like it')
+  await page.getByText('No gate matches “nothing like it”.').waitFor()
+})
+
+test('nothing on these pages complains or leaves the gateway', () => {
+  expect(visit.complaints).toEqual([])
+})

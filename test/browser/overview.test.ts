@@ -1,0 +1,162 @@
+/** The overview in a real browser on the real server: from a fresh account to its first call, then its figures. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { findAccessibilityFaults, OWNER, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { waitForLogRow } from '../support/control-plane.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+const MAX_FIRST_LOAD_BYTES = 250_000
+
+const RENEWED_AFTER_MS = 10_000
+
+let gatehouse: Gatehouse
+let browser: Awaited<ReturnType<typeof openBrowser>>
+let visit: Visit
+beforeAll(async () => {
+  gatehouse = await startGatehouse({ sandbox: true })
+  browser = await openBrowser()
+  visit = await browser.visit(gatehouse.url)
+  // Time goes on as ever, and can be made to leap.
+  await visit.page.clock.install()
+})
+afterAll(async () => {
+  await browser.close()
+  await gatehouse.remove()
+})
+
+/** Resolves when the call is in the log, and so in the sums. */
+async function call(gate: string): Promise<number> {
+  const response = await fetch(`${gatehouse.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: gate, messages: [{ role: 'user', content: 'hello' }] }),
+  })
+  await response.text()
+  await waitForLogRow(gatehouse, response.headers.get('x-request-id') ?? '')
+  return response.status
+}
+
+/** Compressed bytes of all scripts that the page asked for until it came to rest. */
+async function weighScripts(page: Page, open: () => Promise<unknown>): Promise<number> {
+  const paths = new Set<string>()
+  page.on('request', (request) => {
+    if (request.resourceType() === 'script') paths.add(request.url())
+  })
+  await open()
+  let bytes = 0
+  for (const path of paths) {
+    const response = await fetch(path, { headers: { 'accept-encoding': 'gzip' }, decompress: false })
+    const size = (await response.arrayBuffer()).byteLength
+    // What is smaller gains nothing by it.
+    if (size > 512)
+      expect({ path, encoding: response.headers.get('content-encoding') }).toEqual({ path, encoding: 'gzip' })
+    bytes += size
+  }
+  expect(paths.size).toBeGreaterThan(0)
+  return bytes
+}
+
+const firstSteps = () => visit.page.getByRole('list', { name: 'First steps' })
+const callStep = () => firstSteps().getByRole('listitem').last()
+
+test('a fresh account is told what to do, and the last step turns green when the call arrives', async () => {
+  const { page } = visit
+  await signUpOwner(page, gatehouse.key)
+  await callStep().getByText('Waiting for a call').waitFor()
+  // The sandbox is a provider that can be called; it brings a gate, and the gateway a first key.
+  expect(await firstSteps().getByText('Done:').count()).toBe(3)
+  const snippet = callStep().getByRole('tabpanel')
+  expect(await snippet.textContent()).toContain(`${gatehouse.url}/v1/chat/completions`)
+  expect(await snippet.textContent()).toContain('"model": "demo"')
+  await page.getByRole('tab', { name: 'curl' }).press('ArrowRight')
+  expect(await snippet.textContent()).toContain(`baseURL: "${gatehouse.url}/v1"`)
+  await page.getByRole('tab', { name: 'OpenAI TypeScript' }).press('ArrowRight')
+  expect(await snippet.textContent()).toContain(`base_url="${gatehouse.url}/v1"`)
+  expect(await findAccessibilityFaults(page)).toEqual([])
+
+  expect(await call('demo')).toBe(200)
+  await callStep().getByText('It was answered with 200').waitFor()
+  await callStep().getByText('Done:').waitFor({ state: 'attached' })
+  await page.getByRole('button', { name: 'Close' }).click()
+  await firstSteps().waitFor({ state: 'detached' })
+  await page.reload()
+  await page.getByRole('tab', { name: /^Calls/ }).waitFor()
+  expect(await firstSteps().count()).toBe(0)
+})
+
+test('figures follow the calls without a reload, and stop when paused', async () => {
+  const { page } = visit
+  for (let count = 0; count < 2; count += 1) await call('demo')
+  await page.clock.fastForward(RENEWED_AFTER_MS)
+  await page.getByRole('tab', { name: /^Calls\s*3/ }).waitFor()
+  await page.getByRole('button', { name: 'Live' }).click()
+  await page.getByRole('button', { name: 'Paused' }).waitFor()
+  await call('demo')
+  await page.clock.fastForward(2 * RENEWED_AFTER_MS)
+  expect(await page.getByRole('tab', { name: /^Calls\s*3/ }).count()).toBe(1)
+  await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByRole('tab', { name: /^Calls\s*4/ }).waitFor()
+})
+
+test('the chart, its figures as a table, and the range are reached by keyboard', async () => {
+  const { page } = visit
+  const calls = page.getByRole('tab', { name: /^Calls/ })
+  await calls.focus()
+  await calls.press('ArrowLeft')
+  await page.getByRole('figure', { name: 'First token p50 over time' }).waitFor()
+  await page.getByRole('tab', { name: /^First token/ }).press('ArrowRight')
+  const chart = page.getByRole('figure', { name: 'Calls over time' }).getByRole('application')
+  expect(await chart.getAttribute('aria-label')).toContain('Calls: at most 4')
+  await chart.focus()
+  await chart.press('ArrowLeft')
+  await page.locator('.recharts-tooltip-wrapper').getByText('Calls', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'as a table' }).press('Enter')
+  expect(await page.getByRole('figure').getByRole('row').count()).toBe(7 * 24 + 1)
+  await page.getByRole('button', { name: '30 d' }).press('Enter')
+  await page.waitForURL('**/dashboard/?range=30d')
+  expect(await page.getByRole('figure').getByRole('row').count()).toBe(31)
+  await page.getByRole('button', { name: 'Custom' }).press('Enter')
+  await page.getByLabel('From').fill('2026-01-01')
+  await page.getByLabel('To', { exact: true }).fill('2026-01-02')
+  await page.getByRole('button', { name: 'Show', exact: true }).press('Enter')
+  await page.waitForURL('**range=custom**')
+  // What is past does not change: nothing is live there.
+  await page.getByRole('button', { name: 'Paused' }).waitFor({ state: 'detached' })
+})
+
+test('who used most leads to the analytics of it', async () => {
+  const { page } = visit
+  await page.goto('/dashboard/')
+  await page.getByRole('link', { name: 'demo', exact: true }).click()
+  await page.waitForURL('**/analytics?**gate=demo**')
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`nothing is hard to reach in the ${colorScheme} palette, nor wider than a phone`, async () => {
+    const narrow = await browser.visit(gatehouse.url, { colorScheme, viewport: { width: 390, height: 844 } })
+    const { page } = narrow
+    const signInBytes = await weighScripts(page, async () => {
+      await page.goto('/dashboard/sign-in')
+      await page.waitForLoadState('networkidle')
+    })
+    await page.getByLabel('Email').fill(OWNER.email)
+    await page.getByLabel('Password').fill(OWNER.password)
+    const overviewBytes = await weighScripts(page, async () => {
+      await page.keyboard.press('Enter')
+      await page.getByRole('application').waitFor()
+      await page.goto('/dashboard/')
+      await page.getByRole('application').waitFor()
+      await page.waitForLoadState('networkidle')
+    })
+    expect(signInBytes).toBeLessThan(MAX_FIRST_LOAD_BYTES)
+    expect(overviewBytes).toBeLessThan(MAX_FIRST_LOAD_BYTES)
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    expect(await findAccessibilityFaults(page)).toEqual([])
+    expect(narrow.complaints).toEqual([])
+    await narrow.close()
+  })
+}
+
+test('nothing on these pages complains or leaves the gateway', () => {
+  expect(visit.complaints).toEqual([])
+})

@@ -1,0 +1,225 @@
+/** Owned models in the dashboard, in a real browser on the real server: registered, edited, rotated with a warning, deleted. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { findAccessibilityFaults, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { controlPlaneCall, createGate } from '../support/control-plane.ts'
+import { CHAT_JSON } from '../support/dialect-samples.ts'
+import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { jsonAnswer } from '../support/scripted-answers.ts'
+import { collectSeenTexts, type SeenTexts } from '../support/seen-texts.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+const CREDENTIALS = ['first-credential-5521', 'second-credential-8840', 'third-credential-1079']
+const [FIRST = '', SECOND = '', THIRD = ''] = CREDENTIALS
+
+let gatehouse: Gatehouse
+let upstream: RawUpstream
+let browser: Awaited<ReturnType<typeof openBrowser>>
+let visit: Visit
+let seen: SeenTexts
+beforeAll(async () => {
+  upstream = await startRawUpstream()
+  upstream.answer(jsonAnswer(200, CHAT_JSON))
+  gatehouse = await startGatehouse({
+    sandbox: true,
+    environment: { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' },
+  })
+  browser = await openBrowser()
+  visit = await browser.visit(gatehouse.url)
+  seen = collectSeenTexts(visit.page)
+  // A message that is fading in has no contrast yet.
+  await visit.page.emulateMedia({ reducedMotion: 'reduce' })
+  await signUpOwner(visit.page, gatehouse.key)
+})
+afterAll(async () => {
+  await browser.close()
+  await gatehouse.remove()
+  await upstream.stop()
+})
+
+async function stored(): Promise<unknown> {
+  return (await controlPlaneCall(gatehouse, 'GET', '/v1/owned-models/house-llama')).json()
+}
+
+test('without a model the page says what one is for, and leads to the form', async () => {
+  const { page } = visit
+  await page.getByRole('navigation').getByRole('link', { name: 'Owned models' }).click()
+  await page.getByText('No owned models').waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await page.getByRole('link', { name: 'Register a model' }).last().click()
+  await page.getByRole('heading', { name: 'Register a model' }).waitFor()
+})
+
+test('what is wrong is said as one types: slug, address, prices', async () => {
+  const { page } = visit
+  await page.getByLabel('Slug').fill('House')
+  await page.getByText('Small letters only.').waitFor()
+  await page.getByLabel('Base address').fill('models.example.com')
+  await page.getByText('It begins with https://').waitFor()
+  await page.getByLabel('Output').fill('0.25')
+  await page.getByText('Whole cents, in digits').waitFor()
+  expect(await page.getByRole('button', { name: 'Register' }).isDisabled()).toBe(true)
+  expect(await findAccessibilityFaults(page)).toEqual([])
+})
+
+test("an address inside the network is refused at its field, in the gateway's own words", async () => {
+  const { page } = visit
+  await page.getByLabel('Slug').fill('house-llama')
+  await page.getByLabel('Base address').fill('https://10.1.2.3/v1')
+  await page.getByText('https://10.1.2.3/v1/chat/completions').waitFor()
+  await page.getByLabel('Model id at its server').fill('llama3.3:70b')
+  await page.getByLabel('Credential').fill(FIRST)
+  await page.getByLabel('Input', { exact: true }).fill('25')
+  await page.getByText('$0.25 / 1M').waitFor()
+  await page.getByLabel('Output').fill('75')
+  await page.getByRole('button', { name: 'Register' }).click()
+  await page.getByText('GATEHOUSE_TRUSTED_HOSTS').waitFor()
+  expect(await page.getByLabel('Base address').getAttribute('aria-invalid')).toBe('true')
+  expect(await page.getByLabel('Credential').inputValue()).toBe(FIRST)
+  expect(await page.content()).not.toContain(FIRST)
+})
+
+test('a model is registered, and what trying it has found is shown', async () => {
+  const { page } = visit
+  await page.getByLabel('Base address').fill(`${upstream.url}/v1`)
+  await page.getByText('GATEHOUSE_TRUSTED_HOSTS').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Register' }).click()
+  await page.getByText('Saved, and the model answers').waitFor()
+  await page.getByRole('tabpanel').getByText('owned/house-llama').waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  expect(upstream.last().headers.authorization).toBe(`Bearer ${FIRST}`)
+  expect(await stored()).toMatchObject({ pricingInput: 25, pricingOutput: 75, pricingCachedInput: 25 })
+})
+
+test('a slug that is taken is said at its field', async () => {
+  const { page } = visit
+  await page.getByRole('button', { name: 'Register another' }).click()
+  await page.getByLabel('Slug').fill('house-llama')
+  await page.getByLabel('Base address').fill(`${upstream.url}/v1`)
+  await page.getByLabel('Model id at its server').fill('x')
+  await page.getByLabel('Credential').fill(FIRST)
+  await page.getByLabel('Input', { exact: true }).fill('1')
+  await page.getByLabel('Output').fill('1')
+  await page.keyboard.press('Enter')
+  await page.getByText('with this slug exists already').waitFor()
+  expect(await page.getByLabel('Slug').getAttribute('aria-invalid')).toBe('true')
+})
+
+test('a credential that the model refuses is saved, with a warning; the next one answers', async () => {
+  const { page } = visit
+  await page.goto('/dashboard/owned-models')
+  await page.getByRole('link', { name: 'house-llama', exact: true }).click()
+  await page.getByRole('button', { name: 'Rotate' }).click()
+  const dialog = page.getByRole('dialog')
+
+  upstream.answer(jsonAnswer(401, { error: { message: 'no' } }))
+  await dialog.getByLabel('New credential').fill(SECOND)
+  await dialog.getByRole('button', { name: 'Save and try' }).click()
+  const warning = dialog.getByRole('alert')
+  await warning.getByText('Saved, but the model did not answer').waitFor()
+  await warning.getByText('The server refused the credential.').waitFor()
+  expect(await warning.textContent()).toContain('HTTP status401')
+  expect(await warning.textContent()).toContain('unreachable')
+  expect(await findAccessibilityFaults(page)).toEqual([])
+
+  upstream.answer(jsonAnswer(200, CHAT_JSON))
+  await dialog.getByRole('button', { name: 'Set another' }).click()
+  await dialog.getByLabel('New credential').fill(THIRD)
+  await page.keyboard.press('Enter')
+  await dialog.getByText('Saved, and the model answers').waitFor()
+  expect(upstream.last().headers.authorization).toBe(`Bearer ${THIRD}`)
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await page.getByText('Saved, and the model answers').waitFor()
+})
+
+test('only what was changed is sent', async () => {
+  const { page } = visit
+  const sent = page.waitForRequest((request) => request.method() === 'PATCH')
+  expect(await page.getByRole('button', { name: 'Save changes' }).isDisabled()).toBe(true)
+  await page.getByLabel('Output').fill('80')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  expect((await sent).postDataJSON()).toEqual({ pricingOutput: 80 })
+  await page.getByText('Calls that begin now use it.').waitFor()
+  expect(await stored()).toMatchObject({ pricingOutput: 80, pricingInput: 25 })
+})
+
+test('a refusal stands at its field until the field is changed', async () => {
+  const { page } = visit
+  await page.getByLabel('Display name').fill('a\u0007b')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('must not hold control characters').waitFor()
+  await page.getByLabel('Display name').fill('Llama in the basement')
+  await page.getByText('must not hold control characters').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('heading', { name: 'Llama in the basement' }).waitFor()
+})
+
+test('while a gate uses it, it cannot be deleted and the gate is named', async () => {
+  const { page } = visit
+  // Behind the page's back: it finds out by the refusal.
+  await createGate(gatehouse, 'assistant', 'owned/house-llama')
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the model' }).click()
+  const told = page.getByRole('dialog', { name: 'house-llama is in use' })
+  await told.getByRole('link', { name: 'assistant' }).waitFor()
+  expect(await told.getByRole('link', { name: 'assistant' }).getAttribute('href')).toBe(
+    '/dashboard/gates/assistant',
+  )
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await told.getByRole('button', { name: 'Close' }).last().click()
+})
+
+test.each([
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 390],
+] as const)(
+  'in %s at %i px axe finds nothing serious and nothing scrolls sideways',
+  async (colorScheme, width) => {
+    const { page } = visit
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.setViewportSize({ width, height: 844 })
+    for (const [path, seenWhenThere] of [
+      ['', 'link:Llama in the basement'],
+      ['/new', 'button:Register'],
+      ['/house-llama', 'button:Rotate'],
+    ] as const) {
+      await page.goto(`/dashboard/owned-models${path}`)
+      const [role = '', name = ''] = seenWhenThere.split(':')
+      await page.getByRole(role as 'link' | 'button', { name }).waitFor()
+      expect(await findAccessibilityFaults(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+    }
+  },
+)
+
+test('once no gate uses it, it is deleted', async () => {
+  const { page } = visit
+  await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/assistant')
+  await page.goto('/dashboard/owned-models/house-llama')
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the model' }).click()
+  await page.getByText('No owned models').waitFor()
+})
+
+test('a model that is not there is said, and so is a refusal', async () => {
+  const { page } = visit
+  await page.goto('/dashboard/owned-models/no-such-model')
+  await page.getByRole('alert').getByText('no owned model').waitFor()
+  await page.route('**/v1/owned-models*', (route) =>
+    route.fulfill({ status: 403, json: { error: 'forbidden', message: 'This takes another role.' } }),
+  )
+  await page.goto('/dashboard/owned-models')
+  await page.getByText('You may not do this: This takes another role.').waitFor()
+  await page.unroute('**/v1/owned-models*')
+})
+
+test('no credential was in the page, in an answer or in an address', async () => {
+  const { page } = visit
+  const everything = (await seen.all()) + (await page.content())
+  expect(everything).toContain('credentialSetAt')
+  for (const credential of CREDENTIALS) expect(everything).not.toContain(credential)
+})
+
+test('nothing on these pages complains or leaves the gateway', () => {
+  expect(visit.complaints).toEqual([])
+})

@@ -1,0 +1,182 @@
+/** Provider keys in the dashboard, in a real browser on the real server: set, deactivated, replaced, deleted, and never seen again. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { findAccessibilityFaults, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { controlPlaneCall, createGate } from '../support/control-plane.ts'
+import { pollUntil } from '../support/poll-until.ts'
+import { collectSeenTexts, type SeenTexts } from '../support/seen-texts.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+const FIRST = 'sandbox-key-of-the-customer-7f3a'
+const SECOND = 'sandbox-key-that-came-later-91bd'
+
+let gatehouse: Gatehouse
+let browser: Awaited<ReturnType<typeof openBrowser>>
+let visit: Visit
+let seen: SeenTexts
+beforeAll(async () => {
+  gatehouse = await startGatehouse({ sandbox: true })
+  await createGate(gatehouse, 'support-chat', 'sandbox/echo')
+  browser = await openBrowser()
+  visit = await browser.visit(gatehouse.url)
+  seen = collectSeenTexts(visit.page)
+  // A message that is fading in has no contrast yet.
+  await visit.page.emulateMedia({ reducedMotion: 'reduce' })
+  await signUpOwner(visit.page, gatehouse.key)
+  await visit.page.getByRole('navigation').getByRole('link', { name: 'Provider keys' }).click()
+  await visit.page.getByRole('listitem', { name: 'Sandbox', exact: true }).waitFor()
+})
+afterAll(async () => {
+  await browser.close()
+  await gatehouse.remove()
+})
+
+interface StoredKey {
+  readonly provider: string
+  readonly maskedKey: string
+  readonly active: boolean
+}
+
+async function storedKeys(): Promise<readonly StoredKey[]> {
+  const answer = await controlPlaneCall(gatehouse, 'GET', '/v1/provider-keys')
+  return ((await answer.json()) as { data: StoredKey[] }).data
+}
+
+const sandboxRow = () => visit.page.getByRole('listitem', { name: 'Sandbox', exact: true })
+
+test('a key that cannot be one is refused at its field, and what was typed stays', async () => {
+  const { page } = visit
+  await sandboxRow().getByRole('button', { name: 'Set a key for Sandbox' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Key').fill('two words')
+  expect(await dialog.getByLabel('Key').getAttribute('type')).toBe('password')
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await page.keyboard.press('Enter')
+  await dialog.getByText('without spaces').waitFor()
+  expect(await dialog.getByLabel('Key').getAttribute('aria-invalid')).toBe('true')
+  expect(await dialog.getByLabel('Key').inputValue()).toBe('two words')
+})
+
+test('a key is set and shown masked; typing it leaves it in no attribute', async () => {
+  const { page } = visit
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Key').fill(FIRST)
+  expect(await page.content()).not.toContain(FIRST)
+  await dialog.getByRole('button', { name: 'Set the key' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await sandboxRow().getByText('san…7f3a').waitFor()
+  expect(await storedKeys()).toMatchObject([{ provider: 'sandbox', active: true }])
+})
+
+test('by keyboard it is switched off at once, and back on when the gateway refuses', async () => {
+  const { page } = visit
+  const toggle = sandboxRow().getByRole('switch')
+  await toggle.focus()
+  await page.keyboard.press('Space')
+  await sandboxRow().getByText('inactive').waitFor()
+  await pollUntil('the key to be inactive', async () => (await storedKeys())[0]?.active === false)
+
+  await page.route('**/v1/provider-keys/sandbox', (route) =>
+    route.fulfill({ status: 403, json: { error: 'forbidden', message: 'Not today.' } }),
+  )
+  await page.keyboard.press('Space')
+  await page.getByText('Your key for Sandbox is still inactive').waitFor()
+  await page.getByText('Not today.').waitFor()
+  expect(await toggle.getAttribute('aria-checked')).toBe('false')
+  await page.unroute('**/v1/provider-keys/sandbox')
+})
+
+test('presses that come faster than the answers all count, in their order', async () => {
+  const { page } = visit
+  const toggle = sandboxRow().getByRole('switch')
+  const sent: boolean[] = []
+  await page.route('**/v1/provider-keys/sandbox', async (route) => {
+    sent.push((route.request().postDataJSON() as { active: boolean }).active)
+    await route.continue()
+  })
+  await toggle.focus()
+  for (const _ of [1, 2, 3, 4]) await page.keyboard.press('Space')
+  await pollUntil('four changes', () => sent.length === 4)
+  expect(sent).toEqual([true, false, true, false])
+  await pollUntil('the last of them to hold', async () => (await storedKeys())[0]?.active === false)
+  expect(await toggle.getAttribute('aria-checked')).toBe('false')
+  await page.unroute('**/v1/provider-keys/sandbox')
+})
+
+test('a key that is replaced stays inactive, and the new one is masked', async () => {
+  const { page } = visit
+  await sandboxRow().getByRole('button', { name: 'Replace the key for Sandbox' }).click()
+  await page.getByRole('dialog').getByLabel('Key').fill(SECOND)
+  await page.keyboard.press('Enter')
+  await sandboxRow().getByText('san…91bd').waitFor()
+  expect(await storedKeys()).toMatchObject([{ maskedKey: 'san…91bd', active: false }])
+})
+
+test('deleting it names the gates that use the provider', async () => {
+  const { page } = visit
+  await sandboxRow().getByRole('button', { name: 'Delete the key for Sandbox' }).click()
+  const asked = page.getByRole('alertdialog')
+  await asked.getByRole('link', { name: 'support-chat' }).waitFor()
+  await asked.getByText('They will use the platform’s credential').waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await asked.getByRole('button', { name: 'Delete the key' }).click()
+  await sandboxRow().getByText('No key of yours').waitFor()
+  expect(await storedKeys()).toEqual([])
+})
+
+test('no key was in the page, in an answer or in an address afterwards', async () => {
+  const { page } = visit
+  const everything = (await seen.all()) + (await page.content())
+  expect(everything).toContain('maskedKey')
+  for (const key of [FIRST, SECOND]) expect(everything).not.toContain(key)
+})
+
+test('where the operator has to give the address first, that is said before a key is typed', async () => {
+  const { page } = visit
+  await page.getByRole('button', { name: 'Set a key for Ollama' }).click()
+  await page.getByRole('dialog').getByText('until its operator has given the address').waitFor()
+  await page.keyboard.press('Escape')
+})
+
+test('providers are found by name, and their documents open in tabs of their own', async () => {
+  const { page } = visit
+  await page.getByRole('searchbox', { name: 'Find a provider' }).fill('perplexity')
+  await page.getByRole('status').getByText('1 provider').waitFor()
+  const docs = page.getByRole('link', { name: 'Docs (opens in a new tab)' })
+  expect(await docs.getAttribute('rel')).toBe('noreferrer')
+  expect(await docs.getAttribute('target')).toBe('_blank')
+  await page.getByRole('searchbox', { name: 'Find a provider' }).fill('no such thing')
+  await page.getByText('No provider matches').waitFor()
+})
+
+test('what the account may not see is said, and asked for again', async () => {
+  const { page } = visit
+  await page.route('**/v1/provider-keys*', (route) =>
+    route.fulfill({ status: 403, json: { error: 'forbidden', message: 'This takes another role.' } }),
+  )
+  await page.goto('/dashboard/provider-keys')
+  await page.getByText('You may not do this: This takes another role.').waitFor()
+  await page.unroute('**/v1/provider-keys*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await sandboxRow().waitFor()
+})
+
+test.each([
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 390],
+] as const)(
+  'in %s at %i px axe finds nothing serious and nothing scrolls sideways',
+  async (colorScheme, width) => {
+    const { page } = visit
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 844 })
+    await page.goto('/dashboard/provider-keys')
+    await sandboxRow().waitFor()
+    expect(await findAccessibilityFaults(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+  },
+)
+
+test('nothing on these pages complains or leaves the gateway', () => {
+  expect(visit.complaints).toEqual([])
+})

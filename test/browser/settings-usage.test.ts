@@ -1,0 +1,176 @@
+/** Limits, budgets, webhooks and the audit log in the dashboard, in a real browser on the real server. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { findPageFaults } from '../support/page-checks.ts'
+import { pollUntil } from '../support/poll-until.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+
+const SECRET = 'shared with the receiver'
+
+const receiver = startWebhookReceiver(SECRET)
+// A step may wait for the browser longer than the runner's five seconds.
+setDefaultTimeout(30_000)
+
+let gatehouse: Gatehouse
+let browser: Awaited<ReturnType<typeof openBrowser>>
+let visit: Visit
+let page: Page
+beforeAll(async () => {
+  gatehouse = await startGatehouse({
+    sandbox: true,
+    environment: { GATEHOUSE_TRUSTED_HOSTS: receiver.host },
+  })
+  browser = await openBrowser()
+  visit = await browser.visit(gatehouse.url)
+  page = visit.page
+  await signUpOwner(page, gatehouse.key)
+})
+afterAll(async () => {
+  await browser.close()
+  await gatehouse.remove()
+  await receiver.stop()
+})
+
+async function callDemo(): Promise<number> {
+  const response = await fetch(`${gatehouse.url}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo', input: 'hello' }),
+  })
+  await response.text()
+  return response.status
+}
+
+async function openSection(name: string): Promise<void> {
+  await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name }).click()
+}
+
+test('the plan and what is used of it', async () => {
+  expect(await callDemo()).toBe(200)
+  await page.goto('/dashboard/settings/limits')
+  await page.getByText(/^Plan: /).waitFor()
+  const tokens = page.getByRole('region', { name: 'Tokens' })
+  await tokens.getByText(/^[1-9]\d*$/).waitFor()
+  await page.getByText('10,000').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+})
+
+test('a webhook is added, shows its secret once, is tried, switched off, changed and deleted', async () => {
+  await openSection('Webhooks')
+  await page.getByRole('button', { name: 'Add a webhook' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Address').fill('http://10.0.0.1/hook')
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  await dialog.getByLabel('Address').and(page.locator('[aria-invalid=true]')).waitFor()
+  await dialog.getByLabel('Address').fill(receiver.url)
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  const secret = (await dialog.getByRole('region', { name: 'the secret' }).textContent()) ?? ''
+  expect(secret.length).toBeGreaterThan(20)
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  const item = page.getByRole('listitem', { name: receiver.url })
+  await item.waitFor()
+  expect(await page.content()).not.toContain(secret)
+
+  await item.getByRole('button', { name: /^Edit/ }).click()
+  await dialog.getByRole('checkbox', { name: /provider\.degraded/ }).uncheck()
+  await dialog.getByLabel('Secret').fill(SECRET)
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await item.getByText('provider.degraded').waitFor({ state: 'detached' })
+
+  await item.getByRole('button', { name: /^Test/ }).click()
+  await item.getByText('Delivered', { exact: true }).waitFor()
+  expect(receiver.deliveries.map(({ eventName, isSigned }) => [eventName, isSigned])).toEqual([
+    ['webhook.test', true],
+  ])
+  expect(await findPageFaults(page)).toEqual([])
+
+  await item.getByRole('switch').click()
+  await item.getByText('Off', { exact: true }).waitFor()
+  await page.reload()
+  await item.getByRole('switch', { checked: false }).click()
+  await item.getByRole('switch', { checked: true }).waitFor()
+})
+
+test('a budget is made, used up, shown as exhausted, told to the webhook, raised and deleted', async () => {
+  await openSection('Budgets')
+  await page.getByRole('button', { name: 'Create a budget' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Limits').selectOption('gate')
+  await dialog.getByRole('combobox', { name: 'Gate' }).selectOption('demo')
+  await dialog.getByLabel('Counted in').selectOption('tokens')
+  await dialog.getByLabel('Limit in tokens').fill('1.5')
+  await dialog.getByText('must be a whole number of at least 1').waitFor()
+  expect(await dialog.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true)
+  await dialog.getByLabel('Limit in tokens').fill('1')
+  await dialog.getByLabel('Name').fill('Demo, daily')
+  await dialog.getByLabel('Period').selectOption('day')
+  expect(await findPageFaults(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('cell', { name: 'Demo, daily', exact: true }).waitFor()
+
+  await pollUntil('a refused call', async () => (await callDemo()) === 429)
+  await page.reload()
+  await page.getByText('Exhausted').waitFor()
+  await page.getByText('Calls are refused.').waitFor()
+  expect(await page.getByRole('meter', { name: 'Used of Demo, daily' }).getAttribute('aria-valuenow')).toBe(
+    '100',
+  )
+  expect(await findPageFaults(page)).toEqual([])
+  await pollUntil('the webhook to be told', () =>
+    receiver.deliveries.some(({ eventName }) => eventName === 'budget.exhausted'),
+  )
+
+  await page.getByRole('button', { name: 'Edit Demo, daily' }).click()
+  await dialog.getByLabel('Limit in tokens').fill('1,000,000')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Exhausted').waitFor({ state: 'detached' })
+  expect(await callDemo()).toBe(200)
+
+  await page.getByRole('button', { name: 'Delete Demo, daily' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the budget' }).click()
+  await page.getByText('No budgets').waitFor()
+})
+
+test('the audit log shows these changes, filters them, and says what was different', async () => {
+  await openSection('Audit log')
+  await page.getByRole('button', { name: 'Deleted a budget' }).waitFor()
+  await page.getByLabel('Of', { exact: true }).selectOption('budget')
+  await page.getByRole('button', { name: 'Added a webhook' }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Changed a budget' }).focus()
+  await page.keyboard.press('Enter')
+  const change = page.getByRole('row', { name: 'limitTokens 1 1000000', exact: true })
+  await change.waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+
+  expect(new URL(page.url()).searchParams.get('resourceType')).toBe('budget')
+  await page.reload()
+  await page.getByRole('button', { name: 'Deleted a budget' }).waitFor()
+  expect(await page.getByLabel('Of', { exact: true }).inputValue()).toBe('budget')
+
+  await page.getByLabel('By', { exact: true }).selectOption({ label: 'The operator' })
+  await page.getByText('Nothing matches').waitFor()
+  await page.getByRole('button', { name: 'Show all changes' }).click()
+  await page.getByRole('button', { name: 'Added a webhook' }).waitFor()
+  await page.getByLabel('Until').fill('2020-01-01')
+  await page.getByText('Nothing matches').waitFor()
+  await page.getByRole('button', { name: 'Reset' }).click()
+  await page.getByRole('button', { name: 'Added a webhook' }).waitFor()
+  expect(await page.content()).not.toContain(SECRET)
+})
+
+test('what a webhook that is gone answers is told, and it is deleted', async () => {
+  await receiver.stop()
+  await openSection('Webhooks')
+  const item = page.getByRole('listitem', { name: receiver.url })
+  await item.getByRole('button', { name: /^Test/ }).click()
+  await item.getByText('Not delivered').waitFor()
+  await item.getByRole('button', { name: /^Delete/ }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the webhook' }).click()
+  await page.getByText('No webhooks').waitFor()
+})
+
+test('nothing on these pages complains or leaves the gateway', () => {
+  expect(visit.complaints).toEqual([])
+})

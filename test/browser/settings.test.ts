@@ -1,0 +1,181 @@
+/** The account, its members and one's own security in the dashboard, in a real browser on the real server. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { OWNER, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { findPageFaults } from '../support/page-checks.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+const GUEST = { name: 'Grace Guest', email: 'grace@example.com', password: 'unrelated words compile 7' }
+
+// A step may wait for the browser longer than the runner's five seconds.
+setDefaultTimeout(30_000)
+
+let gatehouse: Gatehouse
+let browser: Awaited<ReturnType<typeof openBrowser>>
+let visit: Visit
+let guest: Visit
+beforeAll(async () => {
+  gatehouse = await startGatehouse({ sandbox: true })
+  browser = await openBrowser()
+  visit = await browser.visit(gatehouse.url)
+  await signUpOwner(visit.page, gatehouse.key)
+})
+afterAll(async () => {
+  await browser.close()
+  await gatehouse.remove()
+})
+
+test('sections are reached by keyboard', async () => {
+  const { page } = visit
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Settings' }).focus()
+  await page.keyboard.press('Enter')
+  const tabs = page.getByRole('navigation', { name: 'Settings' })
+  await tabs.getByRole('link', { name: 'Account' }).focus()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Members', level: 2 }).waitFor()
+  expect(await tabs.locator('[aria-current=page]').textContent()).toBe('Members')
+  expect(await page.title()).toBe('Members · Settings · Gatehouse')
+})
+
+test('the account is renamed, and a name that is refused is told at its field', async () => {
+  const { page } = visit
+  await page.goto('/dashboard/settings')
+  const name = page.getByRole('textbox', { name: 'Name' })
+  await name.fill('a\u0007b')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await name.and(page.locator('[aria-invalid=true]')).waitFor()
+  await name.fill('Engines Ltd')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: /Engines Ltd/ }).waitFor()
+  await page.getByText('Never stored').waitFor()
+  await page.getByText('30 days').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+})
+
+test('whoever is invited signs up by the link, once shown, and appears', async () => {
+  const { page } = visit
+  await page.goto('/dashboard/settings/members')
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await page.getByLabel('Email').fill(GUEST.email)
+  await page.getByRole('button', { name: 'Make the invitation' }).click()
+  const link = (await page.getByRole('region', { name: 'the link' }).textContent()) ?? ''
+  const token = link.slice(link.indexOf('=') + 1)
+  expect(link).toBe(`${gatehouse.url}/dashboard/sign-up#invitation=${token}`)
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('cell', { name: GUEST.email, exact: true }).waitFor()
+  expect(await page.content()).not.toContain(token)
+
+  guest = await browser.visit(gatehouse.url)
+  await guest.page.goto(link)
+  await guest.page.getByLabel('Your name').fill(GUEST.name)
+  await guest.page.getByLabel('Email').fill(GUEST.email)
+  await guest.page.getByLabel('Password').fill(GUEST.password)
+  await guest.page.getByRole('button', { name: 'Sign up' }).click()
+  await guest.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+
+  await page.reload()
+  await page
+    .getByRole('region', { name: 'Members' })
+    .getByRole('cell', { name: GUEST.name, exact: true })
+    .waitFor()
+  await page.getByText('Nobody is invited at the moment.').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+})
+
+test('an invitation is revoked', async () => {
+  const { page } = visit
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await page.getByLabel('Email').fill('mistaken@example.com')
+  await page.getByRole('button', { name: 'Make the invitation' }).click()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('button', { name: 'Revoke the invitation of mistaken@example.com' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByText('Nobody is invited at the moment.').waitFor()
+})
+
+test('members see why they cannot remove others', async () => {
+  await guest.page.goto('/dashboard/settings/members')
+  await guest.page.getByText(`You cannot remove members: ${OWNER.name} owns this account.`).waitFor()
+  expect(await guest.page.getByRole('button', { name: /^Remove/ }).count()).toBe(0)
+  expect(await guest.page.getByRole('button', { name: 'Leave' }).count()).toBe(1)
+})
+
+test('the password is changed, which ends the other sessions; a wrong one is told', async () => {
+  const { page } = visit
+  const other = await browser.visit(gatehouse.url)
+  await other.page.goto('/dashboard/sign-in')
+  await other.page.getByLabel('Email').fill(OWNER.email)
+  await other.page.getByLabel('Password').fill(OWNER.password)
+  await other.page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await other.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+
+  await page.goto('/dashboard/settings/security')
+  const sessions = page.getByRole('region', { name: 'Sessions' }).getByRole('row')
+  await page.getByText('This session').waitFor()
+  expect(await sessions.count()).toBe(3)
+  expect(await findPageFaults(page)).toEqual([])
+  await page.getByLabel('Current password').fill('not the password at all')
+  await page.getByLabel('New password').fill('a rather different one 8')
+  await page.getByRole('button', { name: 'Change the password' }).click()
+  await page
+    .getByLabel('Current password')
+    .and(page.locator('[aria-invalid=true]'))
+    .or(page.getByRole('alert'))
+    .first()
+    .waitFor()
+  await page.getByLabel('Current password').fill(OWNER.password)
+  await page.getByRole('button', { name: 'Change the password' }).click()
+  await page.getByText('Your other sessions have ended.').waitFor()
+  await sessions.nth(2).waitFor({ state: 'detached' })
+  await other.page.goto('/dashboard/settings')
+  await other.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await other.close()
+})
+
+test('a session is ended from another one', async () => {
+  const { page } = visit
+  const other = await browser.visit(gatehouse.url)
+  await other.page.goto('/dashboard/sign-in')
+  await other.page.getByLabel('Email').fill(OWNER.email)
+  await other.page.getByLabel('Password').fill('a rather different one 8')
+  await other.page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await other.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  await page.reload()
+  await page.getByRole('button', { name: /^End the session/ }).click()
+  await page.getByRole('button', { name: /^End the session/ }).waitFor({ state: 'detached' })
+  await other.page.goto('/dashboard/settings')
+  await other.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await other.close()
+})
+
+test('the account is handed on; what only the owner may do is then refused in words; and one leaves', async () => {
+  const { page } = visit
+  await page.goto('/dashboard/settings/members')
+  await page.getByRole('button', { name: `Remove ${GUEST.name}` }).waitFor()
+  const elsewhere = await visit.context.newPage()
+  await elsewhere.goto('/dashboard/settings/members')
+  await elsewhere.getByRole('button', { name: `Make owner: ${GUEST.name}` }).click()
+  await elsewhere.getByRole('alertdialog').getByRole('button', { name: 'Hand the account on' }).click()
+  await elsewhere.getByText(`You cannot remove members: ${GUEST.name} owns this account.`).waitFor()
+  await elsewhere.close()
+
+  // This page does not know yet.
+  await page.getByRole('button', { name: `Remove ${GUEST.name}` }).click()
+  const asked = page.getByRole('alertdialog')
+  await asked.getByRole('button', { name: 'Remove' }).click()
+  await asked.getByText('You may not do this', { exact: false }).waitFor()
+  await asked.getByRole('button', { name: 'Cancel' }).click()
+
+  await page.getByRole('button', { name: 'Leave' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Leave' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await guest.page.reload()
+  await guest.page.getByText('You own this account.', { exact: false }).waitFor()
+  expect(await guest.page.getByRole('cell', { name: OWNER.name }).count()).toBe(0)
+  await guest.page.goto('/dashboard/settings/audit-log?resourceType=member')
+  await guest.page.getByRole('button', { name: 'Left the account' }).waitFor()
+})
+
+test('nothing on these pages complains or leaves the gateway', () => {
+  expect([...visit.complaints, ...guest.complaints]).toEqual([])
+})

@@ -1,0 +1,97 @@
+/** `make binary`: the one program, run where there is no repository, does what the sources do. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join, resolve } from 'node:path'
+import { Browser } from '../support/browser.ts'
+import { createGate, waitForLogRow } from '../support/control-plane.ts'
+import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { jsonAnswer } from '../support/scripted-answers.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+
+const REPOSITORY = resolve(import.meta.dir, '../..')
+
+let folder: TemporaryFolder
+let program: string
+let upstream: RawUpstream
+let gatehouse: Gatehouse
+beforeAll(async () => {
+  folder = await createTemporaryFolder()
+  program = join(folder.path, 'gatehouse')
+  const built = Bun.spawnSync([process.execPath, 'scripts/build-binary.ts', '--outfile', program], {
+    cwd: REPOSITORY,
+  })
+  if (built.exitCode !== 0) throw new Error(`${built.stdout}${built.stderr}`)
+  upstream = await startRawUpstream()
+  upstream.answer(
+    jsonAnswer(200, {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1,
+      model: 'gpt-4o',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 },
+    }),
+  )
+  gatehouse = await startGatehouse({
+    program,
+    environment: { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: `${upstream.url}/v1` },
+  })
+})
+afterAll(async () => {
+  await gatehouse?.remove()
+  await upstream?.stop()
+  await folder.remove()
+})
+
+test('it relays a call, writes it down, and knows its price', async () => {
+  await createGate(gatehouse, 'assistant', 'openai/gpt-4o')
+  const response = await fetch(`${gatehouse.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'assistant', messages: [{ role: 'user', content: 'hi' }] }),
+  })
+  expect(response.status).toBe(200)
+  await response.text()
+  const row = (await waitForLogRow(gatehouse, response.headers.get('x-request-id'))) as unknown as {
+    readonly cost: { readonly usd: number; readonly source: string }
+  }
+  expect(row.cost.usd).toBeGreaterThan(0)
+  expect(row.cost.source).toStartWith('genai-prices@')
+})
+
+test('the dashboard, the documents and the page that renders them are inside', async () => {
+  const page = await (await fetch(`${gatehouse.url}/dashboard`)).text()
+  const script = /src="([^"]+)"/.exec(page)?.[1] ?? ''
+  for (const path of [
+    script,
+    '/docs',
+    '/docs/swagger-ui-bundle.js',
+    '/docs/gatehouse.css',
+    '/openapi.json',
+  ]) {
+    const response = await fetch(gatehouse.url + path)
+    expect({ path, status: response.status }).toEqual({ path, status: 200 })
+    expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(100)
+  }
+})
+
+test('people can sign up and in', async () => {
+  const browser = new Browser(gatehouse.url)
+  const body = { email: 'ada@example.com', name: 'Ada', password: 'correct horse battery 7' }
+  await browser.json('/v1/auth/sign-up', 201, {
+    method: 'POST',
+    body,
+    headers: { authorization: `Bearer ${gatehouse.key}` },
+  })
+  expect(await browser.json('/v1/session', 200)).toMatchObject({ user: { email: 'ada@example.com' } })
+})
+
+test('its command line speaks to a gateway', async () => {
+  const listed = Bun.spawn([program, 'gates', 'list'], {
+    cwd: folder.path,
+    env: { GATEHOUSE_URL: gatehouse.url, GATEHOUSE_API_KEY: gatehouse.key },
+    stdin: 'ignore',
+  })
+  expect(await listed.stdout.text()).toContain('openai/gpt-4o')
+  expect(await listed.exited).toBe(0)
+})

@@ -1,0 +1,42 @@
+/** The dashboard's files as the real server hands them out. What the pages do is told in test/browser. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+let gatehouse: Gatehouse
+beforeAll(async () => {
+  gatehouse = await startGatehouse()
+})
+afterAll(() => gatehouse.remove())
+
+test('a browser that opens the gateway is led to the dashboard, a program is told what answers', async () => {
+  const asBrowser = await fetch(gatehouse.url, { headers: { accept: 'text/html,*/*' }, redirect: 'manual' })
+  expect({ status: asBrowser.status, location: asBrowser.headers.get('location') }).toEqual({
+    status: 302,
+    location: '/dashboard',
+  })
+  expect(await (await fetch(gatehouse.url)).json()).toMatchObject({
+    name: 'Gatehouse',
+    dashboard: '/dashboard',
+  })
+})
+
+test('every file that the page names is there, compressed, and asks no other host for anything', async () => {
+  const page = await (await fetch(`${gatehouse.url}/dashboard`)).text()
+  const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address)
+  expect(named.length).toBeGreaterThanOrEqual(3)
+  for (const address of named) {
+    expect(address).toStartWith('/dashboard/')
+    const response = await fetch(gatehouse.url + address, { headers: { 'accept-encoding': 'br' } })
+    expect({ address, status: response.status }).toEqual({ address, status: 200 })
+    await response.arrayBuffer()
+  }
+})
+
+test('the key that is printed at the first start is in the dashboard’s link, behind the # that no server sees', async () => {
+  const fresh = await startGatehouse({ environment: { GATEHOUSE_BOOTSTRAP_KEY: '' } })
+  try {
+    expect(fresh.output()).toMatch(/The dashboard: http:\S+\/dashboard\/welcome#key=sk-svc-[0-9a-f]{64}/)
+  } finally {
+    await fresh.remove()
+  }
+})

@@ -1,0 +1,243 @@
+/** `POST /v1/playground` as a browser with a session uses it: streams that arrive in pieces, aborts, refusals, and what stays behind. */
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Browser } from '../support/browser.ts'
+import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
+import { readFlatError } from '../support/envelopes.ts'
+import { chunk, LAST_CHUNK } from '../support/http-bytes.ts'
+import { pollUntil } from '../support/poll-until.ts'
+import { type Exchange, type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { beginStream, jsonAnswer, silence } from '../support/scripted-answers.ts'
+import { parseEvents } from '../support/server-sent-events.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+setDefaultTimeout(60_000)
+
+const password = 'correct horse battery staple'
+const PROMPT = 'canary-prompt-of-the-playground'
+const ANSWER = 'canary-answer-of-the-playground'
+const messages = [{ role: 'user', content: PROMPT }]
+
+let upstream: RawUpstream
+let gatehouse: Gatehouse
+let owner: Browser
+let ownerId: string
+beforeAll(async () => {
+  upstream = await startRawUpstream()
+  gatehouse = await startGatehouse({
+    sandbox: true,
+    environment: {
+      OPENAI_BASE_URL: `${upstream.url}/v1`,
+      OPENAI_API_KEY: 'sk-planted-openai',
+      GATEHOUSE_SIGN_UP: 'open',
+      GATEHOUSE_LOG_LEVEL: 'trace',
+      GATEHOUSE_ACCESS_LOG: 'on',
+    },
+  })
+  owner = new Browser(gatehouse.url)
+  const { user } = (await owner.json('/v1/auth/sign-up', 201, {
+    method: 'POST',
+    body: { email: 'owner@example.test', name: 'Owner', password },
+    headers: { authorization: `Bearer ${gatehouse.key}` },
+  })) as { user: { id: string } }
+  ownerId = user.id
+  await createGate(gatehouse, 'talker', 'openai/gpt-4o')
+})
+afterEach(() => upstream.reset())
+afterAll(async () => {
+  await gatehouse.remove()
+  await upstream.stop()
+})
+
+const play = (body: object, headers: Readonly<Record<string, string>> = {}) =>
+  owner.send('/v1/playground', { method: 'POST', body, headers })
+
+const piece = (delta: object, finish_reason: string | null = null) =>
+  chunk(`data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`)
+
+function readerOf(response: Response) {
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  return {
+    async until(part: string): Promise<void> {
+      while (!text.includes(part)) {
+        const { done, value } = await reader.read()
+        if (done) throw new Error(`the stream ended before ${part}: ${text}`)
+        text += decoder.decode(value, { stream: true })
+      }
+    },
+    async rest(): Promise<string> {
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (done) return text
+        text += decoder.decode(value, { stream: true })
+      }
+    },
+    leave: () => reader.cancel(),
+  }
+}
+
+test('a stream arrives as it is written, and the call is in the log as the user’s', async () => {
+  const goOn = Promise.withResolvers<void>()
+  upstream.answer(async (exchange) => {
+    await beginStream(exchange)
+    await exchange.write(piece({ role: 'assistant', content: `${ANSWER} one` }))
+    await goOn.promise
+    await exchange.write(piece({ content: ' two' }))
+    await exchange.write(piece({}, 'stop'))
+    await exchange.write(chunk('data: [DONE]\n\n') + LAST_CHUNK)
+  })
+  const response = await play({ gate_id: 'talker', messages, stream: true })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toStartWith('text/event-stream')
+  expect(response.headers.get('x-gatehouse-target')).toBe('openai/gpt-4o')
+  const reader = readerOf(response)
+  // The upstream says no more until this has arrived: a buffered stream would wait for ever.
+  await reader.until(`${ANSWER} one`)
+  goOn.resolve()
+  const events = parseEvents(await reader.rest())
+  expect(events.map(({ event }) => event)).toEqual([
+    'chat.started',
+    'chat.delta',
+    'chat.delta',
+    'chat.completed',
+  ])
+  const id = response.headers.get('x-request-id')
+  expect(JSON.parse(events[3]?.data ?? '')).toMatchObject({ id, content: `${ANSWER} one two` })
+  expect(upstream.last().headers).not.toHaveProperty('cookie')
+  expect(await waitForLogRow(gatehouse, id)).toMatchObject({
+    dialect: 'gatehouse-chat',
+    gateId: 'talker',
+    keyId: ownerId,
+    stream: true,
+    outcome: 'succeeded',
+  })
+})
+
+test('a reader who leaves takes the upstream’s work with him', async () => {
+  const asked = Promise.withResolvers<Exchange>()
+  upstream.answer(async (exchange) => {
+    await beginStream(exchange)
+    await exchange.write(piece({ role: 'assistant', content: 'begun' }))
+    asked.resolve(exchange)
+  })
+  const response = await play({ gate_id: 'talker', messages, stream: true })
+  const reader = readerOf(response)
+  await reader.until('begun')
+  await reader.leave()
+  await (await asked.promise).whenClosed
+  const row = await waitForLogRow(gatehouse, response.headers.get('x-request-id'))
+  expect(row).toMatchObject({ outcome: 'cancelled', keyId: ownerId } as object)
+})
+
+test('who leaves before the answer begins takes the upstream’s work along too', async () => {
+  const asked = Promise.withResolvers<Exchange>()
+  upstream.answer((exchange) => {
+    asked.resolve(exchange)
+    return silence(exchange)
+  })
+  const abort = new AbortController()
+  const answer = fetch(`${gatehouse.url}/v1/playground`, {
+    method: 'POST',
+    headers: {
+      cookie: owner.cookieHeader(),
+      origin: gatehouse.url,
+      'x-gatehouse-csrf': '1',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ gate_id: 'talker', messages, stream: true }),
+    signal: abort.signal,
+  }).catch(() => undefined)
+  const exchange = await asked.promise
+  abort.abort()
+  await exchange.whenClosed
+  await answer
+})
+
+test('another site’s page cannot make the call', async () => {
+  for (const headers of [{ 'x-gatehouse-csrf': '' }, { origin: 'https://elsewhere.example' }]) {
+    const response = await play({ gate_id: 'demo', messages }, headers)
+    expect(response.status).toBe(403)
+    expect(readFlatError(await response.text()).error).toBe('forbidden')
+  }
+  const nobody = await new Browser(gatehouse.url).send('/v1/playground', {
+    method: 'POST',
+    body: { gate_id: 'demo', messages },
+  })
+  expect(nobody.status).toBe(401)
+})
+
+test('a key may use it as well, and other methods may not', async () => {
+  const response = await controlPlaneCall(gatehouse, 'POST', '/v1/playground', { gate_id: 'demo', messages })
+  expect(await response.json()).toMatchObject({ object: 'chat', gate_id: 'demo' })
+  const get = await controlPlaneCall(gatehouse, 'GET', '/v1/playground')
+  expect({ status: get.status, allow: get.headers.get('allow') }).toEqual({ status: 405, allow: 'POST' })
+})
+
+test('the gate of another account is as if it were not there', async () => {
+  const stranger = new Browser(gatehouse.url)
+  const body = { email: 'stranger@example.test', name: 'Stranger', password }
+  await stranger.json('/v1/auth/sign-up', 201, { method: 'POST', body })
+  const response = await stranger.send('/v1/playground', {
+    method: 'POST',
+    body: { gate_id: 'talker', messages },
+  })
+  expect(response.status).toBe(404)
+  expect(readFlatError(await response.text()).error).toBe('gate_not_found')
+  expect(upstream.requests).toHaveLength(0)
+})
+
+test('it takes what `/v3/chat` takes: images of megabytes, and no member that is not known', async () => {
+  upstream.answer(jsonAnswer(200, { choices: [{ message: { content: 'seen' }, finish_reason: 'stop' }] }))
+  const data = Buffer.alloc(3_000_000, 7).toString('base64')
+  const image = { type: 'image', data, media_type: 'image/png' }
+  const response = await play({ gate_id: 'talker', messages: [{ role: 'user', content: [image] }] })
+  expect(await response.json()).toMatchObject({ content: 'seen' })
+  expect(upstream.last().text).toContain(data.slice(-1000))
+
+  const refused = await play({ gate_id: 'talker', messages, model: 'x' })
+  expect(refused.status).toBe(400)
+  expect(readFlatError(await refused.text()).message).toContain("'model'")
+  expect(refused.headers.get('x-request-id')).toMatch(/^req_/)
+})
+
+test('a user’s calls count for limits of their own', async () => {
+  const limited = await startGatehouse({
+    sandbox: true,
+    environment: { GATEHOUSE_REQUESTS_PER_MINUTE: '2' },
+  })
+  try {
+    const browser = new Browser(limited.url)
+    await browser.json('/v1/auth/sign-up', 201, {
+      method: 'POST',
+      body: { email: 'owner@example.test', name: 'Owner', password },
+      headers: { authorization: `Bearer ${limited.key}` },
+    })
+    const call = () => browser.send('/v1/playground', { method: 'POST', body: { gate_id: 'demo', messages } })
+    const responses = [await call(), await call(), await call()]
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 429])
+    expect(responses[0]?.headers.get('x-ratelimit-limit-requests')).toBe('2')
+    expect(Number(responses[2]?.headers.get('retry-after'))).toBeGreaterThan(0)
+  } finally {
+    await limited.remove()
+  }
+})
+
+test('one id names the call to its maker, in the log and in the access log; nothing that was said stays', async () => {
+  const response = await play({ gate_id: 'demo', messages })
+  const id = response.headers.get('x-request-id') ?? ''
+  expect(await response.text()).toContain(PROMPT)
+  await waitForLogRow(gatehouse, id)
+  await pollUntil('the lines of the access log', () => gatehouse.output().split(id).length > 2)
+  const places = readdirSync(gatehouse.dataFolder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+  for (const text of [...places, gatehouse.output()]) {
+    expect({ prompt: text.includes(PROMPT), answer: text.includes(ANSWER) }).toEqual({
+      prompt: false,
+      answer: false,
+    })
+  }
+})

@@ -1,0 +1,105 @@
+/**
+ * Drives Debian's Chromium against a running gateway, as a person at its dashboard would.
+ * It must not import anything from src/ or web/.
+ */
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { createTemporaryFolder } from './temporary-folder.ts'
+
+const CHROMIUM = '/usr/bin/chromium'
+const OPTIONS = [
+  // Chromium refuses to run as root, which CI may be, with its sandbox on.
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+]
+const TIMEOUT_MS = 15_000
+
+export const OWNER = { name: 'Ada Owner', email: 'ada@example.com', password: 'correct horse battery 7' }
+
+export interface Visit {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** What the page complained of so far: errors on the console, exceptions, requests to other hosts. */
+  readonly complaints: readonly string[]
+  close(): Promise<void>
+}
+
+export interface VisitOptions {
+  readonly viewport?: { readonly width: number; readonly height: number }
+  readonly colorScheme?: 'light' | 'dark'
+}
+
+/** Starts a browser with an empty profile; `close` ends it. */
+export async function openBrowser(): Promise<{
+  readonly visit: (baseUrl: string, options?: VisitOptions) => Promise<Visit>
+  readonly close: () => Promise<void>
+}> {
+  const folder = await createTemporaryFolder()
+  const browser: Browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: OPTIONS,
+    env: { ...process.env, HOME: folder.path },
+  })
+  return {
+    visit: async (baseUrl, options = {}) => {
+      const context = await browser.newContext({
+        baseURL: baseUrl,
+        viewport: options.viewport ?? { width: 1280, height: 900 },
+        colorScheme: options.colorScheme ?? 'light',
+        locale: 'en-GB',
+        timezoneId: 'Europe/Zurich',
+      })
+      context.setDefaultTimeout(TIMEOUT_MS)
+      const page = await context.newPage()
+      return { page, context, complaints: collectComplaints(page, baseUrl), close: () => context.close() }
+    },
+    close: async () => {
+      await browser.close()
+      await folder.remove()
+    },
+  }
+}
+
+function collectComplaints(page: Page, baseUrl: string): readonly string[] {
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    // Chromium itself reports every refused request; tests that expect a refusal look at the page instead.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      complaints.push(message.text())
+    }
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(baseUrl) && !/^(?:data|blob):/.test(url))
+      complaints.push(`asked another host: ${url}`)
+  })
+  return complaints
+}
+
+/** Makes the owner on the welcome page, with the gateway's first key; ends on the overview. */
+export async function signUpOwner(page: Page, apiKey: string): Promise<void> {
+  await page.goto(`/dashboard/welcome#key=${apiKey}`)
+  await page.getByLabel('Your name').fill(OWNER.name)
+  await page.getByLabel('Email').fill(OWNER.email)
+  await page.getByLabel('Password').fill(OWNER.password)
+  await page.getByRole('button', { name: 'Create the owner' }).click()
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+}
+
+const SERIOUS = ['serious', 'critical']
+
+/** What axe finds wrong with the page as it is now, a line each; only what is serious. */
+export async function findAccessibilityFaults(page: Page): Promise<string[]> {
+  // By evaluation: the pages' own rules let no script in that is not theirs.
+  await page.evaluate(await Bun.file(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir)).text())
+  const violations = (await page.evaluate(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }).then((found) => found.violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map((node) => node.html.slice(0, 160) + ' :: ' + node.failureSummary) })))`,
+  )) as readonly { readonly id: string; readonly impact: string; readonly nodes: readonly string[] }[]
+  return violations
+    .filter(({ impact }) => SERIOUS.includes(impact))
+    .map(({ id, impact, nodes }) => `${id} (${impact}): ${nodes.join(' | ')}`)
+}

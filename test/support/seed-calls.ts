@@ -1,0 +1,63 @@
+/**
+ * Puts past calls into a data folder before a server opens it, through the store's own code: a hundred thousand calls over
+ * HTTP would take minutes. What is tested must not be asked of it.
+ */
+import { join } from 'node:path'
+import type { CallRecord } from '../../src/core/call.ts'
+import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../src/core/ids.ts'
+import { openStore } from '../../src/store/open-store.ts'
+
+const DAY_MS = 86_400_000
+/** Within what is kept by default. */
+const RANGE_MS = 20 * DAY_MS
+const BATCH = 2_048
+
+export const SEEDED_GATES = ['assistant', 'search', 'summaries', 'support'] as const
+/** Every so many calls fail. */
+export const FAILED_EVERY = 25
+
+/** The newest ended a minute before now; each is of the next gate in turn. */
+export async function seedCalls(dataFolder: string, count: number): Promise<void> {
+  const store = await openStore({ path: join(dataFolder, 'gatehouse.db') })
+  const endMs = Date.now() - 60_000
+  try {
+    for (let first = 0; first < count; first += BATCH) {
+      const length = Math.min(BATCH, count - first)
+      const calls = Array.from({ length }, (_, index) =>
+        createCall(first + index, endMs - Math.floor(((first + index) * RANGE_MS) / count)),
+      )
+      await store.calls.insertMany(calls)
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+/** Its price is that of an owned model which the account no longer has. @param number 0: the newest */
+function createCall(number: number, startedAt: number): CallRecord {
+  const hasFailed = number % FAILED_EVERY === FAILED_EVERY - 1
+  const durationMs = 200 + ((number * 7_919) % 9_000)
+  return {
+    id: `req_${(0xffff_ffff - number).toString(16).padStart(32, '0')}` as CallId,
+    accountId: DEFAULT_ACCOUNT,
+    keyId: 'key_of_the_past' as KeyId,
+    gateId: (SEEDED_GATES[number % SEEDED_GATES.length] ?? 'assistant') as GateId,
+    dialect: 'openai-chat',
+    stream: number % 3 !== 0,
+    target: number % 2 === 0 ? 'owned/large' : 'owned/small',
+    attempts: hasFailed ? 2 : 1,
+    outcome: hasFailed ? 'failed' : 'succeeded',
+    status: hasFailed ? 504 : 200,
+    errorKind: hasFailed ? 'upstream_timeout' : null,
+    startedAt,
+    firstByteMs: hasFailed ? null : Math.round(durationMs / 3),
+    durationMs,
+    credential: 'own',
+    usage: hasFailed
+      ? null
+      : { inputTokens: 1_200, outputTokens: 300, cachedInputTokens: 800, reasoningTokens: 64 },
+    cost: hasFailed
+      ? { microUsd: null, status: 'unknown', source: null }
+      : { microUsd: 4_200, status: 'exact', source: 'owned-model@250/25/1000' },
+  }
+}

@@ -1,0 +1,108 @@
+/** A refusal of the gateway, or the lack of any answer, as pages show it. Knows no page. */
+
+export interface ApiProblem {
+  /** Where in the body it is: `targets[0].model`. */
+  readonly field: string
+  readonly message: string
+}
+
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  /** 0: the gateway could not be reached. */
+  readonly status: number
+  /** The stable code of the flat envelope. */
+  readonly code: string
+  readonly requestId: string | undefined
+  readonly problems: readonly ApiProblem[]
+  /** Milliseconds to wait before trying again, where the gateway said so. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    message: string,
+    told: {
+      readonly status: number
+      readonly code: string
+      readonly requestId?: string | undefined
+      readonly problems?: readonly ApiProblem[]
+      readonly retryAfterMs?: number | undefined
+    },
+  ) {
+    super(message)
+    this.status = told.status
+    this.code = told.code
+    this.requestId = told.requestId
+    this.problems = told.problems ?? []
+    this.retryAfterMs = told.retryAfterMs
+  }
+}
+
+/** What is wrong with one field of a form, members of it included; undefined when nothing is. */
+export function problemWith(error: unknown, field: string): string | undefined {
+  if (!(error instanceof ApiError)) return undefined
+  const found = error.problems.find(
+    (problem) =>
+      problem.field === field ||
+      problem.field.startsWith(`${field}.`) ||
+      problem.field.startsWith(`${field}[`),
+  )
+  if (found !== undefined) return found.message
+  // A refusal that concerns one field and has no list of problems begins with the field's name.
+  return error.message.startsWith(`${field}: `) ? error.message.slice(field.length + 2) : undefined
+}
+
+export async function toApiError(response: Response): Promise<ApiError> {
+  const text = await response.text().catch(() => '')
+  const body = parseObject(text)
+  const nested = asObject(body?.error)
+  const retryAfterSeconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+  return new ApiError(
+    asText(body?.message) ??
+      asText(nested?.message) ??
+      `The gateway answered with status ${response.status}.`,
+    {
+      status: response.status,
+      code: asText(body?.error) ?? asText(nested?.code) ?? 'unknown',
+      requestId: response.headers.get('x-request-id') ?? undefined,
+      problems: toProblems(body?.details),
+      retryAfterMs: Number.isFinite(retryAfterSeconds) ? retryAfterSeconds * 1000 : undefined,
+    },
+  )
+}
+
+export function unreachable(cause: unknown): ApiError {
+  const error = new ApiError('The gateway cannot be reached. Is it running, and are you online?', {
+    status: 0,
+    code: 'unreachable',
+  })
+  error.cause = cause
+  return error
+}
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+function toProblems(details: unknown): readonly ApiProblem[] {
+  if (!Array.isArray(details)) return []
+  return details.flatMap((detail: unknown) => {
+    const field = asText(asObject(detail)?.field)
+    const message = asText(asObject(detail)?.message)
+    return field === undefined || message === undefined ? [] : [{ field, message }]
+  })
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    return asObject(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+function asObject(value: unknown): JsonObject | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : undefined
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

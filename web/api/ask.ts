@@ -1,0 +1,95 @@
+/** Asks the gateway one operation of its interface, with the session's cookie. Knows no page and keeps nothing. */
+import {
+  type AnswerOf,
+  type OperationName,
+  type PagedName,
+  type QuestionOf,
+  type RowOf,
+  toApiRequest,
+} from '../../src/contract/api-call.ts'
+import { ApiError, toApiError, unreachable } from './api-error.ts'
+
+export type { AnswerOf, OperationName, PagedName, QuestionOf, RowOf }
+
+/** Told of every answer that says the session has ended. */
+let onSignedOut: () => void = () => {}
+export function whenSignedOut(listener: () => void): void {
+  onSignedOut = listener
+}
+
+/**
+ * @throws ApiError for everything but a 2xx, and when there is no answer
+ */
+export async function ask<Name extends OperationName>(
+  name: Name,
+  ...[question]: QuestionOf<Name>
+): Promise<AnswerOf<Name>> {
+  return await askWith(name, {}, question as object | undefined)
+}
+
+export interface AskOptions {
+  readonly signal?: AbortSignal
+  /** Instead of the session: for the first user, who has a key and no session yet. */
+  readonly apiKey?: string
+}
+
+export async function askWith<Name extends OperationName>(
+  name: Name,
+  options: AskOptions,
+  question: object = {},
+): Promise<AnswerOf<Name>> {
+  const response = await send(name, options, question)
+  if (response.status === 204) return null as AnswerOf<Name>
+  return (await response.json()) as AnswerOf<Name>
+}
+
+/** The answer as it comes, for streams and files. @throws ApiError as `ask` does */
+export async function send(
+  name: OperationName,
+  options: AskOptions = {},
+  question: object = {},
+): Promise<Response> {
+  const { method, path, body } = toApiRequest(name, question)
+  const response = await fetch(path, {
+    method,
+    credentials: 'same-origin',
+    headers: {
+      ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      // The gateway takes a cookie only along with it: other sites' pages cannot send it.
+      ...(method === 'GET' ? {} : { 'x-gatehouse-csrf': '1' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  }).catch((cause: unknown) => {
+    if (options.signal?.aborted === true) throw cause
+    throw unreachable(cause)
+  })
+  if (response.ok) return response
+  const error = await toApiError(response)
+  if (error.status === 401 && options.apiKey === undefined) onSignedOut()
+  throw error
+}
+
+const PAGE_SIZE = 200
+/** More rows than a page of this kind shows; lists that can be longer are paged by their pages. */
+const MAX_ROWS = 2_000
+
+/** A list with all its pages. @throws ApiError */
+export async function askWhole<Name extends PagedName>(
+  name: Name,
+  signal?: AbortSignal,
+): Promise<RowOf<Name>[]> {
+  const rows: RowOf<Name>[] = []
+  let cursor: string | undefined
+  do {
+    const page: AnswerOf<Name> = await askWith(name, signal === undefined ? {} : { signal }, {
+      query: { limit: PAGE_SIZE, cursor },
+    })
+    rows.push(...(page.data as RowOf<Name>[]))
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined && rows.length < MAX_ROWS)
+  return rows
+}
+
+export { ApiError }

@@ -1,0 +1,20 @@
+/** Who made a call, by name: an API key's, or a member's who used the playground. Knows no page. */
+import { useQuery } from '@tanstack/react-query'
+import { wholeListQuery } from './operation-query.ts'
+
+const USER_ID = /^user_/
+const SHOWN_OF_ID = 12
+
+/** What to show for the `keyId` of a call; `…` while names are on their way. */
+export function useCallerNames(): (id: string) => string {
+  const keys = useQuery(wholeListQuery('GET /v1/keys'))
+  const members = useQuery(wholeListQuery('GET /v1/members'))
+  const names = new Map([
+    ...(keys.data ?? []).map(({ id, name }) => [id, name] as const),
+    ...(members.data ?? []).map(({ id, name }) => [id, `${name} (playground)`] as const),
+  ])
+  return (id) => {
+    const isPending = USER_ID.test(id) ? members.isPending : keys.isPending
+    return names.get(id) ?? (isPending ? '…' : `${id.slice(0, SHOWN_OF_ID)}… (deleted)`)
+  }
+}

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'bun:test'
+import { createEventReader, type ServerSentEvent } from './event-stream.ts'
+
+const STREAM = [
+  '\uFEFF: a comment\n\n',
+  'event: chat.started\ndata: {"id":1}\n\n',
+  'event: chat.delta\r\ndata: {"content":"Grüße 👋"}\r\n\r\n',
+  'data: first\ndata:  second, with a space\ndata\n\n',
+  'event: nothing to say\n\n',
+  'data: after it\rid: 7\rretry: 10\r\r',
+  'event: chat.completed\ndata:{}\n\n',
+  'data: cut off\n',
+].join('')
+
+const EVENTS: readonly ServerSentEvent[] = [
+  { name: 'chat.started', data: '{"id":1}' },
+  { name: 'chat.delta', data: '{"content":"Grüße 👋"}' },
+  { name: 'message', data: 'first\n second, with a space\n' },
+  { name: 'message', data: 'after it' },
+  { name: 'chat.completed', data: '{}' },
+]
+
+const bytes = new TextEncoder().encode(STREAM)
+
+describe('events are the same', () => {
+  test('in one piece', () => {
+    expect(createEventReader()(bytes)).toEqual([...EVENTS])
+  })
+
+  test('byte by byte', () => {
+    const read = createEventReader()
+    expect(Array.from(bytes, (byte) => read(Uint8Array.of(byte))).flat()).toEqual([...EVENTS])
+  })
+
+  test('cut in two at every byte', () => {
+    for (let cut = 0; cut <= bytes.length; cut += 1) {
+      const read = createEventReader()
+      expect([...read(bytes.subarray(0, cut)), ...read(bytes.subarray(cut))]).toEqual([...EVENTS])
+    }
+  })
+})
+
+test('an event is told as soon as its empty line is there', () => {
+  const read = createEventReader()
+  const push = (text: string) => read(new TextEncoder().encode(text))
+  expect(push('data: 1\n')).toEqual([])
+  expect(push('\n')).toEqual([{ name: 'message', data: '1' }])
+  expect(push('data: 2\r\n\r')).toEqual([{ name: 'message', data: '2' }])
+  expect(push('\ndata: 3\n\n')).toEqual([{ name: 'message', data: '3' }])
+})

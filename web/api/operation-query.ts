@@ -1,0 +1,31 @@
+/** What pages ask, as queries with one key scheme: the operation's name first, so that a change can say which lists it makes stale. */
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import {
+  type AnswerOf,
+  askWhole,
+  askWith,
+  type OperationName,
+  type PagedName,
+  type QuestionOf,
+} from './ask.ts'
+
+export function operationQuery<Name extends OperationName>(name: Name, ...[question]: QuestionOf<Name>) {
+  return queryOptions({
+    queryKey: [name, question ?? {}] as const,
+    queryFn: ({ signal }): Promise<AnswerOf<Name>> =>
+      askWith(name, { signal }, question as object | undefined),
+  })
+}
+
+/** A list with all its pages, as rows. */
+export function wholeListQuery<Name extends PagedName>(name: Name) {
+  return queryOptions({
+    queryKey: [name, 'whole'] as const,
+    queryFn: ({ signal }) => askWhole(name, signal),
+  })
+}
+
+/** Every answer of these operations is asked for again where it is shown. */
+export async function refresh(client: QueryClient, ...names: readonly OperationName[]): Promise<void> {
+  await Promise.all(names.map((name) => client.invalidateQueries({ queryKey: [name] })))
+}

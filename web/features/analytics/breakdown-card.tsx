@@ -1,0 +1,135 @@
+/** Usage told apart: over time as a stacked chart, as a whole as a table, and as a file. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { ChartColumnStacked, Download } from 'lucide-react'
+import { operationQuery } from '../../api/operation-query.ts'
+import { type ResolvedRange, toDay } from '../../format/time-range.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card, CardHeader } from '../../ui/card.tsx'
+import { ChartPanel } from '../../ui/charts/chart-panel.tsx'
+import { CONTROL_CLASS } from '../../ui/field.tsx'
+import { EmptyState, ErrorState, RowSkeletons, Skeleton } from '../../ui/states.tsx'
+import { type Choices, DRAWN, type DrawnName, GROUPS } from './choices.ts'
+import { sortSums } from './columns.ts'
+import { downloadText, toTableCsv } from './download-csv.ts'
+import { useGroupNames } from './group-names.ts'
+import { toStackedData } from './stacked-data.ts'
+import { SumsTable } from './sums-table.tsx'
+
+export function BreakdownCard({
+  choices,
+  range,
+  onChange,
+}: {
+  readonly choices: Choices
+  readonly range: ResolvedRange
+  readonly onChange: (change: Partial<Choices>) => void
+}) {
+  const { by, show, filters } = choices
+  const { current, step } = range
+  const name = useGroupNames(by)
+  const asked = {
+    from: new Date(current.fromMs).toISOString(),
+    to: new Date(current.toMs).toISOString(),
+    ...filters,
+  }
+  const kept = { placeholderData: keepPreviousData }
+  const totals = useQuery({
+    ...operationQuery('GET /v1/analytics', { query: { ...asked, interval: 'all', group_by: by } }),
+    ...kept,
+  })
+  const steps = useQuery({
+    ...operationQuery('GET /v1/analytics', { query: { ...asked, interval: step, group_by: by } }),
+    ...kept,
+  })
+  const whole = useQuery({
+    ...operationQuery('GET /v1/analytics', { query: { ...asked, interval: 'all' } }),
+    ...kept,
+  })
+  const failed = [totals, steps].find((query) => query.isError && query.data === undefined)
+  const label = GROUPS.find(([group]) => group === by)?.[1] ?? ''
+  if (failed !== undefined)
+    return (
+      <Card>
+        <ErrorState error={failed.error} retry={() => void failed.refetch()} />
+      </Card>
+    )
+  const rows = totals.data?.data
+  return (
+    <>
+      <Card>
+        <CardHeader title={`${DRAWN[show].label} by ${label.toLowerCase()}`}>
+          <DrawnSelect show={show} onChange={(next) => onChange({ show: next })} />
+        </CardHeader>
+        {rows === undefined || steps.data === undefined ? (
+          <Skeleton className="m-5 h-[300px]" />
+        ) : rows.length === 0 ? (
+          <EmptyState icon={<ChartColumnStacked />} title="No calls in this range">
+            Choose a longer range, or take filters away.
+          </EmptyState>
+        ) : (
+          <ChartPanel
+            label={`${DRAWN[show].label} by ${label.toLowerCase()} over time`}
+            data={toStackedData(
+              { period: current, step },
+              { sums: steps.data.data, totals: rows, measure: DRAWN[show], name },
+            )}
+            note={step === 'hour' ? undefined : `Each bar is a ${step}, in UTC.`}
+          />
+        )}
+      </Card>
+      <Card>
+        <CardHeader title="Figures">
+          <Button
+            size="small"
+            disabled={rows === undefined || rows.length === 0}
+            onClick={() =>
+              downloadText(
+                toTableCsv(sortSums(rows ?? [], choices.sort, choices.isAscending), by, name),
+                `gatehouse-${by}-${toDay(current.fromMs)}-${toDay(current.toMs - 1)}.csv`,
+              )
+            }
+          >
+            <Download aria-hidden className="size-3.5" />
+            CSV
+          </Button>
+        </CardHeader>
+        {rows === undefined ? (
+          <RowSkeletons />
+        ) : (
+          <SumsTable
+            sums={rows}
+            total={whole.data?.data[0]}
+            choices={choices}
+            groupLabel={label}
+            name={name}
+            onSort={(sort, isAscending) => onChange({ sort, isAscending })}
+          />
+        )}
+      </Card>
+    </>
+  )
+}
+
+function DrawnSelect({
+  show,
+  onChange,
+}: {
+  readonly show: DrawnName
+  readonly onChange: (show: DrawnName) => void
+}) {
+  const names = Object.keys(DRAWN) as DrawnName[]
+  return (
+    <select
+      aria-label="Which figure"
+      value={show}
+      onChange={(event) => onChange(names.find((name) => name === event.target.value) ?? 'calls')}
+      className={`${CONTROL_CLASS} h-8 !text-[13px]`}
+    >
+      {names.map((name) => (
+        <option key={name} value={name}>
+          {DRAWN[name].label}
+        </option>
+      ))}
+    </select>
+  )
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test'
+import { parseChoices, toSearch } from './choices.ts'
+
+test('what is chosen survives being written to an address and read again', () => {
+  const search = {
+    range: 'custom',
+    from: '2026-11-01',
+    to: '2026-11-03',
+    by: 'key',
+    show: 'cost',
+    sort: 'errors',
+    order: 'asc',
+    gate: 'demo',
+    target: 'openai/gpt-5',
+  }
+  expect(toSearch(parseChoices(search))).toEqual(search)
+})
+
+test('an address that says nothing, or nonsense, is the view as it is first', () => {
+  expect(toSearch(parseChoices({}))).toEqual({ range: '7d' })
+  expect(parseChoices({ by: 'model', show: 'toString', gate: '', key: 7 })).toEqual(parseChoices({}))
+})

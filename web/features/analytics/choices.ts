@@ -1,0 +1,67 @@
+/** What the reader of the analytics has chosen, as it stands in the address, so that a view can be shared. */
+import { parseRangeChoice, type RangeChoice } from '../../format/time-range.ts'
+import { CALLS, COST, ERRORS, type Measure, TOKENS } from '../../format/usage-measures.ts'
+
+export const GROUPS = [
+  ['gate', 'Gate'],
+  ['target', 'Target'],
+  ['key', 'Key'],
+  ['status', 'Status'],
+  ['credential', 'Credential'],
+] as const
+
+export type GroupName = (typeof GROUPS)[number][0]
+
+/** What is drawn: only what adds up can be stacked. */
+export const DRAWN = { calls: CALLS, errors: ERRORS, tokens: TOKENS, cost: COST } as const satisfies Readonly<
+  Record<string, Measure>
+>
+export type DrawnName = keyof typeof DRAWN
+
+export const FILTERS = ['gate', 'target', 'key'] as const
+export type FilterName = (typeof FILTERS)[number]
+
+export interface Choices {
+  readonly range: RangeChoice
+  readonly by: GroupName
+  readonly show: DrawnName
+  readonly filters: Readonly<Partial<Record<FilterName, string>>>
+  /** A column of the table. */
+  readonly sort: string
+  readonly isAscending: boolean
+}
+
+type Search = Readonly<Record<string, unknown>>
+
+export function parseChoices(search: Search): Choices {
+  const filters = Object.fromEntries(
+    FILTERS.flatMap((name) => {
+      const value = search[name]
+      return typeof value === 'string' && value !== '' ? [[name, value]] : []
+    }),
+  )
+  return {
+    range: parseRangeChoice(search),
+    by: GROUPS.find(([name]) => name === search.by)?.[0] ?? 'gate',
+    show: isDrawn(search.show) ? search.show : 'calls',
+    filters,
+    sort: typeof search.sort === 'string' ? search.sort : 'calls',
+    isAscending: search.order === 'asc',
+  }
+}
+
+/** What is as it would be anyway is left out: addresses stay short. */
+export function toSearch(choices: Choices): Record<string, string> {
+  return {
+    ...choices.range,
+    ...(choices.by === 'gate' ? {} : { by: choices.by }),
+    ...(choices.show === 'calls' ? {} : { show: choices.show }),
+    ...(choices.sort === 'calls' ? {} : { sort: choices.sort }),
+    ...(choices.isAscending ? { order: 'asc' } : {}),
+    ...choices.filters,
+  }
+}
+
+function isDrawn(value: unknown): value is DrawnName {
+  return typeof value === 'string' && Object.hasOwn(DRAWN, value)
+}

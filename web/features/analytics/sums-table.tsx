@@ -1,0 +1,176 @@
+/** All groups with all their figures, sortable by each; a group leads to what is behind it. */
+import { Link } from '@tanstack/react-router'
+import { ArrowDown, ArrowUp } from 'lucide-react'
+import { formatCount } from '../../format/figures.ts'
+import { classNames } from '../../ui/class-names.ts'
+import { type Choices, FILTERS, type GroupName, toSearch } from './choices.ts'
+import { COLUMNS, type Column, type Sum, sortSums } from './columns.ts'
+import type { NameGroup } from './group-names.ts'
+
+const NAME_COLUMN = 'name'
+
+export function SumsTable({
+  sums,
+  total,
+  choices,
+  groupLabel,
+  name,
+  onSort,
+}: {
+  readonly sums: readonly Sum[]
+  readonly total: Sum | undefined
+  readonly choices: Choices
+  readonly groupLabel: string
+  readonly name: NameGroup
+  readonly onSort: (sort: string, isAscending: boolean) => void
+}) {
+  const { sort, isAscending } = choices
+  const head = (id: string, label: string, isNumber: boolean) => (
+    <SortableTh
+      key={id}
+      label={label}
+      isNumber={isNumber}
+      order={sort === id ? (isAscending ? 'ascending' : 'descending') : undefined}
+      onSort={() => onSort(id, sort === id ? !isAscending : id === NAME_COLUMN)}
+    />
+  )
+  return (
+    <section
+      className="overflow-x-auto rounded-b-xl"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+      tabIndex={0}
+      aria-label={`Figures by ${groupLabel.toLowerCase()}`}
+    >
+      <table className="w-full border-collapse text-[13px] [&_td]:px-2 [&_td]:py-2.5 [&_td]:whitespace-nowrap">
+        <thead>
+          <tr>
+            {head(NAME_COLUMN, groupLabel, false)}
+            {COLUMNS.map(({ id, label }) => head(id, label, true))}
+          </tr>
+        </thead>
+        <tbody>
+          {sortSums(sums, sort, isAscending).map((sum) => (
+            <tr key={`${sum.isRest}-${sum.group}`} className="border-t border-line hover:bg-sunken/60">
+              <th
+                scope="row"
+                className="sticky left-0 max-w-44 truncate bg-surface py-2.5 pr-3 pl-5 text-left font-medium text-ink sm:max-w-72"
+                title={name(sum)}
+              >
+                <GroupLink sum={sum} by={choices.by} choices={choices} name={name(sum)} />
+              </th>
+              <Figures sum={sum} />
+            </tr>
+          ))}
+        </tbody>
+        {total !== undefined && (
+          <tfoot>
+            <tr className="border-t border-line-strong font-medium">
+              <th scope="row" className="sticky left-0 bg-surface py-2.5 pr-3 pl-5 text-left text-ink">
+                Total
+              </th>
+              <Figures sum={total} />
+            </tr>
+          </tfoot>
+        )}
+      </table>
+    </section>
+  )
+}
+
+function Figures({ sum }: { readonly sum: Sum }) {
+  return COLUMNS.map((column) => (
+    <td key={column.id} className="text-right tabular-nums text-ink-soft last:pr-5">
+      {column.format(column.read(sum))}
+      {column.id === 'cost' && <CostMarks sum={sum} />}
+    </td>
+  ))
+}
+
+/** What the cost does not tell by itself: how much of it is estimated, and which calls are not in it. */
+function CostMarks({ sum }: { readonly sum: Sum }) {
+  const { estimatedCalls, unknownCalls } = sum.cost
+  return (
+    <>
+      {estimatedCalls > 0 && (
+        <abbr
+          className="ml-1 no-underline text-ink-faint"
+          title={`${formatCount(estimatedCalls)} calls are estimated`}
+        >
+          est.
+        </abbr>
+      )}
+      {unknownCalls > 0 && (
+        <abbr
+          className="ml-1 no-underline text-warn"
+          title={`${formatCount(unknownCalls)} calls have no known cost and are not in it`}
+        >
+          +{formatCount(unknownCalls)}?
+        </abbr>
+      )}
+    </>
+  )
+}
+
+/** Gates, targets and keys become filters, and the next thing is told apart. */
+function GroupLink({
+  sum,
+  by,
+  choices,
+  name,
+}: {
+  readonly sum: Sum
+  readonly by: GroupName
+  readonly choices: Choices
+  readonly name: string
+}) {
+  const filter = FILTERS.find((known) => known === by)
+  if (filter === undefined || sum.group === null || sum.isRest || choices.filters[filter] === sum.group)
+    return name
+  const search = toSearch({
+    ...choices,
+    by: filter === 'gate' ? 'target' : 'gate',
+    filters: { ...choices.filters, [filter]: sum.group },
+  })
+  return (
+    <Link to="." search={search} className="rounded-sm hover:underline">
+      {name}
+    </Link>
+  )
+}
+
+function SortableTh({
+  label,
+  isNumber,
+  order,
+  onSort,
+}: {
+  readonly label: Column['label']
+  readonly isNumber: boolean
+  readonly order: 'ascending' | 'descending' | undefined
+  readonly onSort: () => void
+}) {
+  const Arrow = order === 'ascending' ? ArrowUp : ArrowDown
+  return (
+    <th
+      scope="col"
+      aria-sort={order}
+      className={classNames(
+        'h-11 bg-surface px-2 align-bottom pb-2 text-xs leading-4 font-medium text-ink-faint last:pr-5',
+        isNumber ? 'min-w-16 text-right' : 'sticky left-0 z-1 pl-5 text-left',
+      )}
+    >
+      <button
+        type="button"
+        onClick={onSort}
+        className={classNames(
+          'rounded-sm hover:text-ink',
+          isNumber ? 'text-right' : 'text-left',
+          order !== undefined && 'text-ink',
+        )}
+      >
+        {order !== undefined && <Arrow aria-hidden className="mr-0.5 inline size-3" />}
+        {label}
+      </button>
+    </th>
+  )
+}

@@ -1,0 +1,119 @@
+/** The conformance table as a matrix: a row for each kind of target, a column for each endpoint. Pure; knows no provider. */
+import { FEATURE_IDS, FEATURES, type FeatureId } from '../../../src/contract/conformance-features.ts'
+import type { RowOf } from '../../api/ask.ts'
+
+export type ConformanceEntry = RowOf<'GET /v1/conformance'>
+type Result = ConformanceEntry['results'][string]
+export type Verdict = Result['verdict']
+
+/** The worst first: what a summary has to say is what one would stumble over. */
+export const VERDICTS = [
+  'refused',
+  'absent',
+  'lossy',
+  'lossless',
+  'relayed',
+] as const satisfies readonly Verdict[]
+
+export interface MatrixRow {
+  readonly provider: string
+  /** One of the models of this kind; undefined: all of the provider's are alike. */
+  readonly model: string | undefined
+  /** By endpoint; absent: the endpoint does not reach it. */
+  readonly cells: ReadonlyMap<string, ConformanceEntry>
+}
+
+export interface Matrix {
+  readonly endpoints: readonly string[]
+  readonly rows: readonly MatrixRow[]
+}
+
+/** Sorted by provider and model. */
+export function toMatrix(entries: readonly ConformanceEntry[]): Matrix {
+  const endpoints = [...new Set(entries.map(({ endpoint }) => endpoint))]
+  const kinds = new Map<string, Set<string>>()
+  for (const { targets } of entries) {
+    for (const { provider, models } of targets) {
+      const known = kinds.get(provider) ?? new Set<string>()
+      for (const model of models) known.add(model)
+      kinds.set(provider, known)
+    }
+  }
+  const rows = [...kinds].flatMap(([provider, models]) => {
+    const each = models.size === 0 ? [undefined] : [...models].sort()
+    return each.map((model) => ({
+      provider,
+      model,
+      cells: new Map(
+        endpoints.flatMap((endpoint) => {
+          const entry = findEntry(entries, { endpoint, provider, model })
+          return entry === undefined ? [] : [[endpoint, entry] as const]
+        }),
+      ),
+    }))
+  })
+  return { endpoints, rows: rows.sort((one, other) => one.provider.localeCompare(other.provider)) }
+}
+
+function findEntry(
+  entries: readonly ConformanceEntry[],
+  {
+    endpoint,
+    provider,
+    model,
+  }: { readonly endpoint: string; readonly provider: string; readonly model: string | undefined },
+): ConformanceEntry | undefined {
+  return entries.find(
+    (entry) =>
+      entry.endpoint === endpoint &&
+      entry.targets.some(
+        (target) =>
+          target.provider === provider &&
+          (target.models.length === 0 || (model !== undefined && target.models.includes(model))),
+      ),
+  )
+}
+
+export interface FeatureResult {
+  readonly id: FeatureId
+  readonly label: string
+  readonly group: string
+  readonly result: Result
+}
+
+/** In the order of the table; features that have no place in the endpoint's format are left out. */
+export function resultsOf(entry: ConformanceEntry): readonly FeatureResult[] {
+  return FEATURE_IDS.flatMap((id) => {
+    const result = entry.results[id]
+    return result === undefined ? [] : [{ id, ...FEATURES[id], result }]
+  })
+}
+
+/** How many features have each verdict, the worst verdict first; verdicts that none has are left out. */
+export function countVerdicts(
+  entry: ConformanceEntry,
+): readonly { readonly verdict: Verdict; readonly count: number }[] {
+  const results = resultsOf(entry)
+  return VERDICTS.map((verdict) => ({
+    verdict,
+    count: results.filter(({ result }) => result.verdict === verdict).length,
+  })).filter(({ count }) => count > 0)
+}
+
+/** What is lost, refused or missing, a line each: `seed: seed`. */
+export function describeLosses(entry: ConformanceEntry): readonly string[] {
+  return resultsOf(entry)
+    .filter(({ result }) => !isWhole(result.verdict))
+    .map(({ label, result }) => `${label}: ${detailOf(result) ?? result.verdict}`)
+}
+
+/** Whether it arrives as it was meant. */
+export function isWhole(verdict: Verdict): boolean {
+  return verdict === 'lossless' || verdict === 'relayed'
+}
+
+/** The fields that are lost, or the words of the refusal. */
+export function detailOf(result: Result): string | undefined {
+  if (result.fields !== undefined && result.fields.length > 0) return result.fields.join(', ')
+  return result.message
+}

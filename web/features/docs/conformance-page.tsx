@@ -1,0 +1,95 @@
+/** What each endpoint loses on the way to each target, as the gateway's own code was found to do it. */
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { FEATURE_IDS, FEATURES, type FeatureId } from '../../../src/contract/conformance-features.ts'
+import { operationQuery } from '../../api/operation-query.ts'
+import { Card, CardHeader } from '../../ui/card.tsx'
+import { classNames } from '../../ui/class-names.ts'
+import { CONTROL_CLASS } from '../../ui/field.tsx'
+import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { SearchField } from '../../ui/search-field.tsx'
+import { ConformanceDialog } from './conformance-dialog.tsx'
+import { type ConformanceEntry, type MatrixRow, toMatrix, VERDICTS } from './conformance-matrix.ts'
+import { ConformanceTable } from './conformance-table.tsx'
+import { VERDICT_LOOKS, VerdictBadge } from './verdict-badge.tsx'
+
+const GROUPS = [...new Set(FEATURE_IDS.map((id) => FEATURES[id].group))]
+
+export function ConformancePage() {
+  const conformance = useQuery(operationQuery('GET /v1/conformance'))
+  const providers = useQuery(operationQuery('GET /v1/providers'))
+  const [text, setText] = useState('')
+  const [feature, setFeature] = useState<FeatureId>()
+  const [opened, setOpened] = useState<{ readonly row: MatrixRow; readonly entry: ConformanceEntry }>()
+  const nameOf = (id: string) => providers.data?.data.find((provider) => provider.id === id)?.name ?? id
+  const isShown = ({ provider, model }: MatrixRow) =>
+    `${provider} ${nameOf(provider)} ${model ?? ''}`.toLowerCase().includes(text.trim().toLowerCase())
+  return (
+    <>
+      <Card>
+        <CardHeader
+          title="Conformance"
+          note="What becomes of a request and its answer between an endpoint and a target, as the gateway’s own code was found to do it."
+        />
+        <dl className="grid gap-x-8 gap-y-2 border-b border-line px-5 py-4 text-[13px] sm:grid-cols-2">
+          {VERDICTS.toReversed().map((verdict) => (
+            <div key={verdict} className="grid grid-cols-[5.5rem_1fr] items-center gap-2">
+              <dt>
+                <VerdictBadge verdict={verdict} />
+              </dt>
+              <dd className="text-ink-soft">{VERDICT_LOOKS[verdict].means}</dd>
+            </div>
+          ))}
+        </dl>
+        <div className="flex flex-wrap items-end gap-3 border-b border-line px-5 py-4">
+          <SearchField label="Search providers and models" value={text} onChange={setText} />
+          <select
+            aria-label="Feature"
+            className={classNames(CONTROL_CLASS, 'h-9 pr-8 sm:!w-72')}
+            value={feature ?? ''}
+            onChange={({ target: { value } }) => setFeature(FEATURE_IDS.find((id) => id === value))}
+          >
+            <option value="">All features, counted</option>
+            {GROUPS.map((group) => (
+              <optgroup key={group} label={group}>
+                {FEATURE_IDS.filter((id) => FEATURES[id].group === group).map((id) => (
+                  <option key={id} value={id}>
+                    {FEATURES[id].label}
+                  </option>
+                ))}
+              </optgroup>
+            ))}
+          </select>
+        </div>
+        <QueryBoundary query={conformance}>
+          {({ data }) => {
+            const matrix = toMatrix(data)
+            const rows = matrix.rows.filter(isShown)
+            if (rows.length === 0)
+              return (
+                <p role="status" className="px-5 py-8 text-center text-sm text-ink-faint">
+                  No provider or model matches “{text}”.
+                </p>
+              )
+            return (
+              <ConformanceTable
+                endpoints={matrix.endpoints}
+                rows={rows}
+                feature={feature}
+                nameOf={nameOf}
+                onOpen={(row, entry) => setOpened({ row, entry })}
+              />
+            )
+          }}
+        </QueryBoundary>
+      </Card>
+      {opened !== undefined && (
+        <ConformanceDialog
+          entry={opened.entry}
+          target={[nameOf(opened.row.provider), opened.row.model].filter(Boolean).join(', ')}
+          onClose={() => setOpened(undefined)}
+        />
+      )}
+    </>
+  )
+}

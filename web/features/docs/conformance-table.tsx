@@ -1,0 +1,137 @@
+/** The matrix itself: kinds of targets down, endpoints across; each cell opens its details. */
+import type { FeatureId } from '../../../src/contract/conformance-features.ts'
+import { classNames } from '../../ui/class-names.ts'
+import { Table, Th } from '../../ui/table.tsx'
+import {
+  type ConformanceEntry,
+  countVerdicts,
+  describeLosses,
+  detailOf,
+  isWhole,
+  type MatrixRow,
+} from './conformance-matrix.ts'
+import { VerdictBadge } from './verdict-badge.tsx'
+
+export function ConformanceTable({
+  endpoints,
+  rows,
+  feature,
+  nameOf,
+  onOpen,
+}: {
+  readonly endpoints: readonly string[]
+  readonly rows: readonly MatrixRow[]
+  /** Undefined: all of them, counted. */
+  readonly feature: FeatureId | undefined
+  readonly nameOf: (provider: string) => string
+  readonly onOpen: (row: MatrixRow, entry: ConformanceEntry) => void
+}) {
+  return (
+    <Table
+      label="Conformance"
+      head={
+        <>
+          <Th>Target</Th>
+          {endpoints.map((endpoint) => (
+            <Th key={endpoint}>
+              <code className="font-mono">{endpoint}</code>
+            </Th>
+          ))}
+        </>
+      }
+    >
+      {rows.map((row, index) => (
+        <tr key={`${row.provider}/${row.model ?? ''}`}>
+          <th scope="row" className="min-w-44 px-5 py-3.5 text-left align-top leading-5.5 font-normal">
+            <span className={rows[index - 1]?.provider === row.provider ? 'sr-only' : 'block text-ink'}>
+              {nameOf(row.provider)}
+            </span>
+            {row.model !== undefined && (
+              <code className="block font-mono text-xs break-all text-ink-faint">{row.model}</code>
+            )}
+          </th>
+          {endpoints.map((endpoint) => (
+            <td key={endpoint} className="w-1/4 min-w-48 !py-2 !align-top">
+              <Cell
+                entry={row.cells.get(endpoint)}
+                feature={feature}
+                label={`${endpoint} to ${nameOf(row.provider)}${row.model === undefined ? '' : `, ${row.model}`}`}
+                onOpen={(entry) => onOpen(row, entry)}
+              />
+            </td>
+          ))}
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+function Cell({
+  entry,
+  feature,
+  label,
+  onOpen,
+}: {
+  readonly entry: ConformanceEntry | undefined
+  readonly feature: FeatureId | undefined
+  readonly label: string
+  readonly onOpen: (entry: ConformanceEntry) => void
+}) {
+  if (entry === undefined) return <NotThere title="This endpoint does not reach it." />
+  if (feature !== undefined) {
+    const result = entry.results[feature]
+    if (result === undefined) return <NotThere title="This endpoint’s format has no place for it." />
+    return (
+      <div className="flex flex-col gap-1 py-1.5">
+        <VerdictBadge verdict={result.verdict} />
+        {detailOf(result) !== undefined && (
+          <span
+            className={classNames(
+              'text-xs break-words text-ink-soft',
+              result.verdict === 'lossy' && 'font-mono',
+            )}
+          >
+            {detailOf(result)}
+          </span>
+        )}
+      </div>
+    )
+  }
+  const losses = describeLosses(entry)
+  return (
+    <button
+      type="button"
+      title={losses.length === 0 ? 'Nothing is lost.' : losses.join('\n')}
+      onClick={() => onOpen(entry)}
+      className="-mx-1.5 flex flex-wrap items-center gap-1 rounded-lg p-1.5 text-left hover:bg-surface"
+    >
+      <span className="sr-only">{label}: </span>
+      <Summary counts={countVerdicts(entry)} />
+    </button>
+  )
+}
+
+/** What is lost, of how many; the one word where all are alike. */
+function Summary({ counts }: { readonly counts: ReturnType<typeof countVerdicts> }) {
+  const [only, ...rest] = counts
+  if (only !== undefined && rest.length === 0) return <VerdictBadge verdict={only.verdict} />
+  const total = counts.reduce((sum, { count }) => sum + count, 0)
+  return (
+    <>
+      {counts
+        .filter(({ verdict }) => !isWhole(verdict))
+        .map(({ verdict, count }) => (
+          <VerdictBadge key={verdict} verdict={verdict} count={count} />
+        ))}
+      <span className="ml-0.5 text-xs text-ink-faint tabular-nums">of {total}</span>
+    </>
+  )
+}
+
+function NotThere({ title }: { readonly title: string }) {
+  return (
+    <span className="block py-1.5 leading-5.5 text-ink-faint" title={title}>
+      –<span className="sr-only"> {title}</span>
+    </span>
+  )
+}

@@ -1,0 +1,160 @@
+/** From nothing to an answered call, in the reader's own SDK, with this gateway's address filled in. */
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { wholeListQuery } from '../../api/operation-query.ts'
+import { Card, CardHeader } from '../../ui/card.tsx'
+import { classNames } from '../../ui/class-names.ts'
+import { CodeBlock, SnippetTabs } from '../../ui/code-block.tsx'
+import { SelectField } from '../../ui/field.tsx'
+import { PageLink } from '../../ui/links.tsx'
+import { type CallSnippet, callSnippets, KEY_VARIABLE, type SnippetFamily } from '../../ui/snippets.ts'
+import { EndpointsCard } from './endpoints-card.tsx'
+
+/** Stands where the reader's own gate would. */
+const NO_GATE = 'your-gate'
+
+const NOTES: Readonly<Record<SnippetFamily, string>> = {
+  curl: 'Nothing to install. The same key opens every endpoint.',
+  OpenAI:
+    'OpenAI’s own SDK, with another address. Chat and Responses reach every provider whose dialect is like it; what is translated is in the conformance table.',
+  Anthropic: 'Anthropic’s own SDK, with another address: its tools, its streams, its errors.',
+  'Mistral FIM': 'Code that fills in a gap. The gate needs a target that can, such as a code model.',
+  'Vercel AI SDK': 'Through its OpenAI provider, with another address.',
+}
+
+export function QuickStartPage() {
+  const gates = useQuery(wholeListQuery('GET /v1/gates'))
+  const [chosenGate, setChosenGate] = useState<string>()
+  const [chosenFamily, setChosenFamily] = useState<SnippetFamily>('curl')
+  const gateId = chosenGate ?? gates.data?.[0]?.id ?? NO_GATE
+  const snippets = callSnippets({ baseUrl: location.origin, gateId })
+  const families = [...new Set(snippets.map(({ family }) => family))]
+  const shown = snippets.filter(({ family }) => family === chosenFamily)
+  return (
+    <>
+      <Card>
+        <CardHeader title="Your first call" note="A key says who calls, a gate says who answers." />
+        <ol className="flex flex-col gap-7 px-5 py-6">
+          <Step number={1} title="Put a key into the environment">
+            <p className="text-sm text-ink-soft">
+              Make one under <PageLink to="/keys">API Keys</PageLink>. It is shown once.
+            </p>
+            <CodeBlock code={`export ${KEY_VARIABLE}=sk-svc-…`} label="the variable" isWrapped />
+          </Step>
+          <Step number={2} title="Choose a gate">
+            {gates.data?.length === 0 ? (
+              <p className="text-sm text-ink-soft">
+                There is none yet. Make one under <PageLink to="/gates">Gates</PageLink>; until then the code
+                below says <code className="font-mono text-[13px]">{NO_GATE}</code>.
+              </p>
+            ) : (
+              <SelectField
+                label="Gate"
+                className="max-w-sm"
+                hint="Its id goes where the SDK wants a model."
+                value={gateId}
+                onChange={(event) => setChosenGate(event.target.value)}
+              >
+                {(gates.data ?? [{ id: gateId }]).map(({ id }) => (
+                  <option key={id} value={id}>
+                    {id}
+                  </option>
+                ))}
+              </SelectField>
+            )}
+          </Step>
+          <Step number={3} title="Call it">
+            <div role="radiogroup" aria-label="SDK" className="flex flex-wrap gap-1.5">
+              {families.map((family) => (
+                <FamilyChoice
+                  key={family}
+                  family={family}
+                  isChosen={family === chosenFamily}
+                  onChoose={() => setChosenFamily(family)}
+                />
+              ))}
+            </div>
+            <p className="text-sm text-ink-soft">{NOTES[chosenFamily]}</p>
+            <FamilyCode key={chosenFamily} family={chosenFamily} snippets={shown} />
+          </Step>
+        </ol>
+      </Card>
+      <EndpointsCard baseUrl={location.origin} />
+    </>
+  )
+}
+
+function Step({
+  number,
+  title,
+  children,
+}: {
+  readonly number: number
+  readonly title: string
+  readonly children: ReactNode
+}) {
+  return (
+    <li className="grid grid-cols-[1.75rem_minmax(0,1fr)] gap-x-3">
+      <span
+        aria-hidden
+        className="grid size-6 place-items-center rounded-full bg-sunken text-xs font-semibold text-ink-soft"
+      >
+        {number}
+      </span>
+      <div className="flex min-w-0 flex-col gap-3">
+        <h3 className="pt-0.5 text-sm font-medium text-ink">{title}</h3>
+        {children}
+      </div>
+    </li>
+  )
+}
+
+function FamilyChoice({
+  family,
+  isChosen,
+  onChoose,
+}: {
+  readonly family: SnippetFamily
+  readonly isChosen: boolean
+  readonly onChoose: () => void
+}) {
+  return (
+    <label
+      className={classNames(
+        'cursor-pointer rounded-lg border px-3 py-1.5 text-[13px] font-medium has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent',
+        isChosen
+          ? 'border-accent bg-accent-soft text-accent-strong'
+          : 'border-line-strong bg-surface text-ink-soft hover:text-ink',
+      )}
+    >
+      <input
+        type="radio"
+        name="sdk"
+        className="sr-only"
+        value={family}
+        checked={isChosen}
+        onChange={onChoose}
+      />
+      {family}
+    </label>
+  )
+}
+
+function FamilyCode({
+  family,
+  snippets,
+}: {
+  readonly family: SnippetFamily
+  readonly snippets: readonly CallSnippet[]
+}) {
+  const installs = [...new Set(snippets.flatMap(({ install }) => (install === undefined ? [] : [install])))]
+  return (
+    <>
+      {installs.length > 0 && <CodeBlock code={installs.join('\n')} label="what to install" isWrapped />}
+      <SnippetTabs
+        label={`${family} variants`}
+        snippets={snippets.map(({ variant, code }) => ({ name: variant, code }))}
+      />
+    </>
+  )
+}

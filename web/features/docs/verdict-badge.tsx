@@ -1,0 +1,28 @@
+/** What becomes of a feature, in a word, with its meaning on hovering. */
+import { Badge, type Tone } from '../../ui/badge.tsx'
+import type { Verdict } from './conformance-matrix.ts'
+
+interface VerdictLook {
+  readonly tone: Tone
+  readonly means: string
+}
+
+export const VERDICT_LOOKS: Readonly<Record<Verdict, VerdictLook>> = {
+  relayed: { tone: 'accent', means: 'The bytes pass through as they are.' },
+  lossless: { tone: 'ok', means: 'It is translated, and arrives whole.' },
+  lossy: { tone: 'warn', means: 'The target has no place for it: it is left out or changed.' },
+  refused: { tone: 'danger', means: 'The request is refused with status 400.' },
+  absent: { tone: 'neutral', means: 'The target has nothing of the kind.' },
+}
+
+export function VerdictBadge({ verdict, count }: { readonly verdict: Verdict; readonly count?: number }) {
+  const { tone, means } = VERDICT_LOOKS[verdict]
+  return (
+    <span title={means}>
+      <Badge tone={tone}>
+        {count !== undefined && <span className="tabular-nums">{count}</span>}
+        {verdict}
+      </Badge>
+    </span>
+  )
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { describeHealth, type TargetHealth } from './describe-health.ts'
+
+const NOW = Date.parse('2026-01-01T12:00:00Z')
+const health: TargetHealth = {
+  target: 'sandbox/500',
+  configured: true,
+  state: 'unknown',
+  restsUntil: null,
+  failuresInARow: 0,
+  averageFirstByteMs: null,
+  lastAnsweredAt: null,
+  lastFailure: null,
+}
+const failed = { code: 'upstream_error', status: 502, at: '2026-01-01T11:58:00Z' }
+
+test.each<[Partial<TargetHealth>, string, string]>([
+  [{}, 'no calls yet', 'Not called since this node started.'],
+  [{ configured: false }, 'no key', 'There is no key for its provider'],
+  [{ state: 'healthy', averageFirstByteMs: 120 }, 'healthy', 'First byte after 120 ms on average.'],
+  [{ state: 'failing', failuresInARow: 1, lastFailure: failed }, 'failing', 'Failed the last time'],
+  [
+    { state: 'failing', failuresInARow: 3, lastFailure: failed },
+    'failing',
+    'upstream_error (502), 2 minutes ago',
+  ],
+  [{ state: 'resting', failuresInARow: 5, restsUntil: '2026-01-01T12:00:04.200Z' }, 'resting 5 s', '5 times'],
+  [{ state: 'resting', failuresInARow: 5, restsUntil: '2026-01-01T11:59:00Z' }, 'resting', '5 times'],
+  [{ state: 'probing' }, 'probing', 'one call finds out'],
+])('%o is told as "%s"', (seen, word, part) => {
+  const told = describeHealth({ ...health, ...seen }, NOW)
+  expect(told.word).toBe(word)
+  expect(told.sentence).toContain(part)
+})
+
+test('a target that the gateway was not told of yet is told as that', () => {
+  expect(describeHealth(undefined, NOW).word).toBe('not saved yet')
+})

@@ -1,0 +1,67 @@
+/** A target's health in a word with a tone, and in a sentence. Pure. */
+import type { RowOf } from '../../api/ask.ts'
+import { formatDuration } from '../../format/figures.ts'
+import { formatRelative } from '../../format/times.ts'
+import type { Tone } from '../../ui/badge.tsx'
+
+export type TargetHealth = RowOf<'GET /v1/targets/health'>
+
+export interface HealthWords {
+  readonly tone: Tone
+  /** For a badge. */
+  readonly word: string
+  readonly sentence: string
+}
+
+/** @param now milliseconds since the Unix epoch */
+export function describeHealth(health: TargetHealth | undefined, now: number): HealthWords {
+  if (health === undefined) return { tone: 'neutral', word: 'not saved yet', sentence: 'Not saved yet.' }
+  if (!health.configured) {
+    return {
+      tone: 'danger',
+      word: 'no key',
+      sentence: 'There is no key for its provider: it is passed over.',
+    }
+  }
+  const failed = describeFailure(health, now)
+  switch (health.state) {
+    case 'unknown':
+      return { tone: 'neutral', word: 'no calls yet', sentence: 'Not called since this node started.' }
+    case 'healthy':
+      return {
+        tone: 'ok',
+        word: 'healthy',
+        sentence: `First byte after ${formatDuration(health.averageFirstByteMs)} on average.${failed}`,
+      }
+    case 'failing':
+      return {
+        tone: 'warn',
+        word: 'failing',
+        sentence: `Failed ${inARow(health.failuresInARow)}; still asked in its turn.${failed}`,
+      }
+    case 'resting': {
+      const leftMs = Date.parse(health.restsUntil ?? '') - now
+      const left = leftMs > 0 ? ` ${Math.ceil(leftMs / 1000)} s` : ''
+      return {
+        tone: 'danger',
+        word: `resting${left}`,
+        sentence: `Asked last after failing ${inARow(health.failuresInARow)}.${failed}`,
+      }
+    }
+    case 'probing':
+      return {
+        tone: 'warn',
+        word: 'probing',
+        sentence: `It has rested; one call finds out whether it is well again.${failed}`,
+      }
+  }
+}
+
+function describeFailure({ lastFailure }: TargetHealth, now: number): string {
+  if (lastFailure === null) return ''
+  return ` Last failure: ${lastFailure.code} (${lastFailure.status}), ${formatRelative(lastFailure.at, now)}.`
+}
+
+function inARow(count: number): string {
+  return count === 1 ? 'the last time' : `${count} times in a row`
+}

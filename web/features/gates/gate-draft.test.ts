@@ -1,0 +1,89 @@
+import { expect, test } from 'bun:test'
+import {
+  EMPTY_DRAFT,
+  findProblems,
+  type Gate,
+  problemAt,
+  toChanges,
+  toDraft,
+  toNewGate,
+  toNewTarget,
+  toShares,
+} from './gate-draft.ts'
+
+const gate: Gate = {
+  id: 'support',
+  displayName: 'support',
+  description: '',
+  targets: [{ model: 'sandbox/echo', weight: 9 }, { model: 'sandbox/slow' }],
+  strategy: 'weighted',
+  hedgeAfterMs: null,
+  defaults: { temperature: 0.2, reasoningEffort: 'low' },
+  overrides: 'ignore',
+  timeoutMs: 60_000,
+  maxRetries: 1,
+  createdAt: '2026-01-01T00:00:00Z',
+  updatedAt: '2026-01-01T00:00:00Z',
+}
+const draft = toDraft(gate)
+
+test('a gate that is only looked at has no changes and no problems', () => {
+  expect(toChanges(gate, draft)).toEqual({})
+  expect(findProblems(draft)).toEqual([])
+})
+
+test('only what changed is sent, whole where the interface replaces it whole', () => {
+  const [first, second] = draft.targets
+  if (first === undefined || second === undefined) throw new Error('two targets')
+  expect(toChanges(gate, { ...draft, targets: [second, first], temperature: '', timeoutMs: '' })).toEqual({
+    targets: [{ model: 'sandbox/slow' }, { model: 'sandbox/echo', weight: 9 }],
+    defaults: { reasoningEffort: 'low' },
+    timeoutMs: null,
+  })
+})
+
+test('an emptied name is the id again, and a space more is no change', () => {
+  expect(toChanges({ ...gate, displayName: 'Support' }, { ...draft, displayName: ' ' })).toEqual({
+    displayName: 'support',
+  })
+  expect(toChanges(gate, { ...draft, displayName: ' support ' })).toEqual({})
+})
+
+test('problems have the names and the words of the interface', () => {
+  const wrong = {
+    ...draft,
+    id: '.a',
+    targets: [...draft.targets, { ...toNewTarget('no-slash'), weight: '1.5' }],
+    temperature: 'warm',
+    maxRetries: '9',
+  }
+  const problems = findProblems(wrong)
+  expect(problemAt(problems, 'id')).toStartWith('must be 1 to 64')
+  expect(problemAt(problems, 'targets[2].model')).toStartWith('must be provider/model')
+  expect(problemAt(problems, 'targets[2].weight')).toBe('must be a whole number')
+  expect(problemAt(problems, 'targets[0]')).toBeUndefined()
+  expect(problemAt(problems, 'defaults.temperature')).toBe('must be a number')
+  expect(problemAt(problems, 'maxRetries')).toBe('must be at most 5')
+  expect(problemAt(findProblems(EMPTY_DRAFT), 'targets')).toBe('must name at least one target')
+})
+
+test('what was left empty is left to the gateway', () => {
+  const body = toNewGate({ ...EMPTY_DRAFT, targets: [toNewTarget(' sandbox/echo ')] })
+  expect(body).toEqual({
+    description: '',
+    targets: [{ model: 'sandbox/echo' }],
+    strategy: 'fallback',
+    hedgeAfterMs: null,
+    defaults: {},
+    overrides: 'ignore',
+    timeoutMs: null,
+    maxRetries: 0,
+  })
+})
+
+test('shares add up to one; an empty weight is 1, and what is no weight has no share', () => {
+  const weighted = (...weights: string[]) => weights.map((weight) => ({ ...toNewTarget('a/b'), weight }))
+  expect(toShares(weighted('3', ''))).toEqual([0.75, 0.25])
+  expect(toShares(weighted('x', '-1', '2'))).toEqual([0, 0, 1])
+  expect(toShares(weighted('0'))).toEqual([0])
+})

@@ -1,0 +1,166 @@
+/** A gate while it is edited: what the fields hold, what is wrong with it by the interface's own rules, and what saving would send. Pure. */
+import { createGateBody } from '../../../src/contract/gates.ts'
+import { describeProblems, type Problem } from '../../../src/contract/problems.ts'
+import type { AnswerOf, QuestionOf } from '../../api/ask.ts'
+
+export type Gate = AnswerOf<'GET /v1/gates/{id}'>
+export type NewGate = NonNullable<QuestionOf<'POST /v1/gates'>[0]>['body']
+export type GateSettings = Omit<NewGate, 'id'>
+export type Strategy = Gate['strategy']
+export type Overrides = Gate['overrides']
+type Effort = NonNullable<Gate['defaults']['reasoningEffort']>
+
+export const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+export interface TargetDraft {
+  /** Stays the same while the target is moved and renamed. */
+  readonly key: string
+  readonly model: string
+  /** Empty: 1. */
+  readonly weight: string
+}
+
+/** As the fields show it: numbers are what was typed, and empty ones are left to the gateway. */
+export interface GateDraft {
+  readonly id: string
+  readonly displayName: string
+  readonly description: string
+  readonly targets: readonly TargetDraft[]
+  readonly strategy: Strategy
+  readonly hedgeAfterMs: string
+  readonly instructions: string
+  readonly temperature: string
+  readonly topP: string
+  readonly maxOutputTokens: string
+  readonly reasoningEffort: Effort | ''
+  readonly overrides: Overrides
+  readonly timeoutMs: string
+  readonly maxRetries: string
+}
+
+export const EMPTY_DRAFT: GateDraft = {
+  id: '',
+  displayName: '',
+  description: '',
+  targets: [],
+  strategy: 'fallback',
+  hedgeAfterMs: '',
+  instructions: '',
+  temperature: '',
+  topP: '',
+  maxOutputTokens: '',
+  reasoningEffort: '',
+  overrides: 'ignore',
+  timeoutMs: '',
+  maxRetries: '0',
+}
+
+let addedTargets = 0
+
+export function toNewTarget(model: string): TargetDraft {
+  addedTargets += 1
+  return { key: `added-${addedTargets}`, model, weight: '' }
+}
+
+export function toDraft(gate: Gate): GateDraft {
+  const { defaults } = gate
+  return {
+    id: gate.id,
+    displayName: gate.displayName,
+    description: gate.description,
+    targets: gate.targets.map(({ model, weight }, index) => ({
+      key: `saved-${index}`,
+      model,
+      weight: toText(weight),
+    })),
+    strategy: gate.strategy,
+    hedgeAfterMs: toText(gate.hedgeAfterMs),
+    instructions: defaults.instructions ?? '',
+    temperature: toText(defaults.temperature),
+    topP: toText(defaults.topP),
+    maxOutputTokens: toText(defaults.maxOutputTokens),
+    reasoningEffort: defaults.reasoningEffort ?? '',
+    overrides: gate.overrides,
+    timeoutMs: toText(gate.timeoutMs),
+    maxRetries: String(gate.maxRetries),
+  }
+}
+
+/** Without the id, which is given once and never changed. */
+export function toSettings(draft: GateDraft): Required<Omit<GateSettings, 'displayName'>> & GateSettings {
+  const name = draft.displayName.trim()
+  return {
+    ...(name === '' ? {} : { displayName: name }),
+    description: draft.description,
+    targets: draft.targets.map(({ model, weight }) => ({
+      model: model.trim(),
+      ...(weight.trim() === '' ? {} : { weight: toNumber(weight) }),
+    })),
+    strategy: draft.strategy,
+    hedgeAfterMs: toNullable(draft.hedgeAfterMs),
+    defaults: {
+      ...(draft.instructions.trim() === '' ? {} : { instructions: draft.instructions }),
+      ...(draft.temperature.trim() === '' ? {} : { temperature: toNumber(draft.temperature) }),
+      ...(draft.topP.trim() === '' ? {} : { topP: toNumber(draft.topP) }),
+      ...(draft.maxOutputTokens.trim() === '' ? {} : { maxOutputTokens: toNumber(draft.maxOutputTokens) }),
+      ...(draft.reasoningEffort === '' ? {} : { reasoningEffort: draft.reasoningEffort }),
+    },
+    overrides: draft.overrides,
+    timeoutMs: toNullable(draft.timeoutMs),
+    maxRetries: draft.maxRetries.trim() === '' ? 0 : toNumber(draft.maxRetries),
+  }
+}
+
+export function toNewGate(draft: GateDraft): NewGate {
+  const id = draft.id.trim()
+  return { ...(id === '' ? {} : { id }), ...toSettings(draft) }
+}
+
+/** Only the fields that saving would change. An emptied name is the id again. */
+export function toChanges(gate: Gate, draft: GateDraft): Partial<GateSettings> {
+  const before: GateSettings = toSettings(toDraft(gate))
+  const after: GateSettings = { displayName: gate.id, ...toSettings(draft) }
+  const changed = Object.entries(after).filter(
+    ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof GateSettings]),
+  )
+  return Object.fromEntries(changed)
+}
+
+/** By the schema that the gateway itself checks with, in its words and with its names of the fields. */
+export function findProblems(draft: GateDraft): readonly Problem[] {
+  const body = toNewGate(draft)
+  const checked = createGateBody.safeParse(body)
+  return checked.success ? [] : describeProblems(checked.error.issues, body)
+}
+
+/** What is wrong with a field itself, or with a member of it. */
+export function problemAt(problems: readonly Problem[], field: string): string | undefined {
+  return problems.find((problem) => isWithin(problem.field, field))?.message
+}
+
+export function isWithin(field: string, parent: string): boolean {
+  return field === parent || field.startsWith(`${parent}.`) || field.startsWith(`${parent}[`)
+}
+
+/** Each target's part of the calls under `weighted`, from 0 to 1; what is no weight counts as none. */
+export function toShares(targets: readonly TargetDraft[]): readonly number[] {
+  const weights = targets.map(({ weight }) => {
+    const value = weight.trim() === '' ? 1 : Number(weight)
+    return Number.isFinite(value) && value > 0 ? value : 0
+  })
+  const sum = weights.reduce((total, weight) => total + weight, 0)
+  return weights.map((weight) => (sum === 0 ? 0 : weight / sum))
+}
+
+function toText(value: number | null | undefined): string {
+  return value === null || value === undefined ? '' : String(value)
+}
+
+function toNullable(text: string): number | null {
+  return text.trim() === '' ? null : toNumber(text)
+}
+
+/** NaN for what is no number: the schema then says what it wants instead. */
+function toNumber(text: string): number {
+  return Number(text.trim().replace(',', '.'))
+}

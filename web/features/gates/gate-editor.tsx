@@ -1,0 +1,91 @@
+/** Changes a gate: sends only what changed, and says what of it took effect. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useEffect, useState } from 'react'
+import { ask } from '../../api/ask.ts'
+import { operationQuery, refresh } from '../../api/operation-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+import { describeChanges, nameChanges } from './describe-changes.ts'
+import { type Gate, type GateSettings, toChanges, toDraft } from './gate-draft.ts'
+import { GateFields } from './gate-form.tsx'
+import { LeaveGuard } from './leave-guard.tsx'
+import { useGateForm } from './use-gate-form.ts'
+
+export function GateEditor({
+  gate,
+  onDirty,
+}: {
+  readonly gate: Gate
+  readonly onDirty: (isDirty: boolean) => void
+}) {
+  const queryClient = useQueryClient()
+  /** As it was when the fields were last filled: others may change the gate meanwhile. */
+  const [base, setBase] = useState(gate)
+  const [saved, setSaved] = useState<readonly string[]>()
+  const form = useGateForm(toDraft(base))
+  const changes = toChanges(base, form.draft)
+  const isDirty = Object.keys(changes).length > 0
+
+  const save = useMutation({
+    mutationFn: (body: Partial<GateSettings>) => ask('PATCH /v1/gates/{id}', { path: { id: gate.id }, body }),
+    onSuccess: async (after) => {
+      setSaved(describeChanges(base, after))
+      setBase(after)
+      form.reset(toDraft(after))
+      const { queryKey } = operationQuery('GET /v1/gates/{id}', { path: { id: gate.id } })
+      queryClient.setQueryData(queryKey, after)
+      await refresh(queryClient, 'GET /v1/gates', 'GET /v1/targets/health')
+    },
+    onError: form.refuse,
+  })
+  useEffect(() => onDirty(isDirty), [onDirty, isDirty])
+  useEffect(() => {
+    if (isDirty) setSaved(undefined)
+  }, [isDirty])
+  const wasChangedElsewhere = gate.updatedAt > base.updatedAt
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of the gate itself fills the fields again
+  useEffect(() => {
+    if (!wasChangedElsewhere || isDirty) return
+    setBase(gate)
+    form.reset(toDraft(gate))
+  }, [wasChangedElsewhere])
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (isDirty && form.check()) save.mutate(changes)
+  }
+  return (
+    <form onSubmit={submit} noValidate className="flex flex-col gap-6">
+      <GateFields form={form} isNew={false} />
+      <ProblemNote error={form.refusal} />
+      {(isDirty || saved !== undefined) && (
+        <div className="sticky bottom-4 z-20 flex flex-wrap items-center justify-between gap-3 rounded-xl border border-line bg-surface px-4 py-3 shadow-high">
+          <div role="status" className="min-w-48 flex-1 text-[13px] text-ink-soft">
+            {saved === undefined ? `Not saved yet: ${nameChanges(changes)}.` : <SavedNote saved={saved} />}
+            {isDirty && wasChangedElsewhere && ' It was changed elsewhere meanwhile; only these are saved.'}
+          </div>
+          {isDirty && (
+            <div className="flex gap-2">
+              <Button disabled={save.isPending} onClick={() => form.reset(toDraft(base))}>
+                Discard
+              </Button>
+              <Button look="primary" type="submit" isBusy={save.isPending}>
+                Save
+              </Button>
+            </div>
+          )}
+        </div>
+      )}
+      <LeaveGuard isDirty={isDirty} />
+    </form>
+  )
+}
+
+function SavedNote({ saved }: { readonly saved: readonly string[] }) {
+  return (
+    <>
+      <span className="font-medium text-ok">Saved; the next call uses it.</span>
+      {saved.length > 0 && <span className="break-words"> {saved.join('; ')}.</span>}
+    </>
+  )
+}

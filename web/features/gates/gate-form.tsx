@@ -1,0 +1,100 @@
+/** The fields of a gate, for a new one and for one that is changed. Saves nothing itself. */
+import type { ReactNode } from 'react'
+import { Card, CardHeader } from '../../ui/card.tsx'
+import { TextAreaField, TextField } from '../../ui/field.tsx'
+import { toNewTarget } from './gate-draft.ts'
+import { SettingsFolds } from './settings-folds.tsx'
+import { StrategyField } from './strategy-field.tsx'
+import { TargetList } from './target-list.tsx'
+import { TargetPicker } from './target-picker.tsx'
+import { useCatalog } from './use-catalog.ts'
+import type { GateForm } from './use-gate-form.ts'
+import { useTargetHealth } from './use-target-health.ts'
+
+export function GateFields({ form, isNew }: { readonly form: GateForm; readonly isNew: boolean }) {
+  const { draft, set, problem } = form
+  const catalog = useCatalog()
+  const healthOf = useTargetHealth()
+  return (
+    <>
+      <Card>
+        <CardHeader
+          title="Targets"
+          note="Asked in this order, as far as the strategy leaves it open. A target that fails hands over to the next."
+        />
+        <div className="flex flex-col gap-5 p-5">
+          <StrategyField value={draft.strategy} onChange={(strategy) => set('strategy', strategy)} />
+          {draft.targets.length > 0 && (
+            <TargetList
+              targets={draft.targets}
+              strategy={draft.strategy}
+              catalog={catalog}
+              healthOf={healthOf}
+              problem={problem}
+              onChange={(targets) => set('targets', targets)}
+            />
+          )}
+          <TargetPicker
+            catalog={catalog}
+            problem={problemOfAll(form)}
+            onAdd={(model) => set('targets', [...draft.targets, toNewTarget(model)])}
+          />
+        </div>
+      </Card>
+      <Card>
+        <CardHeader title="Name" />
+        <div className="grid gap-4 p-5 sm:grid-cols-2">
+          <IdField form={form} isNew={isNew} />
+          <TextField
+            label="Display name"
+            isOptional
+            placeholder={draft.id}
+            value={draft.displayName}
+            onChange={(event) => set('displayName', event.target.value)}
+            problem={problem('displayName')}
+          />
+          <TextAreaField
+            className="sm:col-span-2"
+            label="Description"
+            isOptional
+            value={draft.description}
+            onChange={(event) => set('description', event.target.value)}
+            problem={problem('description')}
+          />
+        </div>
+      </Card>
+      <Card>
+        <SettingsFolds form={form} />
+      </Card>
+    </>
+  )
+}
+
+function IdField({ form, isNew }: { readonly form: GateForm; readonly isNew: boolean }): ReactNode {
+  const { draft, set, problem } = form
+  if (!isNew) {
+    return <TextField label="Id" isCode disabled value={draft.id} hint="Cannot be changed: callers use it." />
+  }
+  return (
+    <TextField
+      label="Id"
+      isOptional
+      isCode
+      placeholder="support-chat"
+      autoComplete="off"
+      spellCheck={false}
+      value={draft.id}
+      onChange={(event) => set('id', event.target.value)}
+      hint="Goes where the model name was, and cannot be changed later. Made up when empty."
+      problem={problem('id')}
+    />
+  )
+}
+
+/** What is wrong with the targets together; each one's own is said at its row. */
+function problemOfAll({ draft, problem }: GateForm): string | undefined {
+  const rows = draft.targets.map(
+    (_, index) => problem(`targets[${index}].model`) ?? problem(`targets[${index}].weight`),
+  )
+  return rows.some((one) => one !== undefined) ? undefined : problem('targets')
+}

@@ -1,0 +1,98 @@
+/** The account's gates: what each asks, how its targets do, and what went through it. */
+import { useQuery } from '@tanstack/react-query'
+import { Plus, Route, Search } from 'lucide-react'
+import { useState } from 'react'
+import { wholeListQuery } from '../../api/operation-query.ts'
+import { LinkButton } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { CONTROL_CLASS } from '../../ui/field.tsx'
+import { Page } from '../../ui/page.tsx'
+import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { EmptyState } from '../../ui/states.tsx'
+import type { Gate } from './gate-draft.ts'
+import { GateTable } from './gate-table.tsx'
+
+export function GatesPage() {
+  const gates = useQuery(wholeListQuery('GET /v1/gates'))
+  const [search, setSearch] = useState('')
+  return (
+    <Page
+      title="Gates"
+      note="Applications name a gate where they named a model. The gate decides which provider answers, and which one steps in when it fails."
+      actions={
+        <LinkButton to="/gates/new" look="primary">
+          <Plus aria-hidden className="size-4" />
+          New gate
+        </LinkButton>
+      }
+    >
+      <Card>
+        <QueryBoundary query={gates}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <EmptyState
+                icon={<Route />}
+                title="No gates"
+                action={
+                  <LinkButton to="/gates/new" look="primary">
+                    <Plus aria-hidden className="size-4" />
+                    New gate
+                  </LinkButton>
+                }
+              >
+                A gate is a name that stands for one or more models. Make one, then put its id where the model
+                name is in your code.
+              </EmptyState>
+            ) : (
+              <>
+                <SearchField value={search} onChange={setSearch} />
+                <FoundGates gates={rows} search={search} />
+              </>
+            )
+          }
+        </QueryBoundary>
+      </Card>
+      <p className="-mt-2 text-[13px] text-ink-faint">
+        Health is what this node has seen of each target since it started. Calls and errors are those of the
+        last 24 hours.
+      </p>
+    </Page>
+  )
+}
+
+function FoundGates({ gates, search }: { readonly gates: readonly Gate[]; readonly search: string }) {
+  const words = search.toLowerCase().split(/\s+/)
+  const found = gates.filter((gate) => {
+    const text = [gate.id, gate.displayName, gate.description, ...gate.targets.map(({ model }) => model)]
+    const place = text.join(' ').toLowerCase()
+    return words.every((word) => place.includes(word))
+  })
+  if (found.length > 0) return <GateTable gates={found} />
+  return (
+    <p role="status" className="px-5 py-10 text-center text-sm text-ink-soft">
+      No gate matches “{search.trim()}”.
+    </p>
+  )
+}
+
+function SearchField({
+  value,
+  onChange,
+}: {
+  readonly value: string
+  readonly onChange: (value: string) => void
+}) {
+  return (
+    <div className="relative border-b border-line p-3">
+      <Search aria-hidden className="absolute top-1/2 left-6 size-4 -translate-y-1/2 text-ink-faint" />
+      <input
+        type="search"
+        aria-label="Search gates"
+        placeholder="Search by id, name or target"
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+        className={`${CONTROL_CLASS} h-9 max-w-sm pl-9`}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,15 @@
+/** One target's health: the word in a badge, the sentence behind it for whoever hovers or listens. */
+import { Badge } from '../../ui/badge.tsx'
+import { describeHealth, type TargetHealth } from './describe-health.ts'
+
+export function HealthBadge({ health }: { readonly health: TargetHealth | undefined }) {
+  const { tone, word, sentence } = describeHealth(health, Date.now())
+  return (
+    <span title={sentence} className="relative shrink-0">
+      <Badge tone={tone} hasDot>
+        {word}
+      </Badge>
+      <span className="sr-only"> {sentence}</span>
+    </span>
+  )
+}

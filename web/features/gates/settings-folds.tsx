@@ -1,0 +1,141 @@
+/** What a gate says for its callers, and how long and how often it tries: the parts that most gates leave as they are. */
+import { SelectField, TextAreaField, TextField } from '../../ui/field.tsx'
+import { Fold } from './fold.tsx'
+import { EFFORTS, type GateDraft, type Overrides } from './gate-draft.ts'
+import type { GateForm } from './use-gate-form.ts'
+
+const OVERRIDES: Readonly<Record<Overrides, string>> = {
+  ignore: 'Ignore: the gate counts, and the answer names what did not',
+  reject: 'Reject: refuse the request with status 400',
+  allow: 'Allow: what the request says counts',
+}
+
+export function SettingsFolds({ form }: { readonly form: GateForm }) {
+  return (
+    <>
+      <DefaultsFold form={form} />
+      <AdvancedFold form={form} />
+    </>
+  )
+}
+
+function DefaultsFold({ form }: { readonly form: GateForm }) {
+  const { draft, set } = form
+  const field = numberField(form)
+  return (
+    <Fold
+      title="Defaults"
+      summary={summariseDefaults(draft)}
+      isWrong={form.problem('defaults') !== undefined}
+    >
+      <TextAreaField
+        label="Instructions"
+        isOptional
+        hint="Put before the caller's own instructions, whatever is chosen below."
+        value={draft.instructions}
+        onChange={(event) => set('instructions', event.target.value)}
+        problem={form.problem('defaults.instructions')}
+      />
+      <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
+        <TextField {...field('temperature', 'defaults.temperature')} label="Temperature" hint="0 to 2" />
+        <TextField {...field('topP', 'defaults.topP')} label="Top p" hint="0 to 1" />
+        <TextField
+          {...field('maxOutputTokens', 'defaults.maxOutputTokens')}
+          label="Output limit"
+          hint="In tokens"
+        />
+        <SelectField
+          label="Reasoning effort"
+          isOptional
+          value={draft.reasoningEffort}
+          onChange={(event) =>
+            set('reasoningEffort', EFFORTS.find((effort) => effort === event.target.value) ?? '')
+          }
+          problem={form.problem('defaults.reasoningEffort')}
+          hint="Where a model can think"
+        >
+          <option value="">As the request says</option>
+          {EFFORTS.map((effort) => (
+            <option key={effort}>{effort}</option>
+          ))}
+        </SelectField>
+      </div>
+      <SelectField
+        label="When a request says otherwise"
+        value={draft.overrides}
+        onChange={(event) => set('overrides', toOverrides(event.target.value))}
+        problem={form.problem('overrides')}
+      >
+        {Object.entries(OVERRIDES).map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </SelectField>
+    </Fold>
+  )
+}
+
+function AdvancedFold({ form }: { readonly form: GateForm }) {
+  const field = numberField(form)
+  const isWrong = ['hedgeAfterMs', 'timeoutMs', 'maxRetries'].some((name) => form.problem(name) !== undefined)
+  return (
+    <Fold title="Advanced" summary={summariseAdvanced(form.draft)} isWrong={isWrong}>
+      <div className="grid gap-4 sm:grid-cols-3">
+        <TextField
+          {...field('hedgeAfterMs', 'hedgeAfterMs')}
+          label="Hedge after (ms)"
+          hint="When the first byte is this late, the next target is asked as well, and the first to answer is taken."
+        />
+        <TextField
+          {...field('timeoutMs', 'timeoutMs')}
+          label="Time limit (ms)"
+          hint="For the whole call, all targets together. Empty: the gateway's own."
+        />
+        <TextField
+          {...field('maxRetries', 'maxRetries')}
+          label="Retries"
+          hint="How often one target is tried again before the next has its turn. 0 to 5."
+        />
+      </div>
+    </Fold>
+  )
+}
+
+type NumberName = 'temperature' | 'topP' | 'maxOutputTokens' | 'hedgeAfterMs' | 'timeoutMs' | 'maxRetries'
+
+function numberField({ draft, set, problem }: GateForm) {
+  return (name: NumberName, apiField: string) => ({
+    inputMode: 'decimal' as const,
+    autoComplete: 'off',
+    isOptional: true,
+    value: draft[name],
+    onChange: (event: { readonly target: { readonly value: string } }) => set(name, event.target.value),
+    problem: problem(apiField),
+  })
+}
+
+function toOverrides(text: string): Overrides {
+  return text === 'reject' || text === 'allow' ? text : 'ignore'
+}
+
+function summariseDefaults(draft: GateDraft): string {
+  const set = [
+    draft.instructions.trim() === '' ? '' : 'instructions',
+    draft.temperature === '' ? '' : `temperature ${draft.temperature}`,
+    draft.topP === '' ? '' : `top p ${draft.topP}`,
+    draft.maxOutputTokens === '' ? '' : `at most ${draft.maxOutputTokens} tokens`,
+    draft.reasoningEffort === '' ? '' : `effort ${draft.reasoningEffort}`,
+    draft.overrides === 'ignore' ? '' : `overrides: ${draft.overrides}`,
+  ].filter((text) => text !== '')
+  return set.length === 0 ? 'Instructions, sampling, limits for every request' : set.join(' · ')
+}
+
+function summariseAdvanced(draft: GateDraft): string {
+  const set = [
+    draft.hedgeAfterMs === '' ? '' : `hedge after ${draft.hedgeAfterMs} ms`,
+    draft.timeoutMs === '' ? '' : `at most ${draft.timeoutMs} ms`,
+    draft.maxRetries === '' || draft.maxRetries === '0' ? '' : `retries ${draft.maxRetries}`,
+  ].filter((text) => text !== '')
+  return set.length === 0 ? 'Hedging, time limit, retries' : set.join(' · ')
+}

@@ -1,0 +1,169 @@
+/** Adds a target: a search over all models that are known, and any `provider/model` that is typed. */
+import { Plus } from 'lucide-react'
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { formatUsd } from '../../format/figures.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { classNames } from '../../ui/class-names.ts'
+import { CONTROL_CLASS, Field } from '../../ui/field.tsx'
+import { type ModelOption, searchModels, toTypedTarget } from './model-search.ts'
+import type { TargetCatalog } from './use-catalog.ts'
+
+const SHOWN = 40
+
+interface Choice {
+  readonly target: string
+  /** Undefined: it was typed, and the list has no such model. */
+  readonly option: ModelOption | undefined
+}
+
+export function TargetPicker({
+  catalog,
+  problem,
+  onAdd,
+}: {
+  readonly catalog: TargetCatalog
+  readonly problem: string | undefined
+  readonly onAdd: (target: string) => void
+}) {
+  const [text, setText] = useState('')
+  const [isOpen, setOpen] = useState(false)
+  const [active, setActive] = useState(0)
+  const listId = useId()
+  const activeItem = useRef<HTMLDivElement>(null)
+  const choices = isOpen ? toChoices(catalog.options, text) : []
+  const chosen = choices[Math.min(active, choices.length - 1)]
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another choice is to be seen
+  useEffect(() => activeItem.current?.scrollIntoView({ block: 'nearest' }), [active])
+
+  const add = (choice: Choice | undefined) => {
+    if (choice === undefined) return
+    onAdd(choice.target)
+    setText('')
+    setActive(0)
+    setOpen(false)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      event.preventDefault()
+      if (!isOpen) setOpen(true)
+      else if (choices.length > 0)
+        setActive((active + (event.key === 'ArrowDown' ? 1 : choices.length - 1)) % choices.length)
+    } else if (event.key === 'Enter') {
+      // It must not send the form that it stands in.
+      event.preventDefault()
+      if (isOpen) add(chosen)
+    } else if (event.key === 'Escape') setOpen(false)
+  }
+  return (
+    <Field
+      label="Add a target"
+      problem={problem}
+      hint="Any provider/model can be typed; the list has those whose price is known, in US dollars per million tokens."
+    >
+      {(links) => (
+        <div className="relative">
+          <Plus aria-hidden className="absolute top-1/2 left-3 size-4 -translate-y-1/2 text-ink-faint" />
+          <input
+            {...links}
+            role="combobox"
+            aria-expanded={isOpen}
+            aria-controls={listId}
+            aria-autocomplete="list"
+            aria-activedescendant={chosen === undefined ? undefined : `${listId}-${choices.indexOf(chosen)}`}
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="Search models, or type provider/model"
+            value={text}
+            onFocus={() => setOpen(true)}
+            onClick={() => setOpen(true)}
+            onBlur={() => setOpen(false)}
+            onChange={(event) => {
+              setText(event.target.value)
+              setActive(0)
+              setOpen(true)
+            }}
+            onKeyDown={onKeyDown}
+            className={`${CONTROL_CLASS} h-9 pl-9`}
+          />
+          {isOpen && (
+            <div className="absolute inset-x-0 top-full z-30 mt-1 rounded-xl border border-line bg-surface shadow-high">
+              <div id={listId} role="listbox" aria-label="Models" className="max-h-72 overflow-y-auto p-1">
+                {choices.map((choice, index) => (
+                  // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus, and takes the keys
+                  <div
+                    key={choice.target}
+                    id={`${listId}-${index}`}
+                    ref={choice === chosen ? activeItem : null}
+                    role="option"
+                    tabIndex={-1}
+                    aria-selected={choice === chosen}
+                    // The focus stays in the field.
+                    onMouseDown={(event) => event.preventDefault()}
+                    onMouseMove={() => setActive(index)}
+                    onClick={() => add(choice)}
+                    className={classNames(
+                      'flex cursor-pointer flex-wrap items-center gap-x-3 gap-y-0.5 rounded-lg px-3 py-1.5',
+                      choice === chosen && 'bg-sunken',
+                    )}
+                  >
+                    <ChoiceText choice={choice} catalog={catalog} />
+                  </div>
+                ))}
+              </div>
+              {choices.length === 0 && (
+                <p role="status" className="px-4 pb-3 text-[13px] text-ink-soft">
+                  {catalog.isLoading
+                    ? 'Loading the models…'
+                    : 'No model matches. Type it as provider/model to use it all the same.'}
+                </p>
+              )}
+            </div>
+          )}
+        </div>
+      )}
+    </Field>
+  )
+}
+
+function toChoices(options: readonly ModelOption[], text: string): readonly Choice[] {
+  const found = searchModels(options, text, SHOWN).map((option) => ({ target: option.target, option }))
+  const typed = toTypedTarget(text)
+  if (typed === undefined || found.some(({ target }) => target === typed)) return found
+  return [{ target: typed, option: undefined }, ...found]
+}
+
+function ChoiceText({ choice, catalog }: { readonly choice: Choice; readonly catalog: TargetCatalog }) {
+  const { option, target } = choice
+  if (option === undefined) {
+    const provider = target.slice(0, target.indexOf('/'))
+    return (
+      <>
+        <code className="min-w-0 flex-1 basis-full font-mono text-[13px] break-all text-ink sm:basis-0">
+          {target}
+        </code>
+        <span className="text-xs text-ink-faint">
+          {catalog.isKnownProvider(provider) ? 'as typed' : `there is no provider “${provider}”`}
+        </span>
+      </>
+    )
+  }
+  return (
+    <>
+      <code className="min-w-0 flex-1 basis-full font-mono text-[13px] break-all text-ink sm:basis-0">
+        {target}
+      </code>
+      {!option.isConfigured && <Badge>no key</Badge>}
+      <span className="text-xs whitespace-nowrap text-ink-faint tabular-nums">{toPriceText(option)}</span>
+    </>
+  )
+}
+
+/** `$1.25 in · $10.00 out`; empty where nothing is known. */
+export function toPriceText({ inputUsd, outputUsd }: Pick<ModelOption, 'inputUsd' | 'outputUsd'>): string {
+  if (inputUsd === 0 && outputUsd === 0) return 'free'
+  const parts = [
+    inputUsd === null ? '' : `${formatUsd(inputUsd)} in`,
+    outputUsd === null ? '' : `${formatUsd(outputUsd)} out`,
+  ]
+  return parts.filter((part) => part !== '').join(' · ')
+}

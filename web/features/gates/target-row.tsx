@@ -1,0 +1,127 @@
+/** One target of a gate in the editor. */
+import { useSortable } from '@dnd-kit/sortable'
+import { ArrowDown, ArrowUp, GripVertical, X } from 'lucide-react'
+import { useId } from 'react'
+import { formatShare } from '../../format/figures.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { classNames } from '../../ui/class-names.ts'
+import { CONTROL_CLASS } from '../../ui/field.tsx'
+import type { TargetHealth } from './describe-health.ts'
+import type { TargetDraft } from './gate-draft.ts'
+import { HealthBadge } from './health-badge.tsx'
+import type { ModelOption } from './model-search.ts'
+import { toPriceText } from './target-picker.tsx'
+
+export interface TargetRowProps {
+  readonly target: TargetDraft
+  readonly index: number
+  readonly count: number
+  /** Under `weighted`: its part of the calls, 0 to 1. */
+  readonly share: number | undefined
+  readonly option: ModelOption | undefined
+  /** Undefined: the gateway has not been told of it yet. */
+  readonly health: TargetHealth | undefined
+  readonly problem: string | undefined
+  readonly onChange: (changed: Partial<TargetDraft>) => void
+  readonly onMove: (step: -1 | 1) => void
+  readonly onRemove: () => void
+}
+
+export function TargetRow(props: TargetRowProps) {
+  const { target, index, count, share, option, health, problem, onChange, onMove, onRemove } = props
+  const place = index + 1
+  const noteId = useId()
+  const sortable = useSortable({ id: target.key })
+  const price = option === undefined ? '' : toPriceText(option)
+  const described = problem === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': noteId }
+  return (
+    <li
+      ref={sortable.setNodeRef}
+      // Along the list only: sideways there is nothing.
+      style={{
+        transform:
+          sortable.transform === null
+            ? undefined
+            : `translate3d(0, ${Math.round(sortable.transform.y)}px, 0)`,
+        transition: sortable.transition,
+      }}
+      className={classNames(
+        'rounded-lg border bg-surface px-2 py-2',
+        sortable.isDragging ? 'relative z-10 border-accent shadow-high' : 'border-line-strong',
+      )}
+    >
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1.5">
+        <button
+          type="button"
+          ref={sortable.setActivatorNodeRef}
+          {...sortable.attributes}
+          {...sortable.listeners}
+          aria-label={`Move target ${place}`}
+          className="flex h-8 shrink-0 cursor-grab touch-none items-center gap-1 rounded-md px-1 text-ink-faint hover:bg-sunken hover:text-ink active:cursor-grabbing"
+        >
+          <GripVertical aria-hidden className="size-4" />
+          <span className="w-4 text-center text-xs tabular-nums">{place}</span>
+        </button>
+        <input
+          {...described}
+          aria-label={`Model of target ${place}`}
+          spellCheck={false}
+          autoComplete="off"
+          value={target.model}
+          onChange={(event) => onChange({ model: event.target.value })}
+          className={`${CONTROL_CLASS} h-8 min-w-40 flex-1 basis-[calc(100%-4rem)] font-mono sm:basis-0 !text-[13px] shadow-none`}
+        />
+        {share !== undefined && (
+          <label className="order-4 flex shrink-0 basis-full items-center gap-1.5 pl-10 text-xs text-ink-faint sm:order-none sm:basis-auto sm:pl-0">
+            Weight
+            <input
+              {...described}
+              aria-label={`Weight of target ${place}`}
+              inputMode="numeric"
+              placeholder="1"
+              value={target.weight}
+              onChange={(event) => onChange({ weight: event.target.value })}
+              className={`${CONTROL_CLASS} h-8 !w-16 !px-2 text-right tabular-nums shadow-none`}
+            />
+            <output className="w-12 text-right tabular-nums">{formatShare(share)}</output>
+          </label>
+        )}
+        <span className="order-3 ml-auto flex shrink-0 items-center sm:order-none">
+          <IconButton
+            size="small"
+            label={`Move target ${place} up`}
+            disabled={index === 0}
+            onClick={() => onMove(-1)}
+          >
+            <ArrowUp aria-hidden className="size-4" />
+          </IconButton>
+          <IconButton
+            size="small"
+            label={`Move target ${place} down`}
+            disabled={index === count - 1}
+            onClick={() => onMove(1)}
+          >
+            <ArrowDown aria-hidden className="size-4" />
+          </IconButton>
+          <IconButton size="small" label={`Remove target ${place}`} onClick={onRemove}>
+            <X aria-hidden className="size-4" />
+          </IconButton>
+        </span>
+        <div className="order-2 flex min-w-0 flex-1 flex-wrap pl-10 items-center gap-x-3 gap-y-1 text-xs text-ink-faint sm:order-last sm:basis-full sm:pl-10">
+          <HealthBadge health={health} />
+          {price !== '' && (
+            <span className="tabular-nums">
+              {price}
+              {price === 'free' ? '' : ' / 1M'}
+            </span>
+          )}
+        </div>
+      </div>
+      {problem !== undefined && (
+        <p id={noteId} role="alert" className="pt-1.5 pl-10 text-[13px] text-danger">
+          {problem}
+        </p>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,75 @@
+/** The state of a gate's form: what is in it, what to say of each field, and whether anything would be lost. Sends nothing. */
+import { useMemo, useState } from 'react'
+import type { Problem } from '../../../src/contract/problems.ts'
+import { ApiError } from '../../api/api-error.ts'
+import { findProblems, type GateDraft, isWithin, problemAt } from './gate-draft.ts'
+
+export interface GateForm {
+  readonly draft: GateDraft
+  readonly set: <Field extends keyof GateDraft>(field: Field, value: GateDraft[Field]) => void
+  /** What to show at a field, by the interface's name of it: `targets[1].model`. */
+  readonly problem: (field: string) => string | undefined
+  /** What was refused and belongs to no field that the form has. */
+  readonly refusal: unknown
+  /** Shows everything that is wrong. @returns whether nothing is */
+  readonly check: () => boolean
+  readonly refuse: (error: unknown) => void
+  readonly reset: (draft: GateDraft) => void
+}
+
+const IN_DEFAULTS: ReadonlySet<string> = new Set([
+  'instructions',
+  'temperature',
+  'topP',
+  'maxOutputTokens',
+  'reasoningEffort',
+])
+
+function toApiField(field: keyof GateDraft): string {
+  return IN_DEFAULTS.has(field) ? `defaults.${field}` : field
+}
+
+export function useGateForm(initial: GateDraft): GateForm {
+  const [draft, setDraft] = useState(initial)
+  const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
+  const [isChecked, setChecked] = useState(false)
+  const [refused, setRefused] = useState<readonly Problem[]>([])
+  const [refusal, setRefusal] = useState<unknown>()
+  const found = useMemo(() => findProblems(draft), [draft])
+
+  const shown = found.filter(({ field }) => isChecked || [...touched].some((one) => isWithin(field, one)))
+  return {
+    draft,
+    set: (field, value) => {
+      setDraft((before) => ({ ...before, [field]: value }))
+      setTouched((before) => new Set([...before, toApiField(field)]))
+      setRefusal(undefined)
+      setRefused((before) => before.filter((problem) => !isWithin(problem.field, toApiField(field))))
+    },
+    problem: (field) => problemAt(shown, field) ?? problemAt(refused, field),
+    refusal,
+    check: () => {
+      setChecked(true)
+      return found.length === 0
+    },
+    refuse: (error) => {
+      const problems = toProblems(error)
+      setRefused(problems)
+      setRefusal(problems.length === 0 ? error : undefined)
+    },
+    reset: (next) => {
+      setDraft(next)
+      setTouched(new Set())
+      setChecked(false)
+      setRefused([])
+      setRefusal(undefined)
+    },
+  }
+}
+
+/** A conflict names no field; there is but one thing of a gate that another can have taken. */
+function toProblems(error: unknown): readonly Problem[] {
+  if (!(error instanceof ApiError)) return []
+  if (error.problems.length > 0) return error.problems
+  return error.code === 'conflict' ? [{ field: 'id', message: error.message }] : []
+}

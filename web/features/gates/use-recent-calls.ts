@@ -1,0 +1,29 @@
+/** Calls and errors of each gate in the last 24 hours. */
+import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { operationQuery } from '../../api/operation-query.ts'
+
+const DAY_MS = 86_400_000
+
+export interface RecentCalls {
+  /** Undefined: not known. */
+  readonly calls: number | undefined
+  readonly errors: number | undefined
+}
+
+const UNKNOWN: RecentCalls = { calls: undefined, errors: undefined }
+const NONE: RecentCalls = { calls: 0, errors: 0 }
+
+/** The gates with the most calls are told apart; of one that is not among them nothing is known where there are more. */
+export function useRecentCalls(): (gateId: string) => RecentCalls {
+  const from = useMemo(() => new Date(Date.now() - DAY_MS).toISOString(), [])
+  const usage = useQuery(
+    operationQuery('GET /v1/analytics', { query: { from, interval: 'all', group_by: 'gate' } }),
+  )
+  const rows = usage.data?.data
+  return (gateId) => {
+    if (rows === undefined) return UNKNOWN
+    const found = rows.find(({ group, isRest }) => group === gateId && !isRest)
+    return found ?? (rows.some(({ isRest }) => isRest) ? UNKNOWN : NONE)
+  }
+}

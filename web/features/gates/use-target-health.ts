@@ -1,0 +1,18 @@
+/** The health of the account's targets as this node sees it, asked for again and again while somebody looks. */
+import { useQuery } from '@tanstack/react-query'
+import { operationQuery } from '../../api/operation-query.ts'
+import type { TargetHealth } from './describe-health.ts'
+
+const AGAIN_AFTER_MS = 5_000
+
+/** Undefined while it is not known. */
+export function useTargetHealth(): ((target: string) => TargetHealth | undefined) | undefined {
+  const health = useQuery({
+    ...operationQuery('GET /v1/targets/health'),
+    refetchInterval: AGAIN_AFTER_MS,
+    staleTime: 0,
+  })
+  if (health.data === undefined) return undefined
+  const byTarget = new Map(health.data.data.map((row) => [row.target, row]))
+  return (target) => byTarget.get(target)
+}

@@ -1,0 +1,62 @@
+/** A key is made here, or one that was made elsewhere is taken over. */
+import { useState } from 'react'
+import { classNames } from '../../ui/class-names.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { ImportKeyForm } from './import-key-form.tsx'
+import { type CreatedKey, NewKeyForm } from './new-key-form.tsx'
+import { NewKeyShown } from './new-key-shown.tsx'
+
+const WAYS = [
+  { way: 'create', label: 'Make a new key' },
+  { way: 'import', label: 'Import an existing key' },
+] as const
+type Way = (typeof WAYS)[number]['way']
+
+export function CreateKeyDialog({
+  isOpen,
+  onClose,
+}: {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}) {
+  // Unmounted when it is closed: nothing that was typed or shown outlives it.
+  return isOpen ? <OpenDialog onClose={onClose} /> : null
+}
+
+function OpenDialog({ onClose }: { readonly onClose: () => void }) {
+  const [way, setWay] = useState<Way>('create')
+  const [created, setCreated] = useState<CreatedKey>()
+  if (created !== undefined) return <NewKeyShown created={created} onClose={onClose} />
+  return (
+    <Dialog isOpen onClose={onClose} title={way === 'create' ? 'Create a key' : 'Import a key'}>
+      <fieldset className="mb-4 flex gap-1 rounded-lg bg-sunken p-1">
+        <legend className="sr-only">Where the key comes from</legend>
+        {WAYS.map((choice) => (
+          <label
+            key={choice.way}
+            className={classNames(
+              'flex-1 cursor-pointer rounded-md px-2 py-1.5 text-center text-[13px] font-medium has-focus-visible:outline-2 has-focus-visible:outline-accent',
+              choice.way === way
+                ? 'bg-surface text-ink shadow-card ring-1 ring-line-strong'
+                : 'text-ink-soft hover:text-ink',
+            )}
+          >
+            <input
+              type="radio"
+              name="way"
+              className="sr-only"
+              checked={choice.way === way}
+              onChange={() => setWay(choice.way)}
+            />
+            {choice.label}
+          </label>
+        ))}
+      </fieldset>
+      {way === 'create' ? (
+        <NewKeyForm onCreated={setCreated} onCancel={onClose} />
+      ) : (
+        <ImportKeyForm onDone={onClose} />
+      )}
+    </Dialog>
+  )
+}

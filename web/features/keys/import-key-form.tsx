@@ -1,0 +1,71 @@
+/** Takes over a key that was made elsewhere: whoever holds it need not change anything. It is in no state and no cache of the page. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import { problemWith } from '../../api/api-error.ts'
+import { ApiError, ask } from '../../api/ask.ts'
+import { refresh } from '../../api/operation-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { DialogActions } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { SecretField } from '../../ui/secret-field.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+import { toast } from '../../ui/toast.ts'
+import { MAX_NAME_LENGTH } from './new-key-form.tsx'
+
+const MAX_KEY_LENGTH = 600
+
+export function ImportKeyForm({ onDone }: { readonly onDone: () => void }) {
+  const queryClient = useQueryClient()
+  const [name, setName] = useState('')
+  const field = useRef<HTMLInputElement>(null)
+  const [hasKey, setHasKey] = useState(false)
+  const take = useMutation({
+    mutationFn: () =>
+      ask('POST /v1/keys/import', { body: { name: name.trim(), key: field.current?.value.trim() ?? '' } }),
+    gcTime: 0,
+    onSuccess: async (taken) => {
+      await refresh(queryClient, 'GET /v1/keys')
+      toast('success', `“${taken.name}” is imported`, {
+        description: `${taken.maskedPrefix} is accepted from now on.`,
+      })
+      onDone()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    take.mutate()
+  }
+  const { error } = take
+  const isTaken = error instanceof ApiError && error.status === 409
+  const nameProblem = problemWith(error, 'name')
+  const keyProblem = isTaken ? error.message : problemWith(error, 'key')
+  return (
+    <form onSubmit={submit} autoComplete="off" className="flex flex-col gap-4">
+      <TextField
+        label="Name"
+        placeholder="old billing service"
+        required
+        autoFocus
+        maxLength={MAX_NAME_LENGTH}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        problem={nameProblem}
+      />
+      <SecretField
+        label="Key"
+        ref={field}
+        maxLength={MAX_KEY_LENGTH}
+        onFilled={setHasKey}
+        problem={keyProblem}
+        hint="One that begins with svc_, legacy_ or sk-svc-. Only its hash is kept."
+      />
+      {nameProblem === undefined && keyProblem === undefined && <ProblemNote error={error} />}
+      <DialogActions>
+        <Button onClick={onDone}>Cancel</Button>
+        <Button look="primary" type="submit" isBusy={take.isPending} disabled={name.trim() === '' || !hasKey}>
+          Import
+        </Button>
+      </DialogActions>
+    </form>
+  )
+}

@@ -1,0 +1,123 @@
+/** What the log holds of a call, part by part. */
+import { Link } from '@tanstack/react-router'
+import { FlaskConical } from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { AnswerOf } from '../../api/ask.ts'
+import { useCallerNames } from '../../api/caller-names.ts'
+import { formatDuration } from '../../format/figures.ts'
+import { formatDateTime } from '../../format/times.ts'
+import { LinkButton } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { CallCost, CallUsage } from './call-cost.tsx'
+import { CallTiming } from './call-timing.tsx'
+import { explainError } from './explain-error.ts'
+import type { Log } from './log-filter.ts'
+
+export function CallSections({
+  log,
+  details,
+}: {
+  readonly log: Log
+  readonly details: AnswerOf<'GET /v1/logs/{id}'> | undefined
+}) {
+  const nameCaller = useCallerNames()
+  const gatePath = `/gates/${encodeURIComponent(log.gateId)}`
+  return (
+    <div className="divide-y divide-line">
+      <Explanation log={log} />
+      <Section title="Request">
+        <dl className="flex flex-col gap-1.5 text-[13px]">
+          <Fact name="Id">
+            <span className="flex items-center gap-1">
+              <code className="min-w-0 font-mono text-[11px] break-all">{log.id}</code>
+              <CopyButton text={log.id} label="Copy the id" />
+            </span>
+          </Fact>
+          <Fact name="Started">{formatDateTime(log.startedAt)}</Fact>
+          <Fact name="Duration">
+            {formatDuration(log.durationMs)}
+            {log.firstByteMs !== null && `, first token after ${formatDuration(log.firstByteMs)}`}
+          </Fact>
+          <Fact name="Gate">
+            <Link to={gatePath} className="text-accent-strong hover:underline">
+              {log.gateId}
+            </Link>
+          </Fact>
+          <Fact name="Target">{log.target ?? 'none was asked'}</Fact>
+          <Fact name="Key">
+            <span title={log.keyId}>{nameCaller(log.keyId)}</span>
+          </Fact>
+          <Fact name="Format">
+            {log.dialect}, {log.stream ? 'stream' : 'whole answer'}
+          </Fact>
+          {log.credential !== null && (
+            <Fact name="Paid with">
+              {log.credential === 'own' ? 'the account’s own credential' : 'the platform’s credential'}
+            </Fact>
+          )}
+        </dl>
+        <LinkButton
+          to={'/playground' as string}
+          search={{ gate: log.gateId } as never}
+          size="small"
+          className="mt-3"
+        >
+          <FlaskConical aria-hidden className="size-3.5" />
+          Open in playground
+        </LinkButton>
+      </Section>
+      <Section title="Timing" note={log.attempts > 1 ? `${log.attempts} attempts` : undefined}>
+        <CallTiming log={log} />
+      </Section>
+      <Section title="Tokens">
+        <CallUsage log={log} />
+      </Section>
+      <Section title="Cost">
+        <CallCost log={log} parts={details?.cost.parts} />
+      </Section>
+    </div>
+  )
+}
+
+function Section({
+  title,
+  note,
+  children,
+}: {
+  readonly title: string
+  readonly note?: string | undefined
+  readonly children: ReactNode
+}) {
+  return (
+    <section className="px-4 py-4">
+      <h3 className="mb-2.5 flex justify-between text-xs font-medium text-ink-faint">
+        {title}
+        {note !== undefined && <span>{note}</span>}
+      </h3>
+      {children}
+    </section>
+  )
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="grid grid-cols-[5.5rem_minmax(0,1fr)] items-center gap-2">
+      <dt className="text-ink-soft">{name}</dt>
+      <dd className="min-w-0 break-words text-ink">{children}</dd>
+    </div>
+  )
+}
+
+function Explanation({ log }: { readonly log: Log }) {
+  const explanation = explainError(log.outcome, log.errorKind)
+  if (explanation === undefined) return null
+  const isFailure = log.outcome === 'failed'
+  return (
+    <div className={isFailure ? 'bg-danger-soft px-4 py-3.5' : 'bg-warn-soft px-4 py-3.5'}>
+      <p className={isFailure ? 'text-[13px] font-medium text-danger' : 'text-[13px] font-medium text-warn'}>
+        {explanation.means}
+      </p>
+      <p className="mt-1 text-[13px] text-ink">{explanation.cure}</p>
+    </div>
+  )
+}

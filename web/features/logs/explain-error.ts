@@ -1,0 +1,101 @@
+/** What each kind of error means, and what to do about it. Every kind of the contract is here; the compiler and a test see to it. */
+import { ERROR_KINDS, type LoggedErrorKind } from '../../../src/contract/error-kinds.ts'
+
+export interface ErrorExplanation {
+  readonly means: string
+  readonly cure: string
+}
+
+export const ERROR_EXPLANATIONS: Readonly<Record<LoggedErrorKind, ErrorExplanation>> = {
+  invalid_request: {
+    means: 'The request is not valid, or no target of the gate can take it.',
+    cure: 'The answer names the field and the cure. Change the request; sending it again will not help.',
+  },
+  unauthorized: {
+    means: 'The API key is missing, deleted or mistyped.',
+    cure: 'Send a key of this account as “Authorization: Bearer sk-svc-…”.',
+  },
+  forbidden: {
+    means: 'The caller may not do this.',
+    cure: 'Ask the owner of the account.',
+  },
+  gate_not_found: {
+    means: 'There is no gate with the id that was sent as the model.',
+    cure: 'Compare the id with the list of gates; it is case-sensitive.',
+  },
+  not_found: {
+    means: 'There is nothing at the address, or the model is not known to the provider.',
+    cure: 'Check the path, and the names of the gate’s targets.',
+  },
+  method_not_allowed: {
+    means: 'The address does not take this HTTP method.',
+    cure: 'The header “allow” of the answer lists those it takes.',
+  },
+  request_timeout: {
+    means: 'The body of the request did not arrive in time.',
+    cure: 'Look at the caller’s connection, and at proxies in front of the gateway.',
+  },
+  conflict: {
+    means: 'It exists already, or is still in use.',
+    cure: 'Choose another name, or remove what uses it first.',
+  },
+  payload_too_large: {
+    means: 'The request is larger than the gateway takes.',
+    cure: 'Send less, or have the operator raise the limit.',
+  },
+  upgrade_not_supported: {
+    means: 'The caller asked for a WebSocket, which this endpoint does not have.',
+    cure: 'Use POST; streams come as server-sent events.',
+  },
+  rate_limited: {
+    means: 'A limit on requests, tokens or concurrent calls was reached, here or at the provider.',
+    cure: 'Wait as long as “retry-after” says, add a fallback target, or raise the limit.',
+  },
+  quota_exceeded: {
+    means: 'The account’s monthly quota, or a budget of the key or the gate, is used up.',
+    cure: 'Raise the budget or the plan, or wait for the next period.',
+  },
+  upstream_error: {
+    means: 'The provider failed, refused the request, or broke off its answer.',
+    cure: 'A 4xx is about the request: the provider’s words are in the answer. Otherwise try again, or add a fallback target.',
+  },
+  provider_auth_failed: {
+    means: 'The provider refused the credential, or has not been configured. The caller’s API key is fine.',
+    cure: 'Renew the provider key, or the owned model’s credential; the operator’s own is in the environment.',
+  },
+  upstream_timeout: {
+    means: 'The provider was silent for longer than the deadline allows.',
+    cure: 'Raise the gate’s timeout, stream the answer, or add a faster fallback target.',
+  },
+  unavailable: {
+    means: 'The gateway could not take the call: it was ending, or could not write its ledger.',
+    cure: 'Try again. If it lasts, look at the free disk space and at /readyz.',
+  },
+  internal_error: {
+    means: 'The gateway itself failed.',
+    cure: 'Report it with the call’s id; the server’s log has the cause.',
+  },
+}
+
+export const CANCELLED: ErrorExplanation = {
+  means: 'The caller left before the answer was whole, and the provider was told to stop.',
+  cure: 'Nothing is wrong here. If callers leave often, compare their timeouts with the durations in this log.',
+}
+
+/** A failure without a kind, or of a kind that a newer gateway has. */
+const OTHER: ErrorExplanation = {
+  means: 'The call did not end well.',
+  cure: 'The attempts below and the server’s log say more.',
+}
+
+export function explainError(outcome: string, errorKind: string | null): ErrorExplanation | undefined {
+  const kind = ERROR_KINDS.find((known) => known === errorKind)
+  if (kind !== undefined) return ERROR_EXPLANATIONS[kind]
+  if (outcome === 'cancelled') return CANCELLED
+  return outcome === 'failed' || errorKind !== null ? OTHER : undefined
+}
+
+/** `upstream_error` → `upstream error`. */
+export function nameError(errorKind: string): string {
+  return errorKind.replaceAll('_', ' ')
+}

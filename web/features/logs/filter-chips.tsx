@@ -1,0 +1,68 @@
+/** The filters that are set, each with a way to remove it. */
+import { useQuery } from '@tanstack/react-query'
+import { X } from 'lucide-react'
+import { wholeListQuery } from '../../api/operation-query.ts'
+import { formatDayTime } from '../../format/times.ts'
+import { Button } from '../../ui/button.tsx'
+import { nameError } from './explain-error.ts'
+import { type FilterName, isFiltered, type LogSearch, RANGES, without } from './log-filter.ts'
+
+interface Chip {
+  readonly text: string
+  readonly names: readonly FilterName[]
+}
+
+export function FilterChips({
+  search,
+  onChange,
+}: {
+  readonly search: LogSearch
+  readonly onChange: (search: LogSearch) => void
+}) {
+  const keys = useQuery(wholeListQuery('GET /v1/keys')).data ?? []
+  if (!isFiltered(search)) return null
+  const chips = listChips(search, (id) => keys.find((key) => key.id === id)?.name ?? id)
+  return (
+    <ul aria-label="Filters that are set" className="flex flex-wrap items-center gap-1.5">
+      {chips.map(({ text, names }) => (
+        <li
+          key={text}
+          className="inline-flex h-7 max-w-full items-center rounded-full border border-line bg-surface pl-2.5 text-xs text-ink"
+        >
+          <span className="truncate">{text}</span>
+          <button
+            type="button"
+            aria-label={`Remove the filter ${text}`}
+            onClick={() => onChange(without(search, ...names))}
+            className="grid size-7 shrink-0 place-items-center rounded-full text-ink-faint hover:text-ink"
+          >
+            <X aria-hidden className="size-3.5" />
+          </button>
+        </li>
+      ))}
+      <li>
+        <Button size="small" look="quiet" onClick={() => onChange({})}>
+          Clear all
+        </Button>
+      </li>
+    </ul>
+  )
+}
+
+function listChips(search: LogSearch, nameKey: (id: string) => string): readonly Chip[] {
+  const { range, from, to, gate, key, target, outcome, status, errorKind, stream } = search
+  const chip = (text: string | undefined, ...names: readonly FilterName[]): readonly Chip[] =>
+    text === undefined ? [] : [{ text, names }]
+  return [
+    ...chip(range && RANGES[range].label, 'range'),
+    ...chip(from && `from ${formatDayTime(from)}`, 'from'),
+    ...chip(to && `to ${formatDayTime(to)}`, 'to'),
+    ...chip(outcome, 'outcome'),
+    ...chip(status && `status ${status}`, 'status'),
+    ...chip(gate && `gate ${gate}`, 'gate'),
+    ...chip(key && `key ${nameKey(key)}`, 'key'),
+    ...chip(target && `target ${target}`, 'target'),
+    ...chip(errorKind && nameError(errorKind), 'errorKind'),
+    ...chip(stream === undefined ? undefined : stream ? 'streams' : 'whole answers', 'stream'),
+  ]
+}

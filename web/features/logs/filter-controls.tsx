@@ -1,0 +1,106 @@
+/** The controls of the filters: lists of the browser's own, and a field with suggestions. */
+import { ChevronDown } from 'lucide-react'
+import { type ReactNode, useId, useState } from 'react'
+import { classNames } from '../../ui/class-names.ts'
+import { CONTROL_CLASS } from '../../ui/field.tsx'
+
+const SET = 'border-accent! font-medium'
+const COMPACT = 'h-8 pr-6 pl-2 text-[13px]'
+
+export function Choice({
+  label,
+  value,
+  onChoose,
+  isSet = value !== '',
+  children,
+}: {
+  readonly label: string
+  readonly value: string
+  readonly onChoose: (value: string) => void
+  readonly isSet?: boolean
+  readonly children: ReactNode
+}) {
+  return (
+    <span className="relative min-w-0">
+      <select
+        aria-label={label}
+        value={value}
+        onChange={(event) => onChoose(event.target.value)}
+        className={classNames(
+          CONTROL_CLASS,
+          COMPACT,
+          'appearance-none truncate',
+          isSet ? SET : 'text-ink-soft!',
+        )}
+      >
+        {children}
+      </select>
+      <ChevronDown
+        aria-hidden
+        className="pointer-events-none absolute top-2.5 right-2 size-3.5 text-ink-faint"
+      />
+    </span>
+  )
+}
+
+/** What is chosen is there also when it is not among the values: a gate that was deleted has calls still. */
+export function Options({
+  values,
+  chosen,
+  show = (value) => value,
+}: {
+  readonly values: readonly string[]
+  readonly chosen: string | undefined
+  readonly show?: (value: string) => string
+}) {
+  const all = chosen === undefined || values.includes(chosen) ? values : [chosen, ...values]
+  return all.map((value) => (
+    <option key={value} value={value}>
+      {show(value)}
+    </option>
+  ))
+}
+
+/** Free text with suggestions: targets of gates that were changed since are in no list. */
+export function TargetField({
+  value,
+  targets,
+  onChoose,
+}: {
+  readonly value: string
+  readonly targets: readonly string[]
+  readonly onChoose: (target: string) => void
+}) {
+  const listId = useId()
+  const [text, setText] = useState(value)
+  return (
+    <form
+      className="contents"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onChoose(text.trim())
+      }}
+    >
+      <input
+        aria-label="Target"
+        placeholder="Any target"
+        list={listId}
+        value={text}
+        spellCheck={false}
+        autoComplete="off"
+        onChange={(event) => {
+          setText(event.target.value)
+          // One that is picked from the list is whole at once.
+          if (targets.includes(event.target.value)) onChoose(event.target.value)
+        }}
+        onBlur={() => text.trim() !== value && onChoose(text.trim())}
+        className={classNames(CONTROL_CLASS, COMPACT, 'placeholder:text-ink-soft', value !== '' && SET)}
+      />
+      <datalist id={listId}>
+        {targets.map((target) => (
+          <option key={target} value={target} />
+        ))}
+      </datalist>
+    </form>
+  )
+}

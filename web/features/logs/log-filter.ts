@@ -1,0 +1,113 @@
+/** What the log is filtered by, as it stands in the page's address and as the interface is asked. Pure; knows no page. */
+import type { QuestionOf, RowOf } from '../../api/ask.ts'
+
+export type Log = RowOf<'GET /v1/logs'>
+
+type ListQuestion = NonNullable<QuestionOf<'GET /v1/logs'>[0]>
+/** Without what pages it. */
+export type LogQuery = Omit<NonNullable<ListQuestion['query']>, 'limit' | 'cursor'>
+
+export const RANGES = {
+  '15m': { label: 'Last 15 min', ms: 900_000 },
+  '1h': { label: 'Last hour', ms: 3_600_000 },
+  '24h': { label: 'Last 24 h', ms: 86_400_000 },
+  '7d': { label: 'Last 7 days', ms: 604_800_000 },
+  '30d': { label: 'Last 30 days', ms: 2_592_000_000 },
+} as const
+
+export type Range = keyof typeof RANGES
+
+export const OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+/** In the page's address. What is absent does not filter. */
+export interface LogSearch {
+  /** Until now; not together with `from` and `to`. */
+  readonly range?: Range
+  /** ISO 8601, in UTC. */
+  readonly from?: string
+  readonly to?: string
+  readonly gate?: string
+  readonly key?: string
+  readonly target?: string
+  readonly outcome?: Outcome
+  /** `5xx`, or one status. */
+  readonly status?: string
+  readonly errorKind?: string
+  readonly stream?: boolean
+}
+
+export type FilterName = keyof LogSearch
+
+const STATUS = /^[1-5](?:xx|[0-9]{2})$/
+const NAME = /^[\x20-\x7e]{1,300}$/
+const ERROR_KIND = /^[a-z_]{1,50}$/
+
+/** Takes what it understands of an address, which anybody may have written, and leaves the rest. */
+export function readLogSearch(search: Readonly<Record<string, unknown>>): LogSearch {
+  const text = (name: FilterName, pattern: RegExp): string | undefined => {
+    const value = search[name]
+    // The router reads `gate=12` as a number.
+    const written = typeof value === 'number' ? String(value) : value
+    return typeof written === 'string' && pattern.test(written) ? written : undefined
+  }
+  const range = Object.keys(RANGES).find((name): name is Range => name === search.range)
+  const from = range === undefined ? readTime(search.from) : undefined
+  const to = range === undefined ? readTime(search.to) : undefined
+  const isForwards = from === undefined || to === undefined || from < to
+  return omitAbsent({
+    range,
+    from: isForwards ? from : undefined,
+    to: isForwards ? to : undefined,
+    gate: text('gate', NAME),
+    key: text('key', NAME),
+    target: text('target', NAME),
+    outcome: OUTCOMES.find((outcome) => outcome === search.outcome),
+    status: text('status', STATUS),
+    errorKind: text('errorKind', ERROR_KIND),
+    stream: readBoolean(search.stream),
+  })
+}
+
+const MINUTE_MS = 60_000
+
+/** @param nowMs where a range that is relative ends; its beginning is rounded down to the minute */
+export function toLogQuery(search: LogSearch, nowMs: number): LogQuery {
+  const { range, from, to, status, ...rest } = search
+  const begin =
+    range === undefined
+      ? from
+      : new Date(Math.floor((nowMs - RANGES[range].ms) / MINUTE_MS) * MINUTE_MS).toISOString()
+  const isClass = status?.endsWith('xx') === true
+  return omitAbsent({
+    ...rest,
+    from: begin,
+    to,
+    statusClass: isClass ? (status as LogQuery['statusClass']) : undefined,
+    status: status === undefined || isClass ? undefined : Number(status),
+  })
+}
+
+export function isFiltered(search: LogSearch): boolean {
+  return Object.keys(search).length > 0
+}
+
+/** The search without some filters. */
+export function without(search: LogSearch, ...names: readonly FilterName[]): LogSearch {
+  return Object.fromEntries(Object.entries(search).filter(([name]) => !names.includes(name as FilterName)))
+}
+
+function readTime(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined
+  const time = Date.parse(value)
+  return Number.isFinite(time) && time >= 0 ? new Date(time).toISOString() : undefined
+}
+
+function readBoolean(value: unknown): boolean | undefined {
+  if (value === true || value === 'true') return true
+  return value === false || value === 'false' ? false : undefined
+}
+
+function omitAbsent<Entries extends object>(entries: Entries): Entries {
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as Entries
+}

@@ -1,0 +1,106 @@
+/** What the log can be filtered by. Every choice goes into the page's address. */
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ERROR_KINDS } from '../../../src/contract/error-kinds.ts'
+import { wholeListQuery } from '../../api/operation-query.ts'
+import { nameError } from './explain-error.ts'
+import { Choice, Options, TargetField } from './filter-controls.tsx'
+import { type FilterName, type LogSearch, OUTCOMES, RANGES, readLogSearch, without } from './log-filter.ts'
+import { TimeRange } from './time-range.tsx'
+
+const STATUSES = ['2xx', '4xx', '5xx', '400', '401', '404', '429', '499', '500', '502', '503', '504']
+
+export interface LogFiltersProps {
+  readonly search: LogSearch
+  readonly onChange: (search: LogSearch) => void
+}
+
+export function LogFilters({ search, onChange }: LogFiltersProps) {
+  const gates = useQuery(wholeListQuery('GET /v1/gates')).data ?? []
+  const keys = useQuery(wholeListQuery('GET /v1/keys')).data ?? []
+  const [isCustom, setCustom] = useState(search.from !== undefined || search.to !== undefined)
+  const targets = [...new Set(gates.flatMap((gate) => gate.targets.map(({ model }) => model)))].sort()
+
+  const set = (name: FilterName, value: string) =>
+    onChange(readLogSearch({ ...without(search, name), ...(value === '' ? {} : { [name]: value }) }))
+  const chooseTime = (value: string) => {
+    setCustom(value === 'custom')
+    const rest = without(search, 'range', 'from', 'to')
+    if (value !== 'custom') onChange(value === '' ? rest : readLogSearch({ ...rest, range: value }))
+  }
+  const isBetween = search.from !== undefined || search.to !== undefined
+  return (
+    <>
+      <Choice
+        label="Time"
+        value={isBetween || isCustom ? 'custom' : (search.range ?? '')}
+        onChoose={chooseTime}
+        isSet={isBetween || search.range !== undefined}
+      >
+        <option value="">Any time</option>
+        {Object.entries(RANGES).map(([range, { label }]) => (
+          <option key={range} value={range}>
+            {label}
+          </option>
+        ))}
+        <option value="custom">Between…</option>
+      </Choice>
+      <Choice label="Outcome" value={search.outcome ?? ''} onChoose={(value) => set('outcome', value)}>
+        <option value="">Any outcome</option>
+        <Options values={OUTCOMES} chosen={search.outcome} show={capitalise} />
+      </Choice>
+      <Choice label="Status" value={search.status ?? ''} onChoose={(value) => set('status', value)}>
+        <option value="">Any status</option>
+        <Options values={STATUSES} chosen={search.status} />
+      </Choice>
+      <Choice label="Gate" value={search.gate ?? ''} onChoose={(value) => set('gate', value)}>
+        <option value="">Any gate</option>
+        <Options values={gates.map(({ id }) => id)} chosen={search.gate} />
+      </Choice>
+      <Choice label="Key" value={search.key ?? ''} onChoose={(value) => set('key', value)}>
+        <option value="">Any key</option>
+        <Options
+          values={keys.map(({ id }) => id)}
+          chosen={search.key}
+          show={(id) => keys.find((key) => key.id === id)?.name ?? id}
+        />
+      </Choice>
+      <TargetField
+        key={search.target ?? ''}
+        value={search.target ?? ''}
+        targets={targets}
+        onChoose={(value) => set('target', value)}
+      />
+      <Choice label="Error" value={search.errorKind ?? ''} onChoose={(value) => set('errorKind', value)}>
+        <option value="">Any error</option>
+        <Options
+          values={ERROR_KINDS}
+          chosen={search.errorKind}
+          show={(kind) => capitalise(nameError(kind))}
+        />
+      </Choice>
+      <Choice
+        label="Stream"
+        value={search.stream === undefined ? '' : String(search.stream)}
+        onChoose={(value) => set('stream', value)}
+      >
+        <option value="">Any answer</option>
+        <option value="true">Streams</option>
+        <option value="false">Whole answers</option>
+      </Choice>
+      {(isCustom || isBetween) && (
+        <TimeRange
+          from={search.from}
+          to={search.to}
+          onChange={(range) =>
+            onChange(readLogSearch({ ...without(search, 'range', 'from', 'to'), ...range }))
+          }
+        />
+      )}
+    </>
+  )
+}
+
+function capitalise(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,193 @@
+/** The list of calls: of a hundred thousand rows, those that are seen are in the page. What one reads stays where it is while rows come. */
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { ArrowUp } from 'lucide-react'
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import { formatWhole } from '../../format/figures.ts'
+import { Button } from '../../ui/button.tsx'
+import { classNames } from '../../ui/class-names.ts'
+import { chooseLayout } from './log-columns.tsx'
+import type { Log } from './log-filter.ts'
+import { LogRow, toRowId } from './log-row.tsx'
+
+const HEAD_HEIGHT_PX = 36
+const OVERSCAN = 10
+/** The next page is asked for this many rows before the end. */
+const AHEAD = 60
+
+export interface LogListProps {
+  readonly rows: readonly Log[]
+  readonly activeId: string | undefined
+  readonly toHref: (callId: string) => string
+  readonly onOpen: (callId: string) => void
+  /** Called when the end comes near; undefined when nothing more may be asked for now. */
+  readonly loadMore: (() => void) | undefined
+  readonly isDimmed: boolean
+  /** After the last row. */
+  readonly footer: ReactNode
+}
+
+export function LogList({ rows, activeId, toHref, onOpen, loadMore, isDimmed, footer }: LogListProps) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const [widthPx, setWidthPx] = useState(0)
+  const layout = chooseLayout(widthPx)
+  const { rowHeightPx } = layout
+  useLayoutEffect(() => {
+    const element = scroller.current
+    if (element === null) return
+    setWidthPx(element.clientWidth)
+    // At once: with the old columns in the new width, a frame would be drawn that fits nothing.
+    const observer = new ResizeObserver(() => flushSync(() => setWidthPx(element.clientWidth)))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeightPx,
+    overscan: OVERSCAN,
+    scrollMargin: HEAD_HEIGHT_PX,
+    scrollPaddingStart: HEAD_HEIGHT_PX,
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: all rows are of another height then
+  useLayoutEffect(() => virtualizer.measure(), [rowHeightPx])
+
+  const { unread, noteScroll, goToTop } = useSteadyReading(scroller, { rows, rowHeightPx })
+
+  const visible = virtualizer.getVirtualItems()
+  const lastVisible = visible.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (loadMore !== undefined && lastVisible >= rows.length - AHEAD) loadMore()
+  }, [lastVisible, rows.length, loadMore])
+
+  const activeIndex = useIndexOf(rows, activeId)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only moving brings a row into sight, not what comes meanwhile
+  useEffect(() => {
+    if (activeIndex !== undefined) virtualizer.scrollToIndex(activeIndex)
+  }, [activeId])
+  const isActiveShown = visible.some(({ index }) => index === activeIndex)
+
+  return (
+    <div className="relative flex min-h-0 flex-1 flex-col">
+      {unread > 0 && (
+        <Button
+          size="small"
+          look="primary"
+          onClick={goToTop}
+          className="absolute top-11 left-1/2 z-20 -translate-x-1/2 rounded-full shadow-high"
+        >
+          <ArrowUp aria-hidden className="size-3.5" />
+          {formatWhole(unread)} new
+        </Button>
+      )}
+      <div
+        ref={scroller}
+        onScroll={noteScroll}
+        className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto [overflow-anchor:none]"
+      >
+        <table
+          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its rows are chosen by keyboard, as a table's are not
+          role="grid"
+          id="log-grid"
+          aria-label="Calls"
+          tabIndex={0}
+          aria-rowcount={loadMore === undefined ? rows.length + 1 : -1}
+          aria-busy={isDimmed}
+          aria-activedescendant={isActiveShown && activeId !== undefined ? toRowId(activeId) : undefined}
+          className="block focus-visible:-outline-offset-2"
+        >
+          <thead className="block sticky top-0 z-10 border-b border-line bg-surface">
+            <tr
+              aria-rowindex={1}
+              className="grid items-center gap-x-3 px-4 text-xs font-medium whitespace-nowrap text-ink-faint"
+              style={{ gridTemplateColumns: layout.template, height: HEAD_HEIGHT_PX - 1 }}
+            >
+              {layout.columns.map(({ name, isNumber = false }) => (
+                <th
+                  key={name}
+                  scope="col"
+                  className={classNames('truncate font-medium', isNumber ? 'text-right' : 'text-left')}
+                >
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody
+            className={classNames('relative block transition-opacity', isDimmed && 'opacity-50')}
+            style={{ height: rows.length * rowHeightPx }}
+          >
+            {visible.map(({ index, start }) => {
+              const log = rows[index]
+              if (log === undefined) return null
+              return (
+                <LogRow
+                  key={log.id}
+                  log={log}
+                  layout={layout}
+                  index={index}
+                  topPx={start - HEAD_HEIGHT_PX}
+                  isActive={log.id === activeId}
+                  href={toHref(log.id)}
+                  onOpen={onOpen}
+                />
+              )
+            })}
+          </tbody>
+        </table>
+        {footer}
+      </div>
+    </div>
+  )
+}
+
+/** Keeps the row under the reader's eyes where it is when others come in above it, and counts those. */
+function useSteadyReading(
+  scroller: React.RefObject<HTMLDivElement | null>,
+  { rows, rowHeightPx }: { readonly rows: readonly Log[]; readonly rowHeightPx: number },
+) {
+  const [unread, setUnread] = useState(0)
+  const anchor = useRef<{ index: number; id: string | undefined }>({ index: 0, id: undefined })
+  const noteAnchor = () => {
+    const index = Math.floor((scroller.current?.scrollTop ?? 0) / rowHeightPx)
+    anchor.current = { index, id: rows[index]?.id }
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the rows alone move anything
+  useLayoutEffect(() => {
+    const element = scroller.current
+    const { index, id } = anchor.current
+    if (element !== null && element.scrollTop > 0 && rows[index]?.id !== id) {
+      const moved = rows.findIndex((row) => row.id === id)
+      // Another filter's rows: they are read from the first.
+      if (moved === -1) element.scrollTop = 0
+      else element.scrollTop += (moved - index) * rowHeightPx
+      setUnread((before) => (moved === -1 ? 0 : before + Math.max(0, moved - index)))
+    }
+    noteAnchor()
+  }, [rows])
+  return {
+    unread,
+    noteScroll: () => {
+      noteAnchor()
+      if ((scroller.current?.scrollTop ?? 0) < rowHeightPx) setUnread(0)
+    },
+    goToTop: () => scroller.current?.scrollTo({ top: 0 }),
+  }
+}
+
+/** Looks near where it was found last before it looks everywhere. */
+export function useIndexOf(rows: readonly Log[], id: string | undefined): number | undefined {
+  const last = useRef(0)
+  if (id === undefined) return undefined
+  for (let near = Math.max(0, last.current - 1); near <= last.current + 1; near += 1) {
+    if (rows[near]?.id === id) {
+      last.current = near
+      return near
+    }
+  }
+  const found = rows.findIndex((row) => row.id === id)
+  if (found === -1) return undefined
+  last.current = found
+  return found
+}

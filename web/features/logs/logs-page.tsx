@@ -1,0 +1,181 @@
+/** The log of calls: filtered by the address, one call opened by the address, all of it by keyboard. */
+import { getRouteApi, useParams, useRouter } from '@tanstack/react-router'
+import { CircleHelp, ListFilter } from 'lucide-react'
+import { useCallback, useMemo, useRef, useState } from 'react'
+import { formatWhole } from '../../format/figures.ts'
+import { TIME_ZONE } from '../../format/times.ts'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { classNames } from '../../ui/class-names.ts'
+import { useDocumentTitle } from '../../ui/page.tsx'
+import { CallDetails } from './call-details.tsx'
+import { CallIdSearch } from './call-id-search.tsx'
+import { ExportMenu } from './export-menu.tsx'
+import { FilterChips } from './filter-chips.tsx'
+import { KeysHelp } from './keys-help.tsx'
+import { EmptyLog, MoreRows } from './list-states.tsx'
+import { LiveSwitch } from './live-switch.tsx'
+import { type LogSearch, toLogQuery } from './log-filter.ts'
+import { LogFilters } from './log-filters.tsx'
+import { LogList, useIndexOf } from './log-list.tsx'
+import { useLogKeys } from './use-log-keys.ts'
+import { useLogRows } from './use-log-rows.ts'
+
+const route = getRouteApi('/shell/logs')
+
+/** Gives its place to the call where there is none for both. */
+const ASIDE = 'hidden xl:flex'
+
+export function LogsPage() {
+  const router = useRouter()
+  const search = route.useSearch()
+  const { callId } = useParams({ strict: false })
+  useDocumentTitle(callId === undefined ? 'Logs' : `Call ${callId}`)
+  const searchText = JSON.stringify(search)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the same filter is the same query, until it is chosen again
+  const query = useMemo(() => toLogQuery(search, Date.now()), [searchText])
+  const [isLive, setLive] = useState(false)
+  const [isHelpOpen, setHelpOpen] = useState(false)
+  const [areFiltersOpen, setFiltersOpen] = useState(false)
+  const log = useLogRows(query, isLive && search.to === undefined)
+  const { rows } = log
+
+  const [markedId, setMarkedId] = useState<string>()
+  const activeId = callId ?? markedId
+  const activeIndex = useIndexOf(rows, activeId)
+  const searchField = useRef<HTMLInputElement>(null)
+
+  const filter = (next: LogSearch) => void router.navigate({ to: '/logs', search: next })
+  const open = useCallback(
+    (id: string, replace = false) => {
+      setMarkedId(id)
+      void router.navigate({ to: '/logs/$callId', params: { callId: id }, search: true, replace })
+    },
+    [router],
+  )
+  const openRow = useCallback((id: string) => open(id), [open])
+  const close = () => {
+    setMarkedId(callId)
+    void router.navigate({ to: '/logs', search: true })
+    document.getElementById('log-grid')?.focus({ preventScroll: true })
+  }
+  const move = (by: number) => {
+    const next = rows[activeIndex === undefined ? 0 : activeIndex + by]
+    if (next === undefined) return
+    if (callId === undefined) setMarkedId(next.id)
+    else open(next.id, true)
+  }
+  useLogKeys({
+    move,
+    open: () => {
+      if (activeId !== undefined && callId === undefined) open(activeId)
+    },
+    close: () => {
+      if (callId !== undefined) close()
+    },
+    search: () => {
+      setFiltersOpen(true)
+      searchField.current?.focus()
+    },
+    toggleLive: () => setLive((before) => !before),
+    help: () => setHelpOpen(true),
+  })
+  const prefix = `${router.basepath.replace(/\/$/, '')}/logs/`
+  const suffix = router.state.location.searchStr
+  const toHref = useCallback((id: string) => `${prefix}${id}${suffix}`, [prefix, suffix])
+  const canLoadMore = log.hasMore && !log.isLoadingMore && !log.isReplacing && log.moreError === null
+
+  return (
+    <div className="flex h-[calc(100dvh-3.25rem)] min-h-[30rem] flex-col gap-3 px-4 pt-6 pb-4 sm:px-8 lg:h-dvh lg:pt-8">
+      <div className={classNames('flex-col gap-3', callId === undefined ? 'flex' : ASIDE)}>
+        <header className="flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
+          <div className="min-w-0">
+            <h1 className="text-xl font-semibold tracking-tight text-ink">Logs</h1>
+            <p className="mt-1 text-sm text-ink-soft">
+              Every call through a gate. Prompts and completions are not stored, by design.
+            </p>
+          </div>
+        </header>
+        <div className="flex flex-wrap items-center gap-2">
+          <CallIdSearch ref={searchField} onFound={openRow} />
+          <Button
+            size="small"
+            className="h-8 xl:hidden"
+            aria-expanded={areFiltersOpen}
+            onClick={() => setFiltersOpen(!areFiltersOpen)}
+          >
+            <ListFilter aria-hidden className="size-3.5" />
+            Filters
+          </Button>
+          <div className="ml-auto flex items-center gap-1">
+            <LiveSwitch
+              isOn={isLive && search.to === undefined}
+              isBroken={log.isLiveBroken}
+              disabledBecause={
+                search.to === undefined ? undefined : 'A time range that has ended gets no new calls'
+              }
+              onChange={setLive}
+            />
+            <ExportMenu query={query} />
+            <IconButton size="small" label="Keys (?)" className="h-8" onClick={() => setHelpOpen(true)}>
+              <CircleHelp aria-hidden className="size-4" />
+            </IconButton>
+          </div>
+        </div>
+        <search
+          aria-label="Filters"
+          className={classNames(
+            'grid-cols-2 gap-2 sm:grid-cols-4 xl:grid xl:grid-cols-8',
+            areFiltersOpen ? 'grid' : 'hidden',
+          )}
+        >
+          <LogFilters search={search} onChange={filter} />
+        </search>
+        <FilterChips search={search} onChange={filter} />
+      </div>
+      <div className="flex min-h-0 flex-1 gap-4">
+        <section
+          aria-label="List of calls"
+          className={classNames(
+            'min-w-0 flex-1 flex-col overflow-hidden rounded-xl border border-line bg-surface shadow-card',
+            callId === undefined ? 'flex' : ASIDE,
+          )}
+        >
+          {rows.length === 0 && !log.hasMore ? (
+            <EmptyLog log={log} search={search} onClear={() => filter({})} />
+          ) : (
+            <LogList
+              rows={rows}
+              activeId={activeId}
+              toHref={toHref}
+              onOpen={openRow}
+              loadMore={canLoadMore ? log.loadMore : undefined}
+              isDimmed={log.isReplacing}
+              footer={<MoreRows log={log} />}
+            />
+          )}
+          <p
+            role="status"
+            className="flex flex-wrap justify-between gap-x-4 border-t border-line px-4 py-2 text-xs text-ink-faint"
+          >
+            <span className="tabular-nums">
+              {formatWhole(rows.length)} {rows.length === 1 ? 'call' : 'calls'}
+              {log.hasMore ? ' loaded, more as you scroll' : ''}
+            </span>
+            <span>Times in {TIME_ZONE}</span>
+          </p>
+        </section>
+        {callId !== undefined && (
+          <CallDetails
+            key={callId}
+            callId={callId}
+            row={activeIndex === undefined ? undefined : rows[activeIndex]}
+            onClose={close}
+            onNewer={activeIndex === undefined || activeIndex === 0 ? undefined : () => move(-1)}
+            onOlder={activeIndex === undefined || activeIndex >= rows.length - 1 ? undefined : () => move(1)}
+          />
+        )}
+      </div>
+      <KeysHelp isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+    </div>
+  )
+}

@@ -1,0 +1,26 @@
+/** How a call ended, in words: the status that its caller saw, and why where it did not succeed. */
+import { Badge } from '../../ui/badge.tsx'
+import { nameError } from './explain-error.ts'
+import type { Log } from './log-filter.ts'
+
+/** What went well is said quietly, so that the eye finds the rest. */
+export function StatusBadge({ log }: { readonly log: Log }) {
+  const { outcome, errorKind } = log
+  const status = <span className="tabular-nums">{log.status}</span>
+  if (outcome === 'succeeded') {
+    return (
+      <span className="inline-flex h-5.5 items-center gap-1.5 text-xs font-medium text-ink-soft">
+        <span aria-hidden className="size-1.5 rounded-full bg-ok" />
+        {status} succeeded
+      </span>
+    )
+  }
+  const word = outcome === 'failed' && errorKind !== null ? nameError(errorKind) : outcome
+  return (
+    <span title={word} className="inline-flex max-w-full overflow-hidden rounded-full">
+      <Badge tone={outcome === 'failed' ? 'danger' : 'warn'}>
+        {status} {word}
+      </Badge>
+    </span>
+  )
+}

@@ -1,0 +1,120 @@
+/** The rows of the log under a filter: older ones page by page, and, while asked to, new ones as calls end. */
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { type AnswerOf, askWith } from '../../api/ask.ts'
+import type { Log, LogQuery } from './log-filter.ts'
+import { findFresh, mergeRows } from './merge-rows.ts'
+
+const PAGE_SIZE = 200
+const POLL_MS = 2_000
+/** Calls are in the log when they have ended, in the order of their beginnings: this far back may new ones appear. */
+const FOLLOWED_MS = 10 * 60_000
+/** A poll goes on to what is known already, but no further than this. */
+const MAX_POLLED_PAGES = 5
+
+export interface LogRows {
+  /** Newest first. */
+  readonly rows: readonly Log[]
+  /** There is nothing to show yet. */
+  readonly isLoading: boolean
+  /** What is shown is of the filter before. */
+  readonly isReplacing: boolean
+  readonly error: unknown
+  readonly hasMore: boolean
+  readonly isLoadingMore: boolean
+  /** Of the page that was asked for last; `loadMore` tries again. */
+  readonly moreError: unknown
+  readonly isLiveBroken: boolean
+  loadMore(): void
+  reload(): void
+}
+
+/** @param query the same object as long as it is the same filter */
+export function useLogRows(query: LogQuery, isLive: boolean): LogRows {
+  const pages = useInfiniteQuery({
+    queryKey: ['GET /v1/logs', 'pages', query] as const,
+    queryFn: ({ pageParam, signal }) => askPage(query, pageParam, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+    // What has ended does not change: to ask for hundreds of pages again, or to compare them, would be for nothing.
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnReconnect: false,
+    refetchOnWindowFocus: false,
+    structuralSharing: false,
+    // A visit later on begins with the newest, and nothing of this one stays in memory.
+    gcTime: 0,
+  })
+  const isCurrent = pages.data !== undefined && !pages.isPlaceholderData
+
+  const [tail, setTail] = useState<{ query: LogQuery; rows: readonly Log[] }>({ query, rows: [] })
+  const fresh = tail.query === query ? tail.rows : NONE
+  const isWhole = !pages.hasNextPage
+  const rows = useMemo(() => {
+    const loaded = pages.data?.pages.flatMap(({ data }) => data) ?? []
+    return mergeRows(loaded, fresh, isWhole)
+  }, [pages.data, fresh, isWhole])
+
+  const known = useRef(rows)
+  known.current = rows
+  const newest = useQuery({
+    queryKey: ['GET /v1/logs', 'newest', query] as const,
+    queryFn: ({ signal }) => askFresh(query, known.current, signal),
+    enabled: isLive && isCurrent,
+    refetchInterval: POLL_MS,
+    structuralSharing: false,
+    staleTime: 0,
+    gcTime: 0,
+  })
+  useEffect(() => {
+    const found = newest.data
+    if (found === undefined || found.length === 0) return
+    setTail((before) => {
+      const already = before.query === query ? before.rows : NONE
+      return { query, rows: mergeRows(already, findFresh(already, found), true) }
+    })
+  }, [newest.data, query])
+
+  return {
+    rows,
+    isLoading: pages.isPending,
+    isReplacing: pages.isPlaceholderData,
+    error: pages.data === undefined ? pages.error : null,
+    hasMore: pages.hasNextPage,
+    isLoadingMore: pages.isFetchingNextPage,
+    moreError: pages.isFetchNextPageError ? pages.error : null,
+    isLiveBroken: isLive && newest.isError,
+    loadMore: () => void pages.fetchNextPage({ cancelRefetch: false }),
+    reload: () => void pages.refetch(),
+  }
+}
+
+const NONE: readonly Log[] = []
+
+function askPage(
+  query: LogQuery,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<AnswerOf<'GET /v1/logs'>> {
+  return askWith('GET /v1/logs', { signal }, { query: { ...query, limit: PAGE_SIZE, cursor } })
+}
+
+/** What is not known yet of the last minutes, newest first. */
+async function askFresh(
+  query: LogQuery,
+  known: readonly Log[],
+  signal: AbortSignal,
+): Promise<readonly Log[]> {
+  const recent = new Date(Date.now() - FOLLOWED_MS).toISOString()
+  const from = query.from !== undefined && query.from > recent ? query.from : recent
+  const fresh: Log[] = []
+  let cursor: string | undefined
+  for (let count = 0; count < MAX_POLLED_PAGES; count += 1) {
+    const page = await askPage({ ...query, from }, cursor, signal)
+    const unknown = findFresh(known, page.data)
+    fresh.push(...unknown)
+    cursor = page.nextCursor ?? undefined
+    if (cursor === undefined || unknown.length < page.data.length) break
+  }
+  return fresh
+}

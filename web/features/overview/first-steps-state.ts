@@ -1,0 +1,64 @@
+/** How far a new account has come, read from what exists, and whether its reader wants to be told. */
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { operationQuery } from '../../api/operation-query.ts'
+
+const DISMISSED_AS = 'gatehouse-first-steps-dismissed'
+/** While the list is shown: often enough that a tick follows what was done in another window or terminal. */
+const EVERY_MS = 2_000
+
+export interface FirstStepsState {
+  /** Undefined while it is not known. */
+  readonly hasCalled: boolean | undefined
+  /** Whether that could not be found out. */
+  readonly isFailed: boolean
+  /** Whether each step is known to be done or not, or why that cannot be known. */
+  readonly isKnown: boolean
+  readonly hasProvider: boolean
+  /** Of providers that can be called: `Mistral, OpenAI`. */
+  readonly providerNames: readonly string[]
+  /** The gate that the snippet names. */
+  readonly gateId: string | undefined
+  readonly hasKey: boolean
+  readonly firstCall:
+    | { readonly id: string; readonly status: number; readonly durationMs: number }
+    | undefined
+}
+
+/** @param isWatching whether what is not there yet is asked for again and again; a hidden tab asks nothing */
+export function useFirstSteps(isWatching: boolean): FirstStepsState {
+  const often = { refetchInterval: isWatching ? EVERY_MS : false, enabled: isWatching } as const
+  const one = { query: { limit: 1 } }
+  const calls = useQuery({
+    ...operationQuery('GET /v1/logs', one),
+    refetchInterval: often.refetchInterval,
+  })
+  const own = useQuery({ ...operationQuery('GET /v1/provider-keys'), ...often })
+  const providers = useQuery({ ...operationQuery('GET /v1/providers'), ...often })
+  const gates = useQuery({ ...operationQuery('GET /v1/gates', one), ...often })
+  const keys = useQuery({ ...operationQuery('GET /v1/keys', one), ...often })
+  const active = own.data?.data.filter((key) => key.active).map((key) => key.provider) ?? []
+  const usable = providers.data?.data.filter(({ id, configured }) => configured || active.includes(id)) ?? []
+  const [first] = calls.data?.data ?? []
+  return {
+    hasCalled: calls.data === undefined ? undefined : first !== undefined,
+    isFailed: calls.isError,
+    isKnown: [calls, own, providers, gates, keys].every((query) => !query.isPending),
+    hasProvider: usable.length > 0,
+    providerNames: usable.map(({ name }) => name),
+    gateId: gates.data?.data[0]?.id,
+    hasKey: (keys.data?.data.length ?? 0) > 0,
+    firstCall: first && { id: first.id, status: first.status, durationMs: first.durationMs },
+  }
+}
+
+/** Kept in this browser: it is the reader's wish, not the account's. */
+export function useDismissal(): readonly [isDismissed: boolean, dismiss: (isDismissed: boolean) => void] {
+  const [isDismissed, setDismissed] = useState(() => localStorage.getItem(DISMISSED_AS) === 'yes')
+  const dismiss = (next: boolean) => {
+    if (next) localStorage.setItem(DISMISSED_AS, 'yes')
+    else localStorage.removeItem(DISMISSED_AS)
+    setDismissed(next)
+  }
+  return [isDismissed, dismiss]
+}

@@ -1,0 +1,174 @@
+/** For a new account, what to do first. Each step ticks by itself once what it asks for exists. */
+import { Check, X } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { formatDuration } from '../../format/figures.ts'
+import { Button, IconButton, LinkButton } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { classNames } from '../../ui/class-names.ts'
+import { SnippetTabs } from '../../ui/code-block.tsx'
+import { callSnippets } from './call-snippets.ts'
+import type { FirstStepsState } from './first-steps-state.ts'
+
+// As text: these pages belong to other features.
+const PROVIDER_KEYS: string = '/provider-keys'
+const NEW_GATE: string = '/gates/new'
+const KEYS: string = '/keys'
+const LOGS: string = '/logs'
+
+const NAMES_SHOWN = 3
+
+export function FirstSteps({
+  state,
+  onDismiss,
+}: {
+  readonly state: FirstStepsState
+  readonly onDismiss: () => void
+}) {
+  const { hasProvider, gateId, hasKey, hasCalled, firstCall } = state
+  const steps = [hasProvider, gateId !== undefined, hasKey, hasCalled === true]
+  const next = steps.indexOf(false)
+  const done = steps.filter(Boolean).length
+  return (
+    <Card>
+      <header className="flex items-start justify-between gap-4 border-b border-line px-5 py-4">
+        <div>
+          <h2 className="text-sm font-semibold text-ink">
+            {hasCalled === true ? 'The first call has arrived' : 'Make the first call'}
+          </h2>
+          <p className="mt-0.5 text-[13px] text-ink-faint">
+            {hasCalled === true
+              ? 'This list is gone when you come back.'
+              : `${done} of ${steps.length} steps done. They tick by themselves.`}
+          </p>
+        </div>
+        {hasCalled === true ? (
+          <Button size="small" onClick={onDismiss}>
+            Close
+          </Button>
+        ) : (
+          <IconButton size="small" label="Dismiss the first steps" onClick={onDismiss}>
+            <X aria-hidden className="size-4" />
+          </IconButton>
+        )}
+      </header>
+      <ol aria-label="First steps" className="divide-y divide-line">
+        <Step
+          title="Give a provider key"
+          isDone={hasProvider}
+          isNext={next === 0}
+          action={{ to: PROVIDER_KEYS, label: 'Add a key' }}
+          note={
+            hasProvider
+              ? `Can be called: ${nameSome(state.providerNames)}.`
+              : 'The gateway asks models at their vendors, with your key there. It is kept encrypted.'
+          }
+        />
+        <Step
+          title="Make a gate"
+          isDone={gateId !== undefined}
+          isNext={next === 1}
+          action={{ to: NEW_GATE, label: 'Make a gate' }}
+          note={
+            gateId === undefined ? (
+              'A name that applications call. Behind it stand the models that answer, in your order.'
+            ) : (
+              <>
+                <code className="font-mono text-[12.5px] text-ink">{gateId}</code> can be called.
+              </>
+            )
+          }
+        />
+        <Step
+          title="Make an API key"
+          isDone={hasKey}
+          isNext={next === 2}
+          action={{ to: KEYS, label: 'Make a key' }}
+          note={
+            hasKey
+              ? 'Put it into GATEHOUSE_API_KEY. A key is shown once; make another when you do not have it.'
+              : 'Applications send it with every request.'
+          }
+        />
+        <Step
+          title="Call"
+          isDone={hasCalled === true}
+          isNext={next === 3}
+          action={firstCall === undefined ? undefined : { to: LOGS, label: 'Open the logs' }}
+          note={
+            firstCall === undefined
+              ? 'Run one of these. This step turns green when the call arrives.'
+              : `It was answered with ${firstCall.status} in ${formatDuration(firstCall.durationMs)}.`
+          }
+        >
+          {hasCalled !== true && (
+            <>
+              <SnippetTabs
+                label="A first call"
+                snippets={callSnippets(location.origin, gateId ?? 'YOUR-GATE')}
+              />
+              <p className="mt-3 flex items-center gap-2 text-[13px] text-ink-faint">
+                <span aria-hidden className="size-1.5 animate-pulse rounded-full bg-accent" />
+                Waiting for a call
+              </p>
+            </>
+          )}
+        </Step>
+      </ol>
+      <p role="status" className="sr-only">
+        {hasCalled === true ? 'The first call has arrived.' : `${done} of ${steps.length} steps are done.`}
+      </p>
+    </Card>
+  )
+}
+
+function nameSome(names: readonly string[]): string {
+  const rest = names.length - NAMES_SHOWN
+  return names.slice(0, NAMES_SHOWN).join(' · ') + (rest > 0 ? ` and ${rest} more` : '')
+}
+
+function Step({
+  title,
+  note,
+  isDone,
+  isNext,
+  action,
+  children,
+}: {
+  readonly title: string
+  readonly note: ReactNode
+  readonly isDone: boolean
+  /** The first that is not done: its button stands out. */
+  readonly isNext: boolean
+  readonly action: { readonly to: string; readonly label: string } | undefined
+  readonly children?: ReactNode
+}) {
+  return (
+    <li className="flex gap-3.5 px-5 py-4">
+      <span
+        className={classNames(
+          'mt-0.5 grid size-5 shrink-0 place-items-center rounded-full border transition-colors',
+          isDone ? 'border-transparent bg-ok-soft text-ok' : isNext ? 'border-accent' : 'border-line-strong',
+        )}
+      >
+        {isDone && <Check aria-hidden className="size-3.5" strokeWidth={2.5} />}
+        <span className="sr-only">{isDone ? 'Done:' : 'To do:'}</span>
+      </span>
+      <div className="min-w-0 flex-1">
+        <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+          <div className="min-w-0">
+            <h3 className={classNames('text-sm font-medium', isDone ? 'text-ink-soft' : 'text-ink')}>
+              {title}
+            </h3>
+            <p className="mt-0.5 max-w-xl text-[13px] text-ink-faint">{note}</p>
+          </div>
+          {action !== undefined && (
+            <LinkButton to={action.to} size="small" look={isNext ? 'primary' : isDone ? 'quiet' : 'plain'}>
+              {action.label}
+            </LinkButton>
+          )}
+        </div>
+        {children !== undefined && children !== false && <div className="mt-3">{children}</div>}
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,92 @@
+/** The overview's tiles: which figures each shows, and what its chart draws. */
+import {
+  CALLS,
+  COST,
+  ERROR_RATE,
+  ERRORS,
+  FIRST_TOKEN_P50,
+  FIRST_TOKEN_P95,
+  LATENCY_P50,
+  LATENCY_P95,
+  type Measure,
+  TOKENS,
+} from '../../format/usage-measures.ts'
+import type { ChartRow, ChartSeries, TimeChartData } from '../../ui/charts/chart-series.ts'
+import { type FilledPeriod, fillSteps } from '../../ui/charts/fill-steps.ts'
+import { FAINT, seriesColor } from '../../ui/charts/palette.ts'
+
+export interface OverviewMetric {
+  readonly id: string
+  readonly label: string
+  /** The large figure, and the ones beside it. */
+  readonly main: Measure
+  readonly besides: readonly (readonly [name: string, measure: Measure])[]
+  /** What is drawn; the first one with the period before. */
+  readonly drawn: readonly Measure[]
+}
+
+export const OVERVIEW_METRICS: readonly OverviewMetric[] = [
+  { id: 'calls', label: 'Calls', main: CALLS, besides: [], drawn: [CALLS] },
+  { id: 'tokens', label: 'Tokens', main: TOKENS, besides: [], drawn: [TOKENS] },
+  { id: 'cost', label: 'Cost', main: COST, besides: [], drawn: [COST] },
+  {
+    id: 'errors',
+    label: 'Errors',
+    main: ERROR_RATE,
+    besides: [['calls', ERRORS]],
+    drawn: [ERRORS],
+  },
+  {
+    id: 'latency',
+    label: 'Latency p50',
+    main: LATENCY_P50,
+    besides: [['p95', LATENCY_P95]],
+    drawn: [LATENCY_P50, LATENCY_P95],
+  },
+  {
+    id: 'first-token',
+    label: 'First token p50',
+    main: FIRST_TOKEN_P50,
+    besides: [['p95', FIRST_TOKEN_P95]],
+    drawn: [FIRST_TOKEN_P50, FIRST_TOKEN_P95],
+  },
+]
+
+/** The period before is laid under the current one, step by step. */
+export function toChartData(
+  { drawn }: OverviewMetric,
+  current: FilledPeriod,
+  before: FilledPeriod | undefined,
+): TimeChartData {
+  const [first] = drawn
+  const columns = drawn.map((measure) => fillSteps(current, measure))
+  const earlier = first === undefined || before === undefined ? [] : fillSteps(before, first)
+  const hasEarlier = earlier.some(({ value }) => value !== null && value !== 0)
+  const rows = (columns[0] ?? []).map(({ startMs }, index): ChartRow => {
+    const values = Object.fromEntries(
+      drawn.map((measure, column) => [measure.label, columns[column]?.[index]?.value ?? null]),
+    )
+    return { startMs, values: hasEarlier ? { ...values, before: earlier[index]?.value ?? null } : values }
+  })
+  const series = drawn.map(
+    (measure, index): ChartSeries => ({
+      key: measure.label,
+      label: measure.label,
+      color: seriesColor(index),
+      look: drawn.length === 1 ? 'area' : 'line',
+    }),
+  )
+  const earlierSeries: ChartSeries = {
+    key: 'before',
+    label: drawn.length === 1 ? 'Period before' : `${first?.label}, period before`,
+    color: FAINT,
+    look: 'before',
+  }
+  return {
+    rows,
+    series: hasEarlier ? [earlierSeries, ...series] : series,
+    step: current.step,
+    unit: first?.unit ?? '',
+    format: first?.format ?? String,
+  }
+}

@@ -1,0 +1,132 @@
+/** Who used most: gates, targets or keys, each with its share of the calls, leading on to their analytics and logs. */
+import { Link } from '@tanstack/react-router'
+import { ScrollText } from 'lucide-react'
+import type { AnswerOf } from '../../api/ask.ts'
+import { formatCount, formatShare, formatUsd } from '../../format/figures.ts'
+import type { RangeChoice, ResolvedRange } from '../../format/time-range.ts'
+import { Card, CardHeader } from '../../ui/card.tsx'
+import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { useSums } from './use-overview.ts'
+
+type Sum = AnswerOf<'GET /v1/analytics'>['data'][number]
+
+const SHOWN = 5
+// As text: these pages belong to other features.
+const ANALYTICS: string = '/analytics'
+const LOGS: string = '/logs'
+
+export function TopList({
+  title,
+  groupBy,
+  range,
+  choice,
+  everyMs,
+  nameOf = (id) => id,
+}: {
+  readonly title: string
+  readonly groupBy: 'gate' | 'target' | 'key'
+  readonly range: ResolvedRange
+  readonly choice: RangeChoice
+  readonly everyMs: number | false
+  readonly nameOf?: (id: string) => string
+}) {
+  const sums = useSums(range.current, 'all', { groupBy, everyMs })
+  return (
+    <Card className="flex min-w-0 flex-col">
+      <CardHeader title={title}>
+        <Link
+          to={ANALYTICS}
+          search={{ ...choice, by: groupBy }}
+          className="rounded-sm text-[13px] text-ink-faint hover:text-ink"
+        >
+          All
+        </Link>
+      </CardHeader>
+      <QueryBoundary query={sums}>
+        {({ data }) => {
+          const total = data.reduce((sum, { calls }) => sum + calls, 0)
+          const top = data
+            .filter((sum) => sum.group !== null)
+            .toSorted((left, right) => right.calls - left.calls)
+            .slice(0, SHOWN)
+          if (top.length === 0)
+            return <p className="px-5 py-8 text-center text-[13px] text-ink-faint">No calls in this range</p>
+          return (
+            <ol className="flex flex-col py-1.5">
+              {top.map((sum) => (
+                <Row
+                  key={sum.group}
+                  sum={sum}
+                  total={total}
+                  name={nameOf(sum.group ?? '')}
+                  search={{
+                    ...choice,
+                    [groupBy]: sum.group ?? '',
+                    by: groupBy === 'gate' ? 'target' : 'gate',
+                  }}
+                />
+              ))}
+            </ol>
+          )
+        }}
+      </QueryBoundary>
+    </Card>
+  )
+}
+
+function Row({
+  sum,
+  total,
+  name,
+  search,
+}: {
+  readonly sum: Sum
+  readonly total: number
+  readonly name: string
+  readonly search: Readonly<Record<string, string>>
+}) {
+  const share = total === 0 ? 0 : sum.calls / total
+  const { range: _range, from: _from, to: _to, by: _by, ...filter } = search
+  return (
+    <li className="group relative flex items-center gap-2 px-5 py-1.5">
+      <div className="min-w-0 flex-1">
+        <div className="flex items-baseline justify-between gap-3">
+          <Link
+            to={ANALYTICS}
+            search={search}
+            title={name}
+            className="truncate rounded-sm text-[13px] font-medium text-ink hover:underline"
+          >
+            {name}
+          </Link>
+          <span className="shrink-0 text-[13px] tabular-nums text-ink-soft">
+            {formatCount(sum.calls)}
+            <span className="sr-only"> calls, </span>
+            <span className="ml-2 inline-block min-w-12 text-right text-xs text-ink-faint">
+              {formatUsd(sum.cost.usd)}
+            </span>
+          </span>
+        </div>
+        <div
+          aria-hidden
+          className="mt-1.5 h-1 overflow-hidden rounded-full bg-sunken"
+          title={formatShare(share)}
+        >
+          <div
+            className="h-full rounded-full bg-accent/70"
+            style={{ width: `${Math.max(share * 100, 1)}%` }}
+          />
+        </div>
+      </div>
+      <Link
+        to={LOGS}
+        search={filter}
+        aria-label={`Calls of ${name} in the logs`}
+        title="Open in the logs"
+        className="rounded-md p-1 text-ink-faint hover:bg-sunken hover:text-ink"
+      >
+        <ScrollText aria-hidden className="size-3.5" />
+      </Link>
+    </li>
+  )
+}

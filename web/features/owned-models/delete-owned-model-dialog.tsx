@@ -1,0 +1,70 @@
+/** Deletes an owned model, or says which gates have to let go of it first. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { ask } from '../../api/ask.ts'
+import { refresh } from '../../api/operation-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { ConfirmDialog, Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { GateLinks } from '../../ui/gate-links.tsx'
+import { toast } from '../../ui/toast.ts'
+import type { OwnedModel } from './draft.ts'
+
+export function DeleteOwnedModelDialog({
+  model,
+  users,
+  isOpen,
+  onClose,
+}: {
+  readonly model: OwnedModel
+  /** Gates that have it as a target, as far as is known. */
+  readonly users: readonly { readonly id: string }[]
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}) {
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const remove = useMutation({
+    mutationFn: () => ask('DELETE /v1/owned-models/{slug}', { path: { slug: model.slug } }),
+    onSuccess: async () => {
+      toast('success', `${model.slug} is deleted`)
+      await navigate({ to: '/owned-models' })
+      queryClient.removeQueries({ queryKey: ['GET /v1/owned-models/{slug}'] })
+      await refresh(queryClient, 'GET /v1/owned-models')
+    },
+    // A gate has begun to use it since the list was read.
+    onError: () => refresh(queryClient, 'GET /v1/gates'),
+  })
+  const close = () => {
+    remove.reset()
+    onClose()
+  }
+  if (users.length > 0) {
+    return (
+      <Dialog isOpen={isOpen} onClose={close} title={`${model.slug} is in use`}>
+        <p className="text-sm text-ink-soft">
+          It is a target of {users.length === 1 ? 'the gate' : `${users.length} gates:`}{' '}
+          <GateLinks gates={users} />. Take it out there first; then it can be deleted.
+        </p>
+        <DialogActions>
+          <Button onClick={close}>Close</Button>
+        </DialogActions>
+      </Dialog>
+    )
+  }
+  return (
+    <ConfirmDialog
+      isOpen={isOpen}
+      onClose={close}
+      title={`Delete ${model.slug}?`}
+      confirmLabel="Delete the model"
+      isBusy={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate()}
+    >
+      <p>
+        No gate uses it. Its credential goes with it and cannot be brought back; calls that were made stay in
+        the log.
+      </p>
+    </ConfirmDialog>
+  )
+}

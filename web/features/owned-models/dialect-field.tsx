@@ -1,0 +1,81 @@
+/** Which wire format a server speaks: the four, each with a line on when it is the right one. */
+import { formatDialect } from '../../format/dialects.ts'
+import { classNames } from '../../ui/class-names.ts'
+import type { Dialect } from './draft.ts'
+
+interface Explained {
+  /** When to choose it. */
+  readonly note: string
+  /** What is appended to the base address. */
+  readonly path: string
+  /** The form in which the address is given. */
+  readonly example: string
+}
+
+export const DIALECTS: Readonly<Record<Dialect, Explained>> = {
+  'openai-chat': {
+    note: 'For vLLM, Ollama, LM Studio and most vendors.',
+    path: '/chat/completions',
+    example: 'https://models.example.com/v1',
+  },
+  'openai-responses': {
+    note: 'OpenAI’s newer format: reasoning, tool loops.',
+    path: '/responses',
+    example: 'https://models.example.com/v1',
+  },
+  'anthropic-messages': {
+    note: 'What Anthropic’s SDKs and models speak.',
+    path: '/v1/messages',
+    example: 'https://models.example.com',
+  },
+  'mistral-fim': {
+    note: 'Code completion between a prompt and a suffix.',
+    path: '/fim/completions',
+    example: 'https://models.example.com/v1',
+  },
+}
+
+/** Where a call to a model at this address goes. */
+export function callAddress(dialect: Dialect, baseUrl: string): string {
+  return baseUrl.trim().replace(/\/+$/, '') + DIALECTS[dialect].path
+}
+
+export function DialectField({
+  chosen,
+  onChoose,
+}: {
+  readonly chosen: Dialect
+  readonly onChoose: (dialect: Dialect) => void
+}) {
+  return (
+    <fieldset>
+      <legend className="mb-1.5 text-[13px] font-medium text-ink">Format that its server speaks</legend>
+      <div className="grid gap-2 sm:grid-cols-2">
+        {Object.entries(DIALECTS).map(([dialect, { note }]) => (
+          <label
+            key={dialect}
+            className={classNames(
+              'flex cursor-pointer gap-2.5 rounded-lg border px-3 py-2.5 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent',
+              dialect === chosen
+                ? 'border-accent bg-accent-soft'
+                : 'border-line-strong bg-surface hover:border-ink-faint',
+            )}
+          >
+            <input
+              type="radio"
+              name="dialect"
+              value={dialect}
+              checked={dialect === chosen}
+              onChange={() => onChoose(dialect as Dialect)}
+              className="mt-0.5 size-4 shrink-0 accent-accent focus-visible:outline-none"
+            />
+            <span className="min-w-0">
+              <span className="block text-sm font-medium text-ink">{formatDialect(dialect)}</span>
+              <span className="block text-[13px] text-ink-soft">{note}</span>
+            </span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}

@@ -1,0 +1,147 @@
+/** What is typed into the forms of owned models: checked as one types, and turned into what is sent. The gateway checks all of it again. */
+import type { QuestionOf, RowOf } from '../../api/ask.ts'
+
+export type OwnedModel = RowOf<'GET /v1/owned-models'>
+export type Registration = QuestionOf<'POST /v1/owned-models'>[0]['body']
+export type Changes = QuestionOf<'PATCH /v1/owned-models/{slug}'>[0]['body']
+export type Dialect = Registration['dialect']
+
+export const MAX_LENGTH = { displayName: 120, upstreamModelId: 200, credential: 500, baseUrl: 500 } as const
+
+/** Whole US cents per million tokens (interface-spec, Owned-model registration). */
+const MAX_PRICE_CENTS = 10_000
+const MAX_SLUG_LENGTH = 63
+
+export interface Prices {
+  readonly pricingInput: string
+  readonly pricingOutput: string
+  /** May stay empty while registering. */
+  readonly pricingCachedInput: string
+}
+
+/** Says which character is wrong: "does not match a pattern" helps nobody. @returns undefined while it is empty or right */
+export function slugProblem(slug: string): string | undefined {
+  const wrong = /[^a-z0-9-]/u.exec(slug)?.[0]
+  if (wrong !== undefined) {
+    return /[A-Z]/.test(wrong)
+      ? 'Small letters only.'
+      : `${wrong.trim() === '' ? 'A space' : `“${wrong}”`} cannot be in it: only small letters, digits and hyphens.`
+  }
+  if (slug.startsWith('-')) return 'It begins with a letter or a digit.'
+  return slug.length > MAX_SLUG_LENGTH ? `At most ${MAX_SLUG_LENGTH} characters.` : undefined
+}
+
+/** @returns undefined while it is empty or could be right; the gateway alone knows which hosts it may reach */
+export function addressProblem(baseUrl: string): string | undefined {
+  const typed = baseUrl.trim()
+  if (typed === '' || 'https://'.startsWith(typed) || 'http://'.startsWith(typed)) return undefined
+  if (!/^https?:\/\//i.test(typed))
+    return 'It begins with https:// (or http://, for hosts that the operator trusts).'
+  return /[?#]/.test(typed) ? 'Without a query or a fragment.' : undefined
+}
+
+/** @returns undefined while it is empty or right */
+export function priceProblem(typed: string): string | undefined {
+  const price = typed.trim()
+  if (price === '' || toCents(price) !== undefined) return undefined
+  return /^\d+$/.test(price)
+    ? `At most ${MAX_PRICE_CENTS} cents: $${MAX_PRICE_CENTS / 100} per million.`
+    : 'Whole cents, in digits: $0.25 is 25.'
+}
+
+/** @returns undefined for what is not a price */
+export function toCents(typed: string): number | undefined {
+  const price = typed.trim()
+  if (!/^\d{1,9}$/.test(price)) return undefined
+  const cents = Number(price)
+  return cents <= MAX_PRICE_CENTS ? cents : undefined
+}
+
+export interface Details extends Prices {
+  readonly displayName: string
+  readonly upstreamModelId: string
+}
+
+export function toDetails(model: OwnedModel): Details {
+  return {
+    displayName: model.displayName,
+    upstreamModelId: model.upstreamModelId,
+    pricingInput: String(model.pricingInput),
+    pricingOutput: String(model.pricingOutput),
+    pricingCachedInput: String(model.pricingCachedInput),
+  }
+}
+
+/** Only what differs: two people who change different fields do not undo each other. Problems have to be ruled out before. */
+export function toChanges(before: OwnedModel, typed: Details): Changes {
+  const after = {
+    displayName: typed.displayName.trim(),
+    upstreamModelId: typed.upstreamModelId.trim(),
+    pricingInput: toCents(typed.pricingInput),
+    pricingOutput: toCents(typed.pricingOutput),
+    pricingCachedInput: toCents(typed.pricingCachedInput),
+  }
+  return Object.fromEntries(
+    Object.entries(after).filter(
+      ([name, value]) => value !== undefined && value !== before[name as keyof typeof after],
+    ),
+  )
+}
+
+/** Whether every field of the form for a registered model holds something that can be sent. */
+export function isComplete(typed: Details): boolean {
+  return (
+    typed.displayName.trim() !== '' &&
+    typed.upstreamModelId.trim() !== '' &&
+    [typed.pricingInput, typed.pricingOutput, typed.pricingCachedInput].every(
+      (price) => toCents(price) !== undefined,
+    )
+  )
+}
+
+/** A new one: with what cannot be changed later. Its format and credential are kept elsewhere. */
+export interface NewDetails extends Details {
+  readonly slug: string
+  readonly baseUrl: string
+}
+
+export const NOTHING_TYPED: NewDetails = {
+  slug: '',
+  displayName: '',
+  baseUrl: '',
+  upstreamModelId: '',
+  pricingInput: '',
+  pricingOutput: '',
+  pricingCachedInput: '',
+}
+
+export function isRegistrable(typed: NewDetails): boolean {
+  const { displayName, pricingCachedInput, ...rest } = typed
+  return (
+    typed.slug !== '' &&
+    slugProblem(typed.slug) === undefined &&
+    typed.baseUrl.trim() !== '' &&
+    addressProblem(typed.baseUrl) === undefined &&
+    isComplete({
+      ...rest,
+      // What may stay empty.
+      displayName: displayName.trim() || typed.slug,
+      pricingCachedInput: pricingCachedInput.trim() || '0',
+    })
+  )
+}
+
+/** What may stay empty is left out: the gateway has its own rule for it. Problems have to be ruled out before. */
+export function toRegistration(typed: NewDetails): Omit<Registration, 'dialect' | 'credential'> {
+  const displayName = typed.displayName.trim()
+  const pricingCachedInput = toCents(typed.pricingCachedInput)
+  return {
+    slug: typed.slug,
+    baseUrl: typed.baseUrl.trim(),
+    upstreamModelId: typed.upstreamModelId.trim(),
+    pricingInput: toCents(typed.pricingInput) ?? 0,
+    pricingOutput: toCents(typed.pricingOutput) ?? 0,
+    ...(displayName === '' ? {} : { displayName }),
+    ...(pricingCachedInput === undefined ? {} : { pricingCachedInput }),
+  }
+}

@@ -1,0 +1,96 @@
+/** What may be changed of an owned model; only what was changed is sent. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { problemWith } from '../../api/api-error.ts'
+import { ask } from '../../api/ask.ts'
+import { operationQuery, refresh } from '../../api/operation-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+import { toast } from '../../ui/toast.ts'
+import { type Details, isComplete, MAX_LENGTH, type OwnedModel, toChanges, toDetails } from './draft.ts'
+import { PriceFields } from './price-fields.tsx'
+
+const FIELDS = ['displayName', 'upstreamModelId', 'pricingInput', 'pricingOutput', 'pricingCachedInput']
+
+export function EditForm({ model }: { readonly model: OwnedModel }) {
+  const queryClient = useQueryClient()
+  // What the form began with: what another has changed meanwhile is not sent back as it was.
+  const [before, setBefore] = useState(model)
+  const [typed, setTyped] = useState(() => toDetails(model))
+  const [sent, setSent] = useState<Details>()
+  const begin = (fresh: OwnedModel) => {
+    setBefore(fresh)
+    setTyped(toDetails(fresh))
+  }
+  const isChanged = JSON.stringify(typed) !== JSON.stringify(toDetails(before))
+  if (!isChanged && before.updatedAt !== model.updatedAt) begin(model)
+  const change = (changed: Partial<Details>) => setTyped((last) => ({ ...last, ...changed }))
+  const changes = toChanges(before, typed)
+  const canSave = isComplete(typed) && Object.keys(changes).length > 0
+  const save = useMutation({
+    mutationFn: () => ask('PATCH /v1/owned-models/{slug}', { path: { slug: model.slug }, body: changes }),
+    onSuccess: async (saved) => {
+      queryClient.setQueryData(
+        operationQuery('GET /v1/owned-models/{slug}', { path: { slug: model.slug } }).queryKey,
+        saved,
+      )
+      begin(saved)
+      toast('success', 'Saved', { description: 'Calls that begin now use it.' })
+      await refresh(queryClient, 'GET /v1/owned-models')
+    },
+  })
+  const { error } = save
+  const refusedAs = (field: keyof Details) =>
+    typed[field] === sent?.[field] ? problemWith(error, field) : undefined
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!canSave) return
+    setSent(typed)
+    save.mutate()
+  }
+  return (
+    <form onSubmit={submit} autoComplete="off" className="flex flex-col gap-4 p-5">
+      <TextField
+        label="Display name"
+        required
+        maxLength={MAX_LENGTH.displayName}
+        value={typed.displayName}
+        onChange={(event) => change({ displayName: event.target.value })}
+        problem={typed.displayName.trim() === '' ? 'It needs a name.' : refusedAs('displayName')}
+      />
+      <TextField
+        label="Model id at its server"
+        isCode
+        required
+        autoCapitalize="none"
+        spellCheck={false}
+        maxLength={MAX_LENGTH.upstreamModelId}
+        value={typed.upstreamModelId}
+        onChange={(event) => change({ upstreamModelId: event.target.value })}
+        problem={
+          typed.upstreamModelId.trim() === ''
+            ? 'Its server has to be told a name.'
+            : refusedAs('upstreamModelId')
+        }
+      />
+      <PriceFields prices={typed} onChange={change} refusedAs={refusedAs} isCachedOptional={false} />
+      {FIELDS.every((field) => problemWith(error, field) === undefined) && <ProblemNote error={error} />}
+      <div className="flex justify-end gap-2">
+        {isChanged && (
+          <Button
+            onClick={() => {
+              begin(model)
+              save.reset()
+            }}
+          >
+            Discard
+          </Button>
+        )}
+        <Button look="primary" type="submit" isBusy={save.isPending} disabled={!canSave}>
+          Save changes
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,120 @@
+/** The models that the account hosts or pays for itself. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Plus, Server } from 'lucide-react'
+import type { RowOf } from '../../api/ask.ts'
+import { wholeListQuery } from '../../api/operation-query.ts'
+import { formatDialect } from '../../format/dialects.ts'
+import { formatUsd } from '../../format/figures.ts'
+import { gatesWithTarget } from '../../format/gate-targets.ts'
+import { LinkButton } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { GateLinks } from '../../ui/gate-links.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Page } from '../../ui/page.tsx'
+import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { EmptyState } from '../../ui/states.tsx'
+import { Table, Th } from '../../ui/table.tsx'
+import type { OwnedModel } from './draft.ts'
+
+export function OwnedModelsPage() {
+  const models = useQuery(wholeListQuery('GET /v1/owned-models'))
+  const gates = useQuery(wholeListQuery('GET /v1/gates'))
+  const registerButton = (
+    <LinkButton to="/owned-models/new" look="primary">
+      <Plus aria-hidden className="size-4" />
+      Register a model
+    </LinkButton>
+  )
+  return (
+    <Page
+      title="Owned models"
+      note="Models that you host or pay for yourself, with their address, credential and prices. Gates name them as owned/…, beside any provider; their calls do not count for your plan’s quota."
+      actions={registerButton}
+    >
+      <Card>
+        <QueryBoundary query={models}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <EmptyState icon={<Server />} title="No owned models" action={registerButton}>
+                A vLLM or Ollama server, a fine-tuned model at a vendor, a proxy of your own: register where
+                it is and what it speaks, then put it into a gate.
+              </EmptyState>
+            ) : (
+              <ModelTable models={rows} gates={gates.data} />
+            )
+          }
+        </QueryBoundary>
+      </Card>
+    </Page>
+  )
+}
+
+function ModelTable({
+  models,
+  gates,
+}: {
+  readonly models: readonly OwnedModel[]
+  /** Undefined: not known. */
+  readonly gates: readonly RowOf<'GET /v1/gates'>[] | undefined
+}) {
+  return (
+    <Table
+      label="Owned models"
+      head={
+        <>
+          <Th>Model</Th>
+          <Th>Format and address</Th>
+          <Th isNumber>Input / output, per 1M</Th>
+          <Th>Used by</Th>
+          <Th>Credential set</Th>
+        </>
+      }
+    >
+      {models.map((model) => (
+        <tr key={model.slug}>
+          <td>
+            <Link
+              to="/owned-models/$slug"
+              params={{ slug: model.slug }}
+              className="rounded-sm font-medium text-ink hover:underline"
+            >
+              {model.displayName}
+            </Link>
+            <code className="block font-mono text-[13px] text-ink-faint">owned/{model.slug}</code>
+          </td>
+          <td>
+            <span className="text-ink">{formatDialect(model.dialect)}</span>
+            <code
+              title={model.baseUrl}
+              className="block max-w-64 truncate font-mono text-[13px] text-ink-faint"
+            >
+              {model.baseUrl}
+            </code>
+          </td>
+          <td className="text-right whitespace-nowrap text-ink tabular-nums">
+            {formatUsd(model.pricingInput / 100)} / {formatUsd(model.pricingOutput / 100)}
+          </td>
+          <td className="min-w-36 text-ink-soft">
+            <Users gates={gates} slug={model.slug} />
+          </td>
+          <td className="text-ink-soft">
+            <Moment at={model.credentialSetAt} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+function Users({
+  gates,
+  slug,
+}: {
+  readonly gates: readonly RowOf<'GET /v1/gates'>[] | undefined
+  readonly slug: string
+}) {
+  if (gates === undefined) return <span className="text-ink-faint">–</span>
+  const users = gatesWithTarget(gates, `owned/${slug}`)
+  return users.length === 0 ? <span className="text-ink-faint">no gate</span> : <GateLinks gates={users} />
+}

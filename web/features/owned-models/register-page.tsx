@@ -1,0 +1,207 @@
+/** Registers an owned model, and shows whether it answers to its credential. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import { problemWith } from '../../api/api-error.ts'
+import { type AnswerOf, ApiError, ask } from '../../api/ask.ts'
+import { refresh } from '../../api/operation-query.ts'
+import { Button, LinkButton } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Page } from '../../ui/page.tsx'
+import { SecretField } from '../../ui/secret-field.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+import { callAddress, DIALECTS, DialectField } from './dialect-field.tsx'
+import {
+  addressProblem,
+  type Dialect,
+  isRegistrable,
+  MAX_LENGTH,
+  type NewDetails,
+  NOTHING_TYPED,
+  slugProblem,
+  toRegistration,
+} from './draft.ts'
+import { PriceFields } from './price-fields.tsx'
+import { ProbeNote } from './probe-note.tsx'
+import { UseInGate } from './use-in-gate.tsx'
+
+type Saved = AnswerOf<'POST /v1/owned-models'>
+
+/** Those at which a problem is told. */
+const FIELDS = [
+  'slug',
+  'displayName',
+  'baseUrl',
+  'upstreamModelId',
+  'credential',
+  'pricingInput',
+  'pricingOutput',
+  'pricingCachedInput',
+]
+
+export function RegisterOwnedModelPage() {
+  const [saved, setSaved] = useState<Saved>()
+  if (saved !== undefined) return <Registered saved={saved} onAnother={() => setSaved(undefined)} />
+  return (
+    <Page
+      title="Register a model"
+      note="Its slug, format and address cannot be changed later: the credential belongs to them."
+    >
+      <RegisterForm onSaved={setSaved} />
+    </Page>
+  )
+}
+
+function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void }) {
+  const queryClient = useQueryClient()
+  const [draft, setDraft] = useState(NOTHING_TYPED)
+  const [dialect, setDialect] = useState<Dialect>('openai-chat')
+  const credential = useRef<HTMLInputElement>(null)
+  const [hasCredential, setHasCredential] = useState(false)
+  /** What was sent last: a refusal stands at a field until the field is changed. */
+  const [sent, setSent] = useState<NewDetails>()
+  const change = (changed: Partial<NewDetails>) => setDraft((before) => ({ ...before, ...changed }))
+  const register = useMutation({
+    mutationFn: () =>
+      ask('POST /v1/owned-models', {
+        body: { ...toRegistration(draft), dialect, credential: credential.current?.value.trim() ?? '' },
+      }),
+    gcTime: 0,
+    onSuccess: async (saved) => {
+      await refresh(queryClient, 'GET /v1/owned-models')
+      onSaved(saved)
+    },
+  })
+  const { error } = register
+  // The slug is what two models could have in common.
+  const isTaken = error instanceof ApiError && error.status === 409
+  const isToldAtField = isTaken || FIELDS.some((field) => problemWith(error, field) !== undefined)
+  const refusedAs = (field: keyof NewDetails) => {
+    if (draft[field] !== sent?.[field]) return undefined
+    return isTaken && field === 'slug' ? error.message : problemWith(error, field)
+  }
+  const canSend = hasCredential && isRegistrable(draft)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!canSend) return
+    setSent(draft)
+    register.mutate()
+  }
+  return (
+    <Card className="max-w-3xl">
+      <form onSubmit={submit} autoComplete="off" className="flex flex-col gap-5 p-5">
+        <div className="grid gap-4 sm:grid-cols-2">
+          <TextField
+            label="Slug"
+            isCode
+            required
+            autoFocus
+            autoCapitalize="none"
+            spellCheck={false}
+            placeholder="house-llama"
+            value={draft.slug}
+            onChange={(event) => change({ slug: event.target.value })}
+            problem={slugProblem(draft.slug) ?? refusedAs('slug')}
+            hint={
+              <>
+                Gates name it as <code className="font-mono">owned/{draft.slug || '…'}</code>
+              </>
+            }
+          />
+          <TextField
+            label="Display name"
+            isOptional
+            maxLength={MAX_LENGTH.displayName}
+            placeholder={draft.slug || 'Llama in the basement'}
+            value={draft.displayName}
+            onChange={(event) => change({ displayName: event.target.value })}
+            problem={refusedAs('displayName')}
+            hint="For people; the slug when empty."
+          />
+        </div>
+        <DialectField chosen={dialect} onChoose={setDialect} />
+        <TextField
+          label="Base address"
+          isCode
+          required
+          type="text"
+          inputMode="url"
+          autoCapitalize="none"
+          spellCheck={false}
+          maxLength={MAX_LENGTH.baseUrl}
+          placeholder={DIALECTS[dialect].example}
+          value={draft.baseUrl}
+          onChange={(event) => change({ baseUrl: event.target.value })}
+          problem={addressProblem(draft.baseUrl) ?? refusedAs('baseUrl')}
+          hint={
+            <>
+              Calls go to{' '}
+              <code className="font-mono wrap-anywhere">
+                {callAddress(dialect, draft.baseUrl || DIALECTS[dialect].example)}
+              </code>
+            </>
+          }
+        />
+        <div className="grid gap-4 sm:grid-cols-2">
+          <TextField
+            label="Model id at its server"
+            isCode
+            required
+            autoCapitalize="none"
+            spellCheck={false}
+            maxLength={MAX_LENGTH.upstreamModelId}
+            placeholder="llama3.3:70b"
+            value={draft.upstreamModelId}
+            onChange={(event) => change({ upstreamModelId: event.target.value })}
+            problem={refusedAs('upstreamModelId')}
+            hint="As its server calls it."
+          />
+          <SecretField
+            label="Credential"
+            ref={credential}
+            maxLength={MAX_LENGTH.credential}
+            onFilled={setHasCredential}
+            problem={problemWith(error, 'credential')}
+            hint="Encrypted, and never shown again. A server without one takes any word."
+          />
+        </div>
+        <PriceFields prices={draft} onChange={change} refusedAs={refusedAs} isCachedOptional />
+        {!isToldAtField && <ProblemNote error={error} />}
+        <div className="flex flex-wrap items-center justify-end gap-2">
+          <p className="mr-auto text-[13px] text-ink-faint">
+            The model is asked for one token, and saved either way.
+          </p>
+          <LinkButton to="/owned-models">Cancel</LinkButton>
+          <Button look="primary" type="submit" isBusy={register.isPending} disabled={!canSend}>
+            Register
+          </Button>
+        </div>
+      </form>
+    </Card>
+  )
+}
+
+function Registered({ saved, onAnother }: { readonly saved: Saved; readonly onAnother: () => void }) {
+  return (
+    <Page
+      title={`${saved.displayName} is registered`}
+      actions={
+        <>
+          <Button onClick={onAnother}>Register another</Button>
+          <LinkButton to="/owned-models/$slug" params={{ slug: saved.slug }} look="primary">
+            Open it
+          </LinkButton>
+        </>
+      }
+    >
+      {saved.probe !== undefined && <ProbeNote probe={saved.probe} />}
+      {saved.probe?.status === 'unreachable' && (
+        <p className="text-sm text-ink-soft">
+          The credential and the model id can be changed on the model’s page. For another address, delete it
+          and register it anew.
+        </p>
+      )}
+      <UseInGate slug={saved.slug} />
+    </Page>
+  )
+}

@@ -1,0 +1,117 @@
+/** Replaces a model's credential and shows what trying it has found. The credential itself is in no state and no cache. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import { problemWith } from '../../api/api-error.ts'
+import { ask } from '../../api/ask.ts'
+import { refresh } from '../../api/operation-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { SecretField } from '../../ui/secret-field.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+import { MAX_LENGTH, type OwnedModel } from './draft.ts'
+import { type Probe, ProbeNote } from './probe-note.tsx'
+
+export function RotateCredentialDialog({
+  model,
+  isOpen,
+  onClose,
+  onTried,
+}: {
+  readonly model: OwnedModel
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly onTried: (probe: Probe) => void
+}) {
+  const [probe, setProbe] = useState<Probe>()
+  const close = () => {
+    setProbe(undefined)
+    onClose()
+  }
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={close}
+      title={`Rotate the credential of ${model.slug}`}
+      note={
+        probe === undefined
+          ? 'It replaces the stored one at once, and the model is asked for one token to see whether it answers. It is kept either way.'
+          : undefined
+      }
+    >
+      {probe === undefined ? (
+        <CredentialForm
+          model={model}
+          onCancel={close}
+          onTried={(found) => {
+            setProbe(found)
+            onTried(found)
+          }}
+        />
+      ) : (
+        <>
+          <ProbeNote probe={probe} />
+          <DialogActions>
+            {probe.status === 'unreachable' && (
+              <Button onClick={() => setProbe(undefined)}>Set another</Button>
+            )}
+            <Button look="primary" onClick={close}>
+              Done
+            </Button>
+          </DialogActions>
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+function CredentialForm({
+  model,
+  onCancel,
+  onTried,
+}: {
+  readonly model: OwnedModel
+  readonly onCancel: () => void
+  readonly onTried: (probe: Probe) => void
+}) {
+  const queryClient = useQueryClient()
+  const field = useRef<HTMLInputElement>(null)
+  const [isFilled, setFilled] = useState(false)
+  const save = useMutation({
+    mutationFn: () =>
+      ask('PATCH /v1/owned-models/{slug}', {
+        path: { slug: model.slug },
+        body: { credential: field.current?.value.trim() ?? '' },
+      }),
+    gcTime: 0,
+    onSuccess: ({ probe }) => {
+      if (probe === undefined) onCancel()
+      else onTried(probe)
+      return refresh(queryClient, 'GET /v1/owned-models', 'GET /v1/owned-models/{slug}')
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  const problem = problemWith(save.error, 'credential')
+  return (
+    <form onSubmit={submit} autoComplete="off">
+      <SecretField
+        label="New credential"
+        ref={field}
+        autoFocus
+        maxLength={MAX_LENGTH.credential}
+        onFilled={setFilled}
+        problem={problem}
+        hint="Encrypted, and never shown again."
+      />
+      {problem === undefined && <ProblemNote error={save.error} className="mt-4" />}
+      <DialogActions>
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button look="primary" type="submit" isBusy={save.isPending} disabled={!isFilled}>
+          {save.isPending ? 'Trying it' : 'Save and try'}
+        </Button>
+      </DialogActions>
+    </form>
+  )
+}

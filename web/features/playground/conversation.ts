@@ -1,0 +1,118 @@
+/** A conversation as the page shows it, and as it is sent. Pure; knows neither the page nor how answers arrive. */
+import type { AnswerOf, QuestionOf } from '../../api/ask.ts'
+
+export type ChatRequest = QuestionOf<'POST /v1/playground'>[0]['body']
+export type ChatMessage = ChatRequest['messages'][number]
+export type ChatAnswer = AnswerOf<'POST /v1/playground'>
+
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  /** JSON text, as the model wrote it. */
+  readonly arguments: string
+}
+
+export interface ToolResult {
+  readonly callId: string
+  readonly name: string
+  readonly content: string
+}
+
+/** What went wrong, in the gateway's words. */
+export interface Failure {
+  readonly code: string
+  readonly message: string
+  /** Absent: the failure is not an answer's, or came in the middle of one. */
+  readonly status?: number
+  readonly retryAfterMs?: number
+}
+
+export interface Answer {
+  readonly type: 'answer'
+  readonly id: string
+  readonly gateId: string
+  readonly state: 'running' | 'done' | 'stopped' | 'failed'
+  readonly content: string
+  readonly reasoning: string
+  readonly toolCalls: readonly ToolCall[]
+  /** The call's id, which is its log row's. */
+  readonly callId?: string
+  /** `provider/model` that answers. */
+  readonly target?: string
+  /** Of what was sent, what had no effect. */
+  readonly ignored?: string
+  /** From sending to the first word, of reasoning too; measured here. */
+  readonly firstTokenMs?: number
+  /** From sending to the end; measured here. */
+  readonly totalMs?: number
+  /** As the gateway told it at the end. */
+  readonly figures?: Pick<ChatAnswer, 'usage' | 'cost' | 'attempts' | 'finish_reason'>
+  readonly failure?: Failure
+}
+
+export type Entry =
+  | { readonly type: 'user'; readonly id: string; readonly text: string }
+  | { readonly type: 'results'; readonly id: string; readonly results: readonly ToolResult[] }
+  | Answer
+
+export function beginAnswer(id: string, gateId: string): Answer {
+  return { type: 'answer', id, gateId, state: 'running', content: '', reasoning: '', toolCalls: [] }
+}
+
+/** What the model is told of the conversation so far. An answer that failed was none; one that was stopped was said as far as it came. */
+export function toMessages(entries: readonly Entry[]): ChatMessage[] {
+  return entries.flatMap(entryMessages)
+}
+
+function entryMessages(entry: Entry): ChatMessage[] {
+  switch (entry.type) {
+    case 'user':
+      return [{ role: 'user', content: entry.text }]
+    case 'results':
+      return entry.results.map(({ callId, content }) => ({ role: 'tool', tool_call_id: callId, content }))
+    case 'answer':
+      return toAssistant(entry)
+  }
+}
+
+function toAssistant({ state, content, toolCalls }: Answer): ChatMessage[] {
+  if (state === 'failed' || state === 'running') return []
+  // The arguments of a call that was cut off are no JSON, and nobody can answer it.
+  const calls = state === 'done' ? toolCalls : []
+  if (content === '' && calls.length === 0) return []
+  return [
+    {
+      role: 'assistant',
+      content,
+      ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => ({ ...call })) }),
+    },
+  ]
+}
+
+/** Calls that the model waits for: nothing else can be said before they are answered. */
+export function openToolCalls(entries: readonly Entry[]): readonly ToolCall[] {
+  const last = entries.at(-1)
+  return last?.type === 'answer' && last.state === 'done' ? last.toolCalls : []
+}
+
+/** The conversation as far as somebody is waited for to answer it; undefined when nothing was said yet. */
+export function untilLastQuestion(entries: readonly Entry[]): readonly Entry[] | undefined {
+  const at = entries.findLastIndex(({ type }) => type !== 'answer')
+  return at < 0 ? undefined : entries.slice(0, at + 1)
+}
+
+/** What was before the reader's last message, and that message; undefined when there is none. */
+export function splitAtLastMessage(
+  entries: readonly Entry[],
+): { readonly before: readonly Entry[]; readonly text: string } | undefined {
+  const at = entries.findLastIndex(({ type }) => type === 'user')
+  const message = entries[at]
+  return message?.type === 'user' ? { before: entries.slice(0, at), text: message.text } : undefined
+}
+
+/** For a copy that comes back later: nobody listens to what was running any more. */
+export function settleEntries(entries: readonly Entry[]): readonly Entry[] {
+  return entries.map((entry) =>
+    entry.type === 'answer' && entry.state === 'running' ? { ...entry, state: 'stopped' as const } : entry,
+  )
+}

@@ -1,0 +1,70 @@
+/** Asks a gate and tells of the answer while it arrives. Knows no page and keeps nothing. */
+import { ApiError, send } from '../../api/ask.ts'
+import { createEventReader } from '../../api/event-stream.ts'
+import { applyEvent } from './apply-event.ts'
+import type { Answer, ChatRequest, Failure } from './conversation.ts'
+
+export interface StreamOptions {
+  readonly signal: AbortSignal
+  /** The answer as far as it is known; what failed or was stopped too. The last is not `running` any more. */
+  readonly onProgress: (answer: Answer) => void
+}
+
+/** Never rejects. */
+export async function streamAnswer(
+  request: ChatRequest,
+  begun: Answer,
+  { signal, onProgress }: StreamOptions,
+): Promise<void> {
+  const sentAt = performance.now()
+  const elapsedMs = () => performance.now() - sentAt
+  let answer = begun
+  const tell = (next: Answer) => {
+    answer = next
+    onProgress(next)
+  }
+  try {
+    const response = await send('POST /v1/playground', { signal }, { body: { ...request, stream: true } })
+    const ignored = response.headers.get('x-gatehouse-ignored')
+    if (ignored !== null) tell({ ...answer, ignored })
+    for await (const events of readEvents(response)) {
+      let next = answer
+      for (const event of events) next = applyEvent(next, event, elapsedMs())
+      if (next !== answer) tell(next)
+    }
+    if (answer.state === 'running') tell(fail(answer, CUT_OFF, elapsedMs()))
+  } catch (thrown) {
+    // An answer that was told whole, or failed, is followed by nothing that counts.
+    if (answer.state !== 'running') return
+    if (signal.aborted) tell({ ...answer, state: 'stopped', totalMs: elapsedMs() })
+    else if (thrown instanceof ApiError) tell(refuse(answer, thrown, elapsedMs()))
+    else tell(fail(answer, CUT_OFF, elapsedMs()))
+  }
+}
+
+const CUT_OFF: Failure = {
+  code: 'connection_lost',
+  message: 'The connection broke off before the answer was complete.',
+}
+
+function fail(answer: Answer, failure: Failure, totalMs: number): Answer {
+  return { ...answer, state: 'failed', failure, totalMs }
+}
+
+function refuse(answer: Answer, error: ApiError, totalMs: number): Answer {
+  const { code, message, status, retryAfterMs, requestId } = error
+  const failure = { code, message, status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+  return { ...fail(answer, failure, totalMs), ...(requestId === undefined ? {} : { callId: requestId }) }
+}
+
+/** What each read brings, in one piece: a page that draws once for all of it keeps up with any model. */
+async function* readEvents(response: Response) {
+  const reader = response.body?.getReader()
+  if (reader === undefined) return
+  const read = createEventReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    yield read(value)
+  }
+}

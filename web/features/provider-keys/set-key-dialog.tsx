@@ -1,0 +1,100 @@
+/** Takes an own key for a provider and hands it to the gateway: no state, no cache and no answer of the page ever holds it. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import { problemWith } from '../../api/api-error.ts'
+import { ask } from '../../api/ask.ts'
+import { refresh } from '../../api/operation-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { SecretField } from '../../ui/secret-field.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+import { toast } from '../../ui/toast.ts'
+import type { ProviderRow } from './provider-rows.ts'
+
+const MAX_KEY_LENGTH = 20_000
+
+export function SetKeyDialog({
+  row,
+  onClose,
+}: {
+  /** Undefined: closed. */
+  readonly row: ProviderRow | undefined
+  readonly onClose: () => void
+}) {
+  if (row === undefined) return null
+  const { provider, ownKey } = row
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={
+        ownKey === undefined ? `Set your key for ${provider.name}` : `Replace your key for ${provider.name}`
+      }
+      note={`Calls to ${provider.id}/… will be charged to your account there. If the provider refuses the key, they fail: the platform’s credential does not take its place.`}
+    >
+      {!provider.hasAddress && (
+        <p className="mb-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
+          This gateway does not know where your {provider.name} is: until its operator has given the address,
+          calls fail with any key.
+        </p>
+      )}
+      <SetKeyForm row={row} onClose={onClose} />
+    </Dialog>
+  )
+}
+
+function SetKeyForm({
+  row: { provider, ownKey },
+  onClose,
+}: {
+  readonly row: ProviderRow
+  readonly onClose: () => void
+}) {
+  const queryClient = useQueryClient()
+  const field = useRef<HTMLInputElement>(null)
+  const [isFilled, setFilled] = useState(false)
+  const isActive = ownKey?.active ?? true
+  const save = useMutation({
+    // Takes no argument: what a mutation was called with stays in the cache of mutations.
+    mutationFn: () =>
+      ask('PUT /v1/provider-keys/{provider}', {
+        path: { provider: provider.id },
+        body: { key: field.current?.value.trim() ?? '', active: isActive },
+      }),
+    gcTime: 0,
+    onSuccess: async ({ maskedKey }) => {
+      await refresh(queryClient, 'GET /v1/provider-keys')
+      toast('success', `Your key for ${provider.name} is ${ownKey === undefined ? 'set' : 'replaced'}`, {
+        description: isActive
+          ? `Calls that begin now use ${maskedKey}.`
+          : 'It is inactive, as the one before was.',
+      })
+      onClose()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  const problem = problemWith(save.error, 'key')
+  return (
+    <form onSubmit={submit} autoComplete="off">
+      <SecretField
+        label="Key"
+        ref={field}
+        autoFocus
+        maxLength={MAX_KEY_LENGTH}
+        onFilled={setFilled}
+        problem={problem}
+        hint="As the provider gave it: an API key, an access key id and its secret joined by a colon, or the JSON of a service account. It is encrypted and never shown again."
+      />
+      {problem === undefined && <ProblemNote error={save.error} className="mt-4" />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" type="submit" isBusy={save.isPending} disabled={!isFilled}>
+          {ownKey === undefined ? 'Set the key' : 'Replace the key'}
+        </Button>
+      </DialogActions>
+    </form>
+  )
+}

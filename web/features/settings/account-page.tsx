@@ -1,0 +1,117 @@
+/** The account's name, and what is kept of its calls. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { problemWith } from '../../api/api-error.ts'
+import { type AnswerOf, ask } from '../../api/ask.ts'
+import { operationQuery, refresh } from '../../api/operation-query.ts'
+import { formatWhole } from '../../format/figures.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card, CardHeader } from '../../ui/card.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+import { toast } from '../../ui/toast.ts'
+
+type Account = AnswerOf<'GET /v1/account'>
+
+export function AccountPage() {
+  const account = useQuery(operationQuery('GET /v1/account'))
+  return (
+    <>
+      <Card>
+        <CardHeader title="Account" note="Its name is seen by members only." />
+        <QueryBoundary query={account}>{(data) => <NameForm account={data} />}</QueryBoundary>
+      </Card>
+      <Card>
+        <CardHeader
+          title="Data retention"
+          note="Set by the operator of this gateway, for all its accounts."
+        />
+        <QueryBoundary query={account}>
+          {({ retention }) => <Retention retention={retention} />}
+        </QueryBoundary>
+      </Card>
+    </>
+  )
+}
+
+function NameForm({ account }: { readonly account: Account }) {
+  const queryClient = useQueryClient()
+  const [name, setName] = useState(account.name)
+  const rename = useMutation({
+    mutationFn: () => ask('PATCH /v1/account', { body: { name: name.trim() } }),
+    onSuccess: async (saved) => {
+      setName(saved.name)
+      await refresh(queryClient, 'GET /v1/account', 'GET /v1/session')
+      toast('success', 'The account is renamed')
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    rename.mutate()
+  }
+  const isUnchanged = name.trim() === account.name
+  const problem = problemWith(rename.error, 'name')
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-5 px-5 py-5">
+      <div className="flex flex-wrap items-start gap-3">
+        <TextField
+          label="Name"
+          className="w-full max-w-sm"
+          required
+          maxLength={120}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          problem={problem}
+        />
+        <Button
+          type="submit"
+          look="primary"
+          className="mt-[25.5px]"
+          isBusy={rename.isPending}
+          disabled={isUnchanged || name.trim() === ''}
+        >
+          Save
+        </Button>
+      </div>
+      {problem === undefined && <ProblemNote error={rename.error} />}
+      <div>
+        <p className="text-[13px] font-medium text-ink">Account id</p>
+        <p className="mt-1 flex items-center gap-1">
+          <code className="font-mono text-[13px] break-all text-ink-soft">{account.id}</code>
+          <CopyButton text={account.id} label="Copy the account id" />
+        </p>
+      </div>
+    </form>
+  )
+}
+
+function Retention({ retention }: { readonly retention: Account['retention'] }) {
+  const kept: readonly (readonly [what: string, howLong: string, note: string])[] = [
+    ['Prompts and completions', 'Never stored', 'Not in the log, not in traces, not in error reports.'],
+    [
+      'Single calls in the log',
+      inDays(retention.callLogDays),
+      'Time, gate, target, tokens, cost, status. Their sums stay for the analytics.',
+    ],
+    ['Changes in the audit log', inDays(retention.auditLogDays), 'Who changed what, before and after.'],
+  ]
+  return (
+    <dl className="divide-y divide-line">
+      {kept.map(([what, howLong, note]) => (
+        <div key={what} className="grid gap-x-6 gap-y-0.5 px-5 py-3.5 sm:grid-cols-[1fr_auto]">
+          <dt className="text-sm text-ink">{what}</dt>
+          <dd className="text-sm font-medium text-ink tabular-nums sm:row-span-2 sm:self-center">
+            {howLong}
+          </dd>
+          <dd className="text-[13px] text-ink-faint">{note}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function inDays(days: number): string {
+  return days === 1 ? '1 day' : `${formatWhole(days)} days`
+}

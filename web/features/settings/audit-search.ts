@@ -1,0 +1,51 @@
+/** The audit log's filter as the address holds it, and as the interface is asked. */
+import { type AuditAction, type AuditResource, isAction, isResource } from './audit-words.ts'
+
+export interface AuditSearch {
+  readonly actor?: string
+  readonly action?: AuditAction
+  readonly resourceType?: AuditResource
+  readonly resourceId?: string
+  /** Days in the reader's zone, `2026-11-21`, both included. */
+  readonly from?: string
+  readonly to?: string
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+
+/** Takes what is understood, and drops the rest. */
+export function readAuditSearch(search: Readonly<Record<string, unknown>>): AuditSearch {
+  const { actor, action, resourceType, resourceId, from, to } = search
+  return {
+    ...(isText(actor) ? { actor } : {}),
+    ...(isAction(action) ? { action } : {}),
+    ...(isResource(resourceType) ? { resourceType } : {}),
+    ...(isText(resourceId) ? { resourceId } : {}),
+    ...(isDay(from) ? { from } : {}),
+    ...(isDay(to) ? { to } : {}),
+  }
+}
+
+/** @returns the query of `GET /v1/audit-log`, in moments */
+export function toAuditQuery({ from, to, ...rest }: AuditSearch) {
+  return {
+    ...rest,
+    ...(from === undefined ? {} : { from: startOf(from, 0).toISOString() }),
+    ...(to === undefined ? {} : { to: startOf(to, 1).toISOString() }),
+  }
+}
+
+/** Days later are counted by the calendar: some have 23 hours, some 25. */
+function startOf(day: string, daysLater: number): Date {
+  const start = new Date(`${day}T00:00:00`)
+  start.setDate(start.getDate() + daysLater)
+  return start
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= 300
+}
+
+function isDay(value: unknown): value is string {
+  return typeof value === 'string' && DAY.test(value) && !Number.isNaN(Date.parse(value))
+}

@@ -1,0 +1,161 @@
+/** Makes a budget, or changes one. Whom it limits, in what unit and for how long is decided when it is made. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { problemWith } from '../../api/api-error.ts'
+import { ask } from '../../api/ask.ts'
+import { refresh } from '../../api/operation-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+import { toast } from '../../ui/toast.ts'
+import {
+  type Budget,
+  parseAlerts,
+  parseTokens,
+  parseUsd,
+  problemOf,
+  toUse,
+  writeAlerts,
+} from './budget-figures.ts'
+import { type BudgetScope, BudgetScopeFields } from './budget-scope-fields.tsx'
+
+const FIELDS = ['name', 'keyId', 'gateId', 'limitTokens', 'limitUsd', 'period', 'alertAt']
+const DEFAULT_ALERTS = [0.5, 0.8, 1]
+
+export function BudgetDialog({
+  budget,
+  onClose,
+}: {
+  /** Undefined: a new one. */
+  readonly budget: Budget | undefined
+  readonly onClose: () => void
+}) {
+  const queryClient = useQueryClient()
+  const [name, setName] = useState(budget?.name ?? '')
+  const [scope, setScope] = useState<BudgetScope>({ type: 'key', id: '' })
+  const [unit, setUnit] = useState<'usd' | 'tokens'>(
+    budget === undefined || budget.limitUsd !== null ? 'usd' : 'tokens',
+  )
+  const [amount, setAmount] = useState(budget === undefined ? '' : String(toUse(budget).limit))
+  const [period, setPeriod] = useState<Budget['period']>(budget?.period ?? 'month')
+  const [alerts, setAlerts] = useState(writeAlerts(budget?.alertAt ?? DEFAULT_ALERTS))
+
+  const limit = unit === 'usd' ? parseUsd(amount) : parseTokens(amount)
+  const alertAt = parseAlerts(alerts)
+  const limitField = unit === 'usd' ? 'limitUsd' : 'limitTokens'
+
+  const save = useMutation({
+    mutationFn: async () => {
+      if (!('value' in limit) || !('value' in alertAt)) return
+      const changes = { [limitField]: limit.value, alertAt: alertAt.value }
+      const trimmed = name.trim()
+      if (budget !== undefined) {
+        const body = { ...changes, name: trimmed }
+        await ask('PATCH /v1/budgets/{id}', { path: { id: budget.id }, body })
+        return
+      }
+      const body = {
+        ...changes,
+        ...(trimmed === '' ? {} : { name: trimmed }),
+        ...(scope.type === 'key' ? { keyId: scope.id } : { gateId: scope.id }),
+        period,
+      }
+      await ask('POST /v1/budgets', { body })
+    },
+    onSuccess: async () => {
+      await refresh(queryClient, 'GET /v1/budgets')
+      toast('success', budget === undefined ? 'The budget is made' : 'The budget is changed')
+      onClose()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  const problem = (field: string) => problemWith(save.error, field)
+  const isComplete =
+    'value' in limit && 'value' in alertAt && (budget === undefined ? scope.id !== '' : name.trim() !== '')
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={budget === undefined ? 'Create a budget' : `Change “${budget.name}”`}
+    >
+      <form onSubmit={submit}>
+        <div className="flex flex-col gap-4">
+          {budget === undefined && (
+            <BudgetScopeFields
+              scope={scope}
+              onChange={setScope}
+              problem={problem('keyId') ?? problem('gateId')}
+            />
+          )}
+          <div className="grid gap-4 sm:grid-cols-2">
+            <TextField
+              label={unit === 'usd' ? 'Limit in US dollars' : 'Limit in tokens'}
+              inputMode="decimal"
+              required
+              autoComplete="off"
+              placeholder={unit === 'usd' ? '50' : '1,000,000'}
+              value={amount}
+              onChange={(event) => setAmount(event.target.value)}
+              problem={problem(limitField) ?? (amount === '' ? undefined : problemOf(limit))}
+            />
+            {budget === undefined && (
+              <SelectField
+                label="Counted in"
+                value={unit}
+                onChange={(event) => setUnit(event.target.value === 'tokens' ? 'tokens' : 'usd')}
+              >
+                <option value="usd">US dollars</option>
+                <option value="tokens">Tokens, in and out</option>
+              </SelectField>
+            )}
+          </div>
+          {budget === undefined && (
+            <SelectField
+              label="Period"
+              hint="In UTC. Only calls from now on count."
+              value={period}
+              onChange={(event) => setPeriod(event.target.value as Budget['period'])}
+              problem={problem('period')}
+            >
+              <option value="day">Each day</option>
+              <option value="week">Each week, from Monday</option>
+              <option value="month">Each month</option>
+              <option value="total">Once, for good</option>
+            </SelectField>
+          )}
+          <TextField
+            label="Tell webhooks at"
+            isOptional
+            hint="Percents of the limit, each told once a period."
+            autoComplete="off"
+            value={alerts}
+            onChange={(event) => setAlerts(event.target.value)}
+            problem={problem('alertAt') ?? problemOf(alertAt)}
+          />
+          <TextField
+            label="Name"
+            isOptional={budget === undefined}
+            required={budget !== undefined}
+            placeholder={budget === undefined ? 'The key’s or gate’s id, when left empty' : undefined}
+            maxLength={120}
+            autoComplete="off"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            problem={problem('name')}
+          />
+          {FIELDS.every((field) => problem(field) === undefined) && <ProblemNote error={save.error} />}
+        </div>
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" isBusy={save.isPending} disabled={!isComplete}>
+            {budget === undefined ? 'Create' : 'Save'}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}

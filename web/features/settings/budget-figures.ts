@@ -1,0 +1,70 @@
+/** What a budget limits and how much of it is used, in figures and words; and what is typed into its form. Knows no page. */
+import type { RowOf } from '../../api/ask.ts'
+import { formatCount, formatUsd } from '../../format/figures.ts'
+
+export type Budget = RowOf<'GET /v1/budgets'>
+
+export const PERIOD_WORDS = {
+  day: 'a day',
+  week: 'a week',
+  month: 'a month',
+  total: 'in total',
+} as const satisfies Record<Budget['period'], string>
+
+export interface BudgetUse {
+  readonly used: number
+  readonly reserved: number
+  readonly limit: number
+  readonly format: (amount: number) => string
+}
+
+export function toUse({ limitTokens, limitUsd, used, reserved }: Budget): BudgetUse {
+  return limitTokens === null
+    ? { used: used.usd, reserved: reserved.usd, limit: limitUsd ?? 0, format: formatUsd }
+    : {
+        used: used.tokens,
+        reserved: reserved.tokens,
+        limit: limitTokens,
+        format: (tokens) => `${formatCount(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`,
+      }
+}
+
+type Parsed<Value> = { readonly value: Value } | { readonly problem: string }
+
+/** Whole tokens, as people write them: `1,000,000`, `1 000 000`, `1_000_000`. */
+export function parseTokens(text: string): Parsed<number> {
+  const digits = text.replaceAll(/[\s,_’']/g, '')
+  const value = Number(digits)
+  if (!/^\d{1,13}$/.test(digits) || value < 1) return { problem: 'must be a whole number of at least 1' }
+  return { value }
+}
+
+/** Dollars, with at most six decimals. */
+export function parseUsd(text: string): Parsed<number> {
+  const digits = text.replaceAll(/[\s,_’'$]/g, '')
+  const value = Number(digits)
+  if (!/^\d{1,10}(?:\.\d{1,6})?$/.test(digits) || value <= 0)
+    return { problem: 'must be above 0, with at most six decimals' }
+  return { value }
+}
+
+const MAX_ALERTS = 10
+
+/** `50, 80, 100` → shares of the limit. Nothing typed is no alerts. */
+export function parseAlerts(text: string): Parsed<number[]> {
+  const parts = text.split(/[\s,;%]+/).filter((part) => part !== '')
+  const percents = parts.map(Number)
+  if (parts.some((part) => !/^\d{1,3}$/.test(part)) || percents.some((each) => each < 1 || each > 100))
+    return { problem: 'must be whole percents from 1 to 100, such as 50, 80, 100' }
+  if (new Set(percents).size < percents.length) return { problem: 'must not hold a percent twice' }
+  if (percents.length > MAX_ALERTS) return { problem: `must be at most ${MAX_ALERTS}` }
+  return { value: percents.map((percent) => percent / 100) }
+}
+
+export function writeAlerts(shares: readonly number[]): string {
+  return shares.map((share) => Math.round(share * 100)).join(', ')
+}
+
+export function problemOf(parsed: Parsed<unknown>): string | undefined {
+  return 'problem' in parsed ? parsed.problem : undefined
+}

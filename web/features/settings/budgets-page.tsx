@@ -1,0 +1,146 @@
+/** Budgets: the most that a key or a gate may use in a period, and what is used of it. */
+import { useQuery } from '@tanstack/react-query'
+import { Plus, Wallet } from 'lucide-react'
+import { useState } from 'react'
+import { wholeListQuery } from '../../api/operation-query.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Card, CardHeader } from '../../ui/card.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { EmptyState } from '../../ui/states.tsx'
+import { Table, Th } from '../../ui/table.tsx'
+import { BudgetDialog } from './budget-dialog.tsx'
+import { type Budget, PERIOD_WORDS, toUse } from './budget-figures.ts'
+import { DeleteBudgetDialog } from './delete-budget-dialog.tsx'
+import { Meter } from './meter.tsx'
+
+export function BudgetsPage() {
+  const budgets = useQuery(wholeListQuery('GET /v1/budgets'))
+  const [edited, setEdited] = useState<Budget | 'new'>()
+  const [doomed, setDoomed] = useState<Budget>()
+  const createButton = (
+    <Button look="primary" onClick={() => setEdited('new')}>
+      <Plus aria-hidden className="size-4" />
+      Create a budget
+    </Button>
+  )
+  return (
+    <>
+      <Card>
+        <CardHeader
+          title="Budgets"
+          note="Each limits one key or one gate. When it is used up, calls are refused with status 429 until it starts again."
+        >
+          {(budgets.data?.length ?? 0) > 0 && createButton}
+        </CardHeader>
+        <QueryBoundary query={budgets}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <EmptyState icon={<Wallet />} title="No budgets" action={createButton}>
+                A budget keeps one application or one gate from using more than its share of the month, and
+                tells webhooks before it does.
+              </EmptyState>
+            ) : (
+              <BudgetTable budgets={rows} onEdit={setEdited} onDelete={setDoomed} />
+            )
+          }
+        </QueryBoundary>
+      </Card>
+      {edited !== undefined && (
+        <BudgetDialog budget={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />
+      )}
+      {doomed !== undefined && <DeleteBudgetDialog budget={doomed} onClose={() => setDoomed(undefined)} />}
+    </>
+  )
+}
+
+function BudgetTable({
+  budgets,
+  onEdit,
+  onDelete,
+}: {
+  readonly budgets: readonly Budget[]
+  readonly onEdit: (budget: Budget) => void
+  readonly onDelete: (budget: Budget) => void
+}) {
+  const { data: keys } = useQuery(wholeListQuery('GET /v1/keys'))
+  const scopeOf = ({ keyId, gateId }: Budget) =>
+    gateId === null
+      ? { type: 'Key', name: keys?.find(({ id }) => id === keyId)?.name ?? keyId ?? '' }
+      : { type: 'Gate', name: gateId }
+  return (
+    <Table
+      label="Budgets"
+      head={
+        <>
+          <Th>Name</Th>
+          <Th>For</Th>
+          <Th>Used</Th>
+          <Th>Starts again</Th>
+          <Th isHidden>Actions</Th>
+        </>
+      }
+    >
+      {budgets.map((budget) => {
+        const scope = scopeOf(budget)
+        return (
+          <tr key={budget.id}>
+            <td className="font-medium text-ink">
+              <span className="mr-2">{budget.name}</span>
+              {budget.isExhausted && <Badge tone="danger">Exhausted</Badge>}
+            </td>
+            <td className="text-ink-soft">
+              <span className="block text-xs text-ink-faint">{scope.type}</span>
+              {scope.name}
+            </td>
+            <td className="min-w-56">
+              <UsedOf budget={budget} />
+            </td>
+            <td className="text-ink-soft">
+              <Moment at={budget.resetsAt} />
+            </td>
+            <td>
+              <div className="flex justify-end gap-2">
+                <Button size="small" aria-label={`Edit ${budget.name}`} onClick={() => onEdit(budget)}>
+                  Edit
+                </Button>
+                <Button
+                  look="danger"
+                  size="small"
+                  aria-label={`Delete ${budget.name}`}
+                  onClick={() => onDelete(budget)}
+                >
+                  Delete
+                </Button>
+              </div>
+            </td>
+          </tr>
+        )
+      })}
+    </Table>
+  )
+}
+
+function UsedOf({ budget }: { readonly budget: Budget }) {
+  const { used, reserved, limit, format } = toUse(budget)
+  const { unpricedCalls } = budget.used
+  return (
+    <div className="flex flex-col gap-1.5">
+      <p className="flex justify-between gap-3 text-[13px] whitespace-nowrap tabular-nums">
+        <span className="text-ink">{format(used)}</span>
+        <span className="text-ink-faint">
+          of {format(limit)} {PERIOD_WORDS[budget.period]}
+        </span>
+      </p>
+      <Meter label={`Used of ${budget.name}`} used={used} reserved={reserved} limit={limit} />
+      {budget.isExhausted && <p className="text-xs text-danger">Calls are refused.</p>}
+      {budget.limitUsd !== null && unpricedCalls > 0 && (
+        <p className="text-xs text-warn">
+          {unpricedCalls === 1 ? '1 call without a price is' : `${unpricedCalls} calls without a price are`}{' '}
+          not counted
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,113 @@
+/** Invitations that nobody has used yet, and the way to withdraw one. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ask, type RowOf } from '../../api/ask.ts'
+import { refresh, wholeListQuery } from '../../api/operation-query.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Card, CardHeader } from '../../ui/card.tsx'
+import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { Table, Th } from '../../ui/table.tsx'
+import { toast } from '../../ui/toast.ts'
+
+type Invitation = RowOf<'GET /v1/invitations'>
+
+export function InvitationsCard({ members }: { readonly members: readonly RowOf<'GET /v1/members'>[] }) {
+  const invitations = useQuery(wholeListQuery('GET /v1/invitations'))
+  const [doomed, setDoomed] = useState<Invitation>()
+  const { data: keys } = useQuery(wholeListQuery('GET /v1/keys'))
+  const nameOf = (id: string) => {
+    const key = keys?.find((each) => each.id === id)
+    return key === undefined ? (members.find((each) => each.id === id)?.name ?? id) : `Key “${key.name}”`
+  }
+  return (
+    <Card>
+      <CardHeader
+        title="Open invitations"
+        note="Each works once, within seven days, for its email address."
+      />
+      <QueryBoundary query={invitations}>
+        {(rows) => {
+          const open = rows.filter(({ status }) => status !== 'accepted')
+          if (open.length === 0)
+            return <p className="px-5 py-6 text-sm text-ink-faint">Nobody is invited at the moment.</p>
+          return (
+            <Table
+              label="Open invitations"
+              head={
+                <>
+                  <Th>Email</Th>
+                  <Th>Invited by</Th>
+                  <Th>Made</Th>
+                  <Th>Ends</Th>
+                  <Th isHidden>Revoke</Th>
+                </>
+              }
+            >
+              {open.map((invitation) => (
+                <tr key={invitation.id}>
+                  <td className="font-medium text-ink">{invitation.email}</td>
+                  <td className="text-ink-soft">{nameOf(invitation.invitedBy)}</td>
+                  <td className="text-ink-soft">
+                    <Moment at={invitation.createdAt} />
+                  </td>
+                  <td className="text-ink-soft">
+                    {invitation.status === 'expired' ? (
+                      <Badge tone="warn">Expired</Badge>
+                    ) : (
+                      <Moment at={invitation.expiresAt} />
+                    )}
+                  </td>
+                  <td className="text-right">
+                    <Button
+                      look="danger"
+                      size="small"
+                      aria-label={`Revoke the invitation of ${invitation.email}`}
+                      onClick={() => setDoomed(invitation)}
+                    >
+                      Revoke
+                    </Button>
+                  </td>
+                </tr>
+              ))}
+            </Table>
+          )
+        }}
+      </QueryBoundary>
+      {doomed !== undefined && <RevokeDialog invitation={doomed} onClose={() => setDoomed(undefined)} />}
+    </Card>
+  )
+}
+
+function RevokeDialog({
+  invitation,
+  onClose,
+}: {
+  readonly invitation: Invitation
+  readonly onClose: () => void
+}) {
+  const queryClient = useQueryClient()
+  const revoke = useMutation({
+    mutationFn: () => ask('DELETE /v1/invitations/{id}', { path: { id: invitation.id } }),
+    onSuccess: async () => {
+      await refresh(queryClient, 'GET /v1/invitations')
+      toast('success', `The invitation of ${invitation.email} is revoked`)
+      onClose()
+    },
+  })
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={`Revoke the invitation of ${invitation.email}?`}
+      confirmLabel="Revoke"
+      isBusy={revoke.isPending}
+      error={revoke.error}
+      onConfirm={() => revoke.mutate()}
+    >
+      <p>Its link stops working at once. You can invite the same address again, with a new link.</p>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,96 @@
+/** Makes an invitation and shows its link, this once: after closing, it is in no memory of the page. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { problemWith } from '../../api/api-error.ts'
+import { ask } from '../../api/ask.ts'
+import { refresh } from '../../api/operation-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+
+export function InviteDialog({
+  isOpen,
+  onClose,
+}: {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}) {
+  const queryClient = useQueryClient()
+  const [email, setEmail] = useState('')
+  const invite = useMutation({
+    mutationFn: () => ask('POST /v1/invitations', { body: { email: email.trim() } }),
+    // The answer holds the token: it is kept no longer than the window is open.
+    gcTime: 0,
+    onSuccess: () => refresh(queryClient, 'GET /v1/invitations'),
+  })
+  const close = () => {
+    setEmail('')
+    invite.reset()
+    onClose()
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    invite.mutate()
+  }
+  if (invite.data !== undefined) {
+    const { link, token } = invite.data
+    return (
+      <Dialog
+        isOpen={isOpen}
+        onClose={close}
+        title={`The invitation for ${invite.data.email}`}
+        note="No mail is sent: hand the link on yourself. It is not shown again."
+        width="wide"
+      >
+        <CodeBlock code={link} label="the link" isWrapped />
+        <details className="mt-3 text-[13px] text-ink-soft">
+          <summary className="w-fit hover:text-ink">
+            The token alone, for the command line and the API
+          </summary>
+          <div className="mt-2">
+            <CodeBlock code={token} label="the token" isWrapped />
+          </div>
+        </details>
+        <p className="mt-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
+          It works once, within seven days, and only for this email address. Whoever uses it gets full access
+          to the account.
+        </p>
+        <DialogActions>
+          <CopyButton text={link} label="Copy the link" isIcon={false} />
+          <Button look="primary" onClick={close}>
+            Done
+          </Button>
+        </DialogActions>
+      </Dialog>
+    )
+  }
+  const problem = problemWith(invite.error, 'email')
+  return (
+    <Dialog isOpen={isOpen} onClose={close} title="Invite somebody">
+      <form onSubmit={submit}>
+        <TextField
+          label="Email"
+          type="email"
+          placeholder="jane@example.com"
+          hint="They sign up with this address, by a link that you hand on."
+          required
+          autoFocus
+          autoComplete="off"
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+          problem={problem}
+        />
+        {problem === undefined && <ProblemNote error={invite.error} className="mt-4" />}
+        <DialogActions>
+          <Button onClick={close}>Cancel</Button>
+          <Button look="primary" type="submit" isBusy={invite.isPending} disabled={email.trim() === ''}>
+            Make the invitation
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}

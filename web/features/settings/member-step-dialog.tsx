@@ -1,0 +1,86 @@
+/** Asks before somebody is removed, leaves, or takes the account over, and says what follows. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { ask, type RowOf } from '../../api/ask.ts'
+import { refresh } from '../../api/operation-query.ts'
+import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { toast } from '../../ui/toast.ts'
+
+export interface MemberStep {
+  readonly type: 'remove' | 'hand-on' | 'leave'
+  readonly member: RowOf<'GET /v1/members'>
+}
+
+interface StepTexts {
+  readonly title: (name: string) => string
+  readonly confirm: string
+  readonly consequences: ReactNode
+  readonly done: (name: string) => string
+}
+
+const TEXTS: Readonly<Record<MemberStep['type'], StepTexts>> = {
+  remove: {
+    title: (name) => `Remove ${name}?`,
+    confirm: 'Remove',
+    consequences:
+      'Their sessions end at once, and the invitations they left open are withdrawn. API keys belong to the account and stay: delete those that they knew.',
+    done: (name) => `${name} is removed`,
+  },
+  'hand-on': {
+    title: (name) => `Hand the account on to ${name}?`,
+    confirm: 'Hand the account on',
+    consequences:
+      'They become the owner and you a member. Only they can give it back to you, and they can remove you.',
+    done: (name) => `${name} owns the account now`,
+  },
+  leave: {
+    title: () => 'Leave this account?',
+    confirm: 'Leave',
+    consequences:
+      'Your user is deleted and all your sessions end. To come back, you have to be invited again. API keys stay: they belong to the account.',
+    done: () => 'You have left',
+  },
+}
+
+export function MemberStepDialog({
+  step: { type, member },
+  onClose,
+}: {
+  readonly step: MemberStep
+  readonly onClose: () => void
+}) {
+  const queryClient = useQueryClient()
+  const texts = TEXTS[type]
+  const path = { id: member.id }
+  const take = useMutation({
+    mutationFn: async () => {
+      if (type === 'hand-on') await ask('PATCH /v1/members/{id}', { path, body: { role: 'owner' } })
+      else await ask('DELETE /v1/members/{id}', { path })
+    },
+    onSuccess: async () => {
+      if (type === 'leave') {
+        // A whole new page load: nothing of the account stays in memory.
+        location.assign('/dashboard/sign-in')
+        return
+      }
+      await refresh(queryClient, 'GET /v1/members', 'GET /v1/invitations', 'GET /v1/session')
+      toast('success', texts.done(member.name))
+      onClose()
+    },
+    // Somebody else may have changed the members meanwhile: what is behind the dialog is then stale.
+    onError: () => refresh(queryClient, 'GET /v1/members', 'GET /v1/session'),
+  })
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={texts.title(member.name)}
+      confirmLabel={texts.confirm}
+      isBusy={take.isPending}
+      error={take.error}
+      onConfirm={() => take.mutate()}
+    >
+      <p>{texts.consequences}</p>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,128 @@
+/** Who belongs to the account, and who is invited to it. */
+import { useQuery } from '@tanstack/react-query'
+import { UserPlus } from 'lucide-react'
+import { useState } from 'react'
+import type { AnswerOf, RowOf } from '../../api/ask.ts'
+import { operationQuery, wholeListQuery } from '../../api/operation-query.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Card, CardHeader } from '../../ui/card.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { QueryBoundary } from '../../ui/query-boundary.tsx'
+import { Table, Th } from '../../ui/table.tsx'
+import { InvitationsCard } from './invitations-card.tsx'
+import { InviteDialog } from './invite-dialog.tsx'
+import { type MemberStep, MemberStepDialog } from './member-step-dialog.tsx'
+
+type Member = RowOf<'GET /v1/members'>
+type Session = AnswerOf<'GET /v1/session'>
+
+export function MembersPage() {
+  const members = useQuery(wholeListQuery('GET /v1/members'))
+  const { data: session } = useQuery(operationQuery('GET /v1/session'))
+  const [isInviting, setInviting] = useState(false)
+  const [step, setStep] = useState<MemberStep>()
+  const isOwner = session?.role === 'owner'
+  const owner = members.data?.find(({ role }) => role === 'owner')
+  return (
+    <>
+      <Card>
+        <CardHeader
+          title="Members"
+          note="All have full access to the account. Only the owner removes members and hands the account on."
+        >
+          <Button look="primary" onClick={() => setInviting(true)}>
+            <UserPlus aria-hidden className="size-4" />
+            Invite
+          </Button>
+        </CardHeader>
+        <QueryBoundary query={members}>
+          {(rows) => <MemberTable members={rows} session={session} onStep={setStep} />}
+        </QueryBoundary>
+        {members.data !== undefined && session !== undefined && (
+          <p className="border-t border-line px-5 py-3 text-[13px] text-ink-faint">
+            {isOwner
+              ? 'You own this account. To leave it, hand it on to another member first.'
+              : `You cannot remove members: ${owner?.name ?? 'somebody else'} owns this account.`}
+          </p>
+        )}
+      </Card>
+      <InvitationsCard members={members.data ?? []} />
+      <InviteDialog isOpen={isInviting} onClose={() => setInviting(false)} />
+      {step !== undefined && <MemberStepDialog step={step} onClose={() => setStep(undefined)} />}
+    </>
+  )
+}
+
+function MemberTable({
+  members,
+  session,
+  onStep,
+}: {
+  readonly members: readonly Member[]
+  readonly session: Session | undefined
+  readonly onStep: (step: MemberStep) => void
+}) {
+  const isOwner = session?.role === 'owner'
+  const ownId = session?.user?.id
+  return (
+    <Table
+      label="Members"
+      head={
+        <>
+          <Th>Name</Th>
+          <Th>Email</Th>
+          <Th>Role</Th>
+          <Th>Joined</Th>
+          <Th isHidden>Actions</Th>
+        </>
+      }
+    >
+      {members.map((member) => (
+        <tr key={member.id}>
+          <td className="font-medium whitespace-nowrap text-ink">
+            {member.name}
+            {member.id === ownId && <span className="ml-1.5 font-normal text-ink-faint">you</span>}
+          </td>
+          <td className="text-ink-soft">{member.email}</td>
+          <td>
+            <Badge tone={member.role === 'owner' ? 'accent' : 'neutral'}>
+              {member.role === 'owner' ? 'Owner' : 'Member'}
+            </Badge>
+          </td>
+          <td className="text-ink-soft">
+            <Moment at={member.createdAt} />
+          </td>
+          <td>
+            <div className="flex min-h-7 justify-end gap-2">
+              {isOwner && member.id !== ownId && (
+                <>
+                  <Button
+                    size="small"
+                    aria-label={`Make owner: ${member.name}`}
+                    onClick={() => onStep({ type: 'hand-on', member })}
+                  >
+                    Make owner
+                  </Button>
+                  <Button
+                    look="danger"
+                    size="small"
+                    aria-label={`Remove ${member.name}`}
+                    onClick={() => onStep({ type: 'remove', member })}
+                  >
+                    Remove
+                  </Button>
+                </>
+              )}
+              {!isOwner && member.id === ownId && (
+                <Button look="danger" size="small" onClick={() => onStep({ type: 'leave', member })}>
+                  Leave
+                </Button>
+              )}
+            </div>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}

@@ -1,0 +1,78 @@
+/** Changes one's own password. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { problemWith } from '../../api/api-error.ts'
+import { ask } from '../../api/ask.ts'
+import { refresh } from '../../api/operation-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+import { toast } from '../../ui/toast.ts'
+
+const SHORTEST = 12
+const LONGEST = 128
+
+export function PasswordForm({ email }: { readonly email: string }) {
+  const queryClient = useQueryClient()
+  const [currentPassword, setCurrent] = useState('')
+  const [newPassword, setNew] = useState('')
+  const change = useMutation({
+    mutationFn: () => ask('POST /v1/auth/password', { body: { currentPassword, newPassword } }),
+    gcTime: 0,
+    onSuccess: async () => {
+      setCurrent('')
+      setNew('')
+      await refresh(queryClient, 'GET /v1/sessions', 'GET /v1/session')
+      toast('success', 'The password is changed', { description: 'Your other sessions have ended.' })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    change.mutate()
+  }
+  const currentProblem = problemWith(change.error, 'currentPassword')
+  const newProblem = problemWith(change.error, 'newPassword')
+  const missing = SHORTEST - newPassword.length
+  return (
+    <form onSubmit={submit} className="flex max-w-sm flex-col gap-4 px-5 py-5">
+      {/* For password managers, so that they know whose password it is. */}
+      <input type="text" autoComplete="username" value={email} readOnly hidden />
+      <TextField
+        label="Current password"
+        type="password"
+        autoComplete="current-password"
+        required
+        value={currentPassword}
+        onChange={(event) => setCurrent(event.target.value)}
+        problem={currentProblem}
+      />
+      <TextField
+        label="New password"
+        type="password"
+        autoComplete="new-password"
+        required
+        minLength={SHORTEST}
+        maxLength={LONGEST}
+        hint={
+          newPassword !== '' && missing > 0
+            ? `${missing} more ${missing === 1 ? 'character' : 'characters'} at least.`
+            : `At least ${SHORTEST} characters. A few unrelated words are best.`
+        }
+        value={newPassword}
+        onChange={(event) => setNew(event.target.value)}
+        problem={newProblem}
+      />
+      {currentProblem === undefined && newProblem === undefined && <ProblemNote error={change.error} />}
+      <div>
+        <Button
+          type="submit"
+          look="primary"
+          isBusy={change.isPending}
+          disabled={currentPassword === '' || newPassword === ''}
+        >
+          Change the password
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,167 @@
+/** Adds a webhook and shows its generated secret, this once; or changes one, whose secret is never shown. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { problemWith } from '../../api/api-error.ts'
+import { ask } from '../../api/ask.ts'
+import { refresh } from '../../api/operation-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+import { toast } from '../../ui/toast.ts'
+import { EVENT_WORDS, EVENTS, type Webhook, type WebhookEvent } from './webhook-events.ts'
+
+export function WebhookDialog({
+  webhook,
+  onClose,
+}: {
+  /** Undefined: a new one. */
+  readonly webhook: Webhook | undefined
+  readonly onClose: () => void
+}) {
+  const queryClient = useQueryClient()
+  const [url, setUrl] = useState(webhook?.url ?? '')
+  const [events, setEvents] = useState<readonly WebhookEvent[]>(webhook?.events ?? EVENTS)
+  const [secret, setSecret] = useState('')
+  const save = useMutation({
+    mutationFn: async (): Promise<string | undefined> => {
+      const body = { url: url.trim(), events, ...(secret === '' ? {} : { secret }) }
+      if (webhook === undefined) return (await ask('POST /v1/webhooks', { body })).secret
+      await ask('PATCH /v1/webhooks/{id}', { path: { id: webhook.id }, body })
+      return undefined
+    },
+    // The answer may hold the secret: it is kept no longer than the window is open.
+    gcTime: 0,
+    onSuccess: async (generated) => {
+      await refresh(queryClient, 'GET /v1/webhooks')
+      if (generated !== undefined) return
+      toast('success', webhook === undefined ? 'The webhook is added' : 'The webhook is changed')
+      close()
+    },
+  })
+  const close = () => {
+    save.reset()
+    onClose()
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  if (save.data !== undefined) return <GeneratedSecret secret={save.data} onClose={close} />
+  const problem = (field: string) => problemWith(save.error, field)
+  return (
+    <Dialog isOpen onClose={close} title={webhook === undefined ? 'Add a webhook' : 'Change the webhook'}>
+      <form onSubmit={submit}>
+        <div className="flex flex-col gap-4">
+          <TextField
+            label="Address"
+            type="url"
+            isCode
+            required
+            autoFocus={webhook === undefined}
+            autoComplete="off"
+            placeholder="https://example.com/hooks/gatehouse"
+            hint="An https address that anybody can reach. Redirects are not followed."
+            value={url}
+            onChange={(event) => setUrl(event.target.value)}
+            problem={problem('url')}
+          />
+          <EventChoice events={events} onChange={setEvents} problem={problem('events')} />
+          <TextField
+            label="Secret"
+            type="password"
+            isOptional
+            isCode
+            minLength={16}
+            maxLength={200}
+            autoComplete="new-password"
+            hint={
+              webhook === undefined
+                ? 'What deliveries are signed with. Left empty, one is generated and shown once.'
+                : 'Left empty, the one it has stays.'
+            }
+            value={secret}
+            onChange={(event) => setSecret(event.target.value)}
+            problem={problem('secret')}
+          />
+          {['url', 'events', 'secret'].every((field) => problem(field) === undefined) && (
+            <ProblemNote error={save.error} />
+          )}
+        </div>
+        <DialogActions>
+          <Button onClick={close}>Cancel</Button>
+          <Button
+            look="primary"
+            type="submit"
+            isBusy={save.isPending}
+            disabled={url.trim() === '' || events.length === 0}
+          >
+            {webhook === undefined ? 'Add' : 'Save'}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}
+
+function EventChoice({
+  events,
+  onChange,
+  problem,
+}: {
+  readonly events: readonly WebhookEvent[]
+  readonly onChange: (events: readonly WebhookEvent[]) => void
+  readonly problem: string | undefined
+}) {
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="mb-1.5 text-[13px] font-medium text-ink">Events</legend>
+      {EVENTS.map((event) => (
+        <label key={event} className="flex items-start gap-2.5 text-sm">
+          <input
+            type="checkbox"
+            className="mt-0.5 size-4 accent-accent"
+            checked={events.includes(event)}
+            onChange={({ target }) =>
+              onChange(EVENTS.filter((each) => (each === event ? target.checked : events.includes(each))))
+            }
+          />
+          <span>
+            <code className="font-mono text-[13px] text-ink">{event}</code>
+            <span className="block text-[13px] text-ink-faint">{EVENT_WORDS[event]}</span>
+          </span>
+        </label>
+      ))}
+      {(problem ?? (events.length === 0 ? 'Choose at least one.' : undefined)) !== undefined && (
+        <p className="text-[13px] text-danger">{problem ?? 'Choose at least one.'}</p>
+      )}
+    </fieldset>
+  )
+}
+
+function GeneratedSecret({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title="The webhook is added"
+      note="This is its secret. Copy it now: it is not shown again."
+      width="wide"
+    >
+      <CodeBlock code={secret} label="the secret" isWrapped />
+      <p className="mt-4 text-[13px] text-ink-soft">
+        Each delivery carries <code className="font-mono">x-gatehouse-signature: t=SECONDS,v1=MAC</code>. MAC
+        is the HMAC-SHA-256, in hex, of <code className="font-mono">SECONDS.BODY</code> under this secret.
+        Refuse what does not match.
+      </p>
+      <DialogActions>
+        <CopyButton text={secret} label="Copy the secret" isIcon={false} />
+        <Button look="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </Dialog>
+  )
+}

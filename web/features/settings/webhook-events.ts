@@ -1,0 +1,13 @@
+/** What webhooks are told of, in words. */
+import type { RowOf } from '../../api/ask.ts'
+
+export type Webhook = RowOf<'GET /v1/webhooks'>
+export type WebhookEvent = Webhook['events'][number]
+
+export const EVENT_WORDS = {
+  'budget.threshold': 'A budget has reached one of its percents',
+  'budget.exhausted': 'A budget is used up: calls are refused',
+  'provider.degraded': 'A provider keeps failing: calls are sent elsewhere',
+} as const satisfies Record<WebhookEvent, string>
+
+export const EVENTS = Object.keys(EVENT_WORDS) as readonly WebhookEvent[]

@@ -1,0 +1,80 @@
+/** Name, email and password of somebody new. What entitles them to sign up is the page's to say. */
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { problemWith } from '../../api/api-error.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+
+export interface NewUser {
+  readonly name: string
+  readonly email: string
+  readonly password: string
+}
+
+export function NewUserForm({
+  submitLabel,
+  onSubmit,
+  isBusy,
+  error,
+  children,
+}: {
+  readonly submitLabel: string
+  readonly onSubmit: (user: NewUser) => void
+  readonly isBusy: boolean
+  readonly error: unknown
+  /** Fields that come first. */
+  readonly children?: ReactNode
+}) {
+  const [name, setName] = useState('')
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onSubmit({ name, email, password })
+  }
+  const isFieldProblem = ['name', 'email', 'password'].some(
+    (field) => problemWith(error, field) !== undefined,
+  )
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      {children}
+      <TextField
+        label="Your name"
+        name="name"
+        autoComplete="name"
+        required
+        maxLength={120}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        problem={problemWith(error, 'name')}
+      />
+      <TextField
+        label="Email"
+        type="email"
+        name="email"
+        autoComplete="username"
+        required
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+        problem={problemWith(error, 'email')}
+      />
+      <TextField
+        label="Password"
+        type="password"
+        name="password"
+        autoComplete="new-password"
+        required
+        minLength={12}
+        maxLength={128}
+        hint="At least 12 characters. A few unrelated words are best."
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+        problem={problemWith(error, 'password')}
+      />
+      {!isFieldProblem && <ProblemNote error={error} />}
+      <Button type="submit" look="primary" isBusy={isBusy}>
+        {submitLabel}
+      </Button>
+    </form>
+  )
+}

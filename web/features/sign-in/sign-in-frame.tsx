@@ -1,0 +1,26 @@
+/** The plain page around signing in and up. */
+import type { ReactNode } from 'react'
+import { Logo } from '../../ui/logo.tsx'
+import { useDocumentTitle } from '../../ui/page.tsx'
+
+export function SignInFrame({
+  title,
+  note,
+  children,
+}: {
+  readonly title: string
+  readonly note: ReactNode
+  readonly children: ReactNode
+}) {
+  useDocumentTitle(title)
+  return (
+    <main className="flex min-h-dvh flex-col items-center justify-center gap-8 px-4 py-10">
+      <Logo />
+      <div className="w-full max-w-sm rounded-2xl border border-line bg-surface p-7 shadow-card">
+        <h1 className="text-lg font-semibold tracking-tight text-ink">{title}</h1>
+        <p className="mt-1 mb-6 text-sm text-ink-soft">{note}</p>
+        {children}
+      </div>
+    </main>
+  )
+}

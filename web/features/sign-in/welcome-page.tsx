@@ -1,0 +1,47 @@
+/** The first run: whoever holds the key that the gateway showed at its first start becomes the owner. */
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { askWith } from '../../api/ask.ts'
+import { TextField } from '../../ui/field.tsx'
+import { enter } from './enter.ts'
+import { type NewUser, NewUserForm } from './new-user-form.tsx'
+import { SignInFrame } from './sign-in-frame.tsx'
+import { takeFromAddress } from './take-from-address.ts'
+
+export function WelcomePage() {
+  const [keyOfLink] = useState(() => takeFromAddress('key'))
+  const [apiKey, setApiKey] = useState(keyOfLink ?? '')
+  const signUp = useMutation({
+    mutationFn: (user: NewUser) =>
+      askWith('POST /v1/auth/sign-up', { apiKey: apiKey.trim() }, { body: user }),
+    onSuccess: () => enter(undefined),
+  })
+  return (
+    <SignInFrame
+      title="Welcome to Gatehouse"
+      note="Create the owner of this gateway's account. It takes a minute."
+    >
+      <NewUserForm
+        submitLabel="Create the owner"
+        onSubmit={(user) => signUp.mutate(user)}
+        isBusy={signUp.isPending}
+        error={signUp.error}
+      >
+        {keyOfLink === undefined && (
+          <TextField
+            label="API key"
+            type="password"
+            name="api-key"
+            autoComplete="off"
+            isCode
+            required
+            placeholder="sk-svc-…"
+            hint="The gateway printed it at its first start. It shows that the gateway is yours."
+            value={apiKey}
+            onChange={(event) => setApiKey(event.target.value)}
+          />
+        )}
+      </NewUserForm>
+    </SignInFrame>
+  )
+}

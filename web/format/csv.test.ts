@@ -1,0 +1,17 @@
+import { expect, test } from 'bun:test'
+import { toCsv } from './csv.ts'
+
+test('what has commas, quotes or line ends is quoted; nothing is empty; numbers are plain', () => {
+  expect(toCsv([['a,b', 'say "x"', 'two\nlines', null, 1.5, -2]])).toBe(
+    '"a,b","say ""x""","two\nlines",,1.5,-2\r\n',
+  )
+})
+
+test('names that a spreadsheet would take for a formula are made text', () => {
+  const names = ['=HYPERLINK("x")', '+1', '-1', '@sum', '\tx', '\rx']
+  for (const name of names) {
+    const cell = toCsv([[name]]).replace(/^"/, '')
+    expect(cell.startsWith("'")).toBe(true)
+  }
+  expect(toCsv([['openai/gpt-5', 'a=b']])).toBe('openai/gpt-5,a=b\r\n')
+})

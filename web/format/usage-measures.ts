@@ -1,0 +1,82 @@
+/** What a sum of usage tells, one figure at a time: how it is called, read and written. Knows no page and no chart. */
+import { formatCount, formatDuration, formatShare, formatUsd } from './figures.ts'
+
+interface Percentiles {
+  readonly p50: number | null
+  readonly p95: number | null
+  readonly p99: number | null
+}
+
+/** As much of `/v1/analytics`' sums as figures are made of. */
+export interface UsageFigures {
+  readonly calls: number
+  readonly errors: number
+  readonly tokens: { readonly input: number; readonly output: number }
+  readonly cost: { readonly usd: number; readonly estimatedCalls: number; readonly unknownCalls: number }
+  readonly durationMs: Percentiles
+  readonly firstByteMs: Percentiles
+}
+
+export interface Measure {
+  readonly label: string
+  /** Of its axis. */
+  readonly unit: string
+  /** Null where there was nothing to measure. */
+  readonly read: (sum: UsageFigures) => number | null
+  readonly format: (value: number | null | undefined) => string
+  /** Whether figures of parts add up to that of the whole; percentiles and shares do not. */
+  readonly isSummable: boolean
+  /** Whether less of it is better; undefined: neither is. */
+  readonly isBetterWhenLess?: true
+}
+
+export const CALLS: Measure = {
+  label: 'Calls',
+  unit: 'calls',
+  read: (sum) => sum.calls,
+  format: formatCount,
+  isSummable: true,
+}
+
+export const TOKENS: Measure = {
+  label: 'Tokens',
+  unit: 'tokens',
+  read: (sum) => sum.tokens.input + sum.tokens.output,
+  format: formatCount,
+  isSummable: true,
+}
+
+export const COST: Measure = {
+  label: 'Cost',
+  unit: 'US dollars',
+  read: (sum) => sum.cost.usd,
+  format: formatUsd,
+  isSummable: true,
+}
+
+export const ERRORS: Measure = {
+  label: 'Errors',
+  unit: 'failed calls',
+  read: (sum) => sum.errors,
+  format: formatCount,
+  isSummable: true,
+  isBetterWhenLess: true,
+}
+
+export const ERROR_RATE: Measure = {
+  label: 'Error rate',
+  unit: 'share of calls',
+  read: (sum) => (sum.calls === 0 ? null : sum.errors / sum.calls),
+  format: formatShare,
+  isSummable: false,
+  isBetterWhenLess: true,
+}
+
+function latency(label: string, read: Measure['read']): Measure {
+  return { label, unit: 'time', read, format: formatDuration, isSummable: false, isBetterWhenLess: true }
+}
+
+export const LATENCY_P50 = latency('Latency p50', (sum) => sum.durationMs.p50)
+export const LATENCY_P95 = latency('Latency p95', (sum) => sum.durationMs.p95)
+export const FIRST_TOKEN_P50 = latency('First token p50', (sum) => sum.firstByteMs.p50)
+export const FIRST_TOKEN_P95 = latency('First token p95', (sum) => sum.firstByteMs.p95)

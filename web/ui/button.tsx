@@ -1,0 +1,86 @@
+/** The buttons, and links that look like them. */
+import { createLink } from '@tanstack/react-router'
+import { LoaderCircle } from 'lucide-react'
+import type { AnchorHTMLAttributes, ButtonHTMLAttributes, Ref } from 'react'
+import { classNames } from './class-names.ts'
+
+type Look = 'primary' | 'plain' | 'quiet' | 'danger'
+type Size = 'small' | 'medium'
+
+interface Appearance {
+  readonly look?: Look
+  readonly size?: Size
+}
+
+const LOOKS: Readonly<Record<Look, string>> = {
+  primary: 'bg-accent text-on-accent border-transparent hover:bg-accent-strong',
+  plain: 'bg-surface text-ink border-line-strong hover:bg-sunken',
+  quiet: 'bg-transparent text-ink-soft border-transparent hover:bg-sunken hover:text-ink',
+  danger: 'bg-surface text-danger border-line-strong hover:bg-danger-soft hover:border-danger',
+}
+
+const SIZES: Readonly<Record<Size, string>> = {
+  small: 'h-7 px-2.5 text-[13px] gap-1.5 rounded-md',
+  medium: 'h-9 px-3.5 text-sm gap-2 rounded-lg',
+}
+
+function appearance({ look = 'plain', size = 'medium' }: Appearance, className?: string): string {
+  return classNames(
+    'inline-flex shrink-0 items-center justify-center whitespace-nowrap border font-medium select-none transition-colors disabled:opacity-50 aria-disabled:opacity-50',
+    LOOKS[look],
+    SIZES[size],
+    className,
+  )
+}
+
+export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, Appearance {
+  /** Shows that it is at work, and takes no second press. */
+  readonly isBusy?: boolean
+  readonly ref?: Ref<HTMLButtonElement>
+}
+
+export function Button({ look, size, isBusy = false, className, disabled, children, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      disabled={disabled === true || isBusy}
+      aria-busy={isBusy || undefined}
+      className={appearance({ look, size }, className)}
+    >
+      {isBusy && <LoaderCircle aria-hidden className="size-4 animate-spin" />}
+      {children}
+    </button>
+  )
+}
+
+export interface IconButtonProps extends Omit<ButtonProps, 'children'> {
+  /** What it does, for those who cannot see the icon, and as a hint on hovering. */
+  readonly label: string
+  readonly children: React.ReactNode
+}
+
+export function IconButton({ label, look = 'quiet', className, children, ...rest }: IconButtonProps) {
+  return (
+    <Button
+      {...rest}
+      look={look}
+      aria-label={label}
+      title={label}
+      className={classNames('!px-0 aspect-square', className)}
+    >
+      {children}
+    </Button>
+  )
+}
+
+interface AnchorProps extends AnchorHTMLAttributes<HTMLAnchorElement>, Appearance {
+  readonly ref?: Ref<HTMLAnchorElement>
+}
+
+function Anchor({ look, size, className, ...rest }: AnchorProps) {
+  return <a {...rest} className={appearance({ look, size }, className)} />
+}
+
+/** Leads to a page of the dashboard; takes `to`, `params` and `search` as every link does. */
+export const LinkButton = createLink(Anchor)

@@ -1,0 +1,27 @@
+/** Makes whole rows of sums that leave out the steps without calls. Knows no page. */
+import { listSteps, type Period, type StepLength } from '../../format/time-range.ts'
+import type { Measure, UsageFigures } from '../../format/usage-measures.ts'
+
+export interface StepSum extends UsageFigures {
+  /** Where the step begins. */
+  readonly start: string
+}
+
+export interface FilledPeriod {
+  readonly period: Period
+  readonly step: StepLength
+  readonly sums: readonly StepSum[]
+}
+
+/** One value a step, in their order: nothing where nothing was called, null where there was nothing to measure. */
+export function fillSteps(
+  { period, step, sums }: FilledPeriod,
+  measure: Measure,
+): readonly { readonly startMs: number; readonly value: number | null }[] {
+  // A month's sum begins with the month, also where the period begins within it.
+  const bySteps = new Map(sums.map((sum) => [Math.max(Date.parse(sum.start), period.fromMs), sum]))
+  return listSteps(period, step).map((startMs) => {
+    const sum = bySteps.get(startMs)
+    return { startMs, value: sum === undefined ? (measure.isSummable ? 0 : null) : measure.read(sum) }
+  })
+}

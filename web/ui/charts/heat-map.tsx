@@ -1,0 +1,213 @@
+/** Counts as colours, steps from left to right and values from below. Drawn by hand: it costs nothing to load. */
+import { type KeyboardEvent, type PointerEvent, useId, useState } from 'react'
+import { formatCount, formatShare } from '../../format/figures.ts'
+import type { StepLength } from '../../format/time-range.ts'
+import { formatStep, formatStepShort } from '../../format/times.ts'
+import { type HeatData, type HeatRange, heatOf } from './heat-cells.ts'
+
+const HEIGHT_PX = 260
+const LABELS = 7
+
+interface Cell {
+  readonly column: number
+  /** From the highest range down, as it is drawn. */
+  readonly row: number
+}
+
+export function HeatMap({
+  label,
+  data,
+  step,
+  format,
+}: {
+  readonly label: string
+  readonly data: HeatData
+  readonly step: StepLength
+  readonly format: (value: number) => string
+}) {
+  const readoutId = useId()
+  const [cell, setCell] = useState<Cell>()
+  const { steps, highest } = data
+  const ranges = data.ranges.toReversed()
+  const spanMs = (steps.at(-1)?.startMs ?? 0) - (steps[0]?.startMs ?? 0)
+
+  const point = (event: PointerEvent<HTMLDivElement>) => {
+    const box = event.currentTarget.getBoundingClientRect()
+    const column = Math.floor(((event.clientX - box.left) / box.width) * steps.length)
+    const row = Math.floor(((event.clientY - box.top) / box.height) * ranges.length)
+    setCell({ column: clamp(column, steps.length), row: clamp(row, ranges.length) })
+  }
+  const press = (event: KeyboardEvent) => {
+    const move = MOVES[event.key]
+    if (move === undefined) return
+    event.preventDefault()
+    const from = cell ?? { column: steps.length - 1 - move.column, row: ranges.length - 1 - move.row }
+    setCell({
+      column: clamp(from.column + move.column, steps.length),
+      row: clamp(from.row + move.row, ranges.length),
+    })
+  }
+  return (
+    <div>
+      <div className="flex gap-2">
+        <ValueAxis ranges={ranges} format={format} />
+        <div className="min-w-0 flex-1">
+          <div
+            role="application"
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move along its cells
+            tabIndex={0}
+            aria-label={`${label}. ${formatCount(data.total)} calls in ${steps.length} steps. Arrow keys move from cell to cell.`}
+            aria-describedby={readoutId}
+            onPointerMove={point}
+            onPointerLeave={() => setCell(undefined)}
+            onKeyDown={press}
+            className="relative rounded-sm bg-sunken"
+            style={{ height: HEIGHT_PX }}
+          >
+            <svg
+              aria-hidden="true"
+              viewBox={`0 0 ${steps.length} ${ranges.length}`}
+              preserveAspectRatio="none"
+              className="absolute inset-0 size-full"
+            >
+              {steps.map(({ startMs, counts }, column) =>
+                ranges.map(({ index }, row) => {
+                  const heat = heatOf(counts[index] ?? 0, highest)
+                  return heat === 0 ? null : (
+                    <rect
+                      key={`${startMs}-${index}`}
+                      x={column + 0.04}
+                      y={row + 0.04}
+                      width={0.92}
+                      height={0.92}
+                      fill="var(--chart-1)"
+                      fillOpacity={heat}
+                    />
+                  )
+                }),
+              )}
+              {cell !== undefined && (
+                <rect
+                  x={cell.column}
+                  y={cell.row}
+                  width={1}
+                  height={1}
+                  fill="none"
+                  stroke="var(--ink)"
+                  strokeWidth={1.5}
+                  vectorEffect="non-scaling-stroke"
+                />
+              )}
+            </svg>
+          </div>
+          <div aria-hidden className="mt-2 flex justify-between text-xs text-ink-faint">
+            {pickEvenly(steps, LABELS).map(({ startMs }) => (
+              <span key={startMs} className="whitespace-nowrap max-sm:nth-[even]:hidden">
+                {formatStepShort(startMs, step, spanMs)}
+              </span>
+            ))}
+          </div>
+        </div>
+      </div>
+      <p
+        id={readoutId}
+        aria-live="polite"
+        className="mt-2 min-h-5 pl-14 text-[13px] tabular-nums text-ink-soft"
+      >
+        {cell === undefined ? (
+          <Scale highest={highest} />
+        ) : (
+          describeCell(data, cell, { ranges, format, step })
+        )}
+      </p>
+    </div>
+  )
+}
+
+const MOVES: Readonly<Record<string, Cell>> = {
+  ArrowLeft: { column: -1, row: 0 },
+  ArrowRight: { column: 1, row: 0 },
+  ArrowUp: { column: 0, row: -1 },
+  ArrowDown: { column: 0, row: 1 },
+}
+
+function clamp(value: number, length: number): number {
+  return Math.max(0, Math.min(length - 1, value))
+}
+
+function describeCell(
+  { steps }: HeatData,
+  { column, row }: Cell,
+  shown: {
+    readonly ranges: readonly HeatRange[]
+    readonly format: (value: number) => string
+    readonly step: StepLength
+  },
+): string {
+  const [step, range] = [steps[column], shown.ranges[row]]
+  if (step === undefined || range === undefined) return ''
+  const count = step.counts[range.index] ?? 0
+  const all = step.counts.reduce((sum, one) => sum + one, 0)
+  const share = all === 0 ? '' : `, ${formatShare(count / all)} of this step`
+  return `${formatStep(step.startMs, shown.step)} · ${describeRange(range, shown.format)}: ${formatCount(count)} ${count === 1 ? 'call' : 'calls'}${share}`
+}
+
+export function describeRange(
+  { from, to }: Pick<HeatRange, 'from' | 'to'>,
+  format: (value: number) => string,
+): string {
+  if (to === null) return `${format(from)} and more`
+  return from === 0 ? `below ${format(to)}` : `${format(from)} – ${format(to)}`
+}
+
+/** Each label stands where its range begins. */
+function ValueAxis({
+  ranges,
+  format,
+}: {
+  readonly ranges: readonly HeatRange[]
+  readonly format: (value: number) => string
+}) {
+  const every = Math.max(1, Math.ceil(ranges.length / LABELS))
+  return (
+    <div aria-hidden className="relative w-12 shrink-0 text-xs text-ink-faint" style={{ height: HEIGHT_PX }}>
+      {ranges.map(({ from, index }, row) =>
+        (ranges.length - 1 - row) % every === 0 ? (
+          <span
+            key={index}
+            className="absolute right-0 -translate-y-1/2 whitespace-nowrap"
+            style={{ top: `${((row + 1) / ranges.length) * 100}%` }}
+          >
+            {format(from)}
+          </span>
+        ) : null,
+      )}
+    </div>
+  )
+}
+
+function Scale({ highest }: { readonly highest: number }) {
+  return (
+    <span className="flex items-center gap-2 text-xs text-ink-faint">
+      1
+      <span aria-hidden className="flex">
+        {[0, 0.1, 0.25, 0.5, 0.75, 1].map((share) => (
+          <span
+            key={share}
+            className="h-2.5 w-4"
+            style={{ background: 'var(--chart-1)', opacity: heatOf(share * highest || 1, highest) }}
+          />
+        ))}
+      </span>
+      {formatCount(highest)} calls
+    </span>
+  )
+}
+
+function pickEvenly<Item>(items: readonly Item[], count: number): readonly Item[] {
+  if (items.length <= count) return items
+  const every = (items.length - 1) / (count - 1)
+  return Array.from({ length: count }, (_, index) => items[Math.round(index * every)]).filter(
+    (item) => item !== undefined,
+  )
+}

@@ -1,0 +1,115 @@
+/** Code to read and to copy, in one language or with a tab for each. */
+import { type ReactNode, useId, useState } from 'react'
+import { classNames } from './class-names.ts'
+import { CopyButton } from './copy-button.tsx'
+
+export interface Snippet {
+  /** On its tab: `Python`, `curl`. */
+  readonly name: string
+  readonly code: string
+  /** What has to be known before it is copied. */
+  readonly note?: ReactNode
+}
+
+export function CodeBlock({
+  code,
+  label,
+  isWrapped = false,
+}: {
+  readonly code: string
+  readonly label: string
+  readonly isWrapped?: boolean
+}) {
+  return (
+    <div className="group relative rounded-lg border border-line bg-sunken">
+      <CodeText code={code} label={label} isWrapped={isWrapped} />
+      <div className="absolute top-1.5 right-1.5">
+        <CopyButton text={code} label={`Copy ${label}`} />
+      </div>
+    </div>
+  )
+}
+
+export function SnippetTabs({
+  snippets,
+  label,
+}: {
+  readonly snippets: readonly Snippet[]
+  readonly label: string
+}) {
+  const [chosen, setChosen] = useState(0)
+  const id = useId()
+  const snippet = snippets[Math.min(chosen, snippets.length - 1)]
+  if (snippet === undefined) return null
+
+  const move = (step: number) => {
+    const next = (chosen + step + snippets.length) % snippets.length
+    setChosen(next)
+    document.getElementById(`${id}-tab-${next}`)?.focus()
+  }
+  return (
+    <div className="overflow-hidden rounded-lg border border-line bg-sunken">
+      <div className="flex items-center justify-between gap-2 border-b border-line bg-surface pr-1.5">
+        <div role="tablist" aria-label={label} className="flex overflow-x-auto">
+          {snippets.map(({ name }, index) => (
+            <button
+              key={name}
+              type="button"
+              role="tab"
+              id={`${id}-tab-${index}`}
+              aria-selected={index === chosen}
+              aria-controls={`${id}-panel`}
+              tabIndex={index === chosen ? 0 : -1}
+              onClick={() => setChosen(index)}
+              onKeyDown={(event) => {
+                if (event.key === 'ArrowRight') move(1)
+                if (event.key === 'ArrowLeft') move(-1)
+              }}
+              className={classNames(
+                '-mb-px border-b-2 px-3.5 py-2 text-[13px] font-medium whitespace-nowrap focus-visible:-outline-offset-2',
+                index === chosen
+                  ? 'border-accent text-ink'
+                  : 'border-transparent text-ink-faint hover:text-ink',
+              )}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+        <CopyButton text={snippet.code} label={`Copy the ${snippet.name} code`} />
+      </div>
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-tab-${chosen}`}>
+        {snippet.note}
+        <CodeText code={snippet.code} label={snippet.name} isWrapped={false} />
+      </div>
+    </div>
+  )
+}
+
+function CodeText({
+  code,
+  label,
+  isWrapped,
+}: {
+  readonly code: string
+  readonly label: string
+  readonly isWrapped: boolean
+}) {
+  return (
+    <section
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+      tabIndex={0}
+      aria-label={label}
+      className="overflow-x-auto"
+    >
+      <pre
+        className={classNames(
+          'px-4 py-3 pr-12 font-mono text-[12.5px] leading-relaxed text-ink',
+          isWrapped && 'break-all whitespace-pre-wrap',
+        )}
+      >
+        <code>{code}</code>
+      </pre>
+    </section>
+  )
+}

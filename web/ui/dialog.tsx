@@ -1,0 +1,104 @@
+/** Windows over the page: Radix keeps the focus, the keyboard and the screen reader inside. */
+import { X } from 'lucide-react'
+import { AlertDialog as RadixAlert, Dialog as RadixDialog } from 'radix-ui'
+import type { ReactNode } from 'react'
+import { Button } from './button.tsx'
+import { classNames } from './class-names.ts'
+import { ProblemNote } from './states.tsx'
+
+const OVERLAY = 'fixed inset-0 z-40 bg-black/40 backdrop-blur-[1px] dark:bg-black/60'
+const WINDOW =
+  'fixed top-1/2 left-1/2 z-50 flex max-h-[90dvh] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 flex-col overflow-y-auto rounded-2xl border border-line bg-surface shadow-high focus:outline-none'
+
+export interface DialogProps {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly title: string
+  readonly note?: ReactNode
+  readonly width?: 'narrow' | 'wide'
+  readonly children: ReactNode
+}
+
+export function Dialog({ isOpen, onClose, title, note, width = 'narrow', children }: DialogProps) {
+  return (
+    <RadixDialog.Root open={isOpen} onOpenChange={(next) => !next && onClose()}>
+      <RadixDialog.Portal>
+        <RadixDialog.Overlay className={OVERLAY} />
+        <RadixDialog.Content
+          {...(note === undefined ? { 'aria-describedby': undefined } : {})}
+          className={classNames(WINDOW, width === 'narrow' ? 'max-w-md' : 'max-w-2xl')}
+        >
+          <div className="flex items-start justify-between gap-4 px-6 pt-5">
+            <div>
+              <RadixDialog.Title className="text-base font-semibold text-ink">{title}</RadixDialog.Title>
+              {note !== undefined && (
+                <RadixDialog.Description className="mt-1 text-sm text-ink-soft">
+                  {note}
+                </RadixDialog.Description>
+              )}
+            </div>
+            <RadixDialog.Close
+              aria-label="Close"
+              className="-mr-2 rounded-md p-1.5 text-ink-faint hover:bg-sunken hover:text-ink"
+            >
+              <X aria-hidden className="size-4" />
+            </RadixDialog.Close>
+          </div>
+          <div className="px-6 pt-4 pb-6">{children}</div>
+        </RadixDialog.Content>
+      </RadixDialog.Portal>
+    </RadixDialog.Root>
+  )
+}
+
+/** Buttons at the end of a dialog's form, the one that does it last. */
+export function DialogActions({ children }: { readonly children: ReactNode }) {
+  return <div className="mt-6 flex flex-wrap justify-end gap-2">{children}</div>
+}
+
+export interface ConfirmDialogProps {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly title: string
+  /** What will be lost or broken. */
+  readonly children: ReactNode
+  readonly confirmLabel: string
+  readonly onConfirm: () => void
+  readonly isBusy?: boolean
+  readonly error?: unknown
+}
+
+/** Asks before something is done that cannot be undone. */
+export function ConfirmDialog({
+  isOpen,
+  onClose,
+  title,
+  children,
+  confirmLabel,
+  onConfirm,
+  isBusy = false,
+  error,
+}: ConfirmDialogProps) {
+  return (
+    <RadixAlert.Root open={isOpen} onOpenChange={(next) => !next && onClose()}>
+      <RadixAlert.Portal>
+        <RadixAlert.Overlay className={OVERLAY} />
+        <RadixAlert.Content className={classNames(WINDOW, 'max-w-md p-6')}>
+          <RadixAlert.Title className="text-base font-semibold text-ink">{title}</RadixAlert.Title>
+          <RadixAlert.Description asChild>
+            <div className="mt-2 text-sm text-ink-soft">{children}</div>
+          </RadixAlert.Description>
+          <ProblemNote error={error} className="mt-4" />
+          <DialogActions>
+            <RadixAlert.Cancel asChild>
+              <Button>Cancel</Button>
+            </RadixAlert.Cancel>
+            <Button look="danger" isBusy={isBusy} onClick={onConfirm}>
+              {confirmLabel}
+            </Button>
+          </DialogActions>
+        </RadixAlert.Content>
+      </RadixAlert.Portal>
+    </RadixAlert.Root>
+  )
+}

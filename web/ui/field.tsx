@@ -1,0 +1,140 @@
+/** Form fields: a label, a control, a hint, and what is wrong with it, tied together for screen readers. */
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type Ref,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from 'react'
+import { classNames } from './class-names.ts'
+
+interface FieldProps {
+  readonly label: string
+  readonly hint?: ReactNode
+  /** What is wrong; shown instead of the hint. */
+  readonly problem?: string | undefined
+  /** Says after the label that it may stay empty. */
+  readonly isOptional?: boolean
+  readonly className?: string | undefined
+}
+
+interface ControlLinks {
+  readonly id: string
+  readonly 'aria-describedby': string | undefined
+  readonly 'aria-invalid': true | undefined
+}
+
+/** For controls of one's own; `TextField` and its like are made of it. */
+export function Field({
+  label,
+  hint,
+  problem,
+  isOptional = false,
+  className,
+  children,
+}: FieldProps & { readonly children: (links: ControlLinks) => ReactNode }) {
+  const id = useId()
+  const noteId = `${id}-note`
+  const hasNote = problem !== undefined || hint !== undefined
+  return (
+    <div className={classNames('flex flex-col gap-1.5', className)}>
+      <label htmlFor={id} className="text-[13px] font-medium text-ink">
+        {label}
+        {isOptional && <span className="ml-1.5 font-normal text-ink-faint">optional</span>}
+      </label>
+      {children({
+        id,
+        'aria-describedby': hasNote ? noteId : undefined,
+        'aria-invalid': problem === undefined ? undefined : true,
+      })}
+      {hasNote && (
+        <p
+          id={noteId}
+          className={classNames('text-[13px]', problem === undefined ? 'text-ink-faint' : 'text-danger')}
+        >
+          {problem ?? hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+export const CONTROL_CLASS =
+  'w-full rounded-lg border border-line-strong bg-surface px-3 text-sm text-ink shadow-xs placeholder:text-ink-faint hover:border-ink-faint focus-visible:outline-2 focus-visible:outline-offset-0 focus-visible:outline-accent aria-invalid:border-danger disabled:bg-sunken disabled:text-ink-faint'
+
+type TextFieldProps = FieldProps &
+  Omit<InputHTMLAttributes<HTMLInputElement>, 'className'> & {
+    readonly ref?: Ref<HTMLInputElement>
+    readonly isCode?: boolean
+  }
+
+export function TextField({
+  label,
+  hint,
+  problem,
+  isOptional,
+  className,
+  isCode = false,
+  ...rest
+}: TextFieldProps) {
+  return (
+    <Field label={label} hint={hint} problem={problem} isOptional={isOptional} className={className}>
+      {(links) => (
+        <input
+          {...rest}
+          {...links}
+          className={classNames(CONTROL_CLASS, 'h-9', isCode && 'font-mono text-[13px]')}
+        />
+      )}
+    </Field>
+  )
+}
+
+type TextAreaFieldProps = FieldProps &
+  Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'className'> & { readonly isCode?: boolean }
+
+export function TextAreaField({
+  label,
+  hint,
+  problem,
+  isOptional,
+  className,
+  isCode = false,
+  ...rest
+}: TextAreaFieldProps) {
+  return (
+    <Field label={label} hint={hint} problem={problem} isOptional={isOptional} className={className}>
+      {(links) => (
+        <textarea
+          {...rest}
+          {...links}
+          className={classNames(CONTROL_CLASS, 'min-h-20 py-2', isCode && 'font-mono text-[13px]')}
+        />
+      )}
+    </Field>
+  )
+}
+
+type SelectFieldProps = FieldProps & Omit<SelectHTMLAttributes<HTMLSelectElement>, 'className'>
+
+/** The browser's own list: it is what phones and screen readers handle best. */
+export function SelectField({
+  label,
+  hint,
+  problem,
+  isOptional,
+  className,
+  children,
+  ...rest
+}: SelectFieldProps) {
+  return (
+    <Field label={label} hint={hint} problem={problem} isOptional={isOptional} className={className}>
+      {(links) => (
+        <select {...rest} {...links} className={classNames(CONTROL_CLASS, 'h-9 pr-8')}>
+          {children}
+        </select>
+      )}
+    </Field>
+  )
+}

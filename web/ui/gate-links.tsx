@@ -1,0 +1,23 @@
+/** Gates by their ids, each leading to its page. */
+import { Fragment } from 'react'
+import { PageLink } from './links.tsx'
+
+/** More are counted: a sentence of forty names says less than a number. */
+const MOST_NAMED = 8
+
+export function GateLinks({ gates }: { readonly gates: readonly { readonly id: string }[] }) {
+  const rest = gates.length - MOST_NAMED
+  return (
+    <>
+      {gates.slice(0, MOST_NAMED).map(({ id }, index) => (
+        <Fragment key={id}>
+          {index > 0 && ', '}
+          <PageLink to={`/gates/${id}`} className="font-mono text-[13px] wrap-anywhere">
+            {id}
+          </PageLink>
+        </Fragment>
+      ))}
+      {rest > 0 && ` and ${rest} more`}
+    </>
+  )
+}

@@ -1,0 +1,46 @@
+/** Links in running text: to pages of the dashboard, and out of it. */
+import { Link } from '@tanstack/react-router'
+import { ArrowUpRight } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { classNames } from './class-names.ts'
+
+const LOOK =
+  'rounded-sm font-medium text-accent-strong underline decoration-accent/40 underline-offset-3 hover:decoration-current'
+
+export function PageLink({
+  to,
+  search,
+  label,
+  className,
+  children,
+}: {
+  /** The address within the dashboard, filled in: `/gates/assistant`. Plain text, so that a feature can lead to another. */
+  readonly to: string
+  readonly search?: Readonly<Record<string, string>>
+  /** For screen readers, where the text alone does not say where it leads. */
+  readonly label?: string
+  readonly className?: string
+  readonly children: ReactNode
+}) {
+  return (
+    <Link to={to} search={search ?? {}} aria-label={label} className={classNames(LOOK, className)}>
+      {children}
+    </Link>
+  )
+}
+
+/** Opens in a tab of its own, and tells the other side nothing of where it was found. */
+export function ExternalLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+  return (
+    <a
+      href={href}
+      target="_blank"
+      rel="noreferrer"
+      className="inline-flex items-center gap-0.5 rounded-sm text-ink-faint underline decoration-line-strong underline-offset-3 hover:text-ink"
+    >
+      {children}
+      <span className="sr-only"> (opens in a new tab)</span>
+      <ArrowUpRight aria-hidden className="size-3" />
+    </a>
+  )
+}

@@ -1,0 +1,47 @@
+/** A field for what must not be seen again. React mirrors a controlled value into the DOM's attribute: so it holds none, and the form reads it once. */
+import type { ReactNode, Ref } from 'react'
+import { classNames } from './class-names.ts'
+import { CONTROL_CLASS, Field } from './field.tsx'
+
+export interface SecretFieldProps {
+  readonly label: string
+  readonly hint?: ReactNode
+  readonly problem?: string | undefined
+  readonly maxLength: number
+  /** Where the form reads it from, when it is sent. */
+  readonly ref: Ref<HTMLInputElement>
+  /** Told whether there is anything in it, and not what. */
+  readonly onFilled: (isFilled: boolean) => void
+  readonly autoFocus?: boolean
+}
+
+export function SecretField({
+  label,
+  hint,
+  problem,
+  maxLength,
+  ref,
+  onFilled,
+  autoFocus = false,
+}: SecretFieldProps) {
+  return (
+    <Field label={label} hint={hint} problem={problem}>
+      {(links) => (
+        <input
+          {...links}
+          ref={ref}
+          type="password"
+          // `off` is ignored for passwords: the browser would offer the one of the dashboard.
+          autoComplete="new-password"
+          spellCheck={false}
+          required
+          // biome-ignore lint/a11y/noAutofocus: it is the only field of a dialog that was just asked for
+          autoFocus={autoFocus}
+          maxLength={maxLength}
+          onChange={(event) => onFilled(event.currentTarget.value.trim() !== '')}
+          className={classNames(CONTROL_CLASS, 'h-9 font-mono text-[13px]')}
+        />
+      )}
+    </Field>
+  )
+}

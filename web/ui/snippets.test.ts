@@ -1,0 +1,32 @@
+/** The snippets as text; test/e2e/snippets.test.ts runs them. */
+import { expect, test } from 'bun:test'
+import { callSnippets, KEY_VARIABLE } from './snippets.ts'
+
+const snippets = callSnippets({ baseUrl: 'https://gateway.example/', gateId: 'support.v2' })
+
+test('every snippet names the gate, the gateway and where the key comes from', () => {
+  for (const { id, code } of snippets) {
+    expect({ id, gate: code.includes('support.v2') }).toEqual({ id, gate: true })
+    const [, path] = /https:\/\/gateway\.example(\/\w+)?(?=[/'"])/.exec(code) ?? []
+    expect({ id, path }).toEqual({ id, path: id.startsWith('anthropic') ? undefined : expect.any(String) })
+    expect({ id, key: code.includes(KEY_VARIABLE) }).toEqual({ id, key: true })
+    expect(code).not.toContain('example//')
+  }
+})
+
+test('ids and names tell them apart', () => {
+  expect(new Set(snippets.map(({ id }) => id)).size).toBe(snippets.length)
+  expect(new Set(snippets.map(({ name }) => name)).size).toBe(snippets.length)
+})
+
+test('the address ends as each SDK takes it', () => {
+  const codeOf = (id: string) => snippets.find((snippet) => snippet.id === id)?.code
+  expect(codeOf('openai-typescript-responses')).toContain("baseURL: 'https://gateway.example/v1'")
+  expect(codeOf('anthropic-python')).toContain('base_url="https://gateway.example"')
+  expect(codeOf('mistral-fim-typescript')).toContain("serverURL: 'https://gateway.example/alt'")
+})
+
+test('everything but curl says what to install', () => {
+  const bare = snippets.filter(({ install }) => install === undefined)
+  expect(bare.map(({ family }) => family)).toEqual(['curl', 'curl', 'curl', 'curl'])
+})

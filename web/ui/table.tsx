@@ -1,0 +1,55 @@
+/** Tables that scroll sideways on narrow screens rather than squeeze. Their cells are plain `td`s. */
+import type { ReactNode } from 'react'
+import { classNames } from './class-names.ts'
+
+export function Table({
+  label,
+  head,
+  children,
+}: {
+  /** What the table lists, for screen readers. */
+  readonly label: string
+  /** `Th`s. */
+  readonly head: ReactNode
+  /** `tr`s. */
+  readonly children: ReactNode
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+    <section className="relative overflow-x-auto" tabIndex={0} aria-label={label}>
+      <table className="w-full border-collapse text-left text-sm [&_tbody_tr]:border-t [&_tbody_tr:hover]:bg-sunken/60 [&_td]:px-5 [&_td]:py-3 [&_td]:align-middle">
+        <thead>
+          <tr>{head}</tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  )
+}
+
+export function Th({
+  children,
+  isNumber = false,
+  isHidden = false,
+  isWideOnly = false,
+}: {
+  readonly children: ReactNode
+  readonly isNumber?: boolean
+  /** Only for screen readers: for columns of buttons. */
+  readonly isHidden?: boolean
+  /** Not on phones; its cells are `max-sm:hidden`. */
+  readonly isWideOnly?: boolean
+}) {
+  return (
+    <th
+      scope="col"
+      className={classNames(
+        'h-9 px-5 text-xs font-medium whitespace-nowrap text-ink-faint',
+        isNumber && 'text-right',
+        isWideOnly && 'max-sm:hidden',
+      )}
+    >
+      {isHidden ? <span className="sr-only">{children}</span> : children}
+    </th>
+  )
+}

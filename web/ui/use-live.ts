@@ -1,0 +1,24 @@
+/** Whether figures are asked for again and again: only while someone can see them, and has not said to stop. */
+import { useEffect, useState } from 'react'
+
+const EVERY_MS = 10_000
+
+export interface Live {
+  readonly isLive: boolean
+  /** For `refetchInterval`. */
+  readonly everyMs: number | false
+  readonly toggle: () => void
+}
+
+/** @param isOngoing false: what is shown is past and cannot change */
+export function useLive(isOngoing: boolean, everyMs: number = EVERY_MS): Live {
+  const [isStopped, setStopped] = useState(false)
+  const [isVisible, setVisible] = useState(() => document.visibilityState === 'visible')
+  useEffect(() => {
+    const look = () => setVisible(document.visibilityState === 'visible')
+    document.addEventListener('visibilitychange', look)
+    return () => document.removeEventListener('visibilitychange', look)
+  }, [])
+  const isLive = isOngoing && isVisible && !isStopped
+  return { isLive, everyMs: isLive && everyMs, toggle: () => setStopped((before) => !before) }
+}

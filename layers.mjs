@@ -56,5 +56,6 @@ export const roots = [
   'open-local-gateway.ts',
   'open-local-users.ts',
   'rotate-master-key.ts',
+  'copy-local-store.ts',
   'prepare-process.ts',
 ]

@@ -2,8 +2,14 @@
 # Programs from Debian's packages (named as their packages are): installs what is missing when root, else says what to do.
 set -eu
 missing=''
+is_here() {
+  command -v "$1" >/dev/null 2>&1 && return
+  # Debian keeps the programs of each version of Postgres out of the PATH.
+  [ "$1" = postgresql ] || return 1
+  command -v initdb >/dev/null 2>&1 || ls "${GATEHOUSE_TEST_POSTGRES:-/none}"/initdb /usr/lib/postgresql/*/bin/initdb 2>/dev/null | grep -q .
+}
 for program in "$@"; do
-  command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
+  is_here "$program" || missing="$missing $program"
 done
 [ -n "$missing" ] || exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then

@@ -1,5 +1,4 @@
 /** Constructs a whole gateway from its settings: the one place where ports meet what satisfies them. Does not listen. */
-import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import type { ControlPlane } from './admin/router.ts'
 import type { BudgetAlert } from './cluster/budget-counter.ts'
@@ -44,6 +43,7 @@ import { type Provider, pricingOf } from './providers/define.ts'
 import { type AddressOf, createRouter } from './server.ts'
 import { AuditRetention } from './store/audit-retention.ts'
 import { lockDataFolder } from './store/data-folder.ts'
+import { locateStore } from './store/open-database.ts'
 import { openStore, type Store } from './store/open-store.ts'
 import type { Log } from './telemetry/log.ts'
 import { startTelemetry, type Telemetry } from './telemetry/start-telemetry.ts'
@@ -82,7 +82,7 @@ export interface ComposeOptions {
   readonly hasTelemetry?: boolean
 }
 
-/** @throws DataFolderInUseError, NewerDatabaseError or MigrationFailedError: there is no serving then */
+/** @throws DataFolderInUseError, NewerDatabaseError, MigrationFailedError or DatabaseUnreachableError: there is no serving then */
 export async function composeGatehouse({
   settings,
   log,
@@ -283,7 +283,7 @@ async function openState({ settings, log, plans, limitsOf, addresses }: StateOpt
   const lock = lockDataFolder(settings.dataFolder)
   let store: Store | undefined
   try {
-    store = await openStore({ path: join(settings.dataFolder, 'gatehouse.db') })
+    store = await openStore(locateStore(settings))
     // One for all that is sealed: it notices a rotation of the master key.
     const vault = openVault(settings)
     const gates = await GateRegistry.load({ gates: store.gates })

@@ -31,6 +31,10 @@ const context: CliContext = {
       return await rotateMasterKey(process.env)
     },
   },
+  async copyStore() {
+    const { copyLocalStore } = await import('./copy-local-store.ts')
+    return await copyLocalStore(process.env)
+  },
   async examine() {
     const { examine } = await import('./doctor/examine.ts')
     const { version, dependencies } = packageJson

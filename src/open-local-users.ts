@@ -2,7 +2,6 @@
  * Users for the operator's command line, straight in the store of the local data folder, whether a server runs on it or
  * not: the operator owns the machine, and whoever forgot a password cannot sign in to ask.
  */
-import { join } from 'node:path'
 import type { LocalUsers } from './cli/context.ts'
 import type { Environment } from './config/environment.ts'
 import { readSettings } from './config/settings.ts'
@@ -10,6 +9,7 @@ import { DEFAULT_ACCOUNT } from './core/ids.ts'
 import { createInvitation } from './identity/create-invitation.ts'
 import { describeWeakPassword } from './identity/password-rules.ts'
 import { DataFolderInUseError, lockDataFolder, readServerInfo } from './store/data-folder.ts'
+import { locateStore } from './store/open-database.ts'
 import { openStore } from './store/open-store.ts'
 
 /** @throws SettingsError, NewerDatabaseError, MigrationFailedError, and an Error while a server of another version has the folder */
@@ -19,12 +19,10 @@ export async function openLocalUsers(environment: Environment): Promise<LocalUse
   const lock = lockUnlessServed(dataFolder)
   // Whoever holds the lock may change the schema under nobody's feet; beside a server it has to be as it is.
   const migrate = lock === undefined ? 'refuse' : 'run'
-  const store = await openStore({ path: join(dataFolder, 'gatehouse.db'), migrate }).catch(
-    (error: unknown) => {
-      lock?.release()
-      throw error
-    },
-  )
+  const store = await openStore(locateStore(settings), { migrate }).catch((error: unknown) => {
+    lock?.release()
+    throw error
+  })
   const url = settings.users.publicOrigin ?? readServerInfo(dataFolder)?.url
   return {
     async list() {

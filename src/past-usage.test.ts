@@ -1,6 +1,7 @@
 /** What a start counts of the past is what was counted, whatever retention has deleted and wherever the sums are kept. */
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { databases, forgetCalls, type TestDatabase } from '../test/support/databases.ts'
 import { BudgetRegistry } from './cluster/budget-registry.ts'
 import { loadUsage } from './cluster/load-usage.ts'
 import { UsageLimits } from './cluster/usage-limits.ts'
@@ -22,206 +23,215 @@ const NOW = Date.parse('2026-10-31T20:17:03.123Z')
 const OTHER = 'acct_other' as AccountId
 
 let store: Store
-beforeEach(async () => {
-  store = await openStore({ path: ':memory:' })
-})
-afterEach(() => store.close())
+let database: TestDatabase
 
-const anyCall = fc.record({
-  accountId: fc.constantFrom(DEFAULT_ACCOUNT, OTHER),
-  keyId: fc.constantFrom('key_1', 'key_2').map((id) => id as KeyId),
-  gateId: fc.constantFrom('a', 'b').map((id) => id as GateId),
-  target: fc.constantFrom('p/one', 'owned/mine', null),
-  credential: fc.constantFrom('own', 'platform', null),
-  // A few hours that many calls and budgets fall into, and any time at all.
-  startedAt: fc.oneof(
-    fc.integer({ min: NOW - 70 * DAY_MS, max: NOW }),
-    fc.integer({ min: NOW - 41 * DAY_MS, max: NOW - 41 * DAY_MS + 2 * HOUR_MS }),
-  ),
-  tokens: fc.option(fc.integer({ min: 1, max: 500 })),
-  microUsd: fc.option(fc.nat({ max: 100 })),
-})
-
-const anyBudget = fc.record({
-  scope: fc.constantFrom<Budget['scope']>(
-    { type: 'key', keyId: 'key_1' as KeyId },
-    { type: 'gate', gateId: 'b' as GateId },
-  ),
-  accountId: fc.constantFrom(DEFAULT_ACCOUNT, OTHER),
-  period: fc.constantFrom('total', 'month', 'week', 'day'),
-  createdAt: fc.oneof(
-    fc.integer({ min: NOW - 60 * DAY_MS, max: NOW }),
-    fc.integer({ min: NOW - 41 * DAY_MS, max: NOW - 41 * DAY_MS + 2 * HOUR_MS }),
-    fc.constant(NOW - (NOW % HOUR_MS) - 40 * DAY_MS),
-  ),
-})
-
-function toRecord(call: Parameters<Parameters<typeof anyCall.map>[0]>[0], index: number): CallRecord {
-  const { tokens, microUsd, ...rest } = call
-  return createCallRecord({
-    ...rest,
-    id: `req_${index}` as CallId,
-    usage:
-      tokens === null
-        ? null
-        : { inputTokens: tokens, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 },
-    cost:
-      tokens === null || microUsd === null
-        ? { microUsd: null, status: 'unknown', source: null }
-        : { microUsd, status: 'exact', source: 'test@1' },
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    database = await kind.create()
+    store = await openStore(database.location)
   })
-}
-
-async function countedAtStart(budgets: readonly Budget[]) {
-  const usage = new UsageLimits({ plans: createPlans() })
-  const registry = await BudgetRegistry.load({ budgets: store.budgets, usage, clock: { now: () => NOW } })
-  const sums = await PastUsage.open({
-    sums: store.usageSums,
-    beginnings: store.budgetBeginnings,
-    segments: [],
-    onUnreadable: () => {},
+  afterEach(async () => {
+    await store.close()
+    await database.remove()
   })
-  await loadUsage(usage, registry, { sums, nowMs: NOW })
-  const amounts = (window: { tokens: number; microUsd: number; unpricedCalls: number } | undefined) =>
-    window && { tokens: window.tokens, microUsd: window.microUsd, unpricedCalls: window.unpricedCalls }
-  return {
-    quotas: [DEFAULT_ACCOUNT, OTHER].map((accountId) => amounts(usage.quotaOf(accountId, NOW).window)),
-    budgets: budgets.map(({ id }) => amounts(usage.budgetWindow(id, NOW))),
-  }
-}
 
-function sumOf(records: readonly CallRecord[]) {
-  const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
-  for (const { usage, cost } of records) {
-    if (usage === null) continue
-    sum.tokens += usage.inputTokens + usage.outputTokens
-    sum.microUsd += cost?.microUsd ?? 0
-    if (cost?.microUsd == null) sum.unpricedCalls += 1
-  }
-  return sum
-}
+  const anyCall = fc.record({
+    accountId: fc.constantFrom(DEFAULT_ACCOUNT, OTHER),
+    keyId: fc.constantFrom('key_1', 'key_2').map((id) => id as KeyId),
+    gateId: fc.constantFrom('a', 'b').map((id) => id as GateId),
+    target: fc.constantFrom('p/one', 'owned/mine', null),
+    credential: fc.constantFrom('own', 'platform', null),
+    // A few hours that many calls and budgets fall into, and any time at all.
+    startedAt: fc.oneof(
+      fc.integer({ min: NOW - 70 * DAY_MS, max: NOW }),
+      fc.integer({ min: NOW - 41 * DAY_MS, max: NOW - 41 * DAY_MS + 2 * HOUR_MS }),
+    ),
+    tokens: fc.option(fc.integer({ min: 1, max: 500 })),
+    microUsd: fc.option(fc.nat({ max: 100 })),
+  })
 
-function expectedOf(records: readonly CallRecord[], budgets: readonly Budget[]) {
-  const monthStart = spanOf('month', NOW).startsAtMs
-  const counts = (record: CallRecord) => countsForQuota(record.target, record.credential)
-  return {
-    quotas: [DEFAULT_ACCOUNT, OTHER].map((accountId) =>
-      sumOf(
-        records.filter(
-          (record) => record.accountId === accountId && record.startedAt >= monthStart && counts(record),
+  const anyBudget = fc.record({
+    scope: fc.constantFrom<Budget['scope']>(
+      { type: 'key', keyId: 'key_1' as KeyId },
+      { type: 'gate', gateId: 'b' as GateId },
+    ),
+    accountId: fc.constantFrom(DEFAULT_ACCOUNT, OTHER),
+    period: fc.constantFrom('total', 'month', 'week', 'day'),
+    createdAt: fc.oneof(
+      fc.integer({ min: NOW - 60 * DAY_MS, max: NOW }),
+      fc.integer({ min: NOW - 41 * DAY_MS, max: NOW - 41 * DAY_MS + 2 * HOUR_MS }),
+      fc.constant(NOW - (NOW % HOUR_MS) - 40 * DAY_MS),
+    ),
+  })
+
+  function toRecord(call: Parameters<Parameters<typeof anyCall.map>[0]>[0], index: number): CallRecord {
+    const { tokens, microUsd, ...rest } = call
+    return createCallRecord({
+      ...rest,
+      id: `req_${index}` as CallId,
+      usage:
+        tokens === null
+          ? null
+          : { inputTokens: tokens, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 },
+      cost:
+        tokens === null || microUsd === null
+          ? { microUsd: null, status: 'unknown', source: null }
+          : { microUsd, status: 'exact', source: 'test@1' },
+    })
+  }
+
+  async function countedAtStart(budgets: readonly Budget[]) {
+    const usage = new UsageLimits({ plans: createPlans() })
+    const registry = await BudgetRegistry.load({ budgets: store.budgets, usage, clock: { now: () => NOW } })
+    const sums = await PastUsage.open({
+      sums: store.usageSums,
+      beginnings: store.budgetBeginnings,
+      segments: [],
+      onUnreadable: () => {},
+    })
+    await loadUsage(usage, registry, { sums, nowMs: NOW })
+    const amounts = (window: { tokens: number; microUsd: number; unpricedCalls: number } | undefined) =>
+      window && { tokens: window.tokens, microUsd: window.microUsd, unpricedCalls: window.unpricedCalls }
+    return {
+      quotas: [DEFAULT_ACCOUNT, OTHER].map((accountId) => amounts(usage.quotaOf(accountId, NOW).window)),
+      budgets: budgets.map(({ id }) => amounts(usage.budgetWindow(id, NOW))),
+    }
+  }
+
+  function sumOf(records: readonly CallRecord[]) {
+    const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+    for (const { usage, cost } of records) {
+      if (usage === null) continue
+      sum.tokens += usage.inputTokens + usage.outputTokens
+      sum.microUsd += cost?.microUsd ?? 0
+      if (cost?.microUsd == null) sum.unpricedCalls += 1
+    }
+    return sum
+  }
+
+  function expectedOf(records: readonly CallRecord[], budgets: readonly Budget[]) {
+    const monthStart = spanOf('month', NOW).startsAtMs
+    const counts = (record: CallRecord) => countsForQuota(record.target, record.credential)
+    return {
+      quotas: [DEFAULT_ACCOUNT, OTHER].map((accountId) =>
+        sumOf(
+          records.filter(
+            (record) => record.accountId === accountId && record.startedAt >= monthStart && counts(record),
+          ),
         ),
       ),
-    ),
-    budgets: budgets.map(({ accountId, scope, period, createdAt }) => {
-      const fromMs = Math.max(createdAt, spanOf(period, NOW).startsAtMs)
-      const isOf = ({ keyId, gateId }: CallRecord) =>
-        scope.type === 'key' ? keyId === scope.keyId : gateId === scope.gateId
-      return sumOf(
-        records.filter(
-          (record) => record.accountId === accountId && record.startedAt >= fromMs && isOf(record),
-        ),
-      )
-    }),
-  }
-}
-
-test('a start counts the same of quotas and budgets before retention, after it, and after days are summed up', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(anyCall, { maxLength: 80, size: 'max' }),
-      fc.array(anyBudget, { maxLength: 6, size: 'max' }),
-      fc.integer({ min: 1, max: 45 }),
-      async (calls, givenBudgets, days) => {
-        await store.close()
-        store = await openStore({ path: ':memory:' })
-        await store.database
-          .insertInto('accounts')
-          .values({ id: OTHER, name: 'other', created_at: 0 })
-          .execute()
-        const records = calls.map(toRecord)
-        const budgets = givenBudgets.map(
-          (given, index): Budget => ({
-            ...given,
-            id: `bud_${index}`,
-            name: 'any',
-            limit: { type: 'tokens', tokens: 1_000_000 },
-            alertAt: [1],
-            updatedAt: given.createdAt,
-          }),
+      budgets: budgets.map(({ accountId, scope, period, createdAt }) => {
+        const fromMs = Math.max(createdAt, spanOf(period, NOW).startsAtMs)
+        const isOf = ({ keyId, gateId }: CallRecord) =>
+          scope.type === 'key' ? keyId === scope.keyId : gateId === scope.gateId
+        return sumOf(
+          records.filter(
+            (record) => record.accountId === accountId && record.startedAt >= fromMs && isOf(record),
+          ),
         )
-        for (const budget of budgets) await store.budgets.insert(budget)
-        await store.calls.insertMany(records)
-        const expected = expectedOf(records, budgets)
-        expect(await countedAtStart(budgets)).toEqual(expected)
-
-        const onFailure = (error: unknown) => {
-          throw error
-        }
-        const retention = new Retention({
-          days,
-          store,
-          ship: async () => {},
-          onFailure,
-          pauseMs: 0,
-          now: () => NOW,
-        })
-        retention.start()
-        await retention.run()
-        expect(await countedAtStart(budgets)).toEqual(expected)
-        // A day later more of the same hour is gone.
-        const later = new Retention({
-          days,
-          store,
-          ship: async () => {},
-          onFailure,
-          pauseMs: 0,
-          now: () => NOW + HOUR_MS / 2,
-        })
-        later.start()
-        await later.run()
-        await retention.stop()
-        await later.stop()
-        expect(await countedAtStart(budgets)).toEqual(expected)
-      },
-    ),
-    { numRuns: 25 },
-  )
-}, 60_000)
-
-test('retention keeps what a budget used in its first hour once, and no other budget is given it', async () => {
-  const createdAt = NOW - 40 * DAY_MS - (NOW % HOUR_MS) + HOUR_MS / 2
-  const budgetOf = (id: string, keyId: string): Budget => ({
-    accountId: DEFAULT_ACCOUNT,
-    id,
-    name: id,
-    scope: { type: 'key', keyId: keyId as KeyId },
-    limit: { type: 'tokens', tokens: 1000 },
-    period: 'total',
-    alertAt: [1],
-    createdAt,
-    updatedAt: createdAt,
-  })
-  const budgets = [budgetOf('bud_1', 'key_1'), budgetOf('bud_2', 'key_2')]
-  for (const budget of budgets) await store.budgets.insert(budget)
-  await store.calls.insertMany([
-    createCallRecord({ startedAt: createdAt - 1 }),
-    createCallRecord({ startedAt: createdAt }),
-  ])
-  const run = async (nowMs: number) => {
-    const retention = new Retention({
-      days: 30,
-      store,
-      ship: async () => {},
-      onFailure: () => {},
-      now: () => nowMs,
-    })
-    retention.start()
-    await retention.run()
-    await retention.stop()
+      }),
+    }
   }
-  await run(NOW)
-  await run(NOW + DAY_MS)
-  expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 10 })).toEqual([])
-  const { budgets: counted } = await countedAtStart(budgets)
-  expect(counted.map((amounts) => amounts?.tokens)).toEqual([17, 0])
+
+  test('a start counts the same of quotas and budgets before retention, after it, and after days are summed up', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyCall, { maxLength: 80, size: 'max' }),
+        fc.array(anyBudget, { maxLength: 6, size: 'max' }),
+        fc.integer({ min: 1, max: 45 }),
+        async (calls, givenBudgets, days) => {
+          await forgetCalls(store)
+          await store.database.deleteFrom('budgets').execute()
+          await store.database.deleteFrom('accounts').where('id', '=', OTHER).execute()
+          await store.database
+            .insertInto('accounts')
+            .values({ id: OTHER, name: 'other', created_at: 0 })
+            .execute()
+          const records = calls.map(toRecord)
+          const budgets = givenBudgets.map(
+            (given, index): Budget => ({
+              ...given,
+              id: `bud_${index}`,
+              name: 'any',
+              limit: { type: 'tokens', tokens: 1_000_000 },
+              alertAt: [1],
+              updatedAt: given.createdAt,
+            }),
+          )
+          for (const budget of budgets) await store.budgets.insert(budget)
+          await store.calls.insertMany(records)
+          const expected = expectedOf(records, budgets)
+          expect(await countedAtStart(budgets)).toEqual(expected)
+
+          const onFailure = (error: unknown) => {
+            throw error
+          }
+          const retention = new Retention({
+            days,
+            store,
+            ship: async () => {},
+            onFailure,
+            pauseMs: 0,
+            now: () => NOW,
+          })
+          retention.start()
+          await retention.run()
+          expect(await countedAtStart(budgets)).toEqual(expected)
+          // A day later more of the same hour is gone.
+          const later = new Retention({
+            days,
+            store,
+            ship: async () => {},
+            onFailure,
+            pauseMs: 0,
+            now: () => NOW + HOUR_MS / 2,
+          })
+          later.start()
+          await later.run()
+          await retention.stop()
+          await later.stop()
+          expect(await countedAtStart(budgets)).toEqual(expected)
+        },
+      ),
+      { numRuns: 25 },
+    )
+  }, 60_000)
+
+  test('retention keeps what a budget used in its first hour once, and no other budget is given it', async () => {
+    const createdAt = NOW - 40 * DAY_MS - (NOW % HOUR_MS) + HOUR_MS / 2
+    const budgetOf = (id: string, keyId: string): Budget => ({
+      accountId: DEFAULT_ACCOUNT,
+      id,
+      name: id,
+      scope: { type: 'key', keyId: keyId as KeyId },
+      limit: { type: 'tokens', tokens: 1000 },
+      period: 'total',
+      alertAt: [1],
+      createdAt,
+      updatedAt: createdAt,
+    })
+    const budgets = [budgetOf('bud_1', 'key_1'), budgetOf('bud_2', 'key_2')]
+    for (const budget of budgets) await store.budgets.insert(budget)
+    await store.calls.insertMany([
+      createCallRecord({ startedAt: createdAt - 1 }),
+      createCallRecord({ startedAt: createdAt }),
+    ])
+    const run = async (nowMs: number) => {
+      const retention = new Retention({
+        days: 30,
+        store,
+        ship: async () => {},
+        onFailure: () => {},
+        now: () => nowMs,
+      })
+      retention.start()
+      await retention.run()
+      await retention.stop()
+    }
+    await run(NOW)
+    await run(NOW + DAY_MS)
+    expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 10 })).toEqual([])
+    const { budgets: counted } = await countedAtStart(budgets)
+    expect(counted.map((amounts) => amounts?.tokens)).toEqual([17, 0])
+  })
 })

@@ -13,6 +13,7 @@ import { DEFAULT_ACCOUNT } from './core/ids.ts'
 import type { Secret } from './core/secret.ts'
 import { createVault, masterKeyIdOf } from './core/vault.ts'
 import { lockFile } from './store/file-lock.ts'
+import { locateStore } from './store/open-database.ts'
 import { recordLocalChange } from './store/record-local-change.ts'
 import { SealedRows, type SealedTally } from './store/sealed-rows.ts'
 
@@ -65,12 +66,12 @@ async function rotate(settings: Settings, rows: SealedRows | undefined): Promise
 
 /** In the account of the operator, by the ids of the keys, which tell nothing of them. */
 async function recordRotation(
-  { dataFolder }: Settings,
+  settings: Settings,
   { currentId, previousIds }: MasterKeyStatus,
   keys: readonly Secret[],
 ): Promise<void> {
   const [newId = '', ...olderIds] = keys.map((key) => masterKeyIdOf(key))
-  await recordLocalChange(join(dataFolder, 'gatehouse.db'), {
+  await recordLocalChange(locateStore(settings), {
     accountId: DEFAULT_ACCOUNT,
     action: 'master-key.rotate',
     resourceId: newId,
@@ -114,10 +115,10 @@ async function survey(settings: Settings, rows: SealedRows | undefined) {
 }
 
 async function withRows<Result>(
-  { dataFolder }: Settings,
+  settings: Settings,
   use: (rows: SealedRows | undefined) => Promise<Result>,
 ): Promise<Result> {
-  const rows = await SealedRows.open(join(dataFolder, 'gatehouse.db'))
+  const rows = await SealedRows.open(locateStore(settings))
   try {
     return await use(rows)
   } finally {

@@ -1,15 +1,18 @@
 /** `gatehouse serve`: from settings to a listening gateway and back to a clean exit. Knows no HTTP path. */
 import type { ServeFlags } from './cli/context.ts'
+import type { NewGate } from './cluster/gate-registry.ts'
 import { composeGatehouse, type Gatehouse, VERSION } from './compose.ts'
 import type { Environment } from './config/environment.ts'
 import { loadSettings } from './config/load-settings.ts'
 import type { Settings } from './config/settings.ts'
+import { GatewayError } from './core/errors.ts'
 import { DEFAULT_ACCOUNT, type GateId } from './core/ids.ts'
 import type { Secret } from './core/secret.ts'
 import { sandboxAddresses, sandbox as sandboxProvider } from './providers/sandbox.ts'
 import { type Sandbox, startSandbox } from './sandbox/start-sandbox.ts'
 import { type Listener, listen } from './server.ts'
 import { writeServerInfo } from './store/data-folder.ts'
+import { describeStore, locateStore } from './store/open-database.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 
 export interface ServeOptions {
@@ -39,7 +42,15 @@ export async function serve({ settings, withSandbox }: ServeOptions): Promise<vo
     if (withSandbox) await ensureDemoGate(gatehouse)
     writeServerInfo(settings.dataFolder, { pid: process.pid, url: listener.url })
     endOnSignal({ gatehouse, listener, metrics, sandbox, settings, log })
-    log.info({ url: listener.url, version: VERSION, dataFolder: settings.dataFolder }, 'ready')
+    log.info(
+      {
+        url: listener.url,
+        version: VERSION,
+        dataFolder: settings.dataFolder,
+        store: describeStore(locateStore(settings)),
+      },
+      'ready',
+    )
     process.stdout.write(welcome(listener.url, { firstKey, withSandbox }))
   } catch (error) {
     await listener?.stop()
@@ -75,22 +86,25 @@ async function ensureFirstKey(gatehouse: Gatehouse, settings: Settings): Promise
   // A key that was deleted does not come back because it is still in the environment.
   if (gatehouse.keys.list(DEFAULT_ACCOUNT).length > 0) return undefined
   const label = { accountId: DEFAULT_ACCOUNT, name: 'first key' }
-  if (settings.bootstrapKey === undefined) return (await gatehouse.keys.create(label)).key
-  await gatehouse.keys.import({ ...label, key: settings.bootstrapKey })
-  return undefined
+  return await gatehouse.keys.ensureFirst(label, settings.bootstrapKey)
 }
 
 const DEMO_GATE = 'demo' as GateId
 
 async function ensureDemoGate(gatehouse: Gatehouse): Promise<void> {
   if (gatehouse.gates.find(DEFAULT_ACCOUNT, DEMO_GATE) !== undefined) return
-  await gatehouse.gates.create(DEFAULT_ACCOUNT, {
+  const demo: NewGate = {
     id: DEMO_GATE,
     displayName: 'Demo',
     description: 'Answers from the built-in sandbox: no real model, no account, no cost.',
     targets: [{ model: `${sandboxProvider.id}/echo` }],
     timeoutMs: null,
     maxRetries: 0,
+  }
+  await gatehouse.gates.create(DEFAULT_ACCOUNT, demo).catch(async (error: unknown) => {
+    // Another node, which starts at the same time, has made it.
+    if (!(error instanceof GatewayError && error.kind === 'conflict')) throw error
+    await gatehouse.gates.loadNew()
   })
 }
 

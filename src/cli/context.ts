@@ -76,6 +76,14 @@ export interface MasterKeyRotation extends MasterKeyStatus {
   readonly encryptedAnew: number
 }
 
+/** What `store copy` has done. */
+export interface CopiedStore {
+  /** Which stores: never with a password. */
+  readonly from: string
+  readonly to: string
+  readonly tables: readonly { readonly table: string; readonly rows: number }[]
+}
+
 /** What `doctor` found of one thing. */
 export interface ExaminedPoint {
   readonly level: 'ok' | 'warn' | 'fail'
@@ -97,6 +105,8 @@ export interface CliContext {
     readonly status: () => Promise<MasterKeyStatus>
     readonly rotate: () => Promise<MasterKeyRotation>
   }
+  /** From the local data folder, which no server may be using. */
+  readonly copyStore: () => Promise<CopiedStore>
   /** The server that the environment names and this machine; changes neither. */
   readonly examine: () => Promise<readonly ExaminedPoint[]>
 }

@@ -19,6 +19,7 @@ import { example, parsePort } from './program-parts.ts'
 import { bindProviderKeys } from './provider-keys.ts'
 import { bindProviders } from './providers.ts'
 import { bindSandbox } from './sandbox.ts'
+import { bindStore } from './store.ts'
 import { bindUsage } from './usage.ts'
 import { bindUsers } from './users.ts'
 import { bindWebhooks } from './webhooks.ts'
@@ -27,7 +28,8 @@ const WHERE_TO = `
 Commands other than serve and sandbox talk to the gateway at GATEHOUSE_URL with the key GATEHOUSE_API_KEY.
 Without GATEHOUSE_URL they work on the local data folder, while no server uses it.
 doctor looks at both, as far as they can be reached.
-master-key always works on the local data folder and the GATEHOUSE_MASTER_KEY variables, beside a server too.`
+master-key always works on the local data folder and the GATEHOUSE_MASTER_KEY variables, beside a server too.
+store works on the local data folder while no server uses it.`
 
 /** Runs one command. @returns the exit code; of `serve` and `sandbox`, when they have begun */
 export async function runProgram(context: CliContext, argv: readonly string[]): Promise<number> {
@@ -51,6 +53,7 @@ export async function runProgram(context: CliContext, argv: readonly string[]): 
   bindOwnedModels(program, context)
   bindProviderKeys(program, context)
   bindMasterKey(program, context)
+  bindStore(program, context)
   bindProviders(program, context)
   bindAudit(program, context)
   bindUsers(program, context)

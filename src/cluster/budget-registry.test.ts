@@ -1,5 +1,6 @@
 /** Budgets are kept, found again after a restart with what they had used, and tell what is due. */
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import type { CallCredential } from '../core/call.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
@@ -16,154 +17,162 @@ const GATE = 'demo' as GateId
 const stranger = 'acct_stranger' as AccountId
 
 let store: Store
-beforeEach(async () => {
-  store = await openStore({ path: ':memory:' })
-})
-afterEach(() => store.close())
+let database: TestDatabase
 
-async function start() {
-  const clock = { nowMs: NOW_MS, now: () => clock.nowMs }
-  const alerts: BudgetAlert[] = []
-  const usage = new UsageLimits({ plans: createPlans(), onAlert: (alert) => alerts.push(alert) })
-  const registry = await BudgetRegistry.load({ budgets: store.budgets, usage, clock })
-  return { clock, alerts, usage, registry }
-}
-
-const newBudget: NewBudget = {
-  name: 'small',
-  scope: { type: 'gate', gateId: GATE },
-  limit: { type: 'tokens', tokens: 100 },
-  period: 'total',
-  alertAt: [0.5, 1],
-}
-
-const sumOf = (changes: object = {}) => ({
-  accountId: DEFAULT_ACCOUNT,
-  keyId: 'key_1' as KeyId,
-  gateId: GATE,
-  target: 'lab/model',
-  credential: 'platform' as CallCredential,
-  tokens: 60,
-  microUsd: 5,
-  unpricedCalls: 0,
-  ...changes,
-})
-
-test('after a restart a budget counts on from what the ledger holds of its own, and tells what is due', async () => {
-  const first = await start()
-  const budget = await first.registry.create(DEFAULT_ACCOUNT, newBudget)
-  const second = await start()
-  second.clock.nowMs += 1000
-  const asked: number[] = []
-  const sums: LedgerSums = {
-    since: async (fromMs) => {
-      asked.push(fromMs)
-      return [
-        sumOf(),
-        sumOf({ gateId: 'other' }),
-        sumOf({ accountId: stranger }),
-        sumOf({ credential: 'own' }),
-      ]
-    },
-    budgetBeginnings: async () => new Map(),
-  }
-  await loadUsage(second.usage, second.registry, { sums, nowMs: second.clock.nowMs })
-  expect(asked).toEqual([Date.parse('2026-11-01'), NOW_MS + 1])
-  expect(second.registry.windowOf(budget)).toMatchObject({ tokens: 120, microUsd: 10 })
-  expect(second.usage.quotaOf(DEFAULT_ACCOUNT, NOW_MS).window).toMatchObject({ tokens: 120 })
-  expect(second.usage.quotaOf(stranger, NOW_MS).window).toMatchObject({ tokens: 60 })
-  expect(second.alerts.map(({ threshold }) => threshold)).toEqual([0.5, 1])
-})
-
-test('a limit that is lowered below what is used tells so at once', async () => {
-  const { registry, usage, alerts, clock } = await start()
-  const budget = await registry.create(DEFAULT_ACCOUNT, newBudget)
-  clock.nowMs += 1000
-  const sums: LedgerSums = {
-    since: async () => [sumOf({ tokens: 40 })],
-    budgetBeginnings: async () => new Map(),
-  }
-  await loadUsage(usage, registry, { sums, nowMs: clock.nowMs })
-  expect(alerts).toEqual([])
-  await registry.update(DEFAULT_ACCOUNT, budget.id, { limit: { type: 'tokens', tokens: 40 } })
-  expect(alerts.map(({ threshold }) => threshold)).toEqual([0.5, 1])
-})
-
-test('every kind of budget comes back from the store as it was', async () => {
-  const { registry } = await start()
-  await registry.create(DEFAULT_ACCOUNT, newBudget)
-  await registry.create(stranger, {
-    ...newBudget,
-    scope: { type: 'key', keyId: 'key_1' as KeyId },
-    limit: { type: 'spend', microUsd: 1 },
-    period: 'week',
-    alertAt: [],
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    database = await kind.create()
+    store = await openStore(database.location)
   })
-  const reloaded = (await start()).registry
-  for (const account of [DEFAULT_ACCOUNT, stranger])
-    expect(reloaded.list(account)).toEqual(registry.list(account))
-})
+  afterEach(async () => {
+    await store.close()
+    await database.remove()
+  })
 
-test("another account's budget cannot be had, and a deleted one is gone from the store", async () => {
-  const { registry, usage } = await start()
-  const { id } = await registry.create(DEFAULT_ACCOUNT, newBudget)
-  expect(() => registry.get(stranger, id)).toThrow('no budget')
-  await expect(registry.update(stranger, id, { name: 'x' })).rejects.toThrow('no budget')
-  await expect(registry.delete(stranger, id)).rejects.toThrow('no budget')
-  await registry.delete(DEFAULT_ACCOUNT, id)
-  expect(usage.budgetWindow(id, NOW_MS)).toBeUndefined()
-  expect((await start()).registry.all()).toEqual([])
-})
+  async function start() {
+    const clock = { nowMs: NOW_MS, now: () => clock.nowMs }
+    const alerts: BudgetAlert[] = []
+    const usage = new UsageLimits({ plans: createPlans(), onAlert: (alert) => alerts.push(alert) })
+    const registry = await BudgetRegistry.load({ budgets: store.budgets, usage, clock })
+    return { clock, alerts, usage, registry }
+  }
 
-test('an account has a bounded number of them', async () => {
-  const { registry } = await start()
-  for (let made = 0; made < 500; made += 1) await registry.create(DEFAULT_ACCOUNT, newBudget)
-  await expect(registry.create(DEFAULT_ACCOUNT, newBudget)).rejects.toThrow('500 budgets')
-})
+  const newBudget: NewBudget = {
+    name: 'small',
+    scope: { type: 'gate', gateId: GATE },
+    limit: { type: 'tokens', tokens: 100 },
+    period: 'total',
+    alertAt: [0.5, 1],
+  }
 
-test('a call that begins while the budget is being written counts, one that began before does not', async () => {
-  const { registry, usage, clock } = await start()
-  const caller = {
+  const sumOf = (changes: object = {}) => ({
     accountId: DEFAULT_ACCOUNT,
     keyId: 'key_1' as KeyId,
-    limits: createKeyLimits(createPlans())(DEFAULT_ACCOUNT),
-  }
-  const limits = new MemoryLimits(clock, usage)
-  const call = () => limits.admit(caller, { gateId: GATE, startedAtMs: clock.nowMs, estimatedTokens: 1 })
-  const before = call()
-  const writing = registry.create(DEFAULT_ACCOUNT, newBudget)
-  await Promise.resolve()
-  const sameMoment = call()
-  clock.nowMs += 1
-  const during = call()
-  const budget = await writing
-  const cost = { microUsd: null, status: 'unknown', source: null } as const
-  for (const [tokens, ticket] of [
-    [1, before],
-    [10, sameMoment],
-    [100, during],
-  ] as const)
-    ticket.settle({ tokens, cost, countsForQuota: true, endedAtMs: clock.nowMs })
-  expect(registry.windowOf(budget)).toMatchObject({ tokens: 100, reservedTokens: 0 })
-})
+    gateId: GATE,
+    target: 'lab/model',
+    credential: 'platform' as CallCredential,
+    tokens: 60,
+    microUsd: 5,
+    unpricedCalls: 0,
+    ...changes,
+  })
 
-test('a budget that cannot be written limits nothing', async () => {
-  const { usage, clock } = await start()
-  const budgets = {
-    ...store.budgets,
-    loadAll: async () => [],
-    insert: () => Promise.reject(new Error('disk full')),
-  }
-  const failing = await BudgetRegistry.load({ budgets: budgets as never, usage, clock })
-  await expect(failing.create(DEFAULT_ACCOUNT, newBudget)).rejects.toThrow('disk full')
-  expect(failing.all()).toEqual([])
-  const caller = {
-    accountId: DEFAULT_ACCOUNT,
-    keyId: 'key_1' as KeyId,
-    limits: createKeyLimits(createPlans())(DEFAULT_ACCOUNT),
-  }
-  clock.nowMs += 1000
-  expect(
-    usage.reserveBudgets(caller, { gateId: GATE, startedAtMs: clock.nowMs, estimatedTokens: 1 }),
-  ).toEqual([])
+  test('after a restart a budget counts on from what the ledger holds of its own, and tells what is due', async () => {
+    const first = await start()
+    const budget = await first.registry.create(DEFAULT_ACCOUNT, newBudget)
+    const second = await start()
+    second.clock.nowMs += 1000
+    const asked: number[] = []
+    const sums: LedgerSums = {
+      since: async (fromMs) => {
+        asked.push(fromMs)
+        return [
+          sumOf(),
+          sumOf({ gateId: 'other' }),
+          sumOf({ accountId: stranger }),
+          sumOf({ credential: 'own' }),
+        ]
+      },
+      budgetBeginnings: async () => new Map(),
+    }
+    await loadUsage(second.usage, second.registry, { sums, nowMs: second.clock.nowMs })
+    expect(asked).toEqual([Date.parse('2026-11-01'), NOW_MS + 1])
+    expect(second.registry.windowOf(budget)).toMatchObject({ tokens: 120, microUsd: 10 })
+    expect(second.usage.quotaOf(DEFAULT_ACCOUNT, NOW_MS).window).toMatchObject({ tokens: 120 })
+    expect(second.usage.quotaOf(stranger, NOW_MS).window).toMatchObject({ tokens: 60 })
+    expect(second.alerts.map(({ threshold }) => threshold)).toEqual([0.5, 1])
+  })
+
+  test('a limit that is lowered below what is used tells so at once', async () => {
+    const { registry, usage, alerts, clock } = await start()
+    const budget = await registry.create(DEFAULT_ACCOUNT, newBudget)
+    clock.nowMs += 1000
+    const sums: LedgerSums = {
+      since: async () => [sumOf({ tokens: 40 })],
+      budgetBeginnings: async () => new Map(),
+    }
+    await loadUsage(usage, registry, { sums, nowMs: clock.nowMs })
+    expect(alerts).toEqual([])
+    await registry.update(DEFAULT_ACCOUNT, budget.id, { limit: { type: 'tokens', tokens: 40 } })
+    expect(alerts.map(({ threshold }) => threshold)).toEqual([0.5, 1])
+  })
+
+  test('every kind of budget comes back from the store as it was', async () => {
+    const { registry } = await start()
+    await registry.create(DEFAULT_ACCOUNT, newBudget)
+    await registry.create(stranger, {
+      ...newBudget,
+      scope: { type: 'key', keyId: 'key_1' as KeyId },
+      limit: { type: 'spend', microUsd: 1 },
+      period: 'week',
+      alertAt: [],
+    })
+    const reloaded = (await start()).registry
+    for (const account of [DEFAULT_ACCOUNT, stranger])
+      expect(reloaded.list(account)).toEqual(registry.list(account))
+  })
+
+  test("another account's budget cannot be had, and a deleted one is gone from the store", async () => {
+    const { registry, usage } = await start()
+    const { id } = await registry.create(DEFAULT_ACCOUNT, newBudget)
+    expect(() => registry.get(stranger, id)).toThrow('no budget')
+    await expect(registry.update(stranger, id, { name: 'x' })).rejects.toThrow('no budget')
+    await expect(registry.delete(stranger, id)).rejects.toThrow('no budget')
+    await registry.delete(DEFAULT_ACCOUNT, id)
+    expect(usage.budgetWindow(id, NOW_MS)).toBeUndefined()
+    expect((await start()).registry.all()).toEqual([])
+  })
+
+  test('an account has a bounded number of them', async () => {
+    const { registry } = await start()
+    for (let made = 0; made < 500; made += 1) await registry.create(DEFAULT_ACCOUNT, newBudget)
+    await expect(registry.create(DEFAULT_ACCOUNT, newBudget)).rejects.toThrow('500 budgets')
+  })
+
+  test('a call that begins while the budget is being written counts, one that began before does not', async () => {
+    const { registry, usage, clock } = await start()
+    const caller = {
+      accountId: DEFAULT_ACCOUNT,
+      keyId: 'key_1' as KeyId,
+      limits: createKeyLimits(createPlans())(DEFAULT_ACCOUNT),
+    }
+    const limits = new MemoryLimits(clock, usage)
+    const call = () => limits.admit(caller, { gateId: GATE, startedAtMs: clock.nowMs, estimatedTokens: 1 })
+    const before = call()
+    const writing = registry.create(DEFAULT_ACCOUNT, newBudget)
+    await Promise.resolve()
+    const sameMoment = call()
+    clock.nowMs += 1
+    const during = call()
+    const budget = await writing
+    const cost = { microUsd: null, status: 'unknown', source: null } as const
+    for (const [tokens, ticket] of [
+      [1, before],
+      [10, sameMoment],
+      [100, during],
+    ] as const)
+      ticket.settle({ tokens, cost, countsForQuota: true, endedAtMs: clock.nowMs })
+    expect(registry.windowOf(budget)).toMatchObject({ tokens: 100, reservedTokens: 0 })
+  })
+
+  test('a budget that cannot be written limits nothing', async () => {
+    const { usage, clock } = await start()
+    const budgets = {
+      ...store.budgets,
+      loadAll: async () => [],
+      insert: () => Promise.reject(new Error('disk full')),
+    }
+    const failing = await BudgetRegistry.load({ budgets: budgets as never, usage, clock })
+    await expect(failing.create(DEFAULT_ACCOUNT, newBudget)).rejects.toThrow('disk full')
+    expect(failing.all()).toEqual([])
+    const caller = {
+      accountId: DEFAULT_ACCOUNT,
+      keyId: 'key_1' as KeyId,
+      limits: createKeyLimits(createPlans())(DEFAULT_ACCOUNT),
+    }
+    clock.nowMs += 1000
+    expect(
+      usage.reserveBudgets(caller, { gateId: GATE, startedAtMs: clock.nowMs, estimatedTokens: 1 }),
+    ).toEqual([])
+  })
 })

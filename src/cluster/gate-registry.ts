@@ -91,6 +91,14 @@ export class GateRegistry implements GateStore {
     })
   }
 
+  /** Serves what other nodes have made since this one read them all. */
+  loadNew(): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const gate of await this.#gates.loadAll())
+        if (this.find(gate.accountId, gate.id) === undefined) this.#remember(gate)
+    })
+  }
+
   /** @param assertUsable as in `create`. @throws GatewayError `gate_not_found` */
   update(
     accountId: AccountId,

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import { hashApiKey } from '../core/api-key.ts'
 import { GatewayError } from '../core/errors.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
@@ -13,216 +14,226 @@ const stranger = 'acct_stranger' as AccountId
 
 let store: Store
 let registry: KeyRegistry
+let database: TestDatabase
 
-beforeEach(async () => {
-  store = await openStore({ path: ':memory:' })
-  registry = await KeyRegistry.load({ keys: store.keys, limitsOf })
-})
-afterEach(async () => {
-  await registry.close()
-  await store.close()
-})
-
-async function errorKindOf(work: Promise<unknown>): Promise<string> {
-  const error = await work.then(
-    () => new Error('nothing was thrown'),
-    (thrown: unknown) => thrown,
-  )
-  return error instanceof GatewayError ? error.kind : String(error)
-}
-
-test('a created key is accepted at once, and by the next process', async () => {
-  const { record, key } = await registry.create(label)
-  const caller = { accountId: DEFAULT_ACCOUNT, keyId: record.id, limits }
-  expect(key.reveal()).toMatch(/^sk-svc-[0-9a-f]{64}$/)
-  expect(registry.find(hashApiKey(key.reveal()))).toEqual(caller)
-  const next = await KeyRegistry.load({ keys: store.keys, limitsOf })
-  expect(next.find(hashApiKey(key.reveal()))).toEqual(caller)
-  await next.close()
-})
-
-test('what is kept shows neither the key nor more than four of its characters', async () => {
-  const { record, key } = await registry.create(label)
-  const kept = JSON.stringify([registry.list(DEFAULT_ACCOUNT), await store.keys.loadAll()])
-  expect(kept).not.toContain(key.reveal())
-  expect(record.maskedPrefix).toBe(`${key.reveal().slice(0, 11)}…`)
-})
-
-test('keys of all three formats can be imported, once each', async () => {
-  for (const value of [`sk-svc-${'ab'.repeat(32)}`, 'svc_0123456789', 'legacy_0123456789']) {
-    const record = await registry.import({ ...label, key: new Secret(value) })
-    expect(registry.find(hashApiKey(value))?.keyId).toBe(record.id)
-    expect(await errorKindOf(registry.import({ ...label, key: new Secret(value) }))).toBe('conflict')
-    expect(
-      await errorKindOf(registry.import({ ...label, accountId: stranger, key: new Secret(value) })),
-    ).toBe('conflict')
-  }
-})
-
-test('two imports of one key at the same time leave one', async () => {
-  const key = new Secret('svc_0123456789')
-  const outcomes = await Promise.allSettled([
-    registry.import({ ...label, key }),
-    registry.import({ ...label, key }),
-  ])
-  expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected'])
-  expect(registry.list(DEFAULT_ACCOUNT)).toHaveLength(1)
-})
-
-test('what does not look like a key is not imported, nor repeated in the message', async () => {
-  for (const value of [
-    '',
-    'hello',
-    'sk-svc-123',
-    'sk-proj-abcdefghijklmnop',
-    'svc_ with space',
-    `svc_${'x'.repeat(600)}`,
-  ]) {
-    const error: unknown = await registry
-      .import({ ...label, key: new Secret(value) })
-      .catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ kind: 'invalid_request', param: 'key' })
-    if (value.length > 5) expect(String(error)).not.toContain(value)
-  }
-})
-
-test('a deleted key is refused as soon as the deletion resolves, here and after a restart', async () => {
-  const { record, key } = await registry.create(label)
-  expect(await registry.delete(DEFAULT_ACCOUNT, record.id)).toBe(true)
-  expect(registry.find(hashApiKey(key.reveal()))).toBeUndefined()
-  expect(registry.list(DEFAULT_ACCOUNT)).toEqual([])
-  expect(await store.keys.loadAll()).toEqual([])
-  expect(await registry.delete(DEFAULT_ACCOUNT, record.id)).toBe(false)
-})
-
-test("another account's key can neither be seen nor deleted", async () => {
-  const { record, key } = await registry.create(label)
-  expect(registry.list(stranger)).toEqual([])
-  expect(await registry.delete(stranger, record.id)).toBe(false)
-  expect(registry.find(hashApiKey(key.reveal()))).toBeDefined()
-})
-
-test('a key that the store failed to delete stays in force', async () => {
-  const keys = Object.assign(Object.create(store.keys) as typeof store.keys, {
-    loadAll: () => store.keys.loadAll(),
-    delete: async () => {
-      throw new Error('disk on fire')
-    },
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    database = await kind.create()
+    store = await openStore(database.location)
+    registry = await KeyRegistry.load({ keys: store.keys, limitsOf })
   })
-  const { record, key } = await registry.create(label)
-  const failing = await KeyRegistry.load({ keys, limitsOf })
-  expect(failing.delete(DEFAULT_ACCOUNT, record.id)).rejects.toThrow('disk on fire')
-  expect(failing.find(hashApiKey(key.reveal()))).toBeDefined()
-  await failing.close()
-})
+  afterEach(async () => {
+    await registry.close()
+    await store.close()
+    await database.remove()
+  })
 
-test('a key imported anew while it is being deleted stays in force', async () => {
-  const key = new Secret('svc_0123456789')
-  const first = await registry.import({ ...label, key })
-  let second: KeyId | undefined
-  const keys = {
-    loadAll: () => store.keys.loadAll(),
-    insert: (record: Parameters<typeof store.keys.insert>[0]) => store.keys.insert(record),
-    saveLastUsed: (lastUsed: ReadonlyMap<KeyId, number>) => store.keys.saveLastUsed(lastUsed),
-    delete: async (accountId: AccountId, keyId: KeyId) => {
-      const result = await store.keys.delete(accountId, keyId)
-      second = (await racing.import({ ...label, key })).id
-      return result
-    },
+  async function errorKindOf(work: Promise<unknown>): Promise<string> {
+    const error = await work.then(
+      () => new Error('nothing was thrown'),
+      (thrown: unknown) => thrown,
+    )
+    return error instanceof GatewayError ? error.kind : String(error)
   }
-  const racing = await KeyRegistry.load({ keys, limitsOf })
-  await racing.delete(DEFAULT_ACCOUNT, first.id)
-  expect(racing.find(hashApiKey(key.reveal()))?.keyId).toBe(second as KeyId)
-  expect(racing.list(DEFAULT_ACCOUNT).map(({ id }) => id)).toEqual([second as KeyId])
-  await racing.close()
-})
 
-test('last-used times show at once, never go back, and reach the store in one statement', async () => {
-  const written: ReadonlyMap<KeyId, number>[] = []
-  const keys = {
-    loadAll: () => store.keys.loadAll(),
-    insert: (record: Parameters<typeof store.keys.insert>[0]) => store.keys.insert(record),
-    delete: (accountId: AccountId, keyId: KeyId) => store.keys.delete(accountId, keyId),
-    saveLastUsed: async (lastUsed: ReadonlyMap<KeyId, number>) => {
-      written.push(lastUsed)
-    },
-  }
-  const batching = await KeyRegistry.load({ keys, limitsOf })
-  const a = (await batching.create(label)).record.id
-  const b = (await batching.create(label)).record.id
-  const gone = (await batching.create(label)).record.id
-  for (const at of [1000, 3000, 2000]) batching.touch(a, at)
-  batching.touch(b, 5)
-  batching.touch(gone, 7)
-  batching.touch('key_never' as KeyId, 9)
-  await batching.delete(DEFAULT_ACCOUNT, gone)
-  expect(new Map(batching.list(DEFAULT_ACCOUNT).map((key) => [key.id, key.lastUsedAt]))).toEqual(
-    new Map([
-      [a, 3000],
-      [b, 5],
-    ]),
-  )
-  await batching.flush()
-  await batching.flush()
-  await batching.close()
-  expect(written).toEqual([
-    new Map([
-      [a, 3000],
-      [b, 5],
-    ]),
-  ])
-})
+  test('a created key is accepted at once, and by the next process', async () => {
+    const { record, key } = await registry.create(label)
+    const caller = { accountId: DEFAULT_ACCOUNT, keyId: record.id, limits }
+    expect(key.reveal()).toMatch(/^sk-svc-[0-9a-f]{64}$/)
+    expect(registry.find(hashApiKey(key.reveal()))).toEqual(caller)
+    const next = await KeyRegistry.load({ keys: store.keys, limitsOf })
+    expect(next.find(hashApiKey(key.reveal()))).toEqual(caller)
+    await next.close()
+  })
 
-test('times are written without being asked for', async () => {
-  const { promise, resolve } = Promise.withResolvers<ReadonlyMap<KeyId, number>>()
-  const keys = {
-    loadAll: () => store.keys.loadAll(),
-    insert: async () => true,
-    delete: async () => true,
-    saveLastUsed: async (lastUsed: ReadonlyMap<KeyId, number>) => resolve(lastUsed),
-  }
-  const ticking = await KeyRegistry.load({ keys, limitsOf, flushIntervalMs: 1 })
-  const { record } = await ticking.create(label)
-  ticking.touch(record.id, 4242)
-  expect(await promise).toEqual(new Map([[record.id, 4242]]))
-  await ticking.close()
-})
+  test('what is kept shows neither the key nor more than four of its characters', async () => {
+    const { record, key } = await registry.create(label)
+    const kept = JSON.stringify([registry.list(DEFAULT_ACCOUNT), await store.keys.loadAll()])
+    expect(kept).not.toContain(key.reveal())
+    expect(record.maskedPrefix).toBe(`${key.reveal().slice(0, 11)}…`)
+  })
 
-test('times that could not be written are told of and written the next time', async () => {
-  const { record } = await registry.create(label)
-  let isBroken = true
-  const failures: unknown[] = []
-  const keys = {
-    loadAll: () => store.keys.loadAll(),
-    insert: async () => true,
-    delete: async () => true,
-    saveLastUsed: async (lastUsed: ReadonlyMap<KeyId, number>) => {
-      if (isBroken) throw new Error('disk on fire')
-      await store.keys.saveLastUsed(lastUsed)
-    },
-  }
-  const flaky = await KeyRegistry.load({ keys, limitsOf, onFlushFailure: (error) => failures.push(error) })
-  flaky.touch(record.id, 4242)
-  await flaky.close()
-  expect(failures).toHaveLength(1)
-  isBroken = false
-  await flaky.close()
-  expect((await store.keys.loadAll())[0]?.lastUsedAt).toBe(4242)
-})
+  test('keys of all three formats can be imported, once each', async () => {
+    for (const value of [`sk-svc-${'ab'.repeat(32)}`, 'svc_0123456789', 'legacy_0123456789']) {
+      const record = await registry.import({ ...label, key: new Secret(value) })
+      expect(registry.find(hashApiKey(value))?.keyId).toBe(record.id)
+      expect(await errorKindOf(registry.import({ ...label, key: new Secret(value) }))).toBe('conflict')
+      expect(
+        await errorKindOf(registry.import({ ...label, accountId: stranger, key: new Secret(value) })),
+      ).toBe('conflict')
+    }
+  })
 
-test('an ephemeral key is accepted, never listed, never stored, and cannot be deleted or imported', async () => {
-  const key = new Secret(`sk-svc-${'cd'.repeat(32)}`)
-  const record = registry.addEphemeral(key, { ...label, name: 'command line' })
-  expect(registry.find(hashApiKey(key.reveal()))?.keyId).toBe(record.id)
-  registry.touch(record.id, 1)
-  await registry.flush()
-  expect(await registry.delete(DEFAULT_ACCOUNT, record.id)).toBe(false)
-  expect(await errorKindOf(registry.import({ ...label, key }))).toBe('conflict')
-  expect(registry.find(hashApiKey(key.reveal()))).toBeDefined()
-  expect(registry.list(DEFAULT_ACCOUNT)).toEqual([])
-  expect(await store.keys.loadAll()).toEqual([])
-})
+  test('two imports of one key at the same time leave one', async () => {
+    const key = new Secret('svc_0123456789')
+    const outcomes = await Promise.allSettled([
+      registry.import({ ...label, key }),
+      registry.import({ ...label, key }),
+    ])
+    expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(registry.list(DEFAULT_ACCOUNT)).toHaveLength(1)
+  })
 
-test('hashes that are names of built-in properties find nothing', () => {
-  for (const hash of ['__proto__', 'constructor', 'toString', '']) expect(registry.find(hash)).toBeUndefined()
+  test('what does not look like a key is not imported, nor repeated in the message', async () => {
+    for (const value of [
+      '',
+      'hello',
+      'sk-svc-123',
+      'sk-proj-abcdefghijklmnop',
+      'svc_ with space',
+      `svc_${'x'.repeat(600)}`,
+    ]) {
+      const error: unknown = await registry
+        .import({ ...label, key: new Secret(value) })
+        .catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ kind: 'invalid_request', param: 'key' })
+      if (value.length > 5) expect(String(error)).not.toContain(value)
+    }
+  })
+
+  test('a deleted key is refused as soon as the deletion resolves, here and after a restart', async () => {
+    const { record, key } = await registry.create(label)
+    expect(await registry.delete(DEFAULT_ACCOUNT, record.id)).toBe(true)
+    expect(registry.find(hashApiKey(key.reveal()))).toBeUndefined()
+    expect(registry.list(DEFAULT_ACCOUNT)).toEqual([])
+    expect(await store.keys.loadAll()).toEqual([])
+    expect(await registry.delete(DEFAULT_ACCOUNT, record.id)).toBe(false)
+  })
+
+  test("another account's key can neither be seen nor deleted", async () => {
+    const { record, key } = await registry.create(label)
+    expect(registry.list(stranger)).toEqual([])
+    expect(await registry.delete(stranger, record.id)).toBe(false)
+    expect(registry.find(hashApiKey(key.reveal()))).toBeDefined()
+  })
+
+  test('a key that the store failed to delete stays in force', async () => {
+    const keys = Object.assign(Object.create(store.keys) as typeof store.keys, {
+      loadAll: () => store.keys.loadAll(),
+      delete: async () => {
+        throw new Error('disk on fire')
+      },
+    })
+    const { record, key } = await registry.create(label)
+    const failing = await KeyRegistry.load({ keys, limitsOf })
+    expect(failing.delete(DEFAULT_ACCOUNT, record.id)).rejects.toThrow('disk on fire')
+    expect(failing.find(hashApiKey(key.reveal()))).toBeDefined()
+    await failing.close()
+  })
+
+  test('a key imported anew while it is being deleted stays in force', async () => {
+    const key = new Secret('svc_0123456789')
+    const first = await registry.import({ ...label, key })
+    let second: KeyId | undefined
+    const keys = {
+      loadAll: () => store.keys.loadAll(),
+      insert: (record: Parameters<typeof store.keys.insert>[0]) => store.keys.insert(record),
+      insertFirst: async () => true,
+      saveLastUsed: (lastUsed: ReadonlyMap<KeyId, number>) => store.keys.saveLastUsed(lastUsed),
+      delete: async (accountId: AccountId, keyId: KeyId) => {
+        const result = await store.keys.delete(accountId, keyId)
+        second = (await racing.import({ ...label, key })).id
+        return result
+      },
+    }
+    const racing = await KeyRegistry.load({ keys, limitsOf })
+    await racing.delete(DEFAULT_ACCOUNT, first.id)
+    expect(racing.find(hashApiKey(key.reveal()))?.keyId).toBe(second as KeyId)
+    expect(racing.list(DEFAULT_ACCOUNT).map(({ id }) => id)).toEqual([second as KeyId])
+    await racing.close()
+  })
+
+  test('last-used times show at once, never go back, and reach the store in one statement', async () => {
+    const written: ReadonlyMap<KeyId, number>[] = []
+    const keys = {
+      loadAll: () => store.keys.loadAll(),
+      insert: (record: Parameters<typeof store.keys.insert>[0]) => store.keys.insert(record),
+      delete: (accountId: AccountId, keyId: KeyId) => store.keys.delete(accountId, keyId),
+      insertFirst: async () => true,
+      saveLastUsed: async (lastUsed: ReadonlyMap<KeyId, number>) => {
+        written.push(lastUsed)
+      },
+    }
+    const batching = await KeyRegistry.load({ keys, limitsOf })
+    const a = (await batching.create(label)).record.id
+    const b = (await batching.create(label)).record.id
+    const gone = (await batching.create(label)).record.id
+    for (const at of [1000, 3000, 2000]) batching.touch(a, at)
+    batching.touch(b, 5)
+    batching.touch(gone, 7)
+    batching.touch('key_never' as KeyId, 9)
+    await batching.delete(DEFAULT_ACCOUNT, gone)
+    expect(new Map(batching.list(DEFAULT_ACCOUNT).map((key) => [key.id, key.lastUsedAt]))).toEqual(
+      new Map([
+        [a, 3000],
+        [b, 5],
+      ]),
+    )
+    await batching.flush()
+    await batching.flush()
+    await batching.close()
+    expect(written).toEqual([
+      new Map([
+        [a, 3000],
+        [b, 5],
+      ]),
+    ])
+  })
+
+  test('times are written without being asked for', async () => {
+    const { promise, resolve } = Promise.withResolvers<ReadonlyMap<KeyId, number>>()
+    const keys = {
+      loadAll: () => store.keys.loadAll(),
+      insert: async () => true,
+      delete: async () => true,
+      insertFirst: async () => true,
+      saveLastUsed: async (lastUsed: ReadonlyMap<KeyId, number>) => resolve(lastUsed),
+    }
+    const ticking = await KeyRegistry.load({ keys, limitsOf, flushIntervalMs: 1 })
+    const { record } = await ticking.create(label)
+    ticking.touch(record.id, 4242)
+    expect(await promise).toEqual(new Map([[record.id, 4242]]))
+    await ticking.close()
+  })
+
+  test('times that could not be written are told of and written the next time', async () => {
+    const { record } = await registry.create(label)
+    let isBroken = true
+    const failures: unknown[] = []
+    const keys = {
+      loadAll: () => store.keys.loadAll(),
+      insert: async () => true,
+      delete: async () => true,
+      insertFirst: async () => true,
+      saveLastUsed: async (lastUsed: ReadonlyMap<KeyId, number>) => {
+        if (isBroken) throw new Error('disk on fire')
+        await store.keys.saveLastUsed(lastUsed)
+      },
+    }
+    const flaky = await KeyRegistry.load({ keys, limitsOf, onFlushFailure: (error) => failures.push(error) })
+    flaky.touch(record.id, 4242)
+    await flaky.close()
+    expect(failures).toHaveLength(1)
+    isBroken = false
+    await flaky.close()
+    expect((await store.keys.loadAll())[0]?.lastUsedAt).toBe(4242)
+  })
+
+  test('an ephemeral key is accepted, never listed, never stored, and cannot be deleted or imported', async () => {
+    const key = new Secret(`sk-svc-${'cd'.repeat(32)}`)
+    const record = registry.addEphemeral(key, { ...label, name: 'command line' })
+    expect(registry.find(hashApiKey(key.reveal()))?.keyId).toBe(record.id)
+    registry.touch(record.id, 1)
+    await registry.flush()
+    expect(await registry.delete(DEFAULT_ACCOUNT, record.id)).toBe(false)
+    expect(await errorKindOf(registry.import({ ...label, key }))).toBe('conflict')
+    expect(registry.find(hashApiKey(key.reveal()))).toBeDefined()
+    expect(registry.list(DEFAULT_ACCOUNT)).toEqual([])
+    expect(await store.keys.loadAll()).toEqual([])
+  })
+
+  test('hashes that are names of built-in properties find nothing', () => {
+    for (const hash of ['__proto__', 'constructor', 'toString', ''])
+      expect(registry.find(hash)).toBeUndefined()
+  })
 })

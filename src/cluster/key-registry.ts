@@ -18,7 +18,7 @@ import type { Caller, KeyLimits, KeyStore } from '../gateway/ports.ts'
 import type { KeyTableStore } from '../store/keys.ts'
 
 export interface KeyRegistryOptions {
-  readonly keys: Pick<KeyTableStore, 'loadAll' | 'insert' | 'delete' | 'saveLastUsed'>
+  readonly keys: Pick<KeyTableStore, 'loadAll' | 'insert' | 'insertFirst' | 'delete' | 'saveLastUsed'>
   /** What the keys of an account may use. */
   readonly limitsOf: (accountId: AccountId) => KeyLimits
   readonly clock?: Clock
@@ -104,6 +104,23 @@ export class KeyRegistry implements KeyStore {
       throw invalidRequest('key: is not in a known format (sk-svc-…, svc_… or legacy_…)', 'key')
     }
     return this.#add(imported, imported.key, 'key.import')
+  }
+
+  /**
+   * For an account that has none: makes its first key, or takes over the given one. Of several nodes that start at once
+   * one does, and its key is the others' as well.
+   * @returns the key, where this node made it
+   */
+  async ensureFirst(label: KeyLabel, given?: Secret): Promise<Secret | undefined> {
+    const key = given ?? generateApiKey()
+    const record = this.#toRecord(label, key)
+    const action = given === undefined ? 'key.create' : 'key.import'
+    if (await this.#keys.insertFirst(record, action)) {
+      this.#remember(record)
+      return given === undefined ? key : undefined
+    }
+    for (const other of await this.#keys.loadAll()) if (!this.#byId.has(other.id)) this.#remember(other)
+    return undefined
   }
 
   /** Accepts a key for as long as the process lives; it is never listed nor stored. */

@@ -6,6 +6,7 @@ import { Secret } from '../core/secret.ts'
 import type { TelemetrySettings } from '../core/telemetry-settings.ts'
 import { catalog } from '../providers/catalog.ts'
 import type { Provider } from '../providers/define.ts'
+import { type DatabaseSettings, readDatabaseSettings } from './database-settings.ts'
 import { type Environment, SettingsError } from './environment.ts'
 import { type MasterKeyVariables, readMasterKeyVariables } from './master-key-variables.ts'
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts'
@@ -16,6 +17,8 @@ export interface Settings extends ProviderSettings {
   readonly host: string
   readonly port: number
   readonly dataFolder: string
+  /** Undefined: the store is a file of the data folder. */
+  readonly database: DatabaseSettings | undefined
   readonly bootstrapKey: Secret | undefined
   readonly masterKeys: MasterKeyVariables
   readonly logLevel: string
@@ -50,11 +53,17 @@ export interface Settings extends ProviderSettings {
   readonly unknownVariables: readonly string[]
 }
 
-/** Every `GATEHOUSE_*` variable, for `--help`, the documentation and the search for misspelt ones. */
+/** Every variable but the providers', for `--help`, the documentation and the search for misspelt ones. */
 export const VARIABLES = {
   GATEHOUSE_HOST: 'address to listen on (127.0.0.1)',
   GATEHOUSE_PORT: 'port to listen on; 0 takes any free one (4000)',
   GATEHOUSE_DATA_DIR: 'folder for the database and the journal (./data)',
+  DATABASE_URL:
+    'Postgres database instead of the file in the data folder: postgres://user:password@host:5432/database?sslmode=verify-full',
+  GATEHOUSE_DATABASE_POOL_SIZE: 'connections to Postgres (10)',
+  GATEHOUSE_DATABASE_CONNECT_TIMEOUT_MS:
+    'time for a connection to Postgres to be made or to become free (5000)',
+  GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS: 'time for one statement of Postgres (30000)',
   GATEHOUSE_CONFIG: 'configuration file (gatehouse.yaml in the data folder, when it is there)',
   GATEHOUSE_BOOTSTRAP_KEY: 'a key `sk-svc-…` to accept as the first one',
   GATEHOUSE_MASTER_KEY:
@@ -113,6 +122,11 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     host: text('GATEHOUSE_HOST', '127.0.0.1'),
     port: integer('GATEHOUSE_PORT', 4000, { min: 0, max: 65_535 }),
     dataFolder: readDataFolder(environment),
+    database: readDatabaseSettings(environment, {
+      poolSize: integer('GATEHOUSE_DATABASE_POOL_SIZE', 10, { min: 2, max: 1_000 }),
+      connectTimeoutMs: integer('GATEHOUSE_DATABASE_CONNECT_TIMEOUT_MS', 5_000, milliseconds),
+      statementTimeoutMs: integer('GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS', 30_000, milliseconds),
+    }),
     bootstrapKey: readBootstrapKey(environment),
     masterKeys: readMasterKeyVariables(environment),
     logLevel: readChoice(environment, 'GATEHOUSE_LOG_LEVEL', LOG_LEVELS),

@@ -28,7 +28,7 @@ export function checkDatabase(path: string): ExaminedDatabase {
     database = new Database(path, { readwrite: true, create: false })
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     database.run('PRAGMA query_only = ON')
-    return examine(database, size)
+    return examine(database, path, size)
   } catch (error) {
     const isDamaged = /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error))
     const finding: Finding = {
@@ -45,8 +45,9 @@ export function checkDatabase(path: string): ExaminedDatabase {
   }
 }
 
-function examine(database: Database, size: number): ExaminedDatabase {
-  const findings = [...checkVersion(database), checkIntegrity(database, size)]
+function examine(database: Database, path: string, size: number): ExaminedDatabase {
+  const kind: Finding = { level: 'ok', check: CHECK, message: `SQLite, ${path}` }
+  const findings = [kind, ...checkVersion(database), checkIntegrity(database, size)]
   const rowsOf = <Row>(table: string, columns: string): Row[] =>
     hasTable(database, table) ? database.query<Row, []>(`SELECT ${columns} FROM ${table}`).all() : []
   const gates = rowsOf<{ account_id: string; id: string; targets: string }>(

@@ -11,11 +11,13 @@ import { readDataFolder } from '../config/settings.ts'
 import { createVault } from '../core/vault.ts'
 import { sandboxAddresses } from '../providers/sandbox.ts'
 import { readServerInfo } from '../store/data-folder.ts'
+import { locateStore, type StoreLocation } from '../store/open-database.ts'
 import { SealedRows } from '../store/sealed-rows.ts'
 import { checkDataFolder, checkJournal } from './check-data-folder.ts'
 import { checkDatabase, type ExaminedDatabase } from './check-database.ts'
 import { checkGates } from './check-gates.ts'
 import { checkPort } from './check-port.ts'
+import { checkPostgres } from './check-postgres.ts'
 import { checkProviders } from './check-providers.ts'
 import { checkServer, type ExaminedServer } from './check-server.ts'
 import { checkRuntime, checkVariables } from './check-variables.ts'
@@ -41,7 +43,10 @@ export async function examine(options: ExamineOptions): Promise<readonly Finding
       : await checkServer({ url, apiKey: environment.GATEHOUSE_API_KEY, version })
   findings.push(...server.findings)
   // A command that talks to a server elsewhere has no data folder, nor the providers' keys.
-  const isServersMachine = !environment.GATEHOUSE_URL || existsSync(join(folder, 'gatehouse.db'))
+  const isServersMachine =
+    !environment.GATEHOUSE_URL ||
+    Boolean(environment.DATABASE_URL) ||
+    existsSync(join(folder, 'gatehouse.db'))
   if (!isServersMachine) {
     findings.push(...checkGatesOf(server), {
       level: 'ok',
@@ -73,7 +78,10 @@ async function examineMachine(
   const state = { isServing: holder !== undefined, nowMs: Date.now() }
   await add('data folder', () => checkDataFolder(folder))
   await add('journal', () => checkJournal(join(folder, 'journal'), state))
-  const database = await examineDatabase(folder, findings)
+  // What of the settings is wrong may have nothing to do with the database.
+  const given = settings ?? { dataFolder: folder, database: undefined }
+  const isLocated = settings !== undefined || !environment.DATABASE_URL
+  const database = isLocated ? await examineDatabase(locateStore(given), findings) : UNEXAMINED
   if (settings !== undefined) {
     await add('master key', () => checkMasterKey(settings, database.gates !== undefined))
     if (holder === undefined && settings.port !== 0) await add('port', () => checkPort(settings))
@@ -98,14 +106,18 @@ async function examineMachine(
   return findings
 }
 
-async function examineDatabase(folder: string, findings: Finding[]): Promise<ExaminedDatabase> {
-  const outcome = await guard('database', () => checkDatabase(join(folder, 'gatehouse.db')))
+const UNEXAMINED: ExaminedDatabase = { findings: [], gates: undefined, ownKeys: new Set() }
+
+async function examineDatabase(location: StoreLocation, findings: Finding[]): Promise<ExaminedDatabase> {
+  const outcome = await guard('database', () =>
+    'path' in location ? checkDatabase(location.path) : checkPostgres(location),
+  )
   if ('found' in outcome) {
     findings.push(...outcome.found.findings)
     return outcome.found
   }
   findings.push(outcome.broken)
-  return { findings: [], gates: undefined, ownKeys: new Set() }
+  return UNEXAMINED
 }
 
 const NO_PROVIDER: Finding = {
@@ -170,7 +182,7 @@ async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<
   const check = 'master key'
   try {
     const keys = findMasterKeys(settings)
-    const rows = isReadable ? await SealedRows.open(join(settings.dataFolder, 'gatehouse.db')) : undefined
+    const rows = isReadable ? await SealedRows.open(locateStore(settings)) : undefined
     const tallies = (await rows?.tally(keys === undefined ? undefined : createVault(keys))) ?? []
     await rows?.close()
     const unopened = tallies.reduce((sum, tally) => sum + tally.unopened, 0)

@@ -1,9 +1,10 @@
 /** Every row counts once, whether it is in the store, in the journal, or in both because the process died in between. */
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { databases, forgetCalls, type TestDatabase } from '../../test/support/databases.ts'
 import type { CallRecord } from '../core/call.ts'
 import { type CallId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { openStore, type Store } from '../store/open-store.ts'
@@ -13,120 +14,125 @@ import { PastUsage } from './past-usage.ts'
 
 let folder: string
 let store: Store
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'gatehouse-past-'))
-  store = await openStore({ path: ':memory:' })
-})
-afterEach(async () => {
-  await store.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+let database: TestDatabase
 
-function recordOf(index: number, startedAt: number, tokens: number | null): CallRecord {
-  const usage =
-    tokens === null
-      ? null
-      : { inputTokens: tokens, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 }
-  return { ...createCallRecord(), id: `req_${index}` as CallId, startedAt, usage }
-}
-
-async function sumSince(fromMs: number, unreadable: string[] = []): Promise<number> {
-  const journal = new Journal(folder)
-  const past = await PastUsage.open({
-    sums: store.usageSums,
-    beginnings: store.budgetBeginnings,
-    segments: journal.closed.list(),
-    onUnreadable: (path) => unreadable.push(path),
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'gatehouse-past-'))
+    database = await kind.create()
+    store = await openStore(database.location)
   })
-  journal.close()
-  const sums = await past.since(fromMs, DEFAULT_ACCOUNT)
-  return sums.reduce((total, sum) => total + sum.tokens, 0)
-}
-
-test('rows in the store, in the journal and in both', async () => {
-  const row = fc.record({
-    startedAt: fc.integer({ min: 0, max: 40 * 86_400_000 }),
-    tokens: fc.option(fc.nat({ max: 1000 })),
-    place: fc.constantFrom('store', 'journal', 'both', 'journal twice'),
+  afterEach(async () => {
+    await store.close()
+    await database.remove()
+    rmSync(folder, { recursive: true, force: true })
   })
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(row, { maxLength: 150 }),
-      fc.integer({ min: 0, max: 40 * 86_400_000 }),
-      async (rows, fromMs) => {
-        await store.close()
-        store = await openStore({ path: ':memory:' })
-        rmSync(join(folder, 'journal'), { recursive: true, force: true })
-        const records = rows.map(({ startedAt, tokens }, index) => recordOf(index, startedAt, tokens))
-        const journal = new Journal(folder)
-        for (const [index, record] of records.entries())
-          if (rows[index]?.place !== 'store') void journal.record(record)
-        journal.rotate()
-        for (const [index, record] of records.entries())
-          if (rows[index]?.place === 'journal twice') void journal.record(record)
-        journal.close()
-        const isStored = (index: number) => ['store', 'both'].includes(rows[index]?.place ?? '')
-        await store.calls.insertMany(records.filter((_, index) => isStored(index)))
-        const expected = rows
-          .filter(({ startedAt, tokens }) => startedAt >= fromMs && tokens !== null)
-          .reduce((total, { tokens }) => total + (tokens ?? 0) + 1, 0)
-        expect(await sumSince(fromMs)).toBe(expected)
-      },
-    ),
-    { numRuns: 30 },
-  )
-})
 
-test('a segment that cannot be read is reported, and the others are counted', async () => {
-  const journal = new Journal(folder)
-  void journal.record(recordOf(1, 1000, 41))
-  journal.close()
-  writeFileSync(join(folder, 'journal', 'x'), '')
-  const past = await PastUsage.open({
-    sums: store.usageSums,
-    beginnings: store.budgetBeginnings,
-    segments: [{ path: join(folder, 'gone.journal'), bytes: 1 }, ...journal.closed.list()],
-    onUnreadable: (path) => expect(path).toEndWith('gone.journal'),
-  })
-  const sums = await past.since(0)
-  expect(sums.map((sum) => sum.tokens)).toEqual([42])
-})
-
-test('whose credential was used stays apart, in the store and in the journal', async () => {
-  const journal = new Journal(folder)
-  void journal.record({ ...recordOf(1, 1000, 1), credential: 'own' })
-  journal.close()
-  await store.calls.insertMany([
-    { ...recordOf(2, 1000, 10), credential: 'own' },
-    { ...recordOf(3, 1000, 100), credential: 'platform' },
-    { ...recordOf(4, 1000, 1000), credential: null },
-  ])
-  const past = await PastUsage.open({
-    sums: store.usageSums,
-    beginnings: store.budgetBeginnings,
-    segments: journal.closed.list(),
-    onUnreadable: () => {},
-  })
-  const sums = (await past.since(0)).map(({ credential, tokens }) => ({ credential, tokens }))
-  expect(sums.sort((a, b) => a.tokens - b.tokens)).toEqual([
-    { credential: 'own', tokens: 2 },
-    { credential: 'own', tokens: 11 },
-    { credential: 'platform', tokens: 101 },
-    { credential: null, tokens: 1001 },
-  ])
-})
-
-test('sums that nobody needs any more are given up', async () => {
-  await store.calls.insertMany([recordOf(1, 1000, 1)])
-  const closing = new AbortController()
-  const options = {
-    sums: store.usageSums,
-    beginnings: store.budgetBeginnings,
-    segments: [],
-    onUnreadable: () => {},
-    signal: closing.signal,
+  function recordOf(index: number, startedAt: number, tokens: number | null): CallRecord {
+    const usage =
+      tokens === null
+        ? null
+        : { inputTokens: tokens, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 }
+    return { ...createCallRecord(), id: `req_${index}` as CallId, startedAt, usage }
   }
-  const past = await PastUsage.open(options)
-  closing.abort(new Error('closing'))
-  expect(past.since(0)).rejects.toThrow('closing')
+
+  async function sumSince(fromMs: number, unreadable: string[] = []): Promise<number> {
+    const journal = new Journal(folder)
+    const past = await PastUsage.open({
+      sums: store.usageSums,
+      beginnings: store.budgetBeginnings,
+      segments: journal.closed.list(),
+      onUnreadable: (path) => unreadable.push(path),
+    })
+    journal.close()
+    const sums = await past.since(fromMs, DEFAULT_ACCOUNT)
+    return sums.reduce((total, sum) => total + sum.tokens, 0)
+  }
+
+  test('rows in the store, in the journal and in both', async () => {
+    const row = fc.record({
+      startedAt: fc.integer({ min: 0, max: 40 * 86_400_000 }),
+      tokens: fc.option(fc.nat({ max: 1000 })),
+      place: fc.constantFrom('store', 'journal', 'both', 'journal twice'),
+    })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(row, { maxLength: 150 }),
+        fc.integer({ min: 0, max: 40 * 86_400_000 }),
+        async (rows, fromMs) => {
+          await forgetCalls(store)
+          rmSync(join(folder, 'journal'), { recursive: true, force: true })
+          const records = rows.map(({ startedAt, tokens }, index) => recordOf(index, startedAt, tokens))
+          const journal = new Journal(folder)
+          for (const [index, record] of records.entries())
+            if (rows[index]?.place !== 'store') void journal.record(record)
+          journal.rotate()
+          for (const [index, record] of records.entries())
+            if (rows[index]?.place === 'journal twice') void journal.record(record)
+          journal.close()
+          const isStored = (index: number) => ['store', 'both'].includes(rows[index]?.place ?? '')
+          await store.calls.insertMany(records.filter((_, index) => isStored(index)))
+          const expected = rows
+            .filter(({ startedAt, tokens }) => startedAt >= fromMs && tokens !== null)
+            .reduce((total, { tokens }) => total + (tokens ?? 0) + 1, 0)
+          expect(await sumSince(fromMs)).toBe(expected)
+        },
+      ),
+      { numRuns: 30 },
+    )
+  })
+
+  test('a segment that cannot be read is reported, and the others are counted', async () => {
+    const journal = new Journal(folder)
+    void journal.record(recordOf(1, 1000, 41))
+    journal.close()
+    writeFileSync(join(folder, 'journal', 'x'), '')
+    const past = await PastUsage.open({
+      sums: store.usageSums,
+      beginnings: store.budgetBeginnings,
+      segments: [{ path: join(folder, 'gone.journal'), bytes: 1 }, ...journal.closed.list()],
+      onUnreadable: (path) => expect(path).toEndWith('gone.journal'),
+    })
+    const sums = await past.since(0)
+    expect(sums.map((sum) => sum.tokens)).toEqual([42])
+  })
+
+  test('whose credential was used stays apart, in the store and in the journal', async () => {
+    const journal = new Journal(folder)
+    void journal.record({ ...recordOf(1, 1000, 1), credential: 'own' })
+    journal.close()
+    await store.calls.insertMany([
+      { ...recordOf(2, 1000, 10), credential: 'own' },
+      { ...recordOf(3, 1000, 100), credential: 'platform' },
+      { ...recordOf(4, 1000, 1000), credential: null },
+    ])
+    const past = await PastUsage.open({
+      sums: store.usageSums,
+      beginnings: store.budgetBeginnings,
+      segments: journal.closed.list(),
+      onUnreadable: () => {},
+    })
+    const sums = (await past.since(0)).map(({ credential, tokens }) => ({ credential, tokens }))
+    expect(sums.sort((a, b) => a.tokens - b.tokens)).toEqual([
+      { credential: 'own', tokens: 2 },
+      { credential: 'own', tokens: 11 },
+      { credential: 'platform', tokens: 101 },
+      { credential: null, tokens: 1001 },
+    ])
+  })
+
+  test('sums that nobody needs any more are given up', async () => {
+    await store.calls.insertMany([recordOf(1, 1000, 1)])
+    const closing = new AbortController()
+    const options = {
+      sums: store.usageSums,
+      beginnings: store.budgetBeginnings,
+      segments: [],
+      onUnreadable: () => {},
+      signal: closing.signal,
+    }
+    const past = await PastUsage.open(options)
+    closing.abort(new Error('closing'))
+    expect(past.since(0)).rejects.toThrow('closing')
+  })
 })

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import { type AccountId, type CallId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { createCallRecord } from './call-record.fixture.ts'
@@ -9,92 +10,100 @@ const NOW = Date.parse('2026-11-21T09:30:00Z')
 const other = 'acct_other' as AccountId
 
 let store: Store
-beforeEach(async () => {
-  store = await openStore({ path: ':memory:' })
-})
-afterEach(() => store.close())
+let database: TestDatabase
 
-/** `count` calls of this account, one a minute back from `daysAgo`. */
-function calls(count: number, daysAgo: number, accountId = DEFAULT_ACCOUNT) {
-  return Array.from({ length: count }, (_, index) =>
-    createCallRecord({ accountId, startedAt: NOW - daysAgo * DAY_MS - index * 60_000 }),
-  )
-}
-
-function createRetention(changes: Partial<ConstructorParameters<typeof Retention>[0]> = {}): Retention {
-  const retention = new Retention({
-    days: 30,
-    store,
-    ship: async () => {},
-    onFailure: (error) => {
-      throw error
-    },
-    pauseMs: 0,
-    now: () => NOW,
-    ...changes,
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    database = await kind.create()
+    store = await openStore(database.location)
   })
-  return retention
-}
+  afterEach(async () => {
+    await store.close()
+    await database.remove()
+  })
 
-const total = async (accountId: AccountId) =>
-  (
-    await store.usage.read(accountId, {
-      fromMs: NOW - 90 * DAY_MS - (NOW % 3_600_000),
-      toMs: NOW - (NOW % 3_600_000) + 3_600_000,
-      interval: 'all',
-      groupBy: null,
+  /** `count` calls of this account, one a minute back from `daysAgo`. */
+  function calls(count: number, daysAgo: number, accountId = DEFAULT_ACCOUNT) {
+    return Array.from({ length: count }, (_, index) =>
+      createCallRecord({ accountId, startedAt: NOW - daysAgo * DAY_MS - index * 60_000 }),
+    )
+  }
+
+  function createRetention(changes: Partial<ConstructorParameters<typeof Retention>[0]> = {}): Retention {
+    const retention = new Retention({
+      days: 30,
+      store,
+      ship: async () => {},
+      onFailure: (error) => {
+        throw error
+      },
+      pauseMs: 0,
+      now: () => NOW,
+      ...changes,
     })
-  )[0]?.calls
+    return retention
+  }
 
-test('old calls of every account go, batch by batch; newer ones and all sums stay', async () => {
-  await store.calls.insertMany([...calls(900, 31), ...calls(20, 29), ...calls(450, 40, other)])
-  const retention = createRetention()
-  retention.start()
-  expect(await retention.run()).toBe(1350)
-  expect(await retention.run()).toBe(0)
-  await retention.stop()
-  expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 1000 })).toHaveLength(20)
-  expect(await store.calls.list(other, { limit: 1000 })).toHaveLength(0)
-  expect(await total(DEFAULT_ACCOUNT)).toBe(920)
-  expect(await total(other)).toBe(450)
-})
+  const total = async (accountId: AccountId) =>
+    (
+      await store.usage.read(accountId, {
+        fromMs: NOW - 90 * DAY_MS - (NOW % 3_600_000),
+        toMs: NOW - (NOW % 3_600_000) + 3_600_000,
+        interval: 'all',
+        groupBy: null,
+      })
+    )[0]?.calls
 
-test('nothing is deleted while calls wait in the journal that cannot be shipped', async () => {
-  await store.calls.insertMany(calls(3, 31))
-  const retention = createRetention({ ship: () => Promise.reject(new Error('the store is down')) })
-  await expect(retention.run()).rejects.toThrow('the store is down')
-  expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 10 })).toHaveLength(3)
-})
-
-test('it runs by itself, tells of failures and goes on, until it is stopped', async () => {
-  const failures: unknown[] = []
-  let passes = 0
-  const retention = createRetention({
-    intervalMs: 6,
-    ship: async () => {
-      passes += 1
-      if (passes === 1) throw new Error('not yet')
-    },
-    onFailure: (error) => failures.push(error),
+  test('old calls of every account go, batch by batch; newer ones and all sums stay', async () => {
+    await store.calls.insertMany([...calls(900, 31), ...calls(20, 29), ...calls(450, 40, other)])
+    const retention = createRetention()
+    retention.start()
+    expect(await retention.run()).toBe(1350)
+    expect(await retention.run()).toBe(0)
+    await retention.stop()
+    expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 1000 })).toHaveLength(20)
+    expect(await store.calls.list(other, { limit: 1000 })).toHaveLength(0)
+    expect(await total(DEFAULT_ACCOUNT)).toBe(920)
+    expect(await total(other)).toBe(450)
   })
-  await store.calls.insertMany(calls(3, 31))
-  retention.start()
-  while (passes < 3) await Bun.sleep(1)
-  await retention.stop()
-  expect(failures.map(String)).toEqual(['Error: not yet'])
-  expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 10 })).toHaveLength(0)
-  const seen = passes
-  await Bun.sleep(20)
-  expect(passes).toBe(seen)
-})
 
-test('a call that is found by its id is gone too', async () => {
-  const [old] = calls(1, 31)
-  if (old === undefined) throw new Error('no call')
-  await store.calls.insertMany([old])
-  const retention = createRetention()
-  retention.start()
-  await retention.run()
-  await retention.stop()
-  expect(await store.calls.find(DEFAULT_ACCOUNT, old.id as CallId)).toBeUndefined()
+  test('nothing is deleted while calls wait in the journal that cannot be shipped', async () => {
+    await store.calls.insertMany(calls(3, 31))
+    const retention = createRetention({ ship: () => Promise.reject(new Error('the store is down')) })
+    await expect(retention.run()).rejects.toThrow('the store is down')
+    expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 10 })).toHaveLength(3)
+  })
+
+  test('it runs by itself, tells of failures and goes on, until it is stopped', async () => {
+    const failures: unknown[] = []
+    let passes = 0
+    const retention = createRetention({
+      intervalMs: 6,
+      ship: async () => {
+        passes += 1
+        if (passes === 1) throw new Error('not yet')
+      },
+      onFailure: (error) => failures.push(error),
+    })
+    await store.calls.insertMany(calls(3, 31))
+    retention.start()
+    while (passes < 3) await Bun.sleep(1)
+    await retention.stop()
+    expect(failures.map(String)).toEqual(['Error: not yet'])
+    expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 10 })).toHaveLength(0)
+    const seen = passes
+    await Bun.sleep(20)
+    expect(passes).toBe(seen)
+  })
+
+  test('a call that is found by its id is gone too', async () => {
+    const [old] = calls(1, 31)
+    if (old === undefined) throw new Error('no call')
+    await store.calls.insertMany([old])
+    const retention = createRetention()
+    retention.start()
+    await retention.run()
+    await retention.stop()
+    expect(await store.calls.find(DEFAULT_ACCOUNT, old.id as CallId)).toBeUndefined()
+  })
 })

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { databases } from '../../test/support/databases.ts'
 import type { CallRecord } from '../core/call.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { openStore } from '../store/open-store.ts'
@@ -121,27 +122,32 @@ test('a store that cannot be made to outlive a power cut keeps the segment too',
   journal.close()
 })
 
-test('what is journalled can be read from the real store afterwards, every member of it', async () => {
-  const store = await openStore({ path: join(folder, 'gatehouse.db') })
-  const journal = new Journal(folder, { segmentBytes: 20_000 })
-  const records = [
-    ...createRecords(300),
-    createCallRecord({
-      usage: null,
-      firstByteMs: null,
-      target: null,
-      errorKind: 'upstream_error',
-      outcome: 'failed',
-    }),
-  ]
-  await recordAll(journal, records)
-  const shipper = new Shipper(journal, (batch) => store.calls.insertMany(batch), { syncStore: store.sync })
-  await shipper.ship()
-  const rows = await store.calls.list(DEFAULT_ACCOUNT, { limit: 1000 })
-  expect(rows.toSorted(byId)).toEqual(records.toSorted(byId))
-  journal.close()
-  await store.close()
-})
+test.each(databases)(
+  'what is journalled can be read from the real store on $name afterwards, every member of it',
+  async (kind) => {
+    const database = await kind.create()
+    const store = await openStore(database.location)
+    const journal = new Journal(folder, { segmentBytes: 20_000 })
+    const records = [
+      ...createRecords(300),
+      createCallRecord({
+        usage: null,
+        firstByteMs: null,
+        target: null,
+        errorKind: 'upstream_error',
+        outcome: 'failed',
+      }),
+    ]
+    await recordAll(journal, records)
+    const shipper = new Shipper(journal, (batch) => store.calls.insertMany(batch), { syncStore: store.sync })
+    await shipper.ship()
+    const rows = await store.calls.list(DEFAULT_ACCOUNT, { limit: 1000 })
+    expect(rows.toSorted(byId)).toEqual(records.toSorted(byId))
+    journal.close()
+    await store.close()
+    await database.remove()
+  },
+)
 
 function byId(left: CallRecord, right: CallRecord): number {
   return left.id < right.id ? -1 : 1

@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
+import { changeAccount } from './change-account.ts'
 import type { Schema } from './schema.ts'
 
 export interface Account {
@@ -26,7 +27,7 @@ export class AccountTableStore {
 
   /** @returns false when there is no such account */
   async rename(id: AccountId, name: string): Promise<boolean> {
-    return await this.#database.transaction().execute(async (transaction) => {
+    return await changeAccount(this.#database, id, async (transaction) => {
       const previous = await find(transaction, id)
       if (previous === undefined) return false
       await transaction.updateTable('accounts').set({ name }).where('id', '=', id).execute()

@@ -66,6 +66,8 @@ export class BudgetBeginnings {
         })
         .where('account_id', '=', account_id)
         .where('id', '=', id)
+        // Another node may have kept it meanwhile, and deleted some of what was added up here.
+        .where('first_tokens', 'is', null)
         .execute()
     }
   }

@@ -3,6 +3,7 @@ import type { Kysely, Selectable } from 'kysely'
 import { type Budget, toPublicBudget } from '../core/budget.ts'
 import type { AccountId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
+import { changeAccount } from './change-account.ts'
 import type { BudgetTable, Schema } from './schema.ts'
 
 export class BudgetTableStore {
@@ -45,7 +46,7 @@ export class BudgetTableStore {
 
   /** Writes everything about a budget that may change. @returns false when there is no such budget. */
   async save(budget: Budget): Promise<boolean> {
-    return await this.#database.transaction().execute(async (transaction) => {
+    return await changeAccount(this.#database, budget.accountId, async (transaction) => {
       const previous = await find(transaction, budget.accountId, budget.id)
       if (previous === undefined) return false
       await transaction
@@ -66,7 +67,7 @@ export class BudgetTableStore {
   }
 
   async delete(accountId: AccountId, id: string): Promise<void> {
-    await this.#database.transaction().execute(async (transaction) => {
+    await changeAccount(this.#database, accountId, async (transaction) => {
       const previous = await find(transaction, accountId, id)
       if (previous === undefined) return
       await transaction

@@ -2,19 +2,12 @@
  * Pages of the log under any filter, newest first. What a page may cost is bounded by the rows it looks at, whatever is
  * asked for: where few calls pass a filter, a page comes short, with the place to go on from.
  */
-import {
-  type Expression,
-  type ExpressionBuilder,
-  type Kysely,
-  type RawBuilder,
-  type SqlBool,
-  SqliteAdapter,
-  sql,
-} from 'kysely'
+import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely'
 import type { CallOutcome, CallRecord } from '../core/call.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
 import { toRecord } from './call-rows.ts'
 import type { Schema } from './schema.ts'
+import { rarely } from './sql-differences.ts'
 
 /** Rows of the leading index looked at for one page: some sixty milliseconds. */
 const MAX_CANDIDATES = 40_000
@@ -62,7 +55,7 @@ export async function findCallPage(
   asked: { readonly filter: CallFilter; readonly page: CallPage; readonly maxCandidates?: number },
 ): Promise<CallPageResult> {
   const { filter, page, maxCandidates = MAX_CANDIDATES } = asked
-  const { leading, others } = splitConditions(filter, database.getExecutor().adapter instanceof SqliteAdapter)
+  const { leading, others } = splitConditions(filter, database)
   const within = (floorMs: number | undefined): Condition[] => {
     const conditions: Condition[] = [(eb) => eb('account_id', '=', accountId), ...leading]
     const fromMs = floorMs ?? filter.fromMs
@@ -108,11 +101,6 @@ export async function findCallPage(
     : { calls }
 }
 
-/** SQLite, which keeps no figures of its own, would rather read a range of time than one gate's calls; Postgres knows. */
-function isRare(condition: RawBuilder<SqlBool>, isSqlite: boolean): RawBuilder<SqlBool> {
-  return isSqlite ? sql<SqlBool>`likelihood(${condition}, 0.01)` : condition
-}
-
 /** The last millisecond that has calls of this page; where the place before has no id, all of its own have been seen. */
 function latestMs(filter: CallFilter, { before }: CallPage): number {
   const toMs = (filter.toMs ?? Number.MAX_SAFE_INTEGER) - 1
@@ -123,7 +111,7 @@ function latestMs(filter: CallFilter, { before }: CallPage): number {
 /** The filter that leads has an index; the others are put so that no index is chosen for them. */
 function splitConditions(
   filter: CallFilter,
-  isSqlite: boolean,
+  database: Kysely<Schema>,
 ): { leading: Condition[]; others: Condition[] } {
   const leading: Condition[] = []
   const others: Condition[] = []
@@ -142,7 +130,7 @@ function splitConditions(
   for (const [column, value] of columns) {
     if (value === undefined) continue
     if (leading.length === 0)
-      leading.push(() => isRare(sql<SqlBool>`${sql.ref(column)} = ${value}`, isSqlite))
+      leading.push(() => rarely(database, sql<SqlBool>`${sql.ref(column)} = ${value}`))
     else others.push(() => sql<SqlBool>`coalesce(${sql.ref(column)}, '') = ${value}`)
   }
   if (target !== undefined) others.push((eb) => eb('target', '=', target))

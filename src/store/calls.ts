@@ -5,6 +5,7 @@ import type { CallRecord } from '../core/call.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
 import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
 import { toRecord, toRow, toRowValues } from './call-rows.ts'
+import { takeTurnAtUsage } from './change-account.ts'
 import type { Schema } from './schema.ts'
 import { sumCalls, sumCorrections } from './sum-calls.ts'
 import type { UsageBacklog } from './usage-backlog.ts'
@@ -101,6 +102,7 @@ export class CallTableStore {
   /** Replaces what the calls cost, in their rows and in the hours' sums. @returns how many were still there */
   async correctCosts(accountId: AccountId, corrected: readonly CallRecord[]): Promise<number> {
     return await this.#database.transaction().execute(async (transaction) => {
+      await takeTurnAtUsage(transaction, accountId)
       const corrections: { before: CallRecord; after: CallRecord }[] = []
       for (const after of corrected) {
         const { cost_micro_usd, cost_status, price_source } = toRow(after)

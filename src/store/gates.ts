@@ -3,6 +3,7 @@ import type { Kysely, Selectable } from 'kysely'
 import { type Gate, type GateDefaults, type GateTarget, toPublicGate } from '../core/gate.ts'
 import type { AccountId, GateId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
+import { changeAccount } from './change-account.ts'
 import type { GateTable, Schema } from './schema.ts'
 
 export class GateTableStore {
@@ -41,7 +42,7 @@ export class GateTableStore {
 
   /** Writes everything about a gate that may change. @returns false when there is no such gate. */
   async save(gate: Gate): Promise<boolean> {
-    return await this.#database.transaction().execute(async (transaction) => {
+    return await changeAccount(this.#database, gate.accountId, async (transaction) => {
       const previous = await find(transaction, gate.accountId, gate.id)
       if (previous === undefined) return false
       await transaction
@@ -58,7 +59,7 @@ export class GateTableStore {
   }
 
   async delete(accountId: AccountId, gateId: GateId): Promise<boolean> {
-    return await this.#database.transaction().execute(async (transaction) => {
+    return await changeAccount(this.#database, accountId, async (transaction) => {
       const previous = await find(transaction, accountId, gateId)
       if (previous === undefined) return false
       await transaction

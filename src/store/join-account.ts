@@ -2,6 +2,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { type AccountId, createAccountId, type UserId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
+import { takeTurnAtAccount } from './change-account.ts'
 import { findMember, toPublicMember } from './members.ts'
 import type { Schema } from './schema.ts'
 import type { Role } from './user-schema.ts'
@@ -35,6 +36,7 @@ export async function joinAccount(
   now: number,
 ): Promise<void> {
   const accountId = await findAccount(transaction, user.email, joining, now)
+  await takeTurnAtAccount(transaction, accountId)
   const hasOthers = await hasMembers(transaction, accountId)
   if (joining.type === 'first' && hasOthers) throw new Refused('not-first')
   const role: Role = hasOthers ? 'member' : 'owner'

@@ -1,8 +1,9 @@
 /** API keys in the database: hash and masked prefix only. The key itself never comes this far. */
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { type ApiKey, toPublicKey } from '../core/api-key.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
+import { changeAccount } from './change-account.ts'
 import type { ApiKeyTable, Schema } from './schema.ts'
 
 /** Keeps one statement under the parameters that a database allows (SQLite: 32,766; three per key here). */
@@ -24,31 +25,20 @@ export class KeyTableStore {
   }
 
   /** @returns false when a key with this hash (or id) exists already, whichever account it belongs to. */
-  async insert(key: ApiKey, action: 'key.create' | 'key.import' = 'key.create'): Promise<boolean> {
-    return await this.#database.transaction().execute(async (transaction) => {
-      const result = await transaction
-        .insertInto('api_keys')
-        .values({
-          id: key.id,
-          account_id: key.accountId,
-          name: key.name,
-          sha256: key.sha256,
-          masked_prefix: key.maskedPrefix,
-          created_at: key.createdAt,
-          last_used_at: key.lastUsedAt,
-        })
-        .onConflict((conflict) => conflict.doNothing())
+  async insert(key: ApiKey, action: KeyOrigin = 'key.create'): Promise<boolean> {
+    return await this.#database.transaction().execute((transaction) => insert(transaction, key, action))
+  }
+
+  /** As `insert`, of several nodes that ask at once for one only. @returns false also when the account has a key already */
+  async insertFirst(key: ApiKey, action: KeyOrigin): Promise<boolean> {
+    return await changeAccount(this.#database, key.accountId, async (transaction) => {
+      const other = await transaction
+        .selectFrom('api_keys')
+        .select('id')
+        .where('account_id', '=', key.accountId)
+        .limit(1)
         .executeTakeFirst()
-      if (Number(result.numInsertedOrUpdatedRows ?? 0) !== 1) return false
-      const { accountId, id: resourceId } = key
-      await recordChange(transaction, {
-        accountId,
-        action,
-        resourceId,
-        before: null,
-        after: toPublicKey(key),
-      })
-      return true
+      return other === undefined && (await insert(transaction, key, action))
     })
   }
 
@@ -76,23 +66,50 @@ export class KeyTableStore {
     return wasThere
   }
 
-  /** Writes last-used times (ms since the epoch), one statement per few hundred keys. Unknown keys are passed over. */
+  /**
+   * Writes last-used times (ms since the epoch), one statement per few hundred keys. Unknown keys are passed over, and so
+   * are those that another node saw later.
+   */
   async saveLastUsed(lastUsed: ReadonlyMap<KeyId, number>): Promise<void> {
     const entries = [...lastUsed]
     for (let start = 0; start < entries.length; start += KEYS_PER_STATEMENT) {
       const batch = entries.slice(start, start + KEYS_PER_STATEMENT)
       const cases = batch.map(([id, at]) => sql`when ${id} then cast(${at} as bigint)`)
+      const usedAt = sql<number>`case id ${sql.join(cases, sql` `)} end`
       await this.#database
         .updateTable('api_keys')
-        .set({ last_used_at: sql<number>`case id ${sql.join(cases, sql` `)} end` })
+        .set({ last_used_at: usedAt })
         .where(
           'id',
           'in',
           batch.map(([id]) => id),
         )
+        .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', usedAt)]))
         .execute()
     }
   }
+}
+
+type KeyOrigin = 'key.create' | 'key.import'
+
+async function insert(transaction: Transaction<Schema>, key: ApiKey, action: KeyOrigin): Promise<boolean> {
+  const result = await transaction
+    .insertInto('api_keys')
+    .values({
+      id: key.id,
+      account_id: key.accountId,
+      name: key.name,
+      sha256: key.sha256,
+      masked_prefix: key.maskedPrefix,
+      created_at: key.createdAt,
+      last_used_at: key.lastUsedAt,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  if (Number(result.numInsertedOrUpdatedRows ?? 0) !== 1) return false
+  const { accountId, id: resourceId } = key
+  await recordChange(transaction, { accountId, action, resourceId, before: null, after: toPublicKey(key) })
+  return true
 }
 
 function toApiKey(row: Selectable<ApiKeyTable>): ApiKey {

@@ -2,6 +2,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { AccountId, UserId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
+import { changeAccount } from './change-account.ts'
 import type { Schema } from './schema.ts'
 import type { MemberTable, Role, UserTable } from './user-schema.ts'
 
@@ -81,7 +82,7 @@ export class MemberTableStore {
    * when this resolves, even if the power fails. @returns false when there is no such member, or it is the owner
    */
   async remove(accountId: AccountId, userId: UserId): Promise<boolean> {
-    const removed = await this.#database.transaction().execute(async (transaction) => {
+    const removed = await changeAccount(this.#database, accountId, async (transaction) => {
       const member = await findMember(transaction, userId)
       const result = await transaction
         .deleteFrom('members')
@@ -132,7 +133,7 @@ export class MemberTableStore {
         .where('role', '=', roles.was)
         .executeTakeFirst()
     try {
-      await this.#database.transaction().execute(async (transaction) => {
+      await changeAccount(this.#database, accountId, async (transaction) => {
         const left = await change(transaction, from, { was: 'owner', is: 'member' })
         const taken = await change(transaction, to, { was: 'member', is: 'owner' })
         if (Number(left.numUpdatedRows) !== 1 || Number(taken.numUpdatedRows) !== 1) throw new NotPossible()

@@ -1,12 +1,14 @@
 /** Migration 0008: users, their sessions and logins, members and invitations, and the plan of an account. */
 import type { Kysely, Migration } from 'kysely'
 import type { Schema } from './schema.ts'
+import { currentSchema } from './sql-differences.ts'
 
 export const users: Migration = {
   async up(database: Kysely<Schema>): Promise<void> {
     const { schema } = database
+    const within = await currentSchema(database)
     const tables = await database.introspection.getTables()
-    const accounts = tables.find((table) => table.name === 'accounts')
+    const accounts = tables.find((table) => table.name === 'accounts' && table.schema === within)
     if (accounts?.columns.some((column) => column.name === 'plan') !== true)
       await schema.alterTable('accounts').addColumn('plan', 'text').execute()
 

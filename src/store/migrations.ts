@@ -7,6 +7,7 @@ import { limitsAndWebhooks } from './limits-migration.ts'
 import { users } from './migrate-users.ts'
 import { providerKeyTables } from './provider-keys-migration.ts'
 import type { Schema } from './schema.ts'
+import { currentSchema, hasTable } from './sql-differences.ts'
 import { usageMigration } from './usage-migration.ts'
 
 /** The schema could not be brought up to date: whoever asked must not serve. */
@@ -143,15 +144,13 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0010_budget_beginnings': budgetBeginnings,
 }
 
+type Steps = Readonly<Record<string, Migration>>
+
 /**
- * Brings the database up to date; all pending steps succeed together or none does (SQLite and Postgres alike).
- * @throws NewerDatabaseError when the database holds a step that this build does not know.
- * @throws MigrationFailedError when a step fails; `cause` says why.
+ * Whether there are steps that the database has not been through.
+ * @throws NewerDatabaseError when it holds one that this build does not know.
  */
-export async function migrateToLatest(
-  database: Kysely<Schema>,
-  steps: Readonly<Record<string, Migration>> = migrations,
-): Promise<void> {
+export async function isBehind(database: Kysely<Schema>, steps: Steps = migrations): Promise<boolean> {
   const applied = await listApplied(database)
   const unknown = applied.filter((name) => !Object.hasOwn(steps, name))
   if (unknown.length > 0) {
@@ -160,17 +159,32 @@ export async function migrateToLatest(
         'Start that version, or restore a backup made before the upgrade.',
     )
   }
-  // Saves the Migrator's own look at every table on an ordinary start.
-  if (applied.length === Object.keys(steps).length) return
+  return applied.length < Object.keys(steps).length
+}
 
+/**
+ * Brings the database up to date; all pending steps succeed together or none does (SQLite and Postgres alike). Of several
+ * nodes that start at once, one does it and the others wait: Kysely takes an advisory lock of Postgres.
+ * @throws NewerDatabaseError when the database holds a step that this build does not know.
+ * @throws MigrationFailedError when a step fails; `cause` says why.
+ */
+export async function migrateToLatest(database: Kysely<Schema>, steps: Steps = migrations): Promise<void> {
+  // Saves the Migrator's own look at every table on an ordinary start.
+  if (!(await isBehind(database, steps))) return
+
+  const schema = await currentSchema(database)
   const migrator = new Migrator({
     db: database,
     provider: { getMigrations: async () => ({ ...steps }) },
     // Steps that were written side by side do not build on each other, and come in whatever order they are finished.
     allowUnorderedMigrations: true,
+    // Named, or another program's steps in the same database would be taken for ours.
+    ...(schema === undefined ? {} : { migrationTableSchema: schema }),
   })
   const { error, results } = await migrator.migrateToLatest()
   if (error === undefined) return
+  // A newer node may have come first.
+  await isBehind(database, steps)
   const failed = results?.find((result) => result.status === 'Error')?.migrationName
   const reason = error instanceof Error ? error.message : String(error)
   throw new MigrationFailedError(
@@ -191,9 +205,8 @@ export async function assertUpToDate(database: Kysely<Schema>): Promise<void> {
 }
 
 /** The names of the steps this database has been through; none when it is new. */
-async function listApplied(database: Kysely<Schema>): Promise<string[]> {
-  const tables = await database.introspection.getTables({ withInternalKyselyTables: true })
-  if (!tables.some((table) => table.name === 'kysely_migration')) return []
+export async function listApplied(database: Kysely<Schema>): Promise<string[]> {
+  if (!(await hasTable(database, 'kysely_migration'))) return []
   const rows = await (database as unknown as Kysely<{ kysely_migration: { name: string } }>)
     .selectFrom('kysely_migration')
     .select('name')

@@ -1,5 +1,5 @@
 /** Opens the store: one object with one part per aggregate. Knows nothing of who asks or of HTTP. */
-import { Kysely, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { AccountTableStore } from './accounts.ts'
 import { AuditLogTableStore } from './audit-log.ts'
 import { BudgetBeginnings } from './budget-beginnings.ts'
@@ -9,11 +9,12 @@ import { GateTableStore } from './gates.ts'
 import { InvitationTableStore } from './invitations.ts'
 import { KeyTableStore } from './keys.ts'
 import { MemberTableStore } from './members.ts'
-import { assertUpToDate, migrateToLatest } from './migrations.ts'
+import { assertUpToDate, isBehind, migrateToLatest } from './migrations.ts'
+import { openDatabase, type StoreLocation } from './open-database.ts'
 import { OwnedModelTableStore } from './owned-models.ts'
 import { ProviderKeyTableStore } from './provider-keys.ts'
 import type { Schema } from './schema.ts'
-import { BunSqliteDialect } from './sqlite-driver.ts'
+import { isSqlite } from './sql-differences.ts'
 import { UsageStore } from './usage.ts'
 import { UsageBacklog } from './usage-backlog.ts'
 import { UsageSums } from './usage-sums.ts'
@@ -46,28 +47,31 @@ export interface Store {
   close(): Promise<void>
 }
 
-export interface StoreLocation {
-  /** The SQLite file; created, with mode 0600, when missing. `:memory:` keeps everything in the process. */
-  readonly path: string
-  /** `refuse`: a schema that is not up to date is an error, because a server may be using it. */
+export interface OpenStoreOptions {
+  /** `refuse`: a schema that is not up to date is an error, because a server may be using it. Default `run`. */
   readonly migrate?: 'run' | 'refuse'
 }
 
 /**
  * Opens the database and brings its schema up to date.
- * @throws NewerDatabaseError, MigrationFailedError: refuse to serve.
+ * @throws NewerDatabaseError, MigrationFailedError, DatabaseUnreachableError: refuse to serve.
  */
-export async function openStore(location: StoreLocation): Promise<Store> {
-  const database = new Kysely<Schema>({ dialect: new BunSqliteDialect(location.path) })
+export async function openStore(
+  location: StoreLocation,
+  { migrate = 'run' }: OpenStoreOptions = {},
+): Promise<Store> {
+  const database = await openDatabase(location)
   try {
-    await (location.migrate === 'refuse' ? assertUpToDate(database) : migrateToLatest(database))
+    if (migrate === 'refuse') await assertUpToDate(database)
+    else if (await isBehind(database)) await migrateAt(location, database)
   } catch (error) {
     await database.destroy()
     throw error
   }
   const backlog = new UsageBacklog(database)
   const sync = async (): Promise<void> => {
-    await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(database)
+    // Postgres has written a commit to its disk when it answers.
+    if (isSqlite(database)) await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(database)
   }
   return {
     keys: new KeyTableStore(database, sync),
@@ -88,5 +92,16 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     usage: new UsageStore(database, backlog),
     sync,
     close: () => database.destroy(),
+  }
+}
+
+/** Steps may take longer than any statement otherwise may, and wait for another node that is at them. */
+async function migrateAt(location: StoreLocation, database: Kysely<Schema>): Promise<void> {
+  if ('path' in location) return await migrateToLatest(database)
+  const unhurried = await openDatabase({ postgres: { ...location.postgres, statementTimeoutMs: 0 } })
+  try {
+    await migrateToLatest(unhurried)
+  } finally {
+    await unhurried.destroy()
   }
 }

@@ -3,6 +3,7 @@ import type { Kysely, Selectable } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
 import { type OwnedModel, toPublicOwnedModel } from '../core/owned-model.ts'
 import { recordChange } from './audit-log.ts'
+import { changeAccount } from './change-account.ts'
 import type { OwnedModelTable, Schema } from './schema.ts'
 
 export interface StoredOwnedModel {
@@ -66,7 +67,7 @@ export class OwnedModelTableStore {
    */
   async save({ model, sealedCredential }: ChangedOwnedModel): Promise<boolean> {
     const { accountId, slug } = model
-    return await this.#database.transaction().execute(async (transaction) => {
+    return await changeAccount(this.#database, accountId, async (transaction) => {
       const previous = await find(transaction, accountId, slug)
       if (previous === undefined) return false
       await transaction
@@ -91,7 +92,7 @@ export class OwnedModelTableStore {
   }
 
   async delete(accountId: AccountId, slug: string): Promise<boolean> {
-    return await this.#database.transaction().execute(async (transaction) => {
+    return await changeAccount(this.#database, accountId, async (transaction) => {
       const row = await transaction
         .deleteFrom('owned_models')
         .where('account_id', '=', accountId)

@@ -3,6 +3,7 @@ import type { Kysely, Selectable } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
 import { type ProviderKey, toPublicProviderKey } from '../core/provider-key.ts'
 import { recordChange } from './audit-log.ts'
+import { changeAccount } from './change-account.ts'
 import type { ProviderKeyTable, Schema } from './schema.ts'
 
 export interface SealedProviderKey {
@@ -43,7 +44,7 @@ export class ProviderKeyTableStore {
       updated_at: key.updatedAt,
       last_used_at: key.lastUsedAt,
     }
-    await this.#database.transaction().execute(async (transaction) => {
+    await changeAccount(this.#database, key.accountId, async (transaction) => {
       const previous = await find(transaction, key.accountId, key.providerId)
       await transaction
         .insertInto('provider_keys')
@@ -62,7 +63,7 @@ export class ProviderKeyTableStore {
 
   /** Leaves the sealed key alone: another process may be sealing it anew. @returns false when there is none */
   async saveActive(key: ProviderKey): Promise<boolean> {
-    return await this.#database.transaction().execute(async (transaction) => {
+    return await changeAccount(this.#database, key.accountId, async (transaction) => {
       const previous = await find(transaction, key.accountId, key.providerId)
       if (previous === undefined) return false
       await transaction
@@ -84,7 +85,7 @@ export class ProviderKeyTableStore {
 
   /** Gone for good when this resolves, even if the power fails: a deleted key must not come back. */
   async delete(accountId: AccountId, providerId: string): Promise<boolean> {
-    const wasThere = await this.#database.transaction().execute(async (transaction) => {
+    const wasThere = await changeAccount(this.#database, accountId, async (transaction) => {
       const row = await transaction
         .deleteFrom('provider_keys')
         .where('account_id', '=', accountId)
@@ -105,7 +106,7 @@ export class ProviderKeyTableStore {
     return wasThere
   }
 
-  /** Keys that are gone are passed over. */
+  /** Keys that are gone are passed over, and so are those that another node used later. */
   async saveLastUsed(uses: readonly ProviderKeyUse[]): Promise<void> {
     for (const { accountId, providerId, lastUsedAt } of uses) {
       await this.#database
@@ -113,6 +114,7 @@ export class ProviderKeyTableStore {
         .set({ last_used_at: lastUsedAt })
         .where('account_id', '=', accountId)
         .where('provider', '=', providerId)
+        .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', lastUsedAt)]))
         .execute()
     }
   }

@@ -1,18 +1,15 @@
 /** Writes down a change that is made beside the store, by a process that neither locks nor migrates the database. */
-import { existsSync } from 'node:fs'
-import { Kysely } from 'kysely'
 import type { Change } from '../core/audit.ts'
 import { recordChange } from './audit-log.ts'
-import type { Schema } from './schema.ts'
-import { BunSqliteDialect } from './sqlite-driver.ts'
+import { openExistingDatabase, type StoreLocation } from './open-database.ts'
+import { hasTable } from './sql-differences.ts'
 
 /** @returns false when there is no audit log to write to: no database, or an older version's */
-export async function recordLocalChange(path: string, change: Change): Promise<boolean> {
-  if (!existsSync(path)) return false
-  const database = new Kysely<Schema>({ dialect: new BunSqliteDialect(path) })
+export async function recordLocalChange(location: StoreLocation, change: Change): Promise<boolean> {
+  const database = await openExistingDatabase(location)
+  if (database === undefined) return false
   try {
-    const tables = await database.introspection.getTables()
-    if (!tables.some(({ name }) => name === 'audit_log')) return false
+    if (!(await hasTable(database, 'audit_log'))) return false
     await database.transaction().execute((transaction) => recordChange(transaction, change))
     return true
   } finally {

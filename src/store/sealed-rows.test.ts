@@ -1,10 +1,10 @@
 /** A rotation goes through every sealed row, loses none when it is stopped, and undoes nothing that others wrote. */
 
-import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { ownedModelBinding } from '../core/owned-model.ts'
 import { providerKeyBinding } from '../core/provider-key.ts'
@@ -35,167 +35,161 @@ const OWNED_MODEL = {
 } as const
 
 let folder: string
-let path: string
 let store: Store
 let rows: SealedRows
+let database: TestDatabase
 
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'gatehouse-sealed-rows-'))
-  path = join(folder, 'gatehouse.db')
-  store = await openStore({ path })
-  const opened = await SealedRows.open(path)
-  if (opened === undefined) throw new Error('there is a database')
-  rows = opened
-})
-afterEach(async () => {
-  await rows.close()
-  await store.close()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-function save(vault: Vault, providerId: string, secret: string): Promise<void> {
-  const key = { accountId: DEFAULT_ACCOUNT, providerId, maskedKey: '…', isActive: true }
-  const sealed = vault.encrypt(new Secret(secret), providerKeyBinding(DEFAULT_ACCOUNT, providerId))
-  return store.providerKeys.save({ sealed, key: { ...key, createdAt: 1, updatedAt: 1, lastUsedAt: null } })
-}
-
-async function readAll(vault: Vault): Promise<Record<string, string>> {
-  const found = await store.providerKeys.loadAll()
-  return Object.fromEntries(
-    found.map(({ key, sealed }) => [
-      key.providerId,
-      vault.decrypt(sealed, providerKeyBinding(key.accountId, key.providerId)).reveal(),
-    ]),
-  )
-}
-
-async function counts(vault: Vault | undefined) {
-  const ofProviderKeys = (await rows.tally(vault)).filter(({ table }) => table === 'provider_keys')
-  return ofProviderKeys.map(({ current, previous, unopened }) => [current, previous, unopened])
-}
-
-test('all of them are sealed anew, more than a page of them too, and the old key is not needed any more', async () => {
-  const secrets = Object.fromEntries(Array.from({ length: 450 }, (_, n) => [`p${n}`, `secret ${n}`]))
-  for (const [providerId, secret] of Object.entries(secrets)) await save(old, providerId, secret)
-  expect(await counts(both)).toEqual([[0, 450, 0]])
-  expect(await rows.reseal(both)).toBe(450)
-  expect(await counts(both)).toEqual([[450, 0, 0]])
-  expect(await readAll(createVault([NEW]))).toEqual(secrets)
-  expect(await rows.reseal(both)).toBe(0)
-})
-
-test("webhooks' secrets are sealed anew too, each bound to its own row", async () => {
-  const binding = (id: string) => secretBinding({ accountId: DEFAULT_ACCOUNT, id })
-  const webhook = { accountId: DEFAULT_ACCOUNT, url: 'https://a.test', events: [], isActive: true }
-  for (const id of ['wh_1', 'wh_2', 'wh_3']) {
-    const sealedSecret = old.encrypt(new Secret(`secret of ${id}`), binding(id))
-    await store.webhooks.insert({ ...webhook, id, sealedSecret, createdAt: 1, updatedAt: 1 })
-  }
-  await save(old, 'openai', 'a key')
-  const tallyOf = async () =>
-    (await rows.tally(both))
-      .filter(({ current, previous }) => current + previous > 0)
-      .map(({ table, current, previous }) => [table, current, previous])
-  expect(await tallyOf()).toEqual([
-    ['provider_keys', 0, 1],
-    ['webhooks', 0, 3],
-  ])
-  expect(await rows.reseal(both)).toBe(4)
-  expect(await tallyOf()).toEqual([
-    ['provider_keys', 1, 0],
-    ['webhooks', 3, 0],
-  ])
-  const onlyNew = createVault([NEW])
-  for (const { id, sealedSecret } of await store.webhooks.loadAll())
-    expect(onlyNew.decrypt(sealedSecret, binding(id)).reveal()).toBe(`secret of ${id}`)
-})
-
-test('credentials of owned models are sealed anew too', async () => {
-  for (const slug of ['a', 'b']) {
-    const binding = ownedModelBinding(DEFAULT_ACCOUNT, slug)
-    const sealedCredential = old.encrypt(new Secret(`credential of ${slug}`), binding)
-    await store.ownedModels.insert({ model: { ...OWNED_MODEL, slug }, sealedCredential })
-  }
-  await save(old, 'openai', 'a key')
-  expect(await rows.reseal(both)).toBe(3)
-  expect(await rows.tally(both)).toMatchObject([
-    { table: 'provider_keys', current: 1, previous: 0, unopened: 0 },
-    { table: 'webhooks', current: 0 },
-    { table: 'owned_models', current: 2, previous: 0, unopened: 0 },
-  ])
-  const vault = createVault([NEW])
-  const found = await store.ownedModels.loadAll()
-  const opened = found.map(({ model: { accountId, slug }, sealedCredential }) =>
-    vault.decrypt(sealedCredential, ownedModelBinding(accountId, slug)).reveal(),
-  )
-  expect(opened.sort()).toEqual(['credential of a', 'credential of b'])
-})
-
-test('stopped after any number of rows, nothing is lost and it can be begun anew', async () => {
-  for (let stopAfter = 1; stopAfter <= 5; stopAfter += 1) {
-    const secrets = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`p${n}`, `secret ${n}`]))
-    for (const [providerId, secret] of Object.entries(secrets)) await save(old, providerId, secret)
-    let done = 0
-    const stopped = rows.reseal(both, () => {
-      done += 1
-      if (done === stopAfter) throw new Error('killed')
-    })
-    expect(stopped).rejects.toThrow('killed')
-    await stopped.catch(() => {})
-    expect(await counts(both)).toEqual([[stopAfter, 5 - stopAfter, 0]])
-    expect(await readAll(both)).toEqual(secrets)
-    expect(await rows.reseal(both)).toBe(5 - stopAfter)
-    expect(await readAll(createVault([NEW]))).toEqual(secrets)
-  }
-})
-
-test('what is replaced, deleted or deactivated meanwhile stays so', async () => {
-  for (const providerId of ['a', 'b', 'c', 'd']) await save(old, providerId, providerId)
-  let done = 0
-  await rows.reseal(both, () => {
-    done += 1
-    if (done > 1) return
-    const database = new Database(path)
-    const replacement = both.encrypt(new Secret('replaced'), providerKeyBinding(DEFAULT_ACCOUNT, 'b'))
-    database.run("update provider_keys set sealed_key = ? where provider = 'b'", [replacement])
-    database.run("delete from provider_keys where provider = 'c'")
-    database.run("update provider_keys set active = 0 where provider = 'd'")
-    database.close()
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'gatehouse-sealed-rows-'))
+    database = await kind.create()
+    store = await openStore(database.location)
+    const opened = await SealedRows.open(database.location)
+    if (opened === undefined) throw new Error('there is a database')
+    rows = opened
   })
-  expect(await readAll(both)).toEqual({ a: 'a', b: 'replaced', d: 'd' })
-  const states = (await store.providerKeys.loadAll()).map(({ key }) => [key.providerId, key.isActive])
-  expect(Object.fromEntries(states)).toEqual({ a: true, b: true, d: false })
-})
+  afterEach(async () => {
+    await rows.close()
+    await store.close()
+    await database.remove()
+    rmSync(folder, { recursive: true, force: true })
+  })
 
-test('what does not open is counted and left as it is', async () => {
-  await save(old, 'a', 'a')
-  await save(old, 'b', 'b')
-  await save(createVault([new Secret('03'.repeat(32))]), 'c', 'c')
-  const database = new Database(path)
-  database.run("update provider_keys set provider = 'moved' where provider = 'b'")
-  database.run(
-    "insert into provider_keys select account_id, 'damaged', 'nonsense', masked_key, 1, 1, 1, null from provider_keys limit 1",
-  )
-  database.close()
-  expect(await counts(both)).toEqual([[0, 1, 3]])
-  expect(await rows.reseal(both)).toBe(1)
-  expect(await counts(both)).toEqual([[1, 0, 3]])
-  expect(await counts(undefined)).toEqual([[0, 0, 4]])
-})
+  function save(vault: Vault, providerId: string, secret: string): Promise<void> {
+    const key = { accountId: DEFAULT_ACCOUNT, providerId, maskedKey: '…', isActive: true }
+    const sealed = vault.encrypt(new Secret(secret), providerKeyBinding(DEFAULT_ACCOUNT, providerId))
+    return store.providerKeys.save({ sealed, key: { ...key, createdAt: 1, updatedAt: 1, lastUsedAt: null } })
+  }
 
-test('a folder without a database has no rows, and none is made', async () => {
-  expect(await SealedRows.open(join(folder, 'nothing.db'))).toBeUndefined()
-  expect(await Bun.file(join(folder, 'nothing.db')).exists()).toBeFalse()
-})
-
-test('every column whose name says that it is sealed is in the list', () => {
-  const database = new Database(path)
-  const listed = ENCRYPTED_COLUMNS.map(({ table, column }) => `${table}.${column}`)
-  const found = database
-    .query<{ name: string }, []>(
-      "select m.name || '.' || c.name as name from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table' and (c.name like '%sealed%' or c.name like '%encrypted%')",
+  async function readAll(vault: Vault): Promise<Record<string, string>> {
+    const found = await store.providerKeys.loadAll()
+    return Object.fromEntries(
+      found.map(({ key, sealed }) => [
+        key.providerId,
+        vault.decrypt(sealed, providerKeyBinding(key.accountId, key.providerId)).reveal(),
+      ]),
     )
-    .all()
-  database.close()
-  expect(found.map(({ name }) => name).sort()).toEqual(listed.sort())
+  }
+
+  async function counts(vault: Vault | undefined) {
+    const ofProviderKeys = (await rows.tally(vault)).filter(({ table }) => table === 'provider_keys')
+    return ofProviderKeys.map(({ current, previous, unopened }) => [current, previous, unopened])
+  }
+
+  test('all of them are sealed anew, more than a page of them too, and the old key is not needed any more', async () => {
+    const secrets = Object.fromEntries(Array.from({ length: 450 }, (_, n) => [`p${n}`, `secret ${n}`]))
+    for (const [providerId, secret] of Object.entries(secrets)) await save(old, providerId, secret)
+    expect(await counts(both)).toEqual([[0, 450, 0]])
+    expect(await rows.reseal(both)).toBe(450)
+    expect(await counts(both)).toEqual([[450, 0, 0]])
+    expect(await readAll(createVault([NEW]))).toEqual(secrets)
+    expect(await rows.reseal(both)).toBe(0)
+  })
+
+  test("webhooks' secrets are sealed anew too, each bound to its own row", async () => {
+    const binding = (id: string) => secretBinding({ accountId: DEFAULT_ACCOUNT, id })
+    const webhook = { accountId: DEFAULT_ACCOUNT, url: 'https://a.test', events: [], isActive: true }
+    for (const id of ['wh_1', 'wh_2', 'wh_3']) {
+      const sealedSecret = old.encrypt(new Secret(`secret of ${id}`), binding(id))
+      await store.webhooks.insert({ ...webhook, id, sealedSecret, createdAt: 1, updatedAt: 1 })
+    }
+    await save(old, 'openai', 'a key')
+    const tallyOf = async () =>
+      (await rows.tally(both))
+        .filter(({ current, previous }) => current + previous > 0)
+        .map(({ table, current, previous }) => [table, current, previous])
+    expect(await tallyOf()).toEqual([
+      ['provider_keys', 0, 1],
+      ['webhooks', 0, 3],
+    ])
+    expect(await rows.reseal(both)).toBe(4)
+    expect(await tallyOf()).toEqual([
+      ['provider_keys', 1, 0],
+      ['webhooks', 3, 0],
+    ])
+    const onlyNew = createVault([NEW])
+    for (const { id, sealedSecret } of await store.webhooks.loadAll())
+      expect(onlyNew.decrypt(sealedSecret, binding(id)).reveal()).toBe(`secret of ${id}`)
+  })
+
+  test('credentials of owned models are sealed anew too', async () => {
+    for (const slug of ['a', 'b']) {
+      const binding = ownedModelBinding(DEFAULT_ACCOUNT, slug)
+      const sealedCredential = old.encrypt(new Secret(`credential of ${slug}`), binding)
+      await store.ownedModels.insert({ model: { ...OWNED_MODEL, slug }, sealedCredential })
+    }
+    await save(old, 'openai', 'a key')
+    expect(await rows.reseal(both)).toBe(3)
+    expect(await rows.tally(both)).toMatchObject([
+      { table: 'provider_keys', current: 1, previous: 0, unopened: 0 },
+      { table: 'webhooks', current: 0 },
+      { table: 'owned_models', current: 2, previous: 0, unopened: 0 },
+    ])
+    const vault = createVault([NEW])
+    const found = await store.ownedModels.loadAll()
+    const opened = found.map(({ model: { accountId, slug }, sealedCredential }) =>
+      vault.decrypt(sealedCredential, ownedModelBinding(accountId, slug)).reveal(),
+    )
+    expect(opened.sort()).toEqual(['credential of a', 'credential of b'])
+  })
+
+  test('stopped after any number of rows, nothing is lost and it can be begun anew', async () => {
+    for (let stopAfter = 1; stopAfter <= 5; stopAfter += 1) {
+      const secrets = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`p${n}`, `secret ${n}`]))
+      for (const [providerId, secret] of Object.entries(secrets)) await save(old, providerId, secret)
+      let done = 0
+      const stopped = rows.reseal(both, () => {
+        done += 1
+        if (done === stopAfter) throw new Error('killed')
+      })
+      expect(stopped).rejects.toThrow('killed')
+      await stopped.catch(() => {})
+      expect(await counts(both)).toEqual([[stopAfter, 5 - stopAfter, 0]])
+      expect(await readAll(both)).toEqual(secrets)
+      expect(await rows.reseal(both)).toBe(5 - stopAfter)
+      expect(await readAll(createVault([NEW]))).toEqual(secrets)
+    }
+  })
+
+  test('what is replaced, deleted or deactivated meanwhile stays so', async () => {
+    for (const providerId of ['a', 'b', 'c', 'd']) await save(old, providerId, providerId)
+    let done = 0
+    await rows.reseal(both, async () => {
+      done += 1
+      if (done > 1) return
+      const replacement = both.encrypt(new Secret('replaced'), providerKeyBinding(DEFAULT_ACCOUNT, 'b'))
+      await database.run(`update provider_keys set sealed_key = '${replacement}' where provider = 'b'`)
+      await database.run("delete from provider_keys where provider = 'c'")
+      await database.run("update provider_keys set active = 0 where provider = 'd'")
+    })
+    expect(await readAll(both)).toEqual({ a: 'a', b: 'replaced', d: 'd' })
+    const states = (await store.providerKeys.loadAll()).map(({ key }) => [key.providerId, key.isActive])
+    expect(Object.fromEntries(states)).toEqual({ a: true, b: true, d: false })
+  })
+
+  test('what does not open is counted and left as it is', async () => {
+    await save(old, 'a', 'a')
+    await save(old, 'b', 'b')
+    await save(createVault([new Secret('03'.repeat(32))]), 'c', 'c')
+    await database.run("update provider_keys set provider = 'moved' where provider = 'b'")
+    await database.run(
+      "insert into provider_keys select account_id, 'damaged', 'nonsense', masked_key, 1, 1, 1, null from provider_keys limit 1",
+    )
+    expect(await counts(both)).toEqual([[0, 1, 3]])
+    expect(await rows.reseal(both)).toBe(1)
+    expect(await counts(both)).toEqual([[1, 0, 3]])
+    expect(await counts(undefined)).toEqual([[0, 0, 4]])
+  })
+
+  test('a folder without a database has no rows, and none is made', async () => {
+    expect(await SealedRows.open({ path: join(folder, 'nothing.db') })).toBeUndefined()
+    expect(await Bun.file(join(folder, 'nothing.db')).exists()).toBeFalse()
+  })
+
+  test('every column whose name says that it is sealed is in the list', async () => {
+    const listed = ENCRYPTED_COLUMNS.map(({ table, column }) => `${table}.${column}`)
+    const tables = await store.database.introspection.getTables()
+    const found = tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`))
+    expect(found.filter((name) => /sealed|encrypted/.test(name)).sort()).toEqual(listed.sort())
+  })
 })

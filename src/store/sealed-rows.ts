@@ -1,14 +1,14 @@
 /**
  * Everything sealed in the database, to be counted and to be sealed anew under another master key, also while a server
- * works on the same file. Takes no lock, migrates nothing, and knows no column by name.
+ * works on the same database. Takes no lock, migrates nothing, and knows no column by name.
  */
-import { existsSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Kysely, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { sealedUnder, type Vault, VaultError } from '../core/vault.ts'
 import { ENCRYPTED_COLUMNS, type EncryptedColumn } from './encrypted-columns.ts'
+import { openExistingDatabase, type StoreLocation } from './open-database.ts'
 import type { Schema } from './schema.ts'
-import { BunSqliteDialect } from './sqlite-driver.ts'
+import { hasTable } from './sql-differences.ts'
 
 export interface SealedTally {
   readonly table: string
@@ -39,16 +39,18 @@ export class SealedRows {
   }
 
   /** @returns undefined when there is no database */
-  static async open(path: string): Promise<SealedRows | undefined> {
-    if (!existsSync(path)) return undefined
-    const database = new Kysely<Schema>({ dialect: new BunSqliteDialect(path) })
-    const tables = await database.introspection.getTables()
-    const names: ReadonlySet<string> = new Set(tables.map((table) => table.name))
-    // An older version's database has not all of them.
-    return new SealedRows(
-      database,
-      ENCRYPTED_COLUMNS.filter(({ table }) => names.has(table)),
-    )
+  static async open(location: StoreLocation): Promise<SealedRows | undefined> {
+    const database = await openExistingDatabase(location)
+    if (database === undefined) return undefined
+    try {
+      const columns: EncryptedColumn[] = []
+      // An older version's database has not all of them.
+      for (const column of ENCRYPTED_COLUMNS) if (await hasTable(database, column.table)) columns.push(column)
+      return new SealedRows(database, columns)
+    } catch (error) {
+      await database.destroy()
+      throw error
+    }
   }
 
   close(): Promise<void> {
@@ -76,7 +78,7 @@ export class SealedRows {
    * open stays as it is. Stopped half-way, it can be begun anew.
    * @returns how many rows were changed
    */
-  async reseal(vault: Vault, onRow: () => void = () => {}): Promise<number> {
+  async reseal(vault: Vault, onRow: () => unknown = () => {}): Promise<number> {
     let changed = 0
     for (const column of this.#columns) {
       for await (const { values, sealed } of this.#read(column)) {
@@ -89,7 +91,7 @@ export class SealedRows {
           where ${matches(column, values)} and ${sql.ref(column.column)} = ${sealed}
         `.execute(this.#database)
         changed += Number(result.numAffectedRows ?? 0)
-        onRow()
+        await onRow()
         await nextTurn()
       }
     }

@@ -1,94 +1,101 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { Kysely } from 'kysely'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Kysely } from 'kysely'
+import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import type { CallRecord } from '../core/call.ts'
 import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import { CallTableStore } from './calls.ts'
-import { migrateToLatest } from './migrations.ts'
+import { openDatabase } from './open-database.ts'
 import type { Schema } from './schema.ts'
-import { BunSqliteDialect } from './sqlite-driver.ts'
 import { UsageStore } from './usage.ts'
 import { UsageBacklog } from './usage-backlog.ts'
 
 const NOON = Date.parse('2026-11-01T12:00:00Z')
 const HOUR = 3_600_000
 
+let created: TestDatabase
 let database: Kysely<Schema>
-beforeEach(async () => {
-  database = new Kysely<Schema>({ dialect: new BunSqliteDialect(':memory:') })
-  await migrateToLatest(database)
-})
-afterEach(() => database.destroy())
 
-function open() {
-  const backlog = new UsageBacklog(database)
-  return { calls: new CallTableStore(database, backlog), usage: new UsageStore(database, backlog) }
-}
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    created = await kind.create()
+    database = await openDatabase(created.location)
+  })
+  afterEach(async () => {
+    await database.destroy()
+    await created.remove()
+  })
 
-function createCall(id: number): CallRecord {
-  return {
-    id: `req_${id}` as CallId,
-    accountId: DEFAULT_ACCOUNT,
-    keyId: 'key_1' as KeyId,
-    gateId: 'a' as GateId,
-    dialect: 'openai-chat',
-    stream: false,
-    target: 'p/m',
-    attempts: 1,
-    outcome: 'succeeded',
-    status: 200,
-    errorKind: null,
-    startedAt: NOON + id,
-    firstByteMs: 1,
-    durationMs: 2,
-    usage: null,
-    credential: 'own',
+  function open() {
+    const backlog = new UsageBacklog(database)
+    return { calls: new CallTableStore(database, backlog), usage: new UsageStore(database, backlog) }
   }
-}
 
-async function count(table: 'usage_notes' | 'usage_hours' | 'calls'): Promise<number> {
-  const row = await database
-    .selectFrom(table)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return row.count
-}
-
-const readCalls = async (usage: UsageStore) =>
-  (
-    await usage.read(DEFAULT_ACCOUNT, {
-      fromMs: NOON,
-      toMs: NOON + HOUR,
-      interval: 'all',
-      groupBy: null,
-    })
-  )[0]?.calls
-
-test('notes do not pile up: many are written into the hours, and nothing is counted twice meanwhile', async () => {
-  const { calls, usage } = open()
-  for (let index = 0; index < 150; index += 1) {
-    await calls.insertMany([createCall(index)])
-    expect(await readCalls(usage)).toBe(index + 1)
-    expect(await count('usage_notes')).toBeLessThan(64)
+  function createCall(id: number): CallRecord {
+    return {
+      id: `req_${id}` as CallId,
+      accountId: DEFAULT_ACCOUNT,
+      keyId: 'key_1' as KeyId,
+      gateId: 'a' as GateId,
+      dialect: 'openai-chat',
+      stream: false,
+      target: 'p/m',
+      attempts: 1,
+      outcome: 'succeeded',
+      status: 200,
+      errorKind: null,
+      startedAt: NOON + id,
+      firstByteMs: 1,
+      durationMs: 2,
+      usage: null,
+      credential: 'own',
+    }
   }
-  expect(await count('usage_hours')).toBe(1)
-})
 
-test('what an earlier process noted is counted, and written into the hours with the next days', async () => {
-  for (let index = 0; index < 10; index += 1) await open().calls.insertMany([createCall(index)])
-  const { usage } = open()
-  expect(await readCalls(usage)).toBe(10)
-  await usage.rollUpDays(0)
-  expect(await count('usage_notes')).toBe(0)
-  expect(await readCalls(usage)).toBe(10)
-})
+  async function count(table: 'usage_notes' | 'usage_hours' | 'calls'): Promise<number> {
+    const row = await database
+      .selectFrom(table)
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    return row.count
+  }
 
-test('calls and their note are stored together or not at all', async () => {
-  const { calls, usage } = open()
-  await database.schema.alterTable('usage_notes').renameTo('elsewhere').execute()
-  await expect(calls.insertMany([createCall(1)])).rejects.toThrow()
-  expect(await count('calls')).toBe(0)
-  await database.schema.alterTable('elsewhere').renameTo('usage_notes').execute()
-  await calls.insertMany([createCall(1)])
-  await calls.insertMany([createCall(1), createCall(2)])
-  expect(await readCalls(usage)).toBe(2)
+  const readCalls = async (usage: UsageStore) =>
+    (
+      await usage.read(DEFAULT_ACCOUNT, {
+        fromMs: NOON,
+        toMs: NOON + HOUR,
+        interval: 'all',
+        groupBy: null,
+      })
+    )[0]?.calls
+
+  test('notes do not pile up: many are written into the hours, and nothing is counted twice meanwhile', async () => {
+    const { calls, usage } = open()
+    for (let index = 0; index < 150; index += 1) {
+      await calls.insertMany([createCall(index)])
+      expect(await readCalls(usage)).toBe(index + 1)
+      expect(await count('usage_notes')).toBeLessThan(64)
+    }
+    expect(await count('usage_hours')).toBe(1)
+  })
+
+  test('what an earlier process noted is counted, and written into the hours with the next days', async () => {
+    for (let index = 0; index < 10; index += 1) await open().calls.insertMany([createCall(index)])
+    const { usage } = open()
+    expect(await readCalls(usage)).toBe(10)
+    await usage.rollUpDays(0)
+    expect(await count('usage_notes')).toBe(0)
+    expect(await readCalls(usage)).toBe(10)
+  })
+
+  test('calls and their note are stored together or not at all', async () => {
+    const { calls, usage } = open()
+    await database.schema.alterTable('usage_notes').renameTo('elsewhere').execute()
+    await expect(calls.insertMany([createCall(1)])).rejects.toThrow()
+    expect(await count('calls')).toBe(0)
+    await database.schema.alterTable('elsewhere').renameTo('usage_notes').execute()
+    await calls.insertMany([createCall(1)])
+    await calls.insertMany([createCall(1), createCall(2)])
+    expect(await readCalls(usage)).toBe(2)
+  })
 })

@@ -6,6 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
+import { takeTurnAtUsage } from './change-account.ts'
 import type { Schema, UsageTable } from './schema.ts'
 import { addRows, addToHours, COUNTERS } from './usage-hours.ts'
 
@@ -68,6 +69,7 @@ export class UsageBacklog {
 
   async #settle(accountId: AccountId, between: () => Promise<unknown>): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
+      await takeTurnAtUsage(transaction, accountId)
       const sums = new Map<string, UsageTable>()
       for (;;) {
         const { rows: notes } = await sql<{ sums: string }>`

@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
+import { takeTurnAtUsage } from './change-account.ts'
 import { joinEncoded, shortenEncoded } from './latency-histogram.ts'
 import type { Schema, UsageTable } from './schema.ts'
 import { COUNTERS, DAY_MS } from './usage-hours.ts'
@@ -23,8 +24,7 @@ export async function rollUpDays(database: Kysely<Schema>, nowMs: number): Promi
     if (next === undefined) return rolled
     last = next
     if (next.day >= today || (await isRolledUp(database, next))) continue
-    await rollUpDay(database, next)
-    rolled += 1
+    if (await rollUpDay(database, next)) rolled += 1
   }
 }
 
@@ -64,8 +64,11 @@ async function isRolledUp(database: Kysely<Schema>, { accountId, day }: AccountD
   return row !== undefined
 }
 
-async function rollUpDay(database: Kysely<Schema>, { accountId, day }: AccountDay): Promise<void> {
-  await database.transaction().execute(async (transaction) => {
+/** @returns false when another node has done it meanwhile */
+async function rollUpDay(database: Kysely<Schema>, { accountId, day }: AccountDay): Promise<boolean> {
+  return await database.transaction().execute(async (transaction) => {
+    await takeTurnAtUsage(transaction, accountId)
+    if (await isRolledUp(transaction, { accountId, day })) return false
     const sums = new Map<string, UsageTable>()
     for (let hour = day; hour < day + DAY_MS; hour += DAY_MS / 24) {
       for (let offset = 0; ; offset += ROWS_PER_STEP) {
@@ -104,6 +107,7 @@ async function rollUpDay(database: Kysely<Schema>, { accountId, day }: AccountDa
       .insertInto('usage_rolled_days')
       .values({ account_id: accountId, starts_at: day })
       .execute()
+    return true
   })
 }
 

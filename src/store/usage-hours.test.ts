@@ -1,10 +1,11 @@
 /** The hours' sums agree with the calls in the store, in whatever order and however often those arrive. */
-import { expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { databases, forgetCalls, type TestDatabase } from '../../test/support/databases.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Cost } from '../core/cost.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
-import { openStore } from './open-store.ts'
+import { openStore, type Store } from './open-store.ts'
 
 const HOUR = 3_600_000
 const NOON = Date.parse('2026-11-01T12:00:00Z')
@@ -53,9 +54,21 @@ const calls = fc
 
 const range = { fromMs: NOON - HOUR, toMs: NOON + 48 * HOUR }
 
-async function readTotals(batches: readonly (readonly CallRecord[])[], accountId: AccountId) {
-  const store = await openStore({ path: ':memory:' })
-  try {
+let database: TestDatabase
+let store: Store
+
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    database = await kind.create()
+    store = await openStore(database.location)
+  })
+  afterEach(async () => {
+    await store.close()
+    await database.remove()
+  })
+
+  async function readTotals(batches: readonly (readonly CallRecord[])[], accountId: AccountId) {
+    await forgetCalls(store)
     for (const batch of batches) await store.calls.insertMany(batch)
     const byHour = await store.usage.read(accountId, { ...range, interval: 'hour', groupBy: 'target' })
     const [total] = await store.usage.read(accountId, { ...range, interval: 'all', groupBy: null })
@@ -65,53 +78,49 @@ async function readTotals(batches: readonly (readonly CallRecord[])[], accountId
       byHour,
     )
     return { byHour, total }
-  } finally {
-    await store.close()
   }
-}
 
-test('any order and repetition of batches gives the same sums, and they are those of the calls', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      calls,
-      fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 8 }),
-      async (list, slices) => {
+  test('any order and repetition of batches gives the same sums, and they are those of the calls', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        calls,
+        fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 8 }),
+        async (list, slices) => {
+          const accountId = 'acct_1' as AccountId
+          const once = await readTotals([list], accountId)
+          const pieces = slices.map(([from, length]) => {
+            const start = list.length === 0 ? 0 : from % list.length
+            return list.slice(start, start + (length % 20))
+          })
+          const again = await readTotals([...pieces, list.toReversed(), ...pieces.toReversed()], accountId)
+          expect(again).toEqual(once)
+
+          const own = list.filter((call) => call.accountId === accountId)
+          const sum = (value: (call: CallRecord) => number) =>
+            own.reduce((total, call) => total + value(call), 0)
+          if (own.length === 0) return expect(once.total).toBeUndefined()
+          expect(once.total).toMatchObject({
+            calls: own.length,
+            failed: sum((call) => Number(call.outcome === 'failed')),
+            cancelled: sum((call) => Number(call.outcome === 'cancelled')),
+            unreported: sum((call) => Number(call.usage === null)),
+            inputTokens: sum((call) => call.usage?.inputTokens ?? 0),
+            cacheWriteTokens: sum((call) => call.usage?.cacheWriteTokens ?? 0),
+            costMicroUsd: sum((call) => call.cost?.microUsd ?? 0),
+            costEstimated: sum((call) => Number(call.cost?.status === 'estimated')),
+            costUnknown: sum((call) => Number(call.cost === undefined)),
+          })
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  test('own and platform credentials are told apart, and so are calls that asked nobody', async () => {
+    await fc.assert(
+      fc.asyncProperty(calls, async (list) => {
         const accountId = 'acct_1' as AccountId
-        const once = await readTotals([list], accountId)
-        const pieces = slices.map(([from, length]) => {
-          const start = list.length === 0 ? 0 : from % list.length
-          return list.slice(start, start + (length % 20))
-        })
-        const again = await readTotals([...pieces, list.toReversed(), ...pieces.toReversed()], accountId)
-        expect(again).toEqual(once)
-
-        const own = list.filter((call) => call.accountId === accountId)
-        const sum = (value: (call: CallRecord) => number) =>
-          own.reduce((total, call) => total + value(call), 0)
-        if (own.length === 0) return expect(once.total).toBeUndefined()
-        expect(once.total).toMatchObject({
-          calls: own.length,
-          failed: sum((call) => Number(call.outcome === 'failed')),
-          cancelled: sum((call) => Number(call.outcome === 'cancelled')),
-          unreported: sum((call) => Number(call.usage === null)),
-          inputTokens: sum((call) => call.usage?.inputTokens ?? 0),
-          cacheWriteTokens: sum((call) => call.usage?.cacheWriteTokens ?? 0),
-          costMicroUsd: sum((call) => call.cost?.microUsd ?? 0),
-          costEstimated: sum((call) => Number(call.cost?.status === 'estimated')),
-          costUnknown: sum((call) => Number(call.cost === undefined)),
-        })
-      },
-    ),
-    { numRuns: 60 },
-  )
-})
-
-test('own and platform credentials are told apart, and so are calls that asked nobody', async () => {
-  await fc.assert(
-    fc.asyncProperty(calls, async (list) => {
-      const accountId = 'acct_1' as AccountId
-      const store = await openStore({ path: ':memory:' })
-      try {
+        await forgetCalls(store)
         await store.calls.insertMany(list)
         const read = () => store.usage.read(accountId, { ...range, interval: 'all', groupBy: 'credential' })
         const sums = await read()
@@ -121,21 +130,17 @@ test('own and platform credentials are told apart, and so are calls that asked n
         }
         await store.usage.rollUpDays(NOON + 48 * HOUR)
         expect(await read()).toEqual(sums)
-      } finally {
-        await store.close()
-      }
-    }),
-    { numRuns: 30 },
-  )
-})
+      }),
+      { numRuns: 30 },
+    )
+  })
 
-test('days that were summed up give the same as their hours, and are forgotten when a late call arrives', async () => {
-  await fc.assert(
-    fc.asyncProperty(calls, calls, async (list, late) => {
-      const accountId = 'acct_1' as AccountId
-      const lateCalls = late.map((call) => ({ ...call, id: `${call.id}_late` as CallId }))
-      const store = await openStore({ path: ':memory:' })
-      try {
+  test('days that were summed up give the same as their hours, and are forgotten when a late call arrives', async () => {
+    await fc.assert(
+      fc.asyncProperty(calls, calls, async (list, late) => {
+        const accountId = 'acct_1' as AccountId
+        const lateCalls = late.map((call) => ({ ...call, id: `${call.id}_late` as CallId }))
+        await forgetCalls(store)
         const read = () => store.usage.read(accountId, { ...range, interval: 'day', groupBy: 'gate' })
         await store.calls.insertMany(list)
         const before = await read()
@@ -148,10 +153,8 @@ test('days that were summed up give the same as their hours, and are forgotten w
         const calls = (rows: typeof after) => rows.reduce((total, row) => total + row.calls, 0)
         const lateOnes = lateCalls.filter((call) => call.accountId === accountId)
         expect(calls(after) - calls(before)).toBe(lateOnes.length)
-      } finally {
-        await store.close()
-      }
-    }),
-    { numRuns: 40 },
-  )
+      }),
+      { numRuns: 40 },
+    )
+  })
 })

@@ -119,7 +119,9 @@ async function findHistograms(
   let query = histograms.get(places.length)
   if (query === undefined) {
     // Both databases name the columns of such a list column1, column2 and so on.
-    const list = sql.join(places.map(() => sql`(${0}, ${0}, ${0}, ${0}, ${0}, ${0}, ${0})`))
+    const list = sql.join(
+      places.map(() => sql`(${0}, cast(${0} as bigint), ${0}, ${0}, ${0}, cast(${0} as bigint), ${0})`),
+    )
     query = sql`
       SELECT hours.account_id, hours.starts_at, hours.gate_id, hours.target, hours.key_id, hours.status_class,
         hours.credential, hours.durations, hours.first_bytes

@@ -1,7 +1,8 @@
 /** The step that brings costs, roll-ups and the indexes of the log's filters. Must not know who reads them. */
-import { type CreateTableBuilder, type Kysely, type Migration, SqliteAdapter, sql } from 'kysely'
+import { type CreateTableBuilder, type Kysely, type Migration, sql } from 'kysely'
 import { toRecord } from './call-rows.ts'
 import type { Schema, UsageTable } from './schema.ts'
+import { storedByKey } from './sql-differences.ts'
 import { sumCalls } from './sum-calls.ts'
 import { addToHours } from './usage-hours.ts'
 
@@ -89,9 +90,7 @@ async function createUsageTable(database: Kysely<Schema>, name: 'usage_hours' | 
       'status_class',
       'credential',
     ])
-  // Stored in the order of its key: a range of time is then read in one go (https://sqlite.org/withoutrowid.html).
-  if (database.getExecutor().adapter instanceof SqliteAdapter) table = table.modifyEnd(sql`WITHOUT ROWID`)
-  await table.execute()
+  await storedByKey(database, table).execute()
 }
 
 async function sumUpEarlierCalls(database: Kysely<Schema>): Promise<void> {

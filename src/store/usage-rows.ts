@@ -50,14 +50,17 @@ export async function readUsageRows(
   accountId: AccountId,
   query: UsageQuery,
 ): Promise<readonly SummedRow[]> {
-  // In one transaction: between two, a note could be added to hours that were read, or had been read, without it.
-  return await database.transaction().execute(async (transaction) => {
-    const found = await readNotes(transaction, accountId, query)
-    for (const span of await planSpans(transaction, accountId, query)) {
-      found.push(...(await readSpan(transaction, { accountId, query, span })))
-    }
-    return found
-  })
+  // As of one moment: between two, a note could be added to hours that were read, or had been read, without it.
+  return await database
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (transaction) => {
+      const found = await readNotes(transaction, accountId, query)
+      for (const span of await planSpans(transaction, accountId, query)) {
+        found.push(...(await readSpan(transaction, { accountId, query, span })))
+      }
+      return found
+    })
 }
 
 /** Where the step begins that a row belongs to. */

@@ -1,12 +1,13 @@
 /**
  * What was used, added up: whole hours from the roll-ups, which outlive the calls, and the part of an hour from the calls.
- * For the start of the process: never asked on the hot path, and nothing may be added to the roll-ups meanwhile.
+ * For the start of the process: never asked on the hot path, and this process may add nothing to the roll-ups meanwhile.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { CallCredential } from '../core/call.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
 import type { Schema, UsageTable } from './schema.ts'
+import { isSqlite } from './sql-differences.ts'
 import { readBacklog } from './usage-backlog.ts'
 import { DAY_MS, HOUR_MS } from './usage-hours.ts'
 import { planSpans } from './usage-rows.ts'
@@ -51,11 +52,17 @@ export class UsageSums {
     const sums: UsageSum[] = []
     for (const id of accountId === undefined ? await this.#listAccounts() : [accountId]) {
       signal?.throwIfAborted()
-      const notes = await readBacklog(this.#database, id)
-      for (const note of notes) if (note.starts_at >= fromMs) sums.push(toSum(note))
-      sums.push(...(await this.#sinceOf(id, fromMs, signal)))
+      sums.push(
+        ...(await this.#asOfOneMoment((database) => sinceOf(database, { accountId: id, fromMs }, signal))),
+      )
     }
     return sums
+  }
+
+  /** Other nodes go on adding to the roll-ups. SQLite has one process, whose one connection others wait for. */
+  async #asOfOneMoment<Result>(read: (database: Kysely<Schema>) => Promise<Result>): Promise<Result> {
+    if (isSqlite(this.#database)) return await read(this.#database)
+    return await this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
   }
 
   /** Of calls that began within a part of an hour. @param untilMs exclusive */
@@ -78,63 +85,74 @@ export class UsageSums {
     const accounts = await this.#database.selectFrom('accounts').select('id').execute()
     return accounts.map(({ id }) => id)
   }
+}
 
-  async #sinceOf(accountId: AccountId, fromMs: number, signal?: AbortSignal): Promise<readonly UsageSum[]> {
-    const sums: UsageSum[] = []
-    const [first, last] = [
-      await this.#edge(accountId, fromMs, 'asc'),
-      await this.#edge(accountId, fromMs, 'desc'),
-    ]
-    if (first === undefined || last === undefined) return sums
-    const range = { fromMs: first, toMs: Math.floor(last / DAY_MS) * DAY_MS + DAY_MS }
-    for (const span of await planSpans(this.#database, accountId, { ...range, interval: 'all' })) {
-      const stepMs = span.table === 'usage_hours' ? HOURS_STEP_MS : DAYS_STEP_MS
-      for (let startMs = span.fromMs; startMs < span.toMs; startMs += stepMs) {
-        signal?.throwIfAborted()
-        const untilMs = Math.min(startMs + stepMs, span.toMs)
-        sums.push(...(await this.#read(span.table, { accountId, fromMs: startMs, untilMs })))
-        await nextTurn()
-      }
+async function sinceOf(
+  database: Kysely<Schema>,
+  { accountId, fromMs }: { readonly accountId: AccountId; readonly fromMs: number },
+  signal?: AbortSignal,
+): Promise<readonly UsageSum[]> {
+  const notes = await readBacklog(database, accountId)
+  const sums = notes.filter((note) => note.starts_at >= fromMs).map(toSum)
+  const [first, last] = [
+    await findEdge(database, accountId, fromMs, 'asc'),
+    await findEdge(database, accountId, fromMs, 'desc'),
+  ]
+  if (first === undefined || last === undefined) return sums
+  const range = { fromMs: first, toMs: Math.floor(last / DAY_MS) * DAY_MS + DAY_MS }
+  for (const span of await planSpans(database, accountId, { ...range, interval: 'all' })) {
+    const stepMs = span.table === 'usage_hours' ? HOURS_STEP_MS : DAYS_STEP_MS
+    for (let startMs = span.fromMs; startMs < span.toMs; startMs += stepMs) {
+      signal?.throwIfAborted()
+      const untilMs = Math.min(startMs + stepMs, span.toMs)
+      sums.push(...(await readTable(database, span.table, { accountId, fromMs: startMs, untilMs })))
+      await nextTurn()
     }
-    return sums
   }
+  return sums
+}
 
-  /** The first or the last of an account's hours since a time. */
-  async #edge(accountId: AccountId, fromMs: number, direction: 'asc' | 'desc'): Promise<number | undefined> {
-    const row = await this.#database
-      .selectFrom('usage_hours')
-      .select('starts_at')
-      .where('account_id', '=', accountId)
-      .where('starts_at', '>=', fromMs)
-      .orderBy('starts_at', direction)
-      .limit(1)
-      .executeTakeFirst()
-    return row?.starts_at
-  }
+/** The first or the last of an account's hours since a time. */
+async function findEdge(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  fromMs: number,
+  direction: 'asc' | 'desc',
+): Promise<number | undefined> {
+  const row = await database
+    .selectFrom('usage_hours')
+    .select('starts_at')
+    .where('account_id', '=', accountId)
+    .where('starts_at', '>=', fromMs)
+    .orderBy('starts_at', direction)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.starts_at
+}
 
-  async #read(
-    table: 'usage_hours' | 'usage_days',
-    { accountId, fromMs, untilMs }: CallRange,
-  ): Promise<readonly UsageSum[]> {
-    const rows = await this.#database
-      .selectFrom(table)
-      .select(['account_id', 'key_id', 'gate_id', 'target', 'credential'])
-      .select(({ fn }) => [
-        fn.sum<number>('input_tokens').as('input_tokens'),
-        fn.sum<number>('output_tokens').as('output_tokens'),
-        fn.sum<number>('cost_micro_usd').as('cost_micro_usd'),
-        // For each row by itself: of one target what is not reported is either free, or its cost unknown.
-        sql<number>`SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END)`.as(
-          'unpriced',
-        ),
-      ])
-      .where('account_id', '=', accountId)
-      .where('starts_at', '>=', fromMs)
-      .where('starts_at', '<', untilMs)
-      .groupBy(['account_id', 'key_id', 'gate_id', 'target', 'credential'])
-      .execute()
-    return rows.map((row) => toSum({ ...row, cost_unknown: row.unpriced, unreported: 0 }))
-  }
+async function readTable(
+  database: Kysely<Schema>,
+  table: 'usage_hours' | 'usage_days',
+  { accountId, fromMs, untilMs }: CallRange,
+): Promise<readonly UsageSum[]> {
+  const rows = await database
+    .selectFrom(table)
+    .select(['account_id', 'key_id', 'gate_id', 'target', 'credential'])
+    .select(({ fn }) => [
+      fn.sum<number>('input_tokens').as('input_tokens'),
+      fn.sum<number>('output_tokens').as('output_tokens'),
+      fn.sum<number>('cost_micro_usd').as('cost_micro_usd'),
+      // For each row by itself: of one target what is not reported is either free, or its cost unknown.
+      sql<number>`SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END)`.as(
+        'unpriced',
+      ),
+    ])
+    .where('account_id', '=', accountId)
+    .where('starts_at', '>=', fromMs)
+    .where('starts_at', '<', untilMs)
+    .groupBy(['account_id', 'key_id', 'gate_id', 'target', 'credential'])
+    .execute()
+  return rows.map((row) => toSum({ ...row, cost_unknown: row.unpriced, unreported: 0 }))
 }
 
 interface CallRange {

@@ -1,137 +1,146 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { Kysely } from 'kysely'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Kysely } from 'kysely'
+import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type InvitationId, type UserId } from '../core/ids.ts'
 import type { Joining } from './join-account.ts'
 import { migrateToLatest, migrations } from './migrations.ts'
+import { openDatabase } from './open-database.ts'
 import { openStore, type Store } from './open-store.ts'
 import type { Schema } from './schema.ts'
-import { BunSqliteDialect } from './sqlite-driver.ts'
 
 let store: Store
 const now = 1_800_000_000_000
 const first: Joining = { type: 'first', accountId: DEFAULT_ACCOUNT }
+let database: TestDatabase
 
-beforeEach(async () => {
-  store = await openStore({ path: ':memory:' })
-})
-afterEach(() => store.close())
-
-const create = (id: string, joining: Joining, at = now) =>
-  store.users.create(
-    { id: id as UserId, name: id, email: `${id}@example.test`, passwordHash: 'salt:hash' },
-    joining,
-    at,
-  )
-
-async function invite(email: string, tokenSha256: string, accountId: AccountId = DEFAULT_ACCOUNT) {
-  const invitation = {
-    id: `inv_${tokenSha256}` as InvitationId,
-    accountId,
-    email,
-    invitedBy: 'key_1',
-    createdAt: now,
-    expiresAt: now + 1000,
-    acceptedAt: null,
-  }
-  await store.invitations.insert(invitation, tokenSha256)
-}
-const by = (tokenSha256: string): Joining => ({ type: 'invitation', tokenSha256 })
-
-test('of many first users at once one owns the account, and the others leave nothing behind', async () => {
-  const refusals = await Promise.all(['a', 'b', 'c'].map((id) => create(id, first)))
-  expect(refusals.filter((refusal) => refusal === undefined)).toHaveLength(1)
-  expect(refusals.filter((refusal) => refusal === 'not-first')).toHaveLength(2)
-  expect(await store.members.listAll()).toMatchObject([{ role: 'owner', accountId: DEFAULT_ACCOUNT }])
-  expect(await store.database.selectFrom('users').selectAll().execute()).toHaveLength(1)
-  expect(await store.database.selectFrom('user_logins').selectAll().execute()).toHaveLength(1)
-})
-
-test('an invitation is for its address, until it runs out, once; what is refused uses nothing up', async () => {
-  await create('owner', first)
-  await invite('guest@example.test', 'one')
-  expect(await create('other', by('one'))).toBe('not-invited')
-  expect(await create('guest', by('two'))).toBe('not-invited')
-  expect(await create('guest', by('one'), now + 1000)).toBe('not-invited')
-  expect(await create('guest', by('one'))).toBeUndefined()
-  expect(await create('guest', by('one'))).toBe('email-taken')
-  expect(await store.members.find(DEFAULT_ACCOUNT, 'guest' as UserId)).toMatchObject({ role: 'member' })
-  expect(await store.members.find('acct_other' as AccountId, 'guest' as UserId)).toBeUndefined()
-})
-
-test('an account of its own is made with its user, and not without', async () => {
-  await create('owner', first)
-  expect(await create('solo', { type: 'own', accountName: 'Solo' })).toBeUndefined()
-  expect(await create('solo', { type: 'own', accountName: 'Solo' })).toBe('email-taken')
-  const accounts = await store.database.selectFrom('accounts').selectAll().execute()
-  expect(accounts.map(({ name, plan }) => ({ name, plan }))).toEqual([
-    { name: 'Default account', plan: null },
-    { name: 'Solo', plan: null },
-  ])
-})
-
-test('there is always one owner, who is handed on and never removed', async () => {
-  await create('owner', first)
-  await invite('guest@example.test', 'one')
-  await create('guest', by('one'))
-  const transfer = (from: string, to: string) =>
-    store.members.transferOwnership(DEFAULT_ACCOUNT, { from: from as UserId, to: to as UserId })
-  expect(await transfer('guest', 'owner')).toBe(false)
-  expect(await transfer('owner', 'nobody')).toBe(false)
-  expect(await transfer('owner', 'owner')).toBe(false)
-  expect(await store.members.remove(DEFAULT_ACCOUNT, 'owner' as UserId)).toBe(false)
-  expect(await transfer('owner', 'guest')).toBe(true)
-  expect(await store.members.remove('acct_other' as AccountId, 'owner' as UserId)).toBe(false)
-  expect(await store.members.remove(DEFAULT_ACCOUNT, 'owner' as UserId)).toBe(true)
-  expect(await store.members.listAll()).toMatchObject([{ userId: 'guest', role: 'owner' }])
-  expect(await store.database.selectFrom('users').selectAll().execute()).toHaveLength(1)
-  expect(await store.database.selectFrom('user_logins').selectAll().execute()).toHaveLength(1)
-})
-
-test('sessions that have run out are swept, and so are unfinished sign-ins', async () => {
-  await create('owner', first)
-  for (const [id, at] of [
-    ['old', now - 1],
-    ['new', now + 1],
-  ] as const) {
-    const time = new Date(at).toISOString()
-    const times = { created_at: time, updated_at: time, expires_at: time }
-    await store.database
-      .insertInto('user_sessions')
-      .values({
-        id: id as never,
-        user_id: 'owner' as UserId,
-        token: id,
-        ip_address: null,
-        user_agent: null,
-        ...times,
-      })
-      .execute()
-    await store.database
-      .insertInto('user_verifications')
-      .values({ id, identifier: id, value: id, ...times })
-      .execute()
-  }
-  expect(await store.users.listSessions('owner' as UserId, now)).toMatchObject([{ id: 'new' }])
-  await store.users.deleteExpired(now)
-  expect(await store.database.selectFrom('user_sessions').select('id').execute()).toHaveLength(1)
-  expect(await store.database.selectFrom('user_verifications').select('id').execute()).toHaveLength(1)
-  expect(await store.users.deleteSession('other' as UserId, 'new')).toBe(false)
-  expect(await store.users.deleteSession('owner' as UserId, 'new')).toBe(true)
-})
-
-test('the migration takes accounts that have a plan already', async () => {
-  const database = new Kysely<Schema>({ dialect: new BunSqliteDialect(':memory:') })
-  const { '0001_first_tables': firstTables, '0008_users': users } = migrations
-  if (firstTables === undefined || users === undefined) throw new Error('a migration was renamed')
-  const plans = {
-    up: (earlier: Kysely<Schema>) =>
-      earlier.schema.alterTable('accounts').addColumn('plan', 'text').execute(),
-  }
-  await migrateToLatest(database, {
-    '0001_first_tables': firstTables,
-    '0006_plans': plans,
-    '0008_users': users,
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    database = await kind.create()
+    store = await openStore(database.location)
   })
-  expect(await database.selectFrom('accounts').select('plan').execute()).toEqual([{ plan: null }])
-  await database.destroy()
+  afterEach(async () => {
+    await store.close()
+    await database.remove()
+  })
+
+  const create = (id: string, joining: Joining, at = now) =>
+    store.users.create(
+      { id: id as UserId, name: id, email: `${id}@example.test`, passwordHash: 'salt:hash' },
+      joining,
+      at,
+    )
+
+  async function invite(email: string, tokenSha256: string, accountId: AccountId = DEFAULT_ACCOUNT) {
+    const invitation = {
+      id: `inv_${tokenSha256}` as InvitationId,
+      accountId,
+      email,
+      invitedBy: 'key_1',
+      createdAt: now,
+      expiresAt: now + 1000,
+      acceptedAt: null,
+    }
+    await store.invitations.insert(invitation, tokenSha256)
+  }
+  const by = (tokenSha256: string): Joining => ({ type: 'invitation', tokenSha256 })
+
+  test('of many first users at once one owns the account, and the others leave nothing behind', async () => {
+    const refusals = await Promise.all(['a', 'b', 'c'].map((id) => create(id, first)))
+    expect(refusals.filter((refusal) => refusal === undefined)).toHaveLength(1)
+    expect(refusals.filter((refusal) => refusal === 'not-first')).toHaveLength(2)
+    expect(await store.members.listAll()).toMatchObject([{ role: 'owner', accountId: DEFAULT_ACCOUNT }])
+    expect(await store.database.selectFrom('users').selectAll().execute()).toHaveLength(1)
+    expect(await store.database.selectFrom('user_logins').selectAll().execute()).toHaveLength(1)
+  })
+
+  test('an invitation is for its address, until it runs out, once; what is refused uses nothing up', async () => {
+    await create('owner', first)
+    await invite('guest@example.test', 'one')
+    expect(await create('other', by('one'))).toBe('not-invited')
+    expect(await create('guest', by('two'))).toBe('not-invited')
+    expect(await create('guest', by('one'), now + 1000)).toBe('not-invited')
+    expect(await create('guest', by('one'))).toBeUndefined()
+    expect(await create('guest', by('one'))).toBe('email-taken')
+    expect(await store.members.find(DEFAULT_ACCOUNT, 'guest' as UserId)).toMatchObject({ role: 'member' })
+    expect(await store.members.find('acct_other' as AccountId, 'guest' as UserId)).toBeUndefined()
+  })
+
+  test('an account of its own is made with its user, and not without', async () => {
+    await create('owner', first)
+    expect(await create('solo', { type: 'own', accountName: 'Solo' })).toBeUndefined()
+    expect(await create('solo', { type: 'own', accountName: 'Solo' })).toBe('email-taken')
+    const accounts = await store.database.selectFrom('accounts').selectAll().execute()
+    expect(accounts.map(({ name, plan }) => ({ name, plan }))).toEqual([
+      { name: 'Default account', plan: null },
+      { name: 'Solo', plan: null },
+    ])
+  })
+
+  test('there is always one owner, who is handed on and never removed', async () => {
+    await create('owner', first)
+    await invite('guest@example.test', 'one')
+    await create('guest', by('one'))
+    const transfer = (from: string, to: string) =>
+      store.members.transferOwnership(DEFAULT_ACCOUNT, { from: from as UserId, to: to as UserId })
+    expect(await transfer('guest', 'owner')).toBe(false)
+    expect(await transfer('owner', 'nobody')).toBe(false)
+    expect(await transfer('owner', 'owner')).toBe(false)
+    expect(await store.members.remove(DEFAULT_ACCOUNT, 'owner' as UserId)).toBe(false)
+    expect(await transfer('owner', 'guest')).toBe(true)
+    expect(await store.members.remove('acct_other' as AccountId, 'owner' as UserId)).toBe(false)
+    expect(await store.members.remove(DEFAULT_ACCOUNT, 'owner' as UserId)).toBe(true)
+    expect(await store.members.listAll()).toMatchObject([{ userId: 'guest', role: 'owner' }])
+    expect(await store.database.selectFrom('users').selectAll().execute()).toHaveLength(1)
+    expect(await store.database.selectFrom('user_logins').selectAll().execute()).toHaveLength(1)
+  })
+
+  test('sessions that have run out are swept, and so are unfinished sign-ins', async () => {
+    await create('owner', first)
+    for (const [id, at] of [
+      ['old', now - 1],
+      ['new', now + 1],
+    ] as const) {
+      const time = new Date(at).toISOString()
+      const times = { created_at: time, updated_at: time, expires_at: time }
+      await store.database
+        .insertInto('user_sessions')
+        .values({
+          id: id as never,
+          user_id: 'owner' as UserId,
+          token: id,
+          ip_address: null,
+          user_agent: null,
+          ...times,
+        })
+        .execute()
+      await store.database
+        .insertInto('user_verifications')
+        .values({ id, identifier: id, value: id, ...times })
+        .execute()
+    }
+    expect(await store.users.listSessions('owner' as UserId, now)).toMatchObject([{ id: 'new' }])
+    await store.users.deleteExpired(now)
+    expect(await store.database.selectFrom('user_sessions').select('id').execute()).toHaveLength(1)
+    expect(await store.database.selectFrom('user_verifications').select('id').execute()).toHaveLength(1)
+    expect(await store.users.deleteSession('other' as UserId, 'new')).toBe(false)
+    expect(await store.users.deleteSession('owner' as UserId, 'new')).toBe(true)
+  })
+
+  test('the migration takes accounts that have a plan already', async () => {
+    const created = await kind.create({ empty: true })
+    const earlier = await openDatabase(created.location)
+    const { '0001_first_tables': firstTables, '0008_users': users } = migrations
+    if (firstTables === undefined || users === undefined) throw new Error('a migration was renamed')
+    const plans = {
+      up: (other: Kysely<Schema>) => other.schema.alterTable('accounts').addColumn('plan', 'text').execute(),
+    }
+    await migrateToLatest(earlier, {
+      '0001_first_tables': firstTables,
+      '0006_plans': plans,
+      '0008_users': users,
+    })
+    expect(await earlier.selectFrom('accounts').select('plan').execute()).toEqual([{ plan: null }])
+    await earlier.destroy()
+    await created.remove()
+  })
 })

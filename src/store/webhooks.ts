@@ -3,6 +3,7 @@ import type { Kysely, Selectable } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
 import { toPublicWebhook, type Webhook, type WebhookDelivery, type WebhookEvent } from '../core/webhook.ts'
 import { recordChange } from './audit-log.ts'
+import { changeAccount } from './change-account.ts'
 import type { Schema, WebhookDeliveryTable, WebhookTable } from './schema.ts'
 
 /** That a budget's share was reached: kept, so that it is told once a period. */
@@ -53,7 +54,7 @@ export class WebhookTableStore {
    * been sealed anew under another master key meanwhile.
    */
   async save(webhook: Webhook, change: { readonly isSecretNew: boolean }): Promise<void> {
-    await this.#database.transaction().execute(async (transaction) => {
+    await changeAccount(this.#database, webhook.accountId, async (transaction) => {
       const previous = await find(transaction, webhook.accountId, webhook.id)
       if (previous === undefined) return
       await transaction
@@ -77,7 +78,7 @@ export class WebhookTableStore {
 
   /** With everything that is on its way to it. */
   async delete(accountId: AccountId, id: string): Promise<void> {
-    await this.#database.transaction().execute(async (transaction) => {
+    await changeAccount(this.#database, accountId, async (transaction) => {
       const previous = await find(transaction, accountId, id)
       if (previous === undefined) return
       await transaction
@@ -146,6 +147,23 @@ export class WebhookTableStore {
       .limit(limit)
       .execute()
     return rows.map(toDelivery)
+  }
+
+  /**
+   * Takes a delivery out of the others' sight for a while, so that of several nodes that see it due one sends it. Whoever
+   * ends before it is sent or rescheduled leaves it to all of them after that time.
+   * @param delivery as `listNext` gave it @param untilMs since the Unix epoch
+   * @returns false when somebody else has taken it, put it off or removed it meanwhile
+   */
+  async claim(delivery: WebhookDelivery, untilMs: number): Promise<boolean> {
+    const result = await this.#database
+      .updateTable('webhook_deliveries')
+      .set({ next_attempt_at: untilMs })
+      .where('account_id', '=', delivery.accountId)
+      .where('id', '=', delivery.id)
+      .where('next_attempt_at', '=', delivery.nextAttemptAt)
+      .executeTakeFirst()
+    return Number(result.numUpdatedRows) === 1
   }
 
   async reschedule(delivery: WebhookDelivery): Promise<void> {

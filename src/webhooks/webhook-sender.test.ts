@@ -1,6 +1,7 @@
 /** Deliveries reach a real HTTP server: signed, at least once, across restarts, and no further than they may. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
+import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
@@ -8,7 +9,6 @@ import { secretBinding, type WebhookEvent } from '../core/webhook.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import type { AddressPolicy } from './check-address.ts'
 import { EventPublisher, type PublishedEvent } from './event-publisher.ts'
-import { DegradedTargets } from './gateway-events.ts'
 import { createRetrySchedule } from './retry-schedule.ts'
 import { WebhookRegistry } from './webhook-registry.ts'
 import { type SenderEvent, WebhookSender } from './webhook-sender.ts'
@@ -47,275 +47,279 @@ function startReceiver() {
     },
   })
 }
+let database: TestDatabase
 
-beforeEach(async () => {
-  store = await openStore({ path: ':memory:' })
-  answers = []
-  received = []
-  open = []
-  server = startReceiver()
-})
-afterEach(async () => {
-  for (const each of open) await each.close()
-  await server.stop(true)
-  await store.close()
-})
-
-async function start(options: { readonly firstRetryMs?: number } = {}) {
-  const reports: SenderEvent[] = []
-  const dropped: string[] = []
-  const webhooks = await WebhookRegistry.load({ webhooks: store.webhooks, vault })
-  const sender = new WebhookSender({
-    queue: store.webhooks,
-    webhooks,
-    addresses: anywhere,
-    report: (event) => reports.push(event),
-    schedule: createRetrySchedule({ firstRetryMs: options.firstRetryMs ?? 1, random: () => 0.5 }),
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    database = await kind.create()
+    store = await openStore(database.location)
+    answers = []
+    received = []
+    open = []
+    server = startReceiver()
   })
-  const publisher = new EventPublisher({
-    webhooks,
-    queue: store.webhooks,
-    onQueued: () => sender.wake(),
-    onDropped: (event, reason) => dropped.push(`${event}: ${reason}`),
-  })
-  sender.wake()
-  const close = async () => {
-    await publisher.close()
-    await sender.stop()
-  }
-  open.push({ close })
-  return { webhooks, sender, publisher, reports, dropped, close }
-}
-
-async function createWebhook(
-  webhooks: WebhookRegistry,
-  events: readonly WebhookEvent[] = ['budget.threshold'],
-  accountId: AccountId = DEFAULT_ACCOUNT,
-) {
-  const secret = new Secret(SECRET)
-  const url = `http://127.0.0.1:${server.port}/hook`
-  return (await webhooks.create(accountId, { url, secret, events, isActive: true })).webhook
-}
-
-function eventOf(changes: Partial<PublishedEvent> = {}): PublishedEvent {
-  return { accountId: DEFAULT_ACCOUNT, type: 'budget.threshold', data: { budgetId: 'bud_1' }, ...changes }
-}
-
-async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tried = 0; tried < 2000; tried += 1) {
-    if (await isDone()) return
-    await Bun.sleep(5)
-  }
-  throw new Error('it did not come about')
-}
-
-const queueIsEmpty = async () => (await store.webhooks.listNext(1)).length === 0
-
-test('a delivery carries its event, an id and a signature that its receiver can check', async () => {
-  const { webhooks, publisher } = await start()
-  await createWebhook(webhooks)
-  publisher.publish(eventOf())
-  await until(() => received.length === 1)
-  const [{ headers, body } = { headers: new Headers(), body: '' }] = received
-  const [, seconds, mac] =
-    /^t=(\d+),v1=([0-9a-f]{64})$/.exec(headers.get('x-gatehouse-signature') ?? '') ?? []
-  expect(mac).toBe(createHmac('sha256', SECRET).update(`${seconds}.${body}`).digest('hex'))
-  expect(headers.get('x-gatehouse-event')).toBe('budget.threshold')
-  expect(headers.get('x-gatehouse-delivery')).toMatch(/^evt_[0-9a-f]{32}$/)
-  expect(headers.get('content-type')).toBe('application/json')
-  expect(JSON.parse(body)).toEqual({
-    id: expect.stringMatching(/^evt_/),
-    type: 'budget.threshold',
-    createdAt: expect.stringMatching(/Z$/),
-    data: { budgetId: 'bud_1' },
-  })
-  await until(queueIsEmpty)
-})
-
-test('only the webhooks of the account that want the event are told', async () => {
-  const { webhooks, publisher } = await start()
-  await createWebhook(webhooks)
-  await createWebhook(webhooks)
-  await createWebhook(webhooks, ['provider.degraded'])
-  await createWebhook(webhooks, ['budget.threshold'], 'acct_stranger' as AccountId)
-  const { id } = await createWebhook(webhooks)
-  await webhooks.update(DEFAULT_ACCOUNT, id, { isActive: false })
-  publisher.publish(eventOf())
-  await until(async () => received.length === 2 && (await queueIsEmpty()))
-  const ids = received.map(({ body }) => (JSON.parse(body) as { id: string }).id)
-  expect(ids[0]).toBe(ids[1] ?? '')
-  const deliveries = received.map(({ headers }) => headers.get('x-gatehouse-delivery'))
-  expect(new Set(deliveries).size).toBe(2)
-})
-
-test('one that failed is sent again, the same to the byte, until it is taken', async () => {
-  const { webhooks, publisher } = await start()
-  await createWebhook(webhooks)
-  answers = [
-    () => new Response(null, { status: 500 }),
-    () => new Response(null, { status: 404 }),
-    () => Response.redirect('http://127.0.0.1:1/elsewhere', 307),
-  ]
-  publisher.publish(eventOf())
-  await until(async () => received.length === 4 && (await queueIsEmpty()))
-  expect(new Set(received.map(({ body }) => body)).size).toBe(1)
-  expect(new Set(received.map(({ headers }) => headers.get('x-gatehouse-delivery'))).size).toBe(1)
-})
-
-test('after eight repetitions it is given up, and that is reported', async () => {
-  const { webhooks, publisher, reports } = await start({ firstRetryMs: 0.01 })
-  const { id } = await createWebhook(webhooks)
-  answers = Array.from({ length: 20 }, () => () => new Response('no', { status: 503 }))
-  publisher.publish(eventOf())
-  await until(queueIsEmptyAfter(9))
-  expect(received).toHaveLength(9)
-  expect(reports).toEqual([
-    { type: 'given-up', webhookId: id, event: 'budget.threshold', detail: 'answered 503' },
-  ])
-})
-
-function queueIsEmptyAfter(count: number) {
-  return async () => received.length >= count && (await queueIsEmpty())
-}
-
-test('what was not taken before the process ended is sent by the next one', async () => {
-  const first = await start({ firstRetryMs: 60 })
-  await createWebhook(first.webhooks)
-  answers = [() => new Response(null, { status: 500 })]
-  first.publisher.publish(eventOf())
-  await until(async () => (await store.webhooks.listNext(1))[0]?.attempts === 1)
-  await first.close()
-  expect(received).toHaveLength(1)
-  await start()
-  await until(async () => received.length === 2 && (await queueIsEmpty()))
-  expect(received[1]?.headers.get('x-gatehouse-delivery')).toBe(
-    received[0]?.headers.get('x-gatehouse-delivery') ?? '',
-  )
-})
-
-test('what is under way when the process ends is cut, not waited for, and sent again', async () => {
-  const first = await start()
-  await createWebhook(first.webhooks)
-  const { promise: never } = Promise.withResolvers<Response>()
-  answers = [() => never]
-  first.publisher.publish(eventOf())
-  await until(() => received.length === 1)
-  await first.close()
-  expect(await queueIsEmpty()).toBe(false)
-  await start()
-  await until(async () => received.length === 2 && (await queueIsEmpty()))
-})
-
-test('a share of a budget is told once a period, whoever reports it again', async () => {
-  const mark = { accountId: DEFAULT_ACCOUNT, budgetId: 'bud_1', periodStartsAtMs: 1000, threshold: 0.8 }
-  const first = await start()
-  await createWebhook(first.webhooks)
-  first.publisher.publish(eventOf({ mark }))
-  first.publisher.publish(eventOf({ mark }))
-  await until(async () => received.length === 1 && (await queueIsEmpty()))
-  await first.close()
-  const second = await start()
-  second.publisher.publish(eventOf({ mark }))
-  second.publisher.publish(eventOf({ mark: { ...mark, periodStartsAtMs: 2000 }, data: { next: true } }))
-  await until(async () => received.length === 2 && (await queueIsEmpty()))
-  expect(received[1]?.body).toContain('"next":true')
-})
-
-describe('what must not happen', () => {
-  test('a change does not write back a secret that was sealed anew meanwhile', async () => {
-    const { webhooks } = await start()
-    const webhook = await createWebhook(webhooks)
-    const resealed = vault.encrypt(new Secret(SECRET), secretBinding(webhook))
-    await store.webhooks.save({ ...webhook, sealedSecret: resealed }, { isSecretNew: true })
-    await webhooks.update(DEFAULT_ACCOUNT, webhook.id, { isActive: false })
-    expect((await store.webhooks.loadAll())[0]).toMatchObject({ sealedSecret: resealed, isActive: false })
-    await webhooks.update(DEFAULT_ACCOUNT, webhook.id, { secret: new Secret(`${SECRET}-new`) })
-    expect((await store.webhooks.loadAll())[0]?.sealedSecret).not.toBe(resealed)
+  afterEach(async () => {
+    for (const each of open) await each.close()
+    await server.stop(true)
+    await store.close()
+    await database.remove()
   })
 
-  test('an address that was allowed once and is no more gets nothing', async () => {
-    const { webhooks } = await start()
-    const webhook = await createWebhook(webhooks)
-    const strict = new WebhookSender({
+  async function start(options: { readonly firstRetryMs?: number } = {}) {
+    const reports: SenderEvent[] = []
+    const dropped: string[] = []
+    const webhooks = await WebhookRegistry.load({ webhooks: store.webhooks, vault })
+    const sender = new WebhookSender({
       queue: store.webhooks,
       webhooks,
-      addresses: nowhere,
+      addresses: anywhere,
+      report: (event) => reports.push(event),
+      schedule: createRetrySchedule({ firstRetryMs: options.firstRetryMs ?? 1, random: () => 0.5 }),
     })
-    expect(await strict.sendTest(webhook)).toEqual({
-      delivered: false,
-      status: null,
-      detail: 'the address must be a public address',
+    const publisher = new EventPublisher({
+      webhooks,
+      queue: store.webhooks,
+      onQueued: () => sender.wake(),
+      onDropped: (event, reason) => dropped.push(`${event}: ${reason}`),
     })
-    expect(received).toEqual([])
-  })
+    sender.wake()
+    const close = async () => {
+      await publisher.close()
+      await sender.stop()
+    }
+    open.push({ close })
+    return { webhooks, sender, publisher, reports, dropped, close }
+  }
 
-  test('a redirect is not followed', async () => {
-    const { webhooks, sender } = await start()
-    const webhook = await createWebhook(webhooks)
-    answers = [() => Response.redirect(`http://127.0.0.1:${server.port}/other`, 302)]
-    expect(await sender.sendTest(webhook)).toEqual({
-      delivered: false,
-      status: 302,
-      detail: 'redirects are refused',
-    })
-    expect(received).toHaveLength(1)
-  })
+  async function createWebhook(
+    webhooks: WebhookRegistry,
+    events: readonly WebhookEvent[] = ['budget.threshold'],
+    accountId: AccountId = DEFAULT_ACCOUNT,
+  ) {
+    const secret = new Secret(SECRET)
+    const url = `http://127.0.0.1:${server.port}/hook`
+    return (await webhooks.create(accountId, { url, secret, events, isActive: true })).webhook
+  }
 
-  test('a deleted webhook is sent nothing more', async () => {
-    const { webhooks, publisher } = await start({ firstRetryMs: 20 })
-    const { id } = await createWebhook(webhooks)
-    answers = [() => new Response(null, { status: 500 })]
+  function eventOf(changes: Partial<PublishedEvent> = {}): PublishedEvent {
+    return { accountId: DEFAULT_ACCOUNT, type: 'budget.threshold', data: { budgetId: 'bud_1' }, ...changes }
+  }
+
+  async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
+    for (let tried = 0; tried < 2000; tried += 1) {
+      if (await isDone()) return
+      await Bun.sleep(5)
+    }
+    throw new Error('it did not come about')
+  }
+
+  const queueIsEmpty = async () => (await store.webhooks.listNext(1)).length === 0
+
+  test('a delivery carries its event, an id and a signature that its receiver can check', async () => {
+    const { webhooks, publisher } = await start()
+    await createWebhook(webhooks)
     publisher.publish(eventOf())
     await until(() => received.length === 1)
-    await webhooks.delete(DEFAULT_ACCOUNT, id)
+    const [{ headers, body } = { headers: new Headers(), body: '' }] = received
+    const [, seconds, mac] =
+      /^t=(\d+),v1=([0-9a-f]{64})$/.exec(headers.get('x-gatehouse-signature') ?? '') ?? []
+    expect(mac).toBe(createHmac('sha256', SECRET).update(`${seconds}.${body}`).digest('hex'))
+    expect(headers.get('x-gatehouse-event')).toBe('budget.threshold')
+    expect(headers.get('x-gatehouse-delivery')).toMatch(/^evt_[0-9a-f]{32}$/)
+    expect(headers.get('content-type')).toBe('application/json')
+    expect(JSON.parse(body)).toEqual({
+      id: expect.stringMatching(/^evt_/),
+      type: 'budget.threshold',
+      createdAt: expect.stringMatching(/Z$/),
+      data: { budgetId: 'bud_1' },
+    })
     await until(queueIsEmpty)
-    await Bun.sleep(50)
-    expect(received).toHaveLength(1)
   })
 
-  test('the queue of one account does not grow without an end', async () => {
-    const { webhooks, publisher, dropped } = await start({ firstRetryMs: 600_000 })
-    const webhook = await createWebhook(webhooks)
-    const nextAttemptAt = Date.now() + 3_600_000
-    const waiting = Array.from({ length: 1000 }, (_, index) => ({
+  test('only the webhooks of the account that want the event are told', async () => {
+    const { webhooks, publisher } = await start()
+    await createWebhook(webhooks)
+    await createWebhook(webhooks)
+    await createWebhook(webhooks, ['provider.degraded'])
+    await createWebhook(webhooks, ['budget.threshold'], 'acct_stranger' as AccountId)
+    const { id } = await createWebhook(webhooks)
+    await webhooks.update(DEFAULT_ACCOUNT, id, { isActive: false })
+    publisher.publish(eventOf())
+    await until(async () => received.length === 2 && (await queueIsEmpty()))
+    const ids = received.map(({ body }) => (JSON.parse(body) as { id: string }).id)
+    expect(ids[0]).toBe(ids[1] ?? '')
+    const deliveries = received.map(({ headers }) => headers.get('x-gatehouse-delivery'))
+    expect(new Set(deliveries).size).toBe(2)
+  })
+
+  test('one that failed is sent again, the same to the byte, until it is taken', async () => {
+    const { webhooks, publisher } = await start()
+    await createWebhook(webhooks)
+    answers = [
+      () => new Response(null, { status: 500 }),
+      () => new Response(null, { status: 404 }),
+      () => Response.redirect('http://127.0.0.1:1/elsewhere', 307),
+    ]
+    publisher.publish(eventOf())
+    await until(async () => received.length === 4 && (await queueIsEmpty()))
+    expect(new Set(received.map(({ body }) => body)).size).toBe(1)
+    expect(new Set(received.map(({ headers }) => headers.get('x-gatehouse-delivery'))).size).toBe(1)
+  })
+
+  test('after eight repetitions it is given up, and that is reported', async () => {
+    const { webhooks, publisher, reports } = await start({ firstRetryMs: 0.01 })
+    const { id } = await createWebhook(webhooks)
+    answers = Array.from({ length: 20 }, () => () => new Response('no', { status: 503 }))
+    publisher.publish(eventOf())
+    await until(queueIsEmptyAfter(9))
+    expect(received).toHaveLength(9)
+    expect(reports).toEqual([
+      { type: 'given-up', webhookId: id, event: 'budget.threshold', detail: 'answered 503' },
+    ])
+  })
+
+  function queueIsEmptyAfter(count: number) {
+    return async () => received.length >= count && (await queueIsEmpty())
+  }
+
+  test('what was not taken before the process ended is sent by the next one', async () => {
+    const first = await start({ firstRetryMs: 60 })
+    await createWebhook(first.webhooks)
+    answers = [() => new Response(null, { status: 500 })]
+    first.publisher.publish(eventOf())
+    await until(async () => (await store.webhooks.listNext(1))[0]?.attempts === 1)
+    await first.close()
+    expect(received).toHaveLength(1)
+    await start()
+    await until(async () => received.length === 2 && (await queueIsEmpty()))
+    expect(received[1]?.headers.get('x-gatehouse-delivery')).toBe(
+      received[0]?.headers.get('x-gatehouse-delivery') ?? '',
+    )
+  })
+
+  test('what is under way when the process ends is cut, not waited for, and sent again', async () => {
+    const first = await start()
+    await createWebhook(first.webhooks)
+    const { promise: never } = Promise.withResolvers<Response>()
+    answers = [() => never]
+    first.publisher.publish(eventOf())
+    await until(() => received.length === 1)
+    await first.close()
+    expect(await queueIsEmpty()).toBe(false)
+    await start()
+    await until(async () => received.length === 2 && (await queueIsEmpty()))
+  })
+
+  const queueOf = (length: number, webhookId: string, nextAttemptAt: number) =>
+    Array.from({ length }, (_, index) => ({
       id: `evt_${index}`,
       accountId: DEFAULT_ACCOUNT,
-      webhookId: webhook.id,
+      webhookId,
       event: 'budget.threshold',
       body: '{}',
       attempts: 1,
       nextAttemptAt,
       createdAt: 0,
     }))
-    await store.webhooks.enqueue(waiting)
-    publisher.publish(eventOf())
-    await until(() => dropped.length === 1)
-    expect(dropped).toEqual(['budget.threshold: queue full'])
-    expect(await store.webhooks.countDeliveries(DEFAULT_ACCOUNT)).toBe(1000)
+
+  test('of several nodes that see deliveries due, one sends each', async () => {
+    const { webhooks } = await start()
+    const { id } = await createWebhook(webhooks)
+    const nodes = [await start(), await start()]
+    await store.webhooks.enqueue(queueOf(30, id, 0))
+    for (const { sender } of nodes) sender.wake()
+    await until(queueIsEmptyAfter(30))
+    expect(received).toHaveLength(30)
   })
-})
 
-test('a failing target is told once in ten minutes', () => {
-  const told: PublishedEvent[] = []
-  const clock = { nowMs: 1_000_000, now: () => clock.nowMs }
-  const degraded = new DegradedTargets({ publish: (event) => told.push(event) }, clock)
-  const note = (target: string) => degraded.note(DEFAULT_ACCOUNT, target, clock.nowMs + 5000)
-  note('lab/a')
-  note('lab/a')
-  note('lab/b')
-  clock.nowMs += 599_999
-  note('lab/a')
-  expect(told.map(({ data }) => data.target)).toEqual(['lab/a', 'lab/b'])
-  clock.nowMs += 1
-  note('lab/a')
-  expect(told).toHaveLength(3)
-})
+  test("one that a node took and never sent is another one's after its time", async () => {
+    const { webhooks } = await start()
+    const { id } = await createWebhook(webhooks)
+    const [delivery] = queueOf(1, id, 0)
+    if (delivery === undefined) return
+    await store.webhooks.enqueue([delivery])
+    expect(await store.webhooks.claim(delivery, Date.now() + 50)).toBe(true)
+    expect(await store.webhooks.claim(delivery, Date.now() + 99)).toBe(false)
+    await start()
+    await until(queueIsEmptyAfter(1))
+    expect(received).toHaveLength(1)
+  })
 
-test('the repetitions span about a day', () => {
-  const schedule = createRetrySchedule({ random: () => 0.5 })
-  const delays = Array.from({ length: 8 }, (_, index) => schedule.delayMs(index + 1) ?? Number.NaN)
-  const hours = delays.reduce((sum, delay) => sum + delay, 0) / 3_600_000
-  expect(hours).toBeGreaterThan(20)
-  expect(hours).toBeLessThan(30)
-  expect(schedule.delayMs(9)).toBeUndefined()
+  test('a share of a budget is told once a period, whoever reports it again', async () => {
+    const mark = { accountId: DEFAULT_ACCOUNT, budgetId: 'bud_1', periodStartsAtMs: 1000, threshold: 0.8 }
+    const first = await start()
+    await createWebhook(first.webhooks)
+    first.publisher.publish(eventOf({ mark }))
+    first.publisher.publish(eventOf({ mark }))
+    await until(async () => received.length === 1 && (await queueIsEmpty()))
+    await first.close()
+    const second = await start()
+    second.publisher.publish(eventOf({ mark }))
+    second.publisher.publish(eventOf({ mark: { ...mark, periodStartsAtMs: 2000 }, data: { next: true } }))
+    await until(async () => received.length === 2 && (await queueIsEmpty()))
+    expect(received[1]?.body).toContain('"next":true')
+  })
+
+  describe('what must not happen', () => {
+    test('a change does not write back a secret that was sealed anew meanwhile', async () => {
+      const { webhooks } = await start()
+      const webhook = await createWebhook(webhooks)
+      const resealed = vault.encrypt(new Secret(SECRET), secretBinding(webhook))
+      await store.webhooks.save({ ...webhook, sealedSecret: resealed }, { isSecretNew: true })
+      await webhooks.update(DEFAULT_ACCOUNT, webhook.id, { isActive: false })
+      expect((await store.webhooks.loadAll())[0]).toMatchObject({ sealedSecret: resealed, isActive: false })
+      await webhooks.update(DEFAULT_ACCOUNT, webhook.id, { secret: new Secret(`${SECRET}-new`) })
+      expect((await store.webhooks.loadAll())[0]?.sealedSecret).not.toBe(resealed)
+    })
+
+    test('an address that was allowed once and is no more gets nothing', async () => {
+      const { webhooks } = await start()
+      const webhook = await createWebhook(webhooks)
+      const strict = new WebhookSender({
+        queue: store.webhooks,
+        webhooks,
+        addresses: nowhere,
+      })
+      expect(await strict.sendTest(webhook)).toEqual({
+        delivered: false,
+        status: null,
+        detail: 'the address must be a public address',
+      })
+      expect(received).toEqual([])
+    })
+
+    test('a redirect is not followed', async () => {
+      const { webhooks, sender } = await start()
+      const webhook = await createWebhook(webhooks)
+      answers = [() => Response.redirect(`http://127.0.0.1:${server.port}/other`, 302)]
+      expect(await sender.sendTest(webhook)).toEqual({
+        delivered: false,
+        status: 302,
+        detail: 'redirects are refused',
+      })
+      expect(received).toHaveLength(1)
+    })
+
+    test('a deleted webhook is sent nothing more', async () => {
+      const { webhooks, publisher } = await start({ firstRetryMs: 20 })
+      const { id } = await createWebhook(webhooks)
+      answers = [() => new Response(null, { status: 500 })]
+      publisher.publish(eventOf())
+      await until(() => received.length === 1)
+      await webhooks.delete(DEFAULT_ACCOUNT, id)
+      await until(queueIsEmpty)
+      await Bun.sleep(50)
+      expect(received).toHaveLength(1)
+    })
+
+    test('the queue of one account does not grow without an end', async () => {
+      const { webhooks, publisher, dropped } = await start({ firstRetryMs: 600_000 })
+      const { id } = await createWebhook(webhooks)
+      await store.webhooks.enqueue(queueOf(1000, id, Date.now() + 3_600_000))
+      publisher.publish(eventOf())
+      await until(() => dropped.length === 1)
+      expect(dropped).toEqual(['budget.threshold: queue full'])
+      expect(await store.webhooks.countDeliveries(DEFAULT_ACCOUNT)).toBe(1000)
+    })
+  })
 })

@@ -14,13 +14,15 @@ const AT_ONCE = 8
 /** The longest that a clock which was set back, or a failing store, can delay the next look. */
 const LONGEST_SLEEP_MS = 60_000
 const STORE_RETRY_MS = 5_000
+/** How long one that is being sent is this node's: far longer than an attempt takes. */
+const CLAIM_MS = 30_000
 
 export type SenderEvent =
   | { readonly type: 'given-up'; readonly webhookId: string; readonly event: string; readonly detail: string }
   | { readonly type: 'store-failed'; readonly cause: unknown }
 
 export interface WebhookSenderOptions {
-  readonly queue: Pick<WebhookTableStore, 'listNext' | 'reschedule' | 'removeDelivery'>
+  readonly queue: Pick<WebhookTableStore, 'listNext' | 'claim' | 'reschedule' | 'removeDelivery'>
   readonly webhooks: Pick<WebhookRegistry, 'find' | 'openSecret'>
   readonly addresses: AddressPolicy
   readonly report?: (event: SenderEvent) => void
@@ -120,12 +122,14 @@ export class WebhookSender {
 
   async #attempt(delivery: WebhookDelivery): Promise<void> {
     const { queue, webhooks } = this.#options
+    if (!(await queue.claim(delivery, this.#clock.now() + CLAIM_MS))) return
     const webhook = webhooks.find(delivery.accountId, delivery.webhookId)
     // Deleted or switched off meanwhile: nobody wants it any more.
     if (webhook === undefined || !webhook.isActive) return await queue.removeDelivery(delivery)
     const outcome = await this.#post(webhook, delivery)
     if (outcome.delivered) return await queue.removeDelivery(delivery)
-    if (this.#ending.signal.aborted) return
+    // Cut: given back as it was, for whoever looks next.
+    if (this.#ending.signal.aborted) return await queue.reschedule(delivery)
     const attempts = delivery.attempts + 1
     const delayMs = this.#schedule.delayMs(attempts)
     if (delayMs !== undefined)

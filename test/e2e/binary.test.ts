@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
 import { Browser } from '../support/browser.ts'
 import { createGate, waitForLogRow } from '../support/control-plane.ts'
+import { findPostgres, startPostgres } from '../support/postgres-server.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -94,4 +95,16 @@ test('its command line speaks to a gateway', async () => {
   })
   expect(await listed.stdout.text()).toContain('openai/gpt-4o')
   expect(await listed.exited).toBe(0)
+})
+
+test.skipIf(findPostgres() === undefined)('keeps the store in Postgres too', async () => {
+  const postgres = await startPostgres()
+  const own = await startGatehouse({ program, environment: { DATABASE_URL: postgres.urlOf('postgres') } })
+  try {
+    expect(own.output()).toContain(`Postgres, 127.0.0.1:${postgres.port}/postgres`)
+    expect(await postgres.run('SELECT id FROM api_keys')).toHaveLength(1)
+  } finally {
+    await own.remove()
+    await postgres.remove()
+  }
 })

@@ -281,6 +281,7 @@ describe('on the local data folder', () => {
       'provider-keys delete',
       'master-key status',
       'master-key rotate',
+      'store copy',
       'providers list',
       'providers conformance',
       'config pull',

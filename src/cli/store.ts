@@ -1,0 +1,29 @@
+/** `gatehouse store`: what is done to the store as a whole. Knows no database. */
+import type { Command } from 'commander'
+import type { CliContext } from './context.ts'
+import { formatTable, printJson, printLine } from './output.ts'
+import { asJson, example } from './program-parts.ts'
+
+export function bindStore(program: Command, context: CliContext): void {
+  const store = program.command('store').description('where keys, gates and calls are kept')
+
+  store
+    .command('copy')
+    .description(
+      "copy the local data folder's SQLite database into the empty Postgres database of DATABASE_URL; stop the server first",
+    )
+    .addHelpText('after', example('DATABASE_URL=postgres://gatehouse:…@db/gatehouse gatehouse store copy'))
+    .action(async (_flags, command: Command) => {
+      const copied = await context.copyStore()
+      if (asJson(command)) {
+        printJson(copied)
+        return
+      }
+      const rows = copied.tables.map(({ table, rows }) => ({ TABLE: table, ROWS: String(rows) }))
+      printLine(formatTable(['TABLE', 'ROWS'], rows))
+      printLine(`Copied from ${copied.from} to ${copied.to}.`)
+      printLine(
+        'Start the server with the same DATABASE_URL and data folder: what waits in the journal follows.',
+      )
+    })
+}

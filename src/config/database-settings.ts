@@ -1,0 +1,55 @@
+/** Where the store is, when the operator has a Postgres. Never repeats the address in a message: it holds a password. */
+import { Secret } from '../core/secret.ts'
+import { type Environment, SettingsError } from './environment.ts'
+
+export interface DatabaseSettings {
+  /** `postgres://user:password@host:port/database?sslmode=…` */
+  readonly url: Secret
+  /** How many connections one process opens at most. */
+  readonly poolSize: number
+  /** For a connection to be made, or to become free. */
+  readonly connectTimeoutMs: number
+  /** For one statement; migrations have no limit. */
+  readonly statementTimeoutMs: number
+}
+
+export type DatabaseLimits = Omit<DatabaseSettings, 'url'>
+
+/** Those of libpq that say what is to happen; `prefer` and `allow` leave it open whether anything is encrypted. */
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
+
+const SSL_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
+
+/** @returns undefined: the store is a file of the data folder @throws SettingsError naming what is wrong */
+export function readDatabaseSettings(
+  environment: Environment,
+  limits: DatabaseLimits,
+): DatabaseSettings | undefined {
+  const text = environment.DATABASE_URL
+  if (text === undefined || text === '') return undefined
+  const url = URL.parse(text)
+  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol))
+    throw new SettingsError(
+      'DATABASE_URL must be the address of a Postgres database: postgres://user:password@host:5432/database. ' +
+        'In a user or a password, characters such as @ / ? # % have to be percent-encoded.',
+    )
+  // Without one it would be the database named like the user, made by nobody on purpose.
+  if (url.pathname.length < 2) throw new SettingsError('DATABASE_URL must name the database, after the host.')
+  const odd = [...url.searchParams.keys()].find(
+    (name) => name.startsWith('ssl') && !SSL_PARAMETERS.includes(name),
+  )
+  if (odd !== undefined)
+    throw new SettingsError(
+      `DATABASE_URL must say by ${SSL_PARAMETERS.join(', ')} how it is encrypted, not by ${odd}.`,
+    )
+  const mode = url.searchParams.get('sslmode')
+  if (mode !== null && !SSL_MODES.includes(mode))
+    throw new SettingsError(
+      `The sslmode of DATABASE_URL must be one of ${SSL_MODES.join(', ')}: whether the connection is encrypted must not depend on the server.`,
+    )
+  if (mode === 'verify-ca' && url.searchParams.get('sslrootcert') === null)
+    throw new SettingsError(
+      'DATABASE_URL has sslmode=verify-ca and no sslrootcert: without one, a certificate of anybody would do. Name the file, or use verify-full.',
+    )
+  return { url: new Secret(text), ...limits }
+}

@@ -1,0 +1,36 @@
+/** `gatehouse store copy`: the local data folder's database into the Postgres that the settings name. No server may run meanwhile. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CopiedStore } from './cli/context.ts'
+import type { Environment } from './config/environment.ts'
+import { readSettings } from './config/settings.ts'
+import { copyStore } from './store/copy-store.ts'
+import { lockDataFolder } from './store/data-folder.ts'
+import { describeStore, locateStore } from './store/open-database.ts'
+import { openStore } from './store/open-store.ts'
+
+/** @throws SettingsError, DataFolderInUseError, StoreNotEmptyError, DatabaseUnreachableError, and an Error with the cure when there is nothing to copy */
+export async function copyLocalStore(environment: Environment): Promise<CopiedStore> {
+  const { dataFolder, database } = readSettings(environment)
+  if (database === undefined) throw new Error('Set DATABASE_URL to the database to copy to.')
+  const source = { path: join(dataFolder, 'gatehouse.db') }
+  if (!existsSync(source.path))
+    throw new Error(`There is no database ${source.path}. Set GATEHOUSE_DATA_DIR to its folder.`)
+  const target = locateStore({ dataFolder, database })
+  const lock = lockDataFolder(dataFolder)
+  try {
+    const from = await openStore(source)
+    try {
+      const to = await openStore(target)
+      try {
+        return { from: describeStore(source), to: describeStore(target), tables: await copyStore(from, to) }
+      } finally {
+        await to.close()
+      }
+    } finally {
+      await from.close()
+    }
+  } finally {
+    lock.release()
+  }
+}

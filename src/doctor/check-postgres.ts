@@ -1,0 +1,90 @@
+/** The Postgres database: whether it can be used and is of a version that this build knows, and which gates are in it. Writes nothing. */
+import { type Kysely, sql } from 'kysely'
+import { listApplied, migrations } from '../store/migrations.ts'
+import { describeStore, openDatabase, type PostgresLocation } from '../store/open-database.ts'
+import type { Schema } from '../store/schema.ts'
+import { hasTable } from '../store/sql-differences.ts'
+import type { ExaminedDatabase } from './check-database.ts'
+import { type Finding, messageOf } from './finding.ts'
+
+const CHECK = 'database'
+const OLDEST_VERSION = 15
+
+export async function checkPostgres(location: PostgresLocation): Promise<ExaminedDatabase> {
+  const database = await openDatabase(location)
+  try {
+    return await examine(database, describeStore(location))
+  } catch (error) {
+    const finding: Finding = {
+      level: 'fail',
+      check: CHECK,
+      message: messageOf(error),
+      cure: 'Start Postgres, or correct DATABASE_URL: address, user, password, sslmode',
+    }
+    return { findings: [finding], gates: undefined, ownKeys: new Set() }
+  } finally {
+    await database.destroy()
+  }
+}
+
+async function examine(database: Kysely<Schema>, name: string): Promise<ExaminedDatabase> {
+  const findings = [...(await checkServer(database, name)), ...(await checkVersion(database))]
+  const gates = (await hasTable(database, 'gates'))
+    ? await database.selectFrom('gates').select(['account_id', 'id', 'targets']).execute()
+    : []
+  const keys = (await hasTable(database, 'provider_keys'))
+    ? await database.selectFrom('provider_keys').select(['account_id', 'provider', 'active']).execute()
+    : []
+  return {
+    findings,
+    gates: gates.map(({ account_id, id, targets }) => ({
+      accountId: account_id,
+      id,
+      targets: (JSON.parse(targets) as { model: string }[]).map(({ model }) => model),
+    })),
+    ownKeys: new Set(
+      keys
+        .filter(({ active }) => active === 1)
+        .map(({ account_id, provider }) => `${account_id}/${provider}`),
+    ),
+  }
+}
+
+async function checkServer(database: Kysely<Schema>, name: string): Promise<Finding[]> {
+  const { rows } = await sql<{ version: string; encoding: string; encrypted: number | null }>`
+    SELECT current_setting('server_version') AS version, current_setting('server_encoding') AS encoding,
+      (SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()) AS encrypted
+  `.execute(database)
+  const { version = '', encoding = '', encrypted = null } = rows[0] ?? {}
+  const findings: Finding[] = []
+  if (Number.parseInt(version, 10) < OLDEST_VERSION)
+    findings.push({
+      level: 'warn',
+      check: CHECK,
+      message: `Postgres ${version} is older than what is tested`,
+      cure: `Use Postgres ${OLDEST_VERSION} or newer`,
+    })
+  if (encoding !== 'UTF8')
+    findings.push({
+      level: 'fail',
+      check: CHECK,
+      message: `the database is encoded as ${encoding}, which has not every character`,
+      cure: "Make another: CREATE DATABASE gatehouse ENCODING 'UTF8' TEMPLATE template0",
+    })
+  const connection = encrypted === 1 ? 'encrypted' : 'not encrypted'
+  findings.push({ level: 'ok', check: CHECK, message: `${name} (version ${version}, ${connection})` })
+  return findings
+}
+
+async function checkVersion(database: Kysely<Schema>): Promise<Finding[]> {
+  const unknown = (await listApplied(database)).filter((name) => !Object.hasOwn(migrations, name))
+  if (unknown.length === 0) return []
+  return [
+    {
+      level: 'fail',
+      check: CHECK,
+      message: `a newer version of Gatehouse has written it (${unknown.join(', ')})`,
+      cure: 'Start that version, or restore a backup made before the upgrade',
+    },
+  ]
+}

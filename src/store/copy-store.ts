@@ -1,0 +1,100 @@
+/** Moves what one database holds into another, of either kind. Both are opened by whoever asks; it knows no file and no address. */
+import type { Kysely, Transaction } from 'kysely'
+import type { Store } from './open-store.ts'
+import type { Schema } from './schema.ts'
+
+export interface CopiedTable {
+  readonly table: string
+  readonly rows: number
+}
+
+/** Something is in the database that was to be filled; nothing was changed. */
+export class StoreNotEmptyError extends Error {
+  override readonly name = 'StoreNotEmptyError'
+}
+
+/** All tables, each after those that it refers to. */
+export const TABLES = [
+  'accounts',
+  'api_keys',
+  'gates',
+  'owned_models',
+  'provider_keys',
+  'calls',
+  'usage_hours',
+  'usage_days',
+  'usage_rolled_days',
+  'usage_notes',
+  'budgets',
+  'budget_alerts',
+  'webhooks',
+  'webhook_deliveries',
+  'users',
+  'user_sessions',
+  'user_logins',
+  'user_verifications',
+  'members',
+  'invitations',
+  'audit_log',
+] as const satisfies readonly (keyof Schema)[]
+
+/** Far below the parameters that a database takes at once: 65,535 and 24 columns at most. */
+const ROWS_PER_STATEMENT = 500
+
+/**
+ * All of it is copied or nothing. The tables of both have to be up to date, and nobody may write to `from` meanwhile.
+ * @throws StoreNotEmptyError when `to` holds more than the account that every database begins with
+ */
+export async function copyStore(
+  from: Pick<Store, 'database'>,
+  to: Pick<Store, 'database'>,
+): Promise<readonly CopiedTable[]> {
+  return await to.database.transaction().execute(async (transaction) => {
+    await assertEmpty(transaction)
+    // It comes with the others.
+    await transaction.deleteFrom('accounts').execute()
+    const copied: CopiedTable[] = []
+    for (const table of TABLES)
+      copied.push({ table, rows: await copyTable(from.database, transaction, table) })
+    return copied
+  })
+}
+
+async function assertEmpty(transaction: Transaction<Schema>): Promise<void> {
+  for (const table of TABLES) {
+    const rows = await transaction
+      .selectFrom(table)
+      .select(({ lit }) => lit(1).as('one'))
+      .limit(2)
+      .execute()
+    if (rows.length > (table === 'accounts' ? 1 : 0))
+      throw new StoreNotEmptyError(
+        `The database to copy to is not empty: it has rows in ${table}. Nothing was changed.`,
+      )
+  }
+}
+
+async function copyTable(
+  from: Kysely<Schema>,
+  to: Transaction<Schema>,
+  table: (typeof TABLES)[number],
+): Promise<number> {
+  let rows = 0
+  let batch: object[] = []
+  const write = async () => {
+    if (batch.length === 0) return
+    // Each row goes into the table that it comes from, which the types of Kysely cannot tell.
+    await to
+      .insertInto(table as 'accounts')
+      .values(batch as never)
+      .execute()
+    rows += batch.length
+    batch = []
+  }
+  for await (const row of from.selectFrom(table).selectAll().stream()) {
+    batch.push(row)
+    if (batch.length === ROWS_PER_STATEMENT) await write()
+  }
+  await write()
+  return rows
+}

@@ -1,0 +1,191 @@
+/** How the server begins on a Postgres: several at once, not at all, and what the operator is told. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { Browser } from '../support/browser.ts'
+import { controlPlaneCall } from '../support/control-plane.ts'
+import { examine, found } from '../support/examine.ts'
+import {
+  call,
+  createPostgresScene,
+  expectNoPassword,
+  type PostgresScene,
+  password,
+  startOn,
+} from '../support/postgres-scene.ts'
+import { findPostgres } from '../support/postgres-server.ts'
+import { runCli } from '../support/run-cli.ts'
+import { createBootstrapKey, startGatehouse } from '../support/start-gatehouse.ts'
+import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+
+setDefaultTimeout(60_000)
+
+describe.skipIf(findPostgres() === undefined)('on Postgres', () => {
+  let scene: PostgresScene
+  beforeAll(async () => {
+    scene = await createPostgresScene()
+  })
+  afterAll(() => scene.remove())
+
+  describe('several gateways that start at once on an empty database', () => {
+    test('make its tables together, and all of them take the first key and serve the first gate', async () => {
+      const url = await scene.createDatabase()
+      const key = createBootstrapKey()
+      const servers = await Promise.all([1, 2, 3].map(() => startOn(url, { key })))
+      try {
+        for (const server of servers) expect((await call(server)).status).toBe(200)
+        const database = new URL(url).pathname.slice(1)
+        const [counted] = await scene.server.run('SELECT count(*) AS keys FROM api_keys', database)
+        expect(counted).toEqual({ keys: '1' })
+        const [gates] = await scene.server.run('SELECT count(*) AS gates FROM gates', database)
+        expect(gates).toEqual({ gates: '1' })
+      } finally {
+        for (const server of servers) await server.remove()
+      }
+    })
+
+    test('show one first key between them, where none was given', async () => {
+      const url = await scene.createDatabase()
+      const servers = await Promise.all(
+        [1, 2, 3].map(() =>
+          startGatehouse({ environment: { DATABASE_URL: url, GATEHOUSE_BOOTSTRAP_KEY: '' } }),
+        ),
+      )
+      try {
+        const shown = servers.flatMap(
+          (server) => server.output().match(/^ {2}(sk-svc-[0-9a-f]{64})$/m)?.[1] ?? [],
+        )
+        expect(shown).toHaveLength(1)
+        for (const server of servers)
+          expect((await controlPlaneCall({ ...server, key: shown[0] ?? '' }, 'GET', '/v1/keys')).status).toBe(
+            200,
+          )
+      } finally {
+        for (const server of servers) await server.remove()
+      }
+    })
+  })
+
+  test('a start waits for the node that is at the migrations, for longer than a statement may take', async () => {
+    const url = await scene.createDatabase()
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const holding = scene.server.hold(
+      'SELECT pg_advisory_lock(3853314791062309107)',
+      new URL(url).pathname.slice(1),
+      released,
+    )
+    await holding.held
+    const starting = startGatehouse({
+      environment: { DATABASE_URL: url, GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS: '300' },
+    })
+    await Bun.sleep(1500)
+    release()
+    await (await starting).remove()
+    await holding.ended
+  })
+
+  /** Why a server did not start. */
+  async function refusal(url: string): Promise<string> {
+    const folder = await createTemporaryFolder()
+    const { exitCode, stdout, stderr } = await runCli(['serve'], {
+      environment: { DATABASE_URL: url, GATEHOUSE_PORT: '0', GATEHOUSE_DATA_DIR: folder.path },
+    })
+    await folder.remove()
+    expect(exitCode).not.toBe(0)
+    expectNoPassword(stdout + stderr)
+    return stderr
+  }
+
+  describe('there is no serving', () => {
+    test('when a migration fails, and nothing of it is left', async () => {
+      const url = await scene.createDatabase()
+      const database = new URL(url).pathname.slice(1)
+      await scene.server.run('CREATE TABLE webhooks (id text)', database)
+      expect(await refusal(url)).toMatch(/could not be brought up to date.*0006.*webhooks/)
+      const tables = await scene.server.run(
+        "SELECT 1 FROM pg_tables WHERE tablename IN ('accounts', 'calls')",
+        database,
+      )
+      expect(tables).toEqual([])
+      await scene.server.run('DROP TABLE webhooks', database)
+      await (await startOn(url)).remove()
+    })
+
+    test('when a newer version has written the database', async () => {
+      const url = await scene.createDatabase()
+      await (await startOn(url)).remove()
+      await scene.server.run(
+        "INSERT INTO kysely_migration (name, timestamp) VALUES ('0999_from_the_future', '2030')",
+        new URL(url).pathname.slice(1),
+      )
+      expect(await refusal(url)).toContain(
+        'newer version of Gatehouse (it holds the migration 0999_from_the_future)',
+      )
+    })
+
+    test.each([
+      ['nothing listens there', (url: URL) => Object.assign(url, { port: '1' }), 'nothing listens there'],
+      [
+        'the password is wrong',
+        (url: URL) => Object.assign(url, { password: 'planted' }),
+        'refuses the user or the password',
+      ],
+      [
+        'there is no such database',
+        (url: URL) => Object.assign(url, { pathname: '/none' }),
+        'no such database',
+      ],
+      [
+        'it does not encrypt',
+        (url: URL) => Object.assign(url, { search: '?sslmode=require' }),
+        'does not support SSL',
+      ],
+    ] as const)('when %s', async (_name, change, reason) => {
+      const said = await refusal(change(new URL(scene.server.urlOf('postgres'))).href)
+      expect(said).toContain(reason)
+      expect(said).not.toContain('planted')
+      expect(said.trim().split('\n')).toHaveLength(1)
+    })
+  })
+
+  describe('the operator is told', () => {
+    let folder: TemporaryFolder
+    beforeAll(async () => {
+      folder = await createTemporaryFolder()
+    })
+    afterAll(() => folder.remove())
+
+    test('which store it is, by doctor, and what keeps it from being used', async () => {
+      const url = await scene.createDatabase()
+      const environment = { GATEHOUSE_DATA_DIR: folder.path, DATABASE_URL: url }
+      await runCli(['gates', 'list'], { environment })
+      const examined = await examine(environment)
+      expect(found(examined, 'database', 'ok')).toMatch(
+        /Postgres, 127\.0\.0\.1:\d+\/gateway_\d+ \(version \d+.*not encrypted\)/,
+      )
+      expectNoPassword(examined.said)
+      await scene.server.run(
+        "INSERT INTO kysely_migration VALUES ('0999_later', '2030')",
+        new URL(url).pathname.slice(1),
+      )
+      expect(found(await examine(environment), 'database', 'fail')).toContain('0999_later')
+      const away = await examine({ ...environment, DATABASE_URL: url.replace(/:\d+\//, ':1/') })
+      expect(found(away, 'database', 'fail')).toContain('nothing listens there')
+      expectNoPassword(away.said)
+    })
+
+    test('who the users are, by the command line beside a server', async () => {
+      const url = await scene.createDatabase()
+      const server = await startOn(url)
+      const environment = { GATEHOUSE_DATA_DIR: server.dataFolder, DATABASE_URL: url }
+      try {
+        const invited = await runCli(['users', 'invite', 'guest@example.test', '--json'], { environment })
+        const { token } = JSON.parse(invited.stdout) as { token: string }
+        const body = { email: 'guest@example.test', name: 'Guest', password, invitation: token }
+        const joined = await new Browser(server.url).send('/v1/auth/sign-up', { method: 'POST', body })
+        expect(joined.status).toBe(201)
+        expect((await runCli(['users', 'list'], { environment })).stdout).toContain('guest@example.test')
+      } finally {
+        await server.remove()
+      }
+    })
+  })
+})

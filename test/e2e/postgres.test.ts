@@ -1,0 +1,230 @@
+/** The real server on a real Postgres: all that a client, an operator and a crash can notice of where the store is. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { Browser } from '../support/browser.ts'
+import { startLoad } from '../support/call-load.ts'
+import {
+  controlPlaneCall,
+  createGate,
+  createKey,
+  deleteKey,
+  waitForLogRow,
+} from '../support/control-plane.ts'
+import { pollUntil } from '../support/poll-until.ts'
+import {
+  call,
+  createPostgresScene,
+  expectNoPassword,
+  type PostgresScene,
+  password,
+  startOn,
+  waitForRows,
+} from '../support/postgres-scene.ts'
+import { findPostgres, startPostgres } from '../support/postgres-server.ts'
+import { runCli } from '../support/run-cli.ts'
+import { createBootstrapKey, type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { createTemporaryFolder } from '../support/temporary-folder.ts'
+
+setDefaultTimeout(60_000)
+
+const CLIENTS = 8
+
+describe.skipIf(findPostgres() === undefined)('on Postgres', () => {
+  let scene: PostgresScene
+  beforeAll(async () => {
+    scene = await createPostgresScene()
+  })
+  afterAll(() => scene.remove())
+
+  test('keys, gates, calls and users outlive the process, and the data folder holds none of them', async () => {
+    const url = await scene.createDatabase()
+    const first = await startOn(url)
+    let next: Gatehouse | undefined
+    try {
+      const kept = await createKey(first, 'kept')
+      const revoked = await createKey(first, 'revoked')
+      await createGate(first, 'mine', 'sandbox/echo')
+      const answer = await call(first, kept.key, 'mine')
+      expect(answer.status).toBe(200)
+      expect(await waitForLogRow(first, answer.headers.get('x-request-id'))).toMatchObject({
+        gateId: 'mine',
+        outcome: 'succeeded',
+        usage: { inputTokens: expect.any(Number) as number },
+      })
+      await deleteKey(first, revoked.id)
+
+      const browser = new Browser(first.url)
+      const owner = { email: 'owner@example.test', name: 'Owner', password }
+      const bearer = { authorization: `Bearer ${first.key}` }
+      const signedUp = await browser.send('/v1/auth/sign-up', {
+        method: 'POST',
+        body: owner,
+        headers: bearer,
+      })
+      expect(signedUp.status).toBe(201)
+      expect(await browser.json('/v1/session', 200)).toMatchObject({ role: 'owner' })
+      expect(await first.stop()).toBe(0)
+      expectNoPassword(first.output())
+      expect(first.output()).toContain(`Postgres, 127.0.0.1:${scene.server.port}/gateway_1`)
+      expect(readdirSync(first.dataFolder).sort()).toEqual(['gatehouse.lock', 'journal', 'master.key'])
+
+      next = await startOn(url, { dataFolder: first.dataFolder, key: first.key })
+      expect((await call(next, kept.key, 'mine')).status).toBe(200)
+      expect((await call(next, revoked.key, 'mine')).status).toBe(401)
+      const later = new Browser(next.url)
+      for (const [name, value] of browser.cookies) later.cookies.set(name, value)
+      expect(await later.json('/v1/session', 200)).toMatchObject({ role: 'owner' })
+      const anew = new Browser(next.url)
+      const signIn = { method: 'POST', body: { email: owner.email, password } }
+      expect((await anew.send('/v1/auth/sign-in', signIn)).status).toBe(200)
+      expect((await anew.json('/v1/sessions', 200)).data).toBeArrayOfSize(2)
+      const wrong = { method: 'POST', body: { email: owner.email, password: 'not the password at all' } }
+      expect((await new Browser(next.url).send('/v1/auth/sign-in', wrong)).status).toBe(401)
+      const log = await controlPlaneCall(next, 'GET', '/v1/audit-log')
+      expect(await log.text()).toContain('key.delete')
+    } finally {
+      await next?.remove()
+      await first.remove()
+    }
+  })
+
+  test('SIGKILL under load, five times: every answer seen complete has exactly one row, and the sums agree', async () => {
+    const url = await scene.createDatabase()
+    const folder = await createTemporaryFolder()
+    const kept = { dataFolder: folder.path, key: createBootstrapKey() }
+    const complete = new Set<string>()
+    for (let round = 0; round < 5; round += 1) {
+      const gatehouse = await startOn(url, kept)
+      const load = startLoad(gatehouse, { clients: CLIENTS, complete })
+      const before = complete.size
+      await pollUntil('the first answers', () => complete.size > before + CLIENTS)
+      await Bun.sleep(Math.random() * 1500)
+      await gatehouse.kill()
+      await load.stop()
+    }
+    const gatehouse = await startOn(url, kept)
+    try {
+      const rows = await waitForRows(gatehouse, complete)
+      expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length)
+      const analytics = await controlPlaneCall(gatehouse, 'GET', '/v1/analytics?interval=all')
+      const { data } = (await analytics.json()) as { data: { calls: number }[] }
+      const [counted] = await scene.server.run<{ count: string }>(
+        'SELECT count(*) FROM calls',
+        new URL(url).pathname.slice(1),
+      )
+      expect(String(data[0]?.calls)).toBe(counted?.count ?? '')
+    } finally {
+      await gatehouse.remove()
+      await folder.remove()
+    }
+  })
+
+  test('while Postgres is away calls are served, and afterwards they are in the log, once each', async () => {
+    const own = await startPostgres()
+    const gatehouse = await startOn(own.urlOf('postgres'))
+    try {
+      const ids = new Set<string>()
+      const callSome = async () => {
+        for (let made = 0; made < 10; made += 1) {
+          const answer = await call(gatehouse)
+          expect(answer.status).toBe(200)
+          ids.add(answer.headers.get('x-request-id') ?? '')
+          await answer.text()
+        }
+      }
+      await callSome()
+      await own.stop('immediate')
+      await callSome()
+      expect((await controlPlaneCall(gatehouse, 'GET', '/v1/logs')).status).toBeGreaterThanOrEqual(500)
+      await own.start()
+      const rows = await waitForRows(gatehouse, ids)
+      expect(rows).toHaveLength(20)
+      expectNoPassword(gatehouse.output())
+    } finally {
+      await gatehouse.remove()
+      await own.remove()
+    }
+  })
+
+  test('a Postgres that is silent is given up, and used again when it is heard of', async () => {
+    const own = await startPostgres()
+    const gatehouse = await startGatehouse({
+      sandbox: true,
+      environment: { DATABASE_URL: own.urlOf('postgres'), GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS: '500' },
+    })
+    try {
+      const ids = new Set<string>()
+      ids.add((await call(gatehouse)).headers.get('x-request-id') ?? '')
+      await waitForRows(gatehouse, ids)
+      own.signal('SIGSTOP')
+      const answer = await call(gatehouse)
+      expect(answer.status).toBe(200)
+      ids.add(answer.headers.get('x-request-id') ?? '')
+      expect((await controlPlaneCall(gatehouse, 'GET', '/v1/logs')).status).toBeGreaterThanOrEqual(500)
+      await pollUntil('the shipper to give up', () => gatehouse.output().includes('ship-failed'), {
+        timeoutMs: 20_000,
+      })
+      own.signal('SIGCONT')
+      expect(await waitForRows(gatehouse, ids)).toHaveLength(2)
+    } finally {
+      own.signal('SIGCONT')
+      await gatehouse.remove()
+      await own.remove()
+    }
+  })
+
+  describe('an installation on SQLite', () => {
+    test('is moved whole: keys, users, provider keys and calls go on where they were', async () => {
+      const url = await scene.createDatabase()
+      const old = await startGatehouse({ sandbox: true })
+      let moved: Gatehouse | undefined
+      try {
+        const kept = await createKey(old, 'kept')
+        const browser = new Browser(old.url)
+        const body = { email: 'owner@example.test', name: 'Owner', password }
+        await browser.json('/v1/auth/sign-up', 201, {
+          method: 'POST',
+          body,
+          headers: { authorization: `Bearer ${old.key}` },
+        })
+        const secret = { key: 'sk-a-provider-key-that-is-long-enough' }
+        expect((await controlPlaneCall(old, 'PUT', '/v1/provider-keys/openai', secret)).status).toBeLessThan(
+          300,
+        )
+        const shipped = (await call(old)).headers.get('x-request-id')
+        await waitForLogRow(old, shipped)
+        const environment = { DATABASE_URL: url, GATEHOUSE_DATA_DIR: old.dataFolder }
+        expect((await runCli(['store', 'copy'], { environment })).stderr).toContain('is in use by the server')
+        const waiting = (await call(old)).headers.get('x-request-id')
+        await old.kill()
+
+        const copied = await runCli(['store', 'copy'], { environment })
+        expect(copied.stdout).toMatch(/^api_keys +2$/m)
+        expect(copied.stdout).toContain(`to Postgres, 127.0.0.1:${scene.server.port}`)
+        expectNoPassword(copied.stdout + copied.stderr)
+        const again = await runCli(['store', 'copy'], { environment })
+        expect(again.stderr).toContain('not empty')
+        expect(again.exitCode).not.toBe(0)
+
+        moved = await startOn(url, { dataFolder: old.dataFolder, key: old.key })
+        expect((await call(moved, kept.key)).status).toBe(200)
+        for (const id of [shipped, waiting])
+          expect(await waitForLogRow(moved, id)).toMatchObject({ outcome: 'succeeded' })
+        const later = new Browser(moved.url)
+        for (const [name, value] of browser.cookies) later.cookies.set(name, value)
+        expect(await later.json('/v1/session', 200)).toMatchObject({ role: 'owner' })
+        const status = await runCli(['master-key', 'status', '--json'], { environment })
+        expect(JSON.parse(status.stdout)).toMatchObject({
+          tables: expect.arrayContaining([
+            { table: 'provider_keys', current: 1, previous: 0, unopened: 0 },
+          ]) as unknown,
+        })
+        const rotated = await runCli(['master-key', 'rotate'], { environment })
+        expect(rotated.stdout).toContain('1 credential encrypted anew')
+      } finally {
+        await moved?.remove()
+        await old.remove()
+      }
+    })
+  })
+})

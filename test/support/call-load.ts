@@ -1,0 +1,59 @@
+/** Clients of the gate `demo`, and what they have seen. Speaks HTTP only. */
+import type { ControlPlane } from './control-plane.ts'
+
+export interface Load {
+  /** Ids of the calls whose answer a client has seen to its end. */
+  readonly complete: Set<string>
+  stop(): Promise<void>
+}
+
+/** Clients that call as fast as they are answered, JSON and streams, until they are stopped or the server is gone. */
+export function startLoad(
+  { url, key }: ControlPlane,
+  { clients: count, complete }: { readonly clients: number; readonly complete: Set<string> },
+): Load {
+  let stopped = false
+  const client = async (number: number): Promise<void> => {
+    for (let call = number; !stopped; call++) {
+      const stream = call % 2 === 0
+      const response = await fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          gate_id: 'demo',
+          stream,
+          messages: [{ role: 'user', content: `call ${call}` }],
+        }),
+      }).catch(() => undefined)
+      const id = response?.headers.get('x-request-id')
+      if (response === undefined || id === null || id === undefined) return
+      if (response.status !== 200)
+        throw new Error(`the server answered ${response.status}: ${await response.text()}`)
+      if (await isSeenComplete(response, stream)) complete.add(id)
+    }
+  }
+  const clients = Array.from({ length: count }, (_, number) => client(number))
+  return {
+    complete,
+    stop: async () => {
+      stopped = true
+      await Promise.all(clients)
+    },
+  }
+}
+
+/** A stream is complete for its client from the moment that `[DONE]` has arrived, whatever becomes of the connection. */
+async function isSeenComplete(response: Response, stream: boolean): Promise<boolean> {
+  let text = ''
+  try {
+    if (!stream) {
+      JSON.parse(await response.text())
+      return true
+    }
+    const decoder = new TextDecoder()
+    for await (const bytes of response.body ?? []) text += decoder.decode(bytes, { stream: true })
+  } catch {
+    // The server was killed; what counts is what had arrived.
+  }
+  return text.includes('data: [DONE]\n\n')
+}

@@ -1,0 +1,63 @@
+/** A Postgres of a test's own with a database for each scene, and gateways on it, from outside. */
+import { expect } from 'bun:test'
+import { type LogRow, listLogRows } from './control-plane.ts'
+import { pollUntil } from './poll-until.ts'
+import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from './postgres-server.ts'
+import { type Gatehouse, startGatehouse } from './start-gatehouse.ts'
+
+/** Of a user. */
+export const password = 'correct horse battery staple'
+
+export interface PostgresScene {
+  readonly server: PostgresServer
+  /** @returns the address of a new one */
+  createDatabase(): Promise<string>
+  remove(): Promise<void>
+}
+
+export async function createPostgresScene(): Promise<PostgresScene> {
+  const server = await startPostgres()
+  let databases = 0
+  return {
+    server,
+    createDatabase: async () => {
+      databases += 1
+      await server.run(`CREATE DATABASE gateway_${databases}`)
+      return server.urlOf(`gateway_${databases}`)
+    },
+    remove: () => server.remove(),
+  }
+}
+
+export function startOn(url: string, options: Partial<Gatehouse> = {}): Promise<Gatehouse> {
+  return startGatehouse({ sandbox: true, ...options, environment: { DATABASE_URL: url } })
+}
+
+export function call(
+  server: Pick<Gatehouse, 'url' | 'key'>,
+  key = server.key,
+  gate = 'demo',
+): Promise<Response> {
+  return fetch(`${server.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: gate, messages: [{ role: 'user', content: 'hello' }] }),
+  })
+}
+
+export function expectNoPassword(text: string): void {
+  expect(text).not.toContain(POSTGRES_PASSWORD)
+  expect(text).not.toContain(encodeURIComponent(POSTGRES_PASSWORD))
+}
+
+export async function waitForRows(gatehouse: Gatehouse, ids: ReadonlySet<string>): Promise<LogRow[]> {
+  return await pollUntil(
+    'the rows of every complete answer',
+    async () => {
+      const rows = await listLogRows(gatehouse)
+      const there = new Set(rows.map((row) => row.id))
+      return [...ids].every((id) => there.has(id)) ? rows : undefined
+    },
+    { timeoutMs: 30_000, intervalMs: 500 },
+  )
+}

@@ -1,0 +1,256 @@
+/**
+ * A real Postgres server on a free port, with its data in a temporary folder, gone with the process that started it.
+ * Knows nothing of what is put into it.
+ */
+import { spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { TestCertificate } from './tls-certificates.ts'
+
+const USER = 'gatehouse'
+/** Odd on purpose: it has to be percent-encoded, and is looked for in what programs print. */
+export const POSTGRES_PASSWORD = 'test/Passw@rd%1'
+const START_TIMEOUT_MS = 20_000
+const STEM = 'gatehouse-postgres-'
+
+export interface PostgresServer {
+  readonly port: number
+  readonly folder: string
+  /** For `DATABASE_URL`. */
+  urlOf(database: string): string
+  /** SQL in a database of the server, outside of any transaction. */
+  run<Row extends object>(sql: string, database?: string): Promise<Row[]>
+  /** Runs SQL and keeps its session, with the locks that it took, until `released`. */
+  hold(sql: string, database: string, released: Promise<void>): { held: Promise<void>; ended: Promise<void> }
+  /** To every process of it: SIGSTOP makes it silent, as a network does that loses everything. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void
+  /** As an operator would (`fast`), or as a crash does (`immediate`). The data stay. */
+  stop(mode: 'fast' | 'immediate'): Promise<void>
+  start(): Promise<void>
+  /** Stops it and removes its data. */
+  remove(): Promise<void>
+}
+
+export interface PostgresOptions {
+  /** It writes to the disk what it says that it has written, for measurements. */
+  readonly isDurable?: boolean
+  /** It takes encrypted connections too, under this one. */
+  readonly certificate?: TestCertificate
+}
+
+/**
+ * Where the server's programs are: a folder that GATEHOUSE_TEST_POSTGRES names, the `PATH`, Debian's package.
+ * @returns undefined when they are nowhere @throws where `CI` is set and they are nowhere
+ */
+export function findPostgres(): string | undefined {
+  const named = process.env.GATEHOUSE_TEST_POSTGRES
+  const inPath = Bun.which('initdb')
+  const debian = '/usr/lib/postgresql'
+  const versions = existsSync(debian)
+    ? readdirSync(debian).sort((left, right) => Number(right) - Number(left))
+    : []
+  const folders = [
+    ...(named === undefined ? [] : [named]),
+    ...(inPath === null ? [] : [join(inPath, '..')]),
+    ...versions.map((version) => join(debian, version, 'bin')),
+  ]
+  const found = folders.find((folder) => existsSync(join(folder, 'initdb')))
+  if (found === undefined && process.env.CI)
+    throw new Error(
+      "Postgres is not here: install Debian's package postgresql, or name its bin folder in GATEHOUSE_TEST_POSTGRES.",
+    )
+  return found
+}
+
+/** One for all tests of this process, whichever file they are in: started by the first that asks. */
+export async function sharedPostgres(): Promise<PostgresServer> {
+  const folder = join(tmpdir(), `${STEM}${process.pid}`)
+  // Each test file has modules of its own, so that it is found again by what it left on the disk.
+  const port = existsSync(join(folder, 'ready'))
+    ? Number(readFileSync(join(folder, 'ready'), 'utf8'))
+    : undefined
+  if (port !== undefined) return describe(folder, port)
+  removeLeftovers()
+  const server = await createIn(folder)
+  writeFileSync(join(folder, 'ready'), String(server.port))
+  return server
+}
+
+let ownServers = 0
+
+/** One of the test's own, to be stopped and started. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  ownServers += 1
+  return await createIn(join(tmpdir(), `${STEM}${process.pid}-${ownServers}-${Date.now()}`), options)
+}
+
+async function createIn(
+  folder: string,
+  { certificate, isDurable = false }: PostgresOptions = {},
+): Promise<PostgresServer> {
+  mkdirSync(folder, { mode: 0o755 })
+  const identity = identityOfPostgres()
+  if (identity !== undefined) chownSync(folder, identity.uid, identity.gid)
+  writeFileSync(join(folder, 'password'), POSTGRES_PASSWORD)
+  const made = asPostgres('initdb', [
+    ...['-D', join(folder, 'data'), '-U', USER, '--pwfile', join(folder, 'password')],
+    ...['-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
+  ])
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
+  if (certificate !== undefined) {
+    const data = join(folder, 'data')
+    for (const [name, text] of [
+      ['server.crt', certificate.cert],
+      ['server.key', certificate.key],
+    ] as const) {
+      writeFileSync(join(data, name), text, { mode: 0o600 })
+      if (identity !== undefined) chownSync(join(data, name), identity.uid, identity.gid)
+    }
+    appendFileSync(join(data, 'postgresql.conf'), 'ssl = on\n')
+  }
+  // Tests of logic: nothing has to outlive a loss of power.
+  if (!isDurable)
+    appendFileSync(join(folder, 'data', 'postgresql.conf'), 'fsync = off\nfull_page_writes = off\n')
+  const server = describe(folder, await findFreePort())
+  await server.start()
+  watch(folder)
+  return server
+}
+
+function describe(folder: string, port: number): PostgresServer {
+  const data = join(folder, 'data')
+  const urlOf = (database: string) =>
+    `postgres://${USER}:${encodeURIComponent(POSTGRES_PASSWORD)}@127.0.0.1:${port}/${database}`
+  const run = async <Row extends object>(sql: string, database = 'postgres'): Promise<Row[]> => {
+    const client = new pg.Client({ connectionString: urlOf(database) })
+    await client.connect()
+    try {
+      const { rows } = await client.query<Row>(sql)
+      return rows
+    } finally {
+      await client.end()
+    }
+  }
+  const hold = (sql: string, database: string, released: Promise<void>) => {
+    const client = new pg.Client({ connectionString: urlOf(database) })
+    const held = client.connect().then(async () => void (await client.query(sql)))
+    return { held, ended: held.then(() => released).finally(() => client.end()) }
+  }
+  const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
+    const [leader = ''] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
+    const others = String(spawnSync('ps', ['-o', 'pid=', '--ppid', leader]).stdout)
+      .trim()
+      .split(/\s+/)
+    for (const pid of [leader, ...others]) if (isRunning(Number(pid))) process.kill(Number(pid), name)
+  }
+  const stop = async (mode: 'fast' | 'immediate') => {
+    asPostgres('pg_ctl', ['-D', data, '-m', mode, '-w', 'stop'])
+  }
+  return {
+    port,
+    folder,
+    urlOf,
+    run,
+    hold,
+    signal,
+    stop,
+    start: async () => {
+      const settings = [
+        ...['-p', String(port), '-h', '127.0.0.1', '-k', folder],
+        ...[
+          '-c',
+          'shared_buffers=32MB',
+          '-c',
+          'dynamic_shared_memory_type=mmap',
+          '-c',
+          'max_connections=100',
+        ],
+      ]
+      const log = join(folder, 'log')
+      const started = asPostgres('pg_ctl', [
+        ...['-D', data, '-l', log, '-w', '-t', String(START_TIMEOUT_MS / 1000)],
+        ...['-o', settings.join(' '), 'start'],
+      ])
+      if (started.status === 0) return
+      const told = existsSync(log) ? readFileSync(log, 'utf8') : ''
+      throw new Error(`Postgres did not start: ${started.stderr}\n${told}`)
+    },
+    remove: async () => {
+      await stop('immediate')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** It refuses to run as root, which CI may be. */
+function asPostgres(program: string, parameters: readonly string[]) {
+  const bin = findPostgres()
+  if (bin === undefined) throw new Error('Postgres is not here.')
+  const command = [join(bin, program), ...parameters]
+  const [name = '', ...rest] =
+    process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--', ...command] : command
+  // The server it leaves behind must not hold a pipe of ours.
+  const result = spawnSync(name, rest, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] })
+  return { status: result.status, stderr: String(result.stderr ?? result.error) }
+}
+
+function identityOfPostgres(): { readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const idOf = (option: string) => Number(String(spawnSync('id', [option, 'postgres']).stdout).trim())
+  return { uid: idOf('-u'), gid: idOf('-g') }
+}
+
+/** The system takes no port twice in a row, so that it stays free until the server has it. */
+async function findFreePort(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const server = createServer()
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address()
+    server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+  })
+  return await promise
+}
+
+/** A process of its own, because a test process has no end that it could be told of: a signal may be it. */
+function watch(folder: string): void {
+  const script = `
+    while kill -0 ${process.pid} 2> /dev/null; do sleep 1; done
+    kill -QUIT "$(head -n 1 ${folder}/data/postmaster.pid)" 2> /dev/null
+    sleep 1
+    rm -rf ${folder}`
+  // Behind a shell that ends at once: what a test file starts itself is ended with that file.
+  spawnSync('sh', ['-c', 'setsid sh -c "$0" < /dev/null > /dev/null 2>&1 &', script], {
+    cwd: '/',
+    stdio: 'ignore',
+  })
+}
+
+/** Of test processes that were killed, and whose watch was killed with them. */
+function removeLeftovers(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = /^gatehouse-postgres-(\d+)/.exec(name)?.[1]
+    if (pid === undefined || isRunning(Number(pid))) continue
+    rmSync(join(tmpdir(), name), { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as { code?: unknown }).code === 'EPERM'
+  }
+}

@@ -34,7 +34,7 @@ export const layers = {
   },
   dashboard: {
     may: ['core'],
-    does: 'hands out the files of the dashboard; what is in them is web/ alone knows',
+    does: 'hands out the built pages of web/; must not know what is in them',
   },
   doctor: {
     may: ['core', 'config', 'providers', 'store'],

@@ -50,14 +50,30 @@ function examine(database: Database, path: string, size: number): ExaminedDataba
   const findings = [kind, ...checkVersion(database), checkIntegrity(database, size)]
   const rowsOf = <Row>(table: string, columns: string): Row[] =>
     hasTable(database, table) ? database.query<Row, []>(`SELECT ${columns} FROM ${table}`).all() : []
-  const gates = rowsOf<{ account_id: string; id: string; targets: string }>(
-    'gates',
-    'account_id, id, targets',
-  )
-  const keys = rowsOf<{ account_id: string; provider: string; active: number }>(
-    'provider_keys',
-    'account_id, provider, active',
-  )
+  const gates = rowsOf<GateRow>('gates', 'account_id, id, targets')
+  const keys = rowsOf<KeyRow>('provider_keys', 'account_id, provider, active')
+  return toExamined(findings, gates, keys)
+}
+
+interface GateRow {
+  readonly account_id: string
+  readonly id: string
+  /** JSON. */
+  readonly targets: string
+}
+
+interface KeyRow {
+  readonly account_id: string
+  readonly provider: string
+  readonly active: number
+}
+
+/** What was read of either kind of database, as the other checks want it. */
+export function toExamined(
+  findings: readonly Finding[],
+  gates: readonly GateRow[],
+  keys: readonly KeyRow[],
+): ExaminedDatabase {
   return {
     findings,
     gates: gates.map(({ account_id, id, targets }) => ({

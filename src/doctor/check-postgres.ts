@@ -4,7 +4,7 @@ import { listApplied, migrations } from '../store/migrations.ts'
 import { describeStore, openDatabase, type PostgresLocation } from '../store/open-database.ts'
 import type { Schema } from '../store/schema.ts'
 import { hasTable } from '../store/sql-differences.ts'
-import type { ExaminedDatabase } from './check-database.ts'
+import { type ExaminedDatabase, toExamined } from './check-database.ts'
 import { type Finding, messageOf } from './finding.ts'
 
 const CHECK = 'database'
@@ -35,19 +35,7 @@ async function examine(database: Kysely<Schema>, name: string): Promise<Examined
   const keys = (await hasTable(database, 'provider_keys'))
     ? await database.selectFrom('provider_keys').select(['account_id', 'provider', 'active']).execute()
     : []
-  return {
-    findings,
-    gates: gates.map(({ account_id, id, targets }) => ({
-      accountId: account_id,
-      id,
-      targets: (JSON.parse(targets) as { model: string }[]).map(({ model }) => model),
-    })),
-    ownKeys: new Set(
-      keys
-        .filter(({ active }) => active === 1)
-        .map(({ account_id, provider }) => `${account_id}/${provider}`),
-    ),
-  }
+  return toExamined(findings, gates, keys)
 }
 
 async function checkServer(database: Kysely<Schema>, name: string): Promise<Finding[]> {

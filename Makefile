@@ -14,7 +14,7 @@ dashboard: node_modules/.installed ## bundle the pages into dist/dashboard, wher
 	@$(BUN) scripts/build-dashboard.ts --if-stale
 
 test: dashboard ## every check and every test (a part of it: ONLY=checks, unit, e2e or browser)
-	@$(if $(filter checks,$(ONLY)),:,scripts/require-programs.sh postgresql $(if $(filter unit e2e,$(ONLY)),,chromium))
+	@$(if $(filter checks,$(ONLY)),:,scripts/require-programs.sh postgresql redis-server $(if $(filter unit e2e,$(ONLY)),,chromium))
 	@exec $(BUN) scripts/test.ts $(if $(ONLY),--only $(ONLY))
 
 screenshots: dashboard ## pictures of every page, light and dark; writes docs/screenshots/

@@ -52,6 +52,7 @@ export const roots = [
   'compose.ts',
   'server.ts',
   'serve.ts',
+  'compose-limits.ts',
   'compose-webhooks.ts',
   'open-local-gateway.ts',
   'open-local-users.ts',

@@ -7,10 +7,10 @@ import { GateRegistry } from './cluster/gate-registry.ts'
 import { createKeyLimits } from './cluster/key-limits.ts'
 import { KeyRegistry } from './cluster/key-registry.ts'
 import { keepLoading, loadUsage } from './cluster/load-usage.ts'
-import { MemoryLimits } from './cluster/memory-limits.ts'
 import { OwnedModelRegistry } from './cluster/owned-model-registry.ts'
 import { ProviderKeyRegistry } from './cluster/provider-key-registry.ts'
 import { UsageLimits } from './cluster/usage-limits.ts'
+import { type ComposedLimits, composeLimits, redisCheck } from './compose-limits.ts'
 import { composeWebhooks, type Webhooks } from './compose-webhooks.ts'
 import { loadMasterKeys, openVault } from './config/master-key.ts'
 import type { Settings } from './config/settings.ts'
@@ -99,6 +99,7 @@ export async function composeGatehouse({
   const limitsOf = createKeyLimits(plans)
   const state = await openState({ settings, log, plans, limitsOf, addresses })
   const { lock, store, keys, gates, ownedModels, providerKeys, usage, budgets, webhooks, health } = state
+  const shared = await composeLimits(settings.redis, usage, log)
   const report = (event: LedgerEvent) => reportLedgerEvent(log, event)
   const journal = new Journal(settings.dataFolder, { onFailure: settings.ledgerFailure, report })
   const prices = new PriceBook({
@@ -146,6 +147,11 @@ export async function composeGatehouse({
     shipper.start()
     retention.start()
   })
+  shared.recountWith(async () => {
+    const { signal } = closing
+    const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
+    await loadUsage(usage, budgets, { sums, nowMs: steadyClock.now() })
+  })
   webhooks.sender.wake()
   const retention = new Retention({
     days: settings.retentionDays,
@@ -153,7 +159,8 @@ export async function composeGatehouse({
     ship: () => shipper.ship(),
     onFailure: (error) => log.error({ err: error }, 'old calls could not be deleted; tried again in an hour'),
   })
-  const telemetry = hasTelemetry ? await openTelemetry(settings, { log, journal, health }) : undefined
+  const watched = { log, journal, health, redis: shared.redis }
+  const telemetry = hasTelemetry ? await openTelemetry(settings, watched) : undefined
   const deadlines = new Deadlines()
   const providers = reachableProviders(settings, knownAddresses ?? new Map())
   const ports: PipelinePorts = {
@@ -162,7 +169,7 @@ export async function composeGatehouse({
     gates,
     ownedModels,
     addresses,
-    limits: new MemoryLimits(steadyClock, usage),
+    limits: shared.limits,
     ledger: journal,
     prices: callPrices,
     credentials: providerKeys,
@@ -246,11 +253,12 @@ export async function composeGatehouse({
       clientAddressHeader: settings.users.clientAddressHeader,
       version: VERSION,
       metrics: hasOwnPort ? undefined : telemetry?.metrics,
-      readiness: () => readiness(journal.state()),
+      readiness: () => readiness(journal.state(), shared.redis),
     }),
     cutOff: () => deadlines.expireAll(),
     async close() {
       await telemetry?.close()
+      await shared.close()
       await keys.close()
       await providerKeys.close()
       await auditRetention.stop()
@@ -386,9 +394,10 @@ interface Watched {
   readonly log: Log
   readonly journal: Journal
   readonly health: TargetHealth
+  readonly redis: ComposedLimits['redis']
 }
 
-function openTelemetry(settings: Settings, { log, journal, health }: Watched): Promise<Telemetry> {
+function openTelemetry(settings: Settings, { log, journal, health, redis }: Watched): Promise<Telemetry> {
   return startTelemetry(settings.telemetry, {
     log,
     version: VERSION,
@@ -396,6 +405,7 @@ function openTelemetry(settings: Settings, { log, journal, health }: Watched): P
     sources: {
       journal: () => journal.state(),
       shipperLag: () => shipperLagSeconds(journal.closed),
+      redis,
       openBreakers: () => Array.from(health.notWell(), (key) => readHealthKey(key).target),
     },
   })
@@ -425,9 +435,12 @@ function describeProvider(
   return { id, name, docs: docs ?? null, dialects: Object.keys(endpoints), configured, hasAddress }
 }
 
-function readiness(journal: ReturnType<Journal['state']>) {
+function readiness(journal: ReturnType<Journal['state']>, redis: ComposedLimits['redis']) {
   const { writable, ...figures } = journal
-  return { isReady: writable, checks: { ledger: { status: writable ? 'ok' : 'failing', ...figures } } }
+  const ledger = { status: writable ? 'ok' : 'failing', ...figures }
+  if (redis === undefined) return { isReady: writable, checks: { ledger } }
+  const state = redis()
+  return { isReady: writable && state.mode !== 'closed', checks: { ledger, redis: redisCheck(state) } }
 }
 
 function logFailure(log: Log, error: GatewayError, requestId: string): void {

@@ -1,7 +1,13 @@
 /** One budget's count and its alerts. Must not know where budgets are kept nor who is told. */
 import { amountOf, type Budget, ceilingOf } from '../core/budget.ts'
 import type { Shortage } from './limit-refusals.ts'
-import { Reservation, UsageCounter, type UsageWindow, type UsedAmounts } from './usage-counter.ts'
+import {
+  type Amounts,
+  Reservation,
+  UsageCounter,
+  type UsageWindow,
+  type UsedAmounts,
+} from './usage-counter.ts'
 
 /** A share of a budget was reached. */
 export interface BudgetAlert {
@@ -31,6 +37,14 @@ export class BudgetCounter {
 
   get budget(): Budget {
     return this.#budget
+  }
+
+  /** Its limit, and none on what it does not limit. */
+  get ceilings(): Amounts {
+    const { limit } = this.#budget
+    const none = Number.POSITIVE_INFINITY
+    const ceiling = ceilingOf(limit)
+    return limit.type === 'tokens' ? { tokens: ceiling, microUsd: none } : { tokens: none, microUsd: ceiling }
   }
 
   /** Takes over a changed budget of the same scope and period; what was counted stays. */

@@ -66,6 +66,16 @@ export function budgetRefusal(
   return shortage === 'reserved' ? allReserved(name) : exhausted(name, window, nowMs)
 }
 
+/** The nodes cannot agree at the moment, and the operator wants no call then. */
+export function limitsUnavailable(): GatewayError {
+  return new GatewayError('unavailable', 'Limits cannot be checked at the moment. Try again soon.')
+}
+
+/** What is left was promised to calls on other nodes. */
+export function reservedElsewhere(): GatewayError {
+  return allReserved('a quota or budget of this account')
+}
+
 function exhausted(name: string, window: UsageWindow, nowMs: number): GatewayError {
   const until = Number.isFinite(window.endsAtMs) ? ` until ${new Date(window.endsAtMs).toISOString()}` : ''
   return new GatewayError('quota_exceeded', `${capitalise(name)} is used up${until}.`, {

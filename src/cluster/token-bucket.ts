@@ -1,7 +1,7 @@
 /** A bucket that refills all the time, in whole numbers. Must not know what it holds, nor who is refused. */
 
 /** What one unit is. A limit of n per minute refills n of these parts each millisecond, so no fraction is ever lost. */
-const PARTS_PER_UNIT = 60_000
+export const PARTS_PER_UNIT = 60_000
 /** With no limit to wait for, the longest that makes sense to wait. */
 const NEVER_RETRY_MS = 60_000
 
@@ -29,6 +29,17 @@ export class TokenBucket {
     // Without a limit, no time at all times infinity would not be a number.
     const gained = elapsedMs === 0 ? 0 : elapsedMs * perMinute
     this.#parts = Math.min(perMinute * PARTS_PER_UNIT, this.#parts + gained)
+    this.#asOfMs = nowMs
+  }
+
+  /** What it holds, in parts; negative: a debt. */
+  get parts(): number {
+    return this.#parts
+  }
+
+  /** Takes over what is known of it from elsewhere, as of that moment. */
+  assume(parts: number, nowMs: number): void {
+    this.#parts = Math.min(this.perMinute * PARTS_PER_UNIT, parts)
     this.#asOfMs = nowMs
   }
 

@@ -35,6 +35,7 @@ export function start(limits: Partial<PlanLimits>, nowMs = START_MS) {
         ...call,
       })
       const refusal = ticket.reserveQuota()
+      if (refusal instanceof Promise) throw new Error('in memory nothing has to be waited for')
       if (refusal === undefined) return ticket
       ticket.settle(spent({ tokens: 0, endedAtMs: clock.nowMs }))
       return refusal

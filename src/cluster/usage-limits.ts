@@ -11,7 +11,7 @@ import type { AccountId, KeyId } from '../core/ids.ts'
 import type { Plan, Plans } from '../core/plan.ts'
 import type { CallAhead, Caller } from '../gateway/ports.ts'
 import { type BudgetAlert, BudgetCounter } from './budget-counter.ts'
-import { budgetRefusal, quotaRefusal } from './limit-refusals.ts'
+import { budgetRefusal, quotaRefusal, type Shortage } from './limit-refusals.ts'
 import {
   type Amounts,
   Reservation,
@@ -42,7 +42,24 @@ export interface QuotaState {
   readonly window: UsageWindow
 }
 
-const NO_RESERVATIONS: readonly BudgetReservation[] = []
+/** A quota or a budget in the period of a call, for who counts it together with other nodes. */
+export interface LimitedWindow {
+  /** The same on all nodes, and no other's. */
+  readonly id: string
+  readonly window: UsageWindow
+  /** Tokens and millionths of a US dollar; infinite: no limit. */
+  readonly limit: () => Amounts
+  readonly shortage: (window: UsageWindow) => Shortage | undefined
+}
+
+/** Who counts together with other nodes is told of what was used before, and adds it where it belongs. */
+export interface UsageSharing {
+  countPast(window: UsageWindow, past: Amounts & { readonly unpricedCalls: number }): void
+}
+
+export type BudgetReservations = readonly BudgetReservation[]
+
+const NO_RESERVATIONS: BudgetReservations = []
 
 interface BudgetReservation {
   readonly counter: BudgetCounter
@@ -56,12 +73,45 @@ export class UsageLimits {
   readonly #budgets = new Map<string, BudgetCounter>()
   readonly #byScope = new Map<string, BudgetCounter[]>()
 
+  #sharing: UsageSharing | undefined
   /** Undefined once past usage is counted. */
   #past: Promise<void> | undefined
 
   constructor({ plans, onAlert }: UsageLimitsOptions) {
     this.#plans = plans
     this.#onAlert = onAlert ?? (() => {})
+  }
+
+  /** From now on; before anything is counted. */
+  shareWith(sharing: UsageSharing): void {
+    this.#sharing = sharing
+  }
+
+  /** The budgets that a call counts for. */
+  budgetWindowsFor(caller: Caller, call: CallAhead): readonly LimitedWindow[] {
+    const counters = this.#budgetsOf(caller, call)
+    if (counters.length === 0) return NO_WINDOWS
+    return counters.flatMap((counter) => {
+      const window = counter.windowAt(call.startedAtMs)
+      if (window === undefined) return []
+      const limit = () => counter.ceilings
+      return [{ id: counter.budget.id, window, limit, shortage: (of) => counter.shortageAt(of) }]
+    })
+  }
+
+  /** The account's quota, also where it has no limit; undefined where the call's month is over. */
+  quotaWindowFor({ accountId }: Caller, call: CallAhead): LimitedWindow | undefined {
+    const window = this.#quotaOf(accountId).at(call.startedAtMs)
+    if (window === undefined) return undefined
+    const limit = () => quotaCeilings(this.#plans.of(accountId))
+    const shortage = ({ tokens, microUsd, reservedTokens, reservedMicroUsd }: UsageWindow) => {
+      const ceilings = limit()
+      if (tokens >= ceilings.tokens || microUsd >= ceilings.microUsd) return 'exhausted'
+      const isReserved =
+        tokens + reservedTokens >= ceilings.tokens || microUsd + reservedMicroUsd >= ceilings.microUsd
+      return isReserved ? 'reserved' : undefined
+    }
+    return { id: accountId, window, limit, shortage }
   }
 
   /** Until this resolves, what earlier processes used is not counted; rejects when it could not be read. */
@@ -104,7 +154,7 @@ export class UsageLimits {
     }
   }
 
-  reserveBudgets(caller: Caller, call: CallAhead): readonly BudgetReservation[] {
+  reserveBudgets(caller: Caller, call: CallAhead): BudgetReservations {
     const counters = this.#budgetsOf(caller, call)
     if (counters.length === 0) return NO_RESERVATIONS
     return counters.flatMap((counter) => {
@@ -114,14 +164,15 @@ export class UsageLimits {
     })
   }
 
-  settleBudgets(reservations: readonly BudgetReservation[], used: UsedAmounts): void {
+  settleBudgets(reservations: BudgetReservations, used: UsedAmounts): void {
     for (const { counter, reservation } of reservations) counter.settle(reservation, used)
   }
 
   /** @returns undefined where the call belongs to a month that is over, and counts nowhere any more */
-  reserveQuota(caller: Caller, call: CallAhead): Reservation | GatewayError | undefined {
+  reserveQuota(caller: Caller, call: CallAhead, isUnlimited = false): Reservation | GatewayError | undefined {
     const window = this.#quotaOf(caller.accountId).at(call.startedAtMs)
     if (window === undefined) return undefined
+    if (isUnlimited) return new Reservation(window, call.estimatedTokens)
     const { monthlyTokens, monthlySpendUsd } = this.#plans.of(caller.accountId).limits
     const at = { window, nowMs: call.startedAtMs }
     if (monthlyTokens !== null && window.tokens + window.reservedTokens >= monthlyTokens) {
@@ -181,10 +232,16 @@ export class UsageLimits {
 
   /** Counts what the ledger holds of the month of a moment. */
   addPastQuotaUsage(momentMs: number, past: readonly PastUsage[]): void {
+    const byAccount = new Map<AccountId, PastUsage[]>()
     for (const usage of past) {
       if (!usage.countsForQuota) continue
-      const window = this.#quotaOf(usage.accountId).at(momentMs)
-      if (window !== undefined) addPast(window, usage)
+      const ofAccount = byAccount.get(usage.accountId)
+      if (ofAccount === undefined) byAccount.set(usage.accountId, [usage])
+      else ofAccount.push(usage)
+    }
+    for (const [accountId, ofAccount] of byAccount) {
+      const window = this.#quotaOf(accountId).at(momentMs)
+      if (window !== undefined) this.#countPast(window, ofAccount)
     }
   }
 
@@ -193,7 +250,17 @@ export class UsageLimits {
     const counter = this.#budgets.get(id)
     const window = counter?.windowAt(momentMs)
     if (counter === undefined || window === undefined) return
-    for (const usage of past) if (isWithin(counter.budget, usage)) addPast(window, usage)
+    this.#countPast(
+      window,
+      past.filter((usage) => isWithin(counter.budget, usage)),
+    )
+  }
+
+  #countPast(window: UsageWindow, past: readonly PastUsage[]): void {
+    const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+    for (const usage of past) addPast(sum, usage)
+    if (this.#sharing === undefined) addPast(window, sum)
+    else this.#sharing.countPast(window, sum)
   }
 
   #quotaOf(accountId: AccountId): UsageCounter {
@@ -215,6 +282,14 @@ export class UsageLimits {
 }
 
 const NO_BUDGETS: readonly BudgetCounter[] = []
+const NO_WINDOWS: readonly LimitedWindow[] = []
+
+function quotaCeilings({ limits: { monthlyTokens, monthlySpendUsd } }: Plan): Amounts {
+  return {
+    tokens: monthlyTokens ?? Number.POSITIVE_INFINITY,
+    microUsd: monthlySpendUsd === null ? Number.POSITIVE_INFINITY : Math.round(monthlySpendUsd * MICRO_USD),
+  }
+}
 
 function scopeKey(accountId: AccountId, scope: BudgetScope): string {
   return scope.type === 'key' ? `${accountId}\nkey\n${scope.keyId}` : gateKey(accountId, scope.gateId)
@@ -229,8 +304,14 @@ function isWithin({ accountId, scope }: Budget, usage: PastUsage): boolean {
   return scope.type === 'key' ? usage.keyId === scope.keyId : usage.gateId === scope.gateId
 }
 
-function addPast(window: UsageWindow, usage: PastUsage): void {
-  window.tokens += usage.tokens
-  window.microUsd += usage.microUsd
-  window.unpricedCalls += usage.unpricedCalls
+interface Sums {
+  tokens: number
+  microUsd: number
+  unpricedCalls: number
+}
+
+function addPast(sums: Sums, past: Readonly<Sums>): void {
+  sums.tokens += past.tokens
+  sums.microUsd += past.microUsd
+  sums.unpricedCalls += past.unpricedCalls
 }

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { isNewKey } from '../core/api-key.ts'
 import type { PlansSection } from '../core/plan.ts'
+import type { RedisSettings } from '../core/redis-settings.ts'
 import { Secret } from '../core/secret.ts'
 import type { TelemetrySettings } from '../core/telemetry-settings.ts'
 import { catalog } from '../providers/catalog.ts'
@@ -10,6 +11,7 @@ import { type DatabaseSettings, readDatabaseSettings } from './database-settings
 import { type Environment, SettingsError } from './environment.ts'
 import { type MasterKeyVariables, readMasterKeyVariables } from './master-key-variables.ts'
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts'
+import { REDIS_VARIABLES, readRedisSettings } from './redis-settings.ts'
 import { readTelemetrySettings, TELEMETRY_VARIABLES } from './telemetry-settings.ts'
 import { readUserSettings, type UserSettings } from './user-settings.ts'
 
@@ -19,6 +21,8 @@ export interface Settings extends ProviderSettings {
   readonly dataFolder: string
   /** Undefined: the store is a file of the data folder. */
   readonly database: DatabaseSettings | undefined
+  /** Undefined: this node shares nothing with others. */
+  readonly redis: RedisSettings | undefined
   readonly bootstrapKey: Secret | undefined
   readonly masterKeys: MasterKeyVariables
   readonly logLevel: string
@@ -94,6 +98,7 @@ export const VARIABLES = {
   GATEHOUSE_OIDC_CLIENT_ID: 'as what the gateway is known there',
   GATEHOUSE_OIDC_CLIENT_SECRET: 'and its secret there',
   GATEHOUSE_RETENTION_DAYS: 'days that single calls are kept in the log; their sums stay (30)',
+  ...REDIS_VARIABLES,
   ...TELEMETRY_VARIABLES,
   GATEHOUSE_URL: 'for the command line: the gateway to talk to',
   GATEHOUSE_API_KEY: 'for the command line: the key to talk with',
@@ -127,6 +132,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
       connectTimeoutMs: integer('GATEHOUSE_DATABASE_CONNECT_TIMEOUT_MS', 5_000, milliseconds),
       statementTimeoutMs: integer('GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS', 30_000, milliseconds),
     }),
+    redis: readRedisSettings(environment),
     bootstrapKey: readBootstrapKey(environment),
     masterKeys: readMasterKeyVariables(environment),
     logLevel: readChoice(environment, 'GATEHOUSE_LOG_LEVEL', LOG_LEVELS),

@@ -4,13 +4,14 @@ import { estimateTokens } from './estimate-tokens.ts'
 import type { Caller, Ledger, Limits, Ticket } from './ports.ts'
 
 /**
- * @throws GatewayError `rate_limited`, `quota_exceeded` for a budget, or `unavailable` while usage cannot be written down
+ * A promise only where other nodes have to be asked.
+ * @throws GatewayError (or rejects with it) `rate_limited`, `quota_exceeded` for a budget, or `unavailable` while usage cannot be written down
  */
 export function admit(
   ports: { readonly limits: Limits; readonly ledger: Ledger },
   caller: Caller,
   call: { readonly request: AcceptedRequest; readonly startedAtMs: number },
-): Ticket {
+): Ticket | Promise<Ticket> {
   // Before any money is spent upstream: what cannot be written down is not begun (design §6).
   ports.ledger.assertWritable()
   const { request, startedAtMs } = call

@@ -64,14 +64,16 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       const accepted = await accept(ports, request, dialect)
       const notReady = ports.limits.whenReady(caller, accepted.gateId)
       if (notReady !== undefined) await notReady
-      const ticket = admit(ports, caller, { request: accepted, startedAtMs: startedAt })
+      const admitted = admit(ports, caller, { request: accepted, startedAtMs: startedAt })
+      const ticket = admitted instanceof Promise ? await admitted : admitted
       Object.assign(headers, ticket.headers)
       settle = createSettle(ports, { id, startedAt, dialect, caller, request: accepted, ticket, progress })
       // Also of a call that none of the gate's targets can take.
       progress.gateId = ports.gates.find(caller.accountId, accepted.gateId)?.id ?? null
       const planned = planTargets(ports, caller, accepted, dialect)
       if (planned.targets.length === 0) return await answerLocally(dialect, accepted, settle, headers)
-      const targets = reserveQuota(ticket, planned.targets)
+      const payable = reserveQuota(ticket, planned.targets)
+      const targets = payable instanceof Promise ? await payable : payable
       const plan = targets === planned.targets ? planned : { ...planned, targets }
       const call = {
         callId: id,

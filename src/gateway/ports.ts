@@ -59,8 +59,11 @@ export interface Spent {
 export interface Ticket {
   /** `x-ratelimit-*` for the answer. */
   readonly headers: Readonly<Record<string, string>>
-  /** Sets tokens and money of the account's quota aside. @returns why that cannot be; undefined: it was done */
-  reserveQuota(): GatewayError | undefined
+  /**
+   * Sets tokens and money of the account's quota aside. A promise only where other nodes have to be asked.
+   * @returns why that cannot be; undefined: it was done
+   */
+  reserveQuota(): GatewayError | undefined | Promise<GatewayError | undefined>
   /** Gives back what was taken and counts what was used. Only the first call counts. */
   settle(spent: Spent): void
 }
@@ -71,8 +74,12 @@ export interface Limits {
    * nothing. @throws GatewayError `unavailable` (rejects)
    */
   whenReady(caller: Caller, gateId: string): Promise<void> | undefined
-  /** @throws GatewayError `rate_limited` or `quota_exceeded`, with `retry-after` and the rate-limit headers. */
-  admit(caller: Caller, call: CallAhead): Ticket
+  /**
+   * A promise only where other nodes have to be asked.
+   * @throws GatewayError (or rejects with it) `rate_limited` or `quota_exceeded`, with `retry-after` and the rate-limit
+   *   headers; `unavailable` where nobody can say
+   */
+  admit(caller: Caller, call: CallAhead): Ticket | Promise<Ticket>
 }
 
 /** What calls cost. */

@@ -23,22 +23,22 @@ function ticketThat(refusal: GatewayError | undefined): Ticket & { asked: number
 
 const exhausted = new GatewayError('quota_exceeded', 'Used up.')
 
-test('a call that can only go to own models needs none', () => {
+test('a call that can only go to own models needs none', async () => {
   const ticket = ticketThat(exhausted)
   expect(reserveQuota(ticket, targets('owned/a', 'owned/b'))).toHaveLength(2)
   expect(ticket.asked).toBe(0)
 })
 
-test('with the quota used up the own models among the targets are left', () => {
-  const left = reserveQuota(ticketThat(exhausted), targets('lab/a', 'owned/b', 'lab/c'))
+test('with the quota used up the own models among the targets are left', async () => {
+  const left = await reserveQuota(ticketThat(exhausted), targets('lab/a', 'owned/b', 'lab/c'))
   expect(left.map((target) => target.name)).toEqual(['owned/b'])
 })
 
-test('with the quota used up and nothing else to ask, the call is refused', () => {
+test('with the quota used up and nothing else to ask, the call is refused', async () => {
   expect(() => reserveQuota(ticketThat(exhausted), targets('lab/a'))).toThrow(exhausted)
 })
 
-test('a target that is asked with a key of the account is its own', () => {
+test('a target that is asked with a key of the account is its own', async () => {
   const own = { name: 'lab/a', owner: 'account' } as unknown as Target
   const ticket = ticketThat(exhausted)
   expect(reserveQuota(ticket, [own])).toEqual([own])
@@ -47,7 +47,7 @@ test('a target that is asked with a key of the account is its own', () => {
   expect(ticket.asked).toBe(1)
 })
 
-test('with quota left every target stays, in the same list', () => {
+test('with quota left every target stays, in the same list', async () => {
   const all = targets('lab/a', 'owned/b')
   expect(reserveQuota(ticketThat(undefined), all)).toBe(all)
 })

@@ -106,6 +106,33 @@ export const METRICS = {
     help: 'Age of the oldest closed file of the journal that is not in the database; 0 while none waits',
     note: 'Of the order of a second when all is well.',
   },
+  gatehouse_redis_up: {
+    type: 'gauge',
+    labels: [],
+    help: '1 while Redis answers, else 0',
+    note: 'Only with `REDIS_URL`, as are the next four.',
+  },
+  gatehouse_redis_nodes: {
+    type: 'gauge',
+    labels: [],
+    help: 'Nodes that share the limits, as last known',
+  },
+  gatehouse_redis_questions_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Questions put to Redis',
+  },
+  gatehouse_redis_failures_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Questions that Redis did not answer in time or refused',
+  },
+  gatehouse_limits_mode: {
+    type: 'gauge',
+    labels: ['mode'],
+    help: '1 for what counts as limits now',
+    note: '`shared`: the limits of all nodes together. While Redis is away: `share`, `open` or `closed`, as `GATEHOUSE_LIMITS_OUTAGE` says.',
+  },
   gatehouse_event_loop_lag_seconds: {
     type: 'gauge',
     labels: [],

@@ -14,6 +14,16 @@ export interface MetricSources {
     readonly dropped: number
     readonly damagedLines: number
   }
+  /** Undefined: this node shares nothing. */
+  readonly redis?:
+    | (() => {
+        readonly isReady: boolean
+        readonly mode: string
+        readonly nodes: number
+        readonly failures: number
+        readonly questions: number
+      })
+    | undefined
   /** Seconds. */
   shipperLag(): number
   /** `provider/model` of each breaker that is open; of one target as often as accounts have one. */
@@ -59,11 +69,30 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
     gatehouse_journal_dropped_records_total: () => one(sources.journal().dropped),
     gatehouse_journal_damaged_lines_total: () => one(sources.journal().damagedLines),
     gatehouse_shipper_lag_seconds: () => one(sources.shipperLag()),
+    gatehouse_redis_up: () => toRedis(sources, ({ isReady }) => (isReady ? 1 : 0)),
+    gatehouse_redis_nodes: () => toRedis(sources, ({ nodes }) => nodes),
+    gatehouse_redis_questions_total: () => toRedis(sources, ({ questions }) => questions),
+    gatehouse_redis_failures_total: () => toRedis(sources, ({ failures }) => failures),
+    gatehouse_limits_mode: () => {
+      const mode = sources.redis?.().mode
+      return mode === undefined
+        ? []
+        : LIMIT_MODES.map((name) => ({ labels: [name], value: name === mode ? 1 : 0 }))
+    },
     gatehouse_event_loop_lag_seconds: () => one(lag.longestMs() / 1000),
     gatehouse_resident_memory_bytes: () => one(process.memoryUsage.rss()),
     gatehouse_uptime_seconds: () => one(performance.now() / 1000),
     gatehouse_build_info: () => [{ labels: [version, `bun ${Bun.version}`], value: 1 }],
   }
+}
+
+const LIMIT_MODES = ['shared', 'share', 'open', 'closed']
+
+function toRedis(
+  { redis }: MetricSources,
+  read: (state: ReturnType<NonNullable<MetricSources['redis']>>) => number,
+): readonly Sample[] {
+  return redis === undefined ? [] : one(read(redis()))
 }
 
 function one(value: number): readonly Sample[] {

@@ -1,0 +1,228 @@
+/**
+ * Limits that all nodes keep together: what a key may use is leased from the shared store in small parts (key-lease.ts), what
+ * an account and a budget have used is counted there. Must not know HTTP or which store it is.
+ */
+import { type Clock, steadyClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { KeyId } from '../core/ids.ts'
+import type { CallAhead, Caller, Limits, Spent, Ticket } from '../gateway/ports.ts'
+import { KeyLease, type LeaseOutcome } from './key-lease.ts'
+import {
+  type KeyBuckets,
+  limitsUnavailable,
+  toHeaders,
+  tooManyConcurrent,
+  tooManyRequests,
+  tooManyTokens,
+} from './limit-refusals.ts'
+import type { SharedStore } from './shared-store.ts'
+import { SharedUsage } from './shared-usage.ts'
+import type { Reservation } from './usage-counter.ts'
+import type { BudgetReservations, UsageLimits } from './usage-limits.ts'
+
+const TEND_MS = 250
+/** Spread over several rounds, so that nodes that all find the store again do not ask it for everything at once. */
+const MAX_QUESTIONS_PER_ROUND = 200
+
+export interface SharedLimitsOptions {
+  readonly store: SharedStore
+  /** In front of every key of the store. */
+  readonly prefix: string
+  readonly usage: UsageLimits
+  readonly clock?: Clock
+  /** For tests; without it, the store's own clock, which is the same for all nodes. */
+  readonly sharedClock?: Clock
+}
+
+export class SharedLimits implements Limits {
+  readonly #store: SharedStore
+  readonly #prefix: string
+  readonly #usage: UsageLimits
+  readonly #shared: SharedUsage
+  readonly #clock: Clock
+  readonly #sharedNow: () => number
+  readonly #leases = new Map<KeyId, KeyLease>()
+  #tending: Iterator<KeyLease> = this.#leases.values()
+  #timer: ReturnType<typeof setInterval> | undefined
+
+  constructor({ store, prefix, usage, clock = steadyClock, sharedClock }: SharedLimitsOptions) {
+    this.#store = store
+    this.#prefix = prefix
+    this.#usage = usage
+    this.#clock = clock
+    this.#sharedNow = () => sharedClock?.now() ?? 0
+    const now = () => this.#clock.now()
+    this.#shared = new SharedUsage({ store, prefix, usage, now, sharedNow: this.#sharedNow })
+  }
+
+  /** Keys with a call that runs, something held, or something owed, and a few not swept yet. */
+  get trackedKeys(): number {
+    return this.#leases.size
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.tend(), TEND_MS)
+    this.#timer.unref()
+  }
+
+  /** Gives back what this node holds. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    const laterMs = this.#clock.now() + 60_000
+    for (const lease of this.#leases.values()) lease.tend(laterMs)
+    this.#shared.tend(laterMs, Number.POSITIVE_INFINITY)
+    await this.settled()
+  }
+
+  whenReady(caller: Caller, gateId: string): Promise<void> | undefined {
+    return this.#usage.whenCountedFor(caller, gateId)
+  }
+
+  /**
+   * At once where this node holds what the call needs; else a promise, for as long as the store takes to answer.
+   * @throws GatewayError (or rejects with it) `rate_limited`, with `retry-after`, `retry-after-ms` and the `x-ratelimit-*`
+   *   headers; `quota_exceeded` that names the budget; `unavailable` while the store is away and the operator wants it so
+   */
+  admit(caller: Caller, call: CallAhead): Ticket | Promise<Ticket> {
+    const budgets = this.#shared.reserveBudgets(caller, call)
+    return budgets instanceof Promise
+      ? budgets.then((reserved) => this.#admitKey(caller, call, reserved))
+      : this.#admitKey(caller, call, budgets)
+  }
+
+  #admitKey(caller: Caller, call: CallAhead, budgets: BudgetReservations): Ticket | Promise<Ticket> {
+    const { limits } = caller
+    const tokens = Math.min(call.estimatedTokens, limits.tokensPerMinute)
+    const usage = this.#usage
+    const admitted = { usage, shared: this.#shared, budgets, tokens, caller, call }
+    if (!hasLimits(limits)) return new SharedTicket({ ...admitted, lease: undefined })
+    const lease = this.#leaseOf(caller)
+    const outcome = lease.take(limits, tokens)
+    const settle = (known: LeaseOutcome): Ticket => {
+      if (known === 'taken') return new SharedTicket({ ...admitted, lease })
+      usage.settleBudgets(budgets, NOTHING_USED)
+      throw toRefusal(known, lease, { tokens, caller })
+    }
+    return outcome instanceof Promise ? outcome.then(settle) : settle(outcome)
+  }
+
+  /** A round of upkeep; a timer calls it. */
+  tend(): void {
+    const nowMs = this.#clock.now()
+    let questions = this.#shared.tend(nowMs, MAX_QUESTIONS_PER_ROUND / 2)
+    for (let looked = this.#leases.size; looked > 0; looked -= 1) {
+      const lease = this.#nextTended()
+      if (lease === undefined) return
+      if (lease.tend(nowMs)) questions += 1
+      if (lease.isIdle && nowMs - lease.lastUsedMs > 60_000) this.#leases.delete(lease.keyId)
+      if (questions >= MAX_QUESTIONS_PER_ROUND) return
+    }
+  }
+
+  /** Round and round. */
+  #nextTended(): KeyLease | undefined {
+    const { value, done } = this.#tending.next()
+    if (done !== true) return value
+    this.#tending = this.#leases.values()
+    return this.#tending.next().value
+  }
+
+  /** Resolves when no question to the store is under way. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#leases.values()].map((lease) => lease.settled()))
+    await this.#shared.settled()
+  }
+
+  #leaseOf({ keyId, limits }: Caller): KeyLease {
+    const known = this.#leases.get(keyId)
+    if (known !== undefined) return known
+    const lease = new KeyLease({
+      keyId,
+      limits,
+      store: this.#store,
+      storeKey: `${this.#prefix}:key:{${keyId}}`,
+      now: () => this.#clock.now(),
+      sharedNow: this.#sharedNow,
+    })
+    this.#leases.set(keyId, lease)
+    return lease
+  }
+}
+
+function hasLimits({ requestsPerMinute, tokensPerMinute, concurrentCalls }: Caller['limits']): boolean {
+  return [requestsPerMinute, tokensPerMinute, concurrentCalls].some(Number.isFinite)
+}
+
+function toRefusal(
+  outcome: Exclude<LeaseOutcome, 'taken'>,
+  lease: KeyLease,
+  { tokens, caller }: { readonly tokens: number; readonly caller: Caller },
+): GatewayError {
+  const buckets = bucketsOf(lease)
+  switch (outcome) {
+    case 'requests':
+      return tooManyRequests(buckets)
+    case 'concurrent':
+      return tooManyConcurrent(buckets, caller.limits.concurrentCalls)
+    case 'tokens':
+      return tooManyTokens(buckets, tokens)
+    case 'unavailable':
+      return limitsUnavailable()
+  }
+}
+
+function bucketsOf(lease: KeyLease): KeyBuckets {
+  return { requests: lease.requests.view, tokens: lease.tokens.view }
+}
+
+const NOTHING_USED = { tokens: 0, microUsd: 0, isPriced: true }
+
+interface Admitted {
+  readonly usage: UsageLimits
+  readonly shared: SharedUsage
+  readonly budgets: BudgetReservations
+  /** Undefined: the key has no limit. */
+  readonly lease: KeyLease | undefined
+  /** What was taken of the tokens per minute. */
+  readonly tokens: number
+  readonly caller: Caller
+  readonly call: CallAhead
+}
+
+class SharedTicket implements Ticket {
+  readonly headers: Readonly<Record<string, string>>
+  #admitted: Admitted | undefined
+  #quota: Reservation | undefined
+
+  constructor(admitted: Admitted) {
+    this.#admitted = admitted
+    this.headers = admitted.lease === undefined ? {} : toHeaders(bucketsOf(admitted.lease))
+  }
+
+  reserveQuota(): GatewayError | undefined | Promise<GatewayError | undefined> {
+    if (this.#admitted === undefined || this.#quota !== undefined) return undefined
+    const { shared, caller, call } = this.#admitted
+    const keep = (reserved: Reservation | GatewayError | undefined): GatewayError | undefined => {
+      if (reserved instanceof GatewayError) return reserved
+      // The call has ended meanwhile.
+      if (this.#admitted === undefined) reserved?.settle(undefined)
+      else this.#quota = reserved
+      return undefined
+    }
+    const reserved = shared.reserveQuota(caller, call)
+    return reserved instanceof Promise ? reserved.then(keep) : keep(reserved)
+  }
+
+  settle(spent: Spent): void {
+    if (this.#admitted === undefined) return
+    const { lease, tokens: taken, usage, budgets } = this.#admitted
+    this.#admitted = undefined
+    // An answer that nobody counted keeps what was taken for it: a client that leaves early would call for free otherwise.
+    lease?.giveBack(spent.tokens === null ? 0 : spent.tokens - taken)
+    const { microUsd } = spent.cost
+    const tokens = spent.tokens ?? 0
+    const used = { tokens, microUsd: microUsd ?? 0, isPriced: microUsd !== null || tokens === 0 }
+    this.#quota?.settle(spent.countsForQuota ? used : undefined)
+    usage.settleBudgets(budgets, used)
+  }
+}

@@ -1,0 +1,86 @@
+/** Constructs the limits: in this process's memory, or shared with other nodes where there is a Redis. */
+import { MemoryLimits } from './cluster/memory-limits.ts'
+import type { RedisStoreState } from './cluster/redis-store.ts'
+import { SharedLimits } from './cluster/shared-limits.ts'
+import type { UsageLimits } from './cluster/usage-limits.ts'
+import { steadyClock } from './core/clock.ts'
+import type { RedisSettings } from './core/redis-settings.ts'
+import type { Limits } from './gateway/ports.ts'
+import type { Log } from './telemetry/log.ts'
+
+/** A start does not wait longer for Redis: what counts while it is away counts then. */
+const START_WITHOUT_AFTER_MS = 1_000
+
+const RECOUNT_AFTER_MS = 4_000
+
+export interface ComposedLimits {
+  readonly limits: Limits
+  /** Undefined: this node shares nothing. */
+  readonly redis: (() => RedisStoreState) | undefined
+  /** What to do when Redis is back: it may have lost what was used, and the ledger knows. */
+  recountWith(recount: () => Promise<void>): void
+  close(): Promise<void>
+}
+
+export async function composeLimits(
+  settings: RedisSettings | undefined,
+  usage: UsageLimits,
+  log: Log,
+): Promise<ComposedLimits> {
+  if (settings === undefined)
+    return {
+      limits: new MemoryLimits(steadyClock, usage),
+      redis: undefined,
+      recountWith: () => {},
+      close: async () => {},
+    }
+  // Whoever has one node does not load the client.
+  const { RedisStore } = await import('./cluster/redis-store.ts')
+  let recount = async () => {}
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const recountSoon = () => {
+    clearTimeout(timer)
+    const again = () =>
+      void recount().catch((error) => log.warn({ err: error }, 'redis: the ledger could not be read anew'))
+    // Not all nodes in the same moment.
+    timer = setTimeout(again, RECOUNT_AFTER_MS * (0.5 + Math.random()))
+    timer.unref()
+  }
+  const store = new RedisStore({
+    settings,
+    onChange: (state, error) => {
+      reportChange(log, state, error)
+      if (state.isReady) recountSoon()
+    },
+  })
+  await Promise.race([store.open(), Bun.sleep(START_WITHOUT_AFTER_MS)])
+  const limits = new SharedLimits({ store, prefix: settings.prefix, usage })
+  limits.start()
+  return {
+    limits,
+    redis: () => store.state(),
+    recountWith: (given) => {
+      recount = given
+    },
+    close: async () => {
+      clearTimeout(timer)
+      await limits.close()
+      await store.close()
+    },
+  }
+}
+
+function reportChange(log: Log, { isReady, mode, nodes, failures }: RedisStoreState, error: unknown): void {
+  if (isReady) log.info({ nodes, failures }, 'redis: limits are shared')
+  // The message alone: what else the client's errors carry may be a command with a password.
+  else log.error({ reason: messageOf(error), limits: mode, nodes, failures }, 'redis: away')
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'no answer'
+}
+
+/** For `/readyz`. */
+export function redisCheck({ isReady, mode, nodes, sinceMs }: RedisStoreState) {
+  return { status: isReady ? 'ok' : 'away', limits: mode, nodes, sinceSeconds: Math.floor(sinceMs / 1000) }
+}

@@ -1,0 +1,120 @@
+/** Settings of Redis or Valkey from the environment. Never repeats the address: it may hold a password. */
+import { OUTAGE_CHOICES, type RedisNode, type RedisSettings } from '../core/redis-settings.ts'
+import { Secret } from '../core/secret.ts'
+import { type Environment, SettingsError } from './environment.ts'
+
+export const REDIS_VARIABLES = {
+  REDIS_URL:
+    'Redis or Valkey for what nodes share: redis[s]://[user:password@]host:port[/db], several hosts for Cluster, redis[s]+sentinel://…/master',
+  GATEHOUSE_REDIS_PREFIX: 'in front of every key in Redis (gatehouse)',
+  GATEHOUSE_REDIS_TIMEOUT_MS: 'time for one answer of Redis (500)',
+  GATEHOUSE_LIMITS_OUTAGE:
+    'limits while Redis is away: share (each node its part), open (none) or closed (calls are refused) (share)',
+  GATEHOUSE_LIMITS_GRACE_MS: 'time without Redis after which calls with limits are refused (never)',
+} as const
+
+const SENTINEL_PORT = 26_379
+const SERVER_PORT = 6_379
+
+/** @returns undefined without REDIS_URL @throws SettingsError naming the variable that is wrong */
+export function readRedisSettings(environment: Environment): RedisSettings | undefined {
+  const url = environment.REDIS_URL
+  if (url === undefined || url === '') return undefined
+  return {
+    ...parseRedisUrl(url),
+    prefix: readPrefix(environment.GATEHOUSE_REDIS_PREFIX),
+    timeoutMs: readMilliseconds(environment, 'GATEHOUSE_REDIS_TIMEOUT_MS') ?? 500,
+    outage: {
+      choice: readOutageChoice(environment.GATEHOUSE_LIMITS_OUTAGE),
+      graceMs: readMilliseconds(environment, 'GATEHOUSE_LIMITS_GRACE_MS') ?? Number.POSITIVE_INFINITY,
+    },
+  }
+}
+
+const FORM =
+  /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<login>[^@/]*)@)?(?<nodes>[^@/?#]+)(?:\/(?<path>[^?#]*))?$/
+
+type RedisUrl = Omit<RedisSettings, 'prefix' | 'timeoutMs' | 'outage'>
+
+/** The forms of IANA's `redis` scheme, and with several hosts those that clients agree on. */
+function parseRedisUrl(url: string): RedisUrl {
+  const parts = FORM.exec(url)?.groups
+  if (parts === undefined) throw wrongUrl('begin with redis:// or rediss:// and name a host')
+  const listed = (parts.nodes ?? '').split(',')
+  const topology =
+    parts.kind === 'sentinel' ? 'sentinel' : isCluster(parts.kind, listed) ? 'cluster' : 'single'
+  const nodes = listed.map((text) => parseNode(text, topology === 'sentinel' ? SENTINEL_PORT : SERVER_PORT))
+  const path = (parts.path ?? '').split('/').filter((part) => part !== '')
+  const masterName = topology === 'sentinel' ? path.shift() : undefined
+  if (topology === 'sentinel' && masterName === undefined)
+    throw wrongUrl('name the master behind the sentinels: redis+sentinel://host:26379/mymaster')
+  const database = path.shift() ?? '0'
+  if (!/^\d{1,4}$/.test(database) || path.length > 0) throw wrongUrl('end with the number of a database')
+  if (topology === 'cluster' && database !== '0') throw wrongUrl('name no database: a cluster has only 0')
+  const [username, password] = parseLogin(parts.login ?? '')
+  return {
+    topology,
+    nodes,
+    masterName,
+    username,
+    password,
+    database: Number(database),
+    hasTls: parts.tls === 's',
+  }
+}
+
+function isCluster(kind: string | undefined, listed: readonly string[]): boolean {
+  return kind === 'cluster' || listed.length > 1
+}
+
+function parseNode(text: string, defaultPort: number): RedisNode {
+  const parts = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/.exec(text.trim())
+  const host = parts?.[1] ?? parts?.[2]
+  const port = Number(parts?.[3] ?? defaultPort)
+  if (host === undefined || port < 1 || port > 65_535)
+    throw wrongUrl('name each server as host or host:port, separated by commas')
+  return { host, port }
+}
+
+function parseLogin(login: string): [username: string | undefined, password: Secret | undefined] {
+  if (login === '') return [undefined, undefined]
+  const colon = login.indexOf(':')
+  try {
+    const username = decodeURIComponent(colon === -1 ? login : login.slice(0, colon))
+    const password = colon === -1 ? undefined : decodeURIComponent(login.slice(colon + 1))
+    return [username || undefined, password === undefined ? undefined : new Secret(password)]
+  } catch {
+    throw wrongUrl('have user and password percent-encoded')
+  }
+}
+
+function wrongUrl(should: string): SettingsError {
+  return new SettingsError(`REDIS_URL must ${should}.`)
+}
+
+function readPrefix(text: string | undefined): string {
+  if (text === undefined || text === '') return 'gatehouse'
+  // Braces would say which part of a key decides its place in a cluster.
+  if (!/^[A-Za-z0-9._:-]{1,64}$/.test(text))
+    throw new SettingsError('GATEHOUSE_REDIS_PREFIX must be up to 64 letters, digits and . _ : -')
+  return text
+}
+
+function readMilliseconds(environment: Environment, name: keyof typeof REDIS_VARIABLES): number | undefined {
+  const text = environment[name]
+  if (text === undefined || text === '') return undefined
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < 1 || value > 86_400_000)
+    throw new SettingsError(`${name} must be a whole number from 1 to 86400000, but is '${text}'.`)
+  return value
+}
+
+function readOutageChoice(text: string | undefined): (typeof OUTAGE_CHOICES)[number] {
+  if (text === undefined || text === '') return OUTAGE_CHOICES[0]
+  const choice = OUTAGE_CHOICES.find((candidate) => candidate === text)
+  if (choice === undefined)
+    throw new SettingsError(
+      `GATEHOUSE_LIMITS_OUTAGE must be one of ${OUTAGE_CHOICES.join(', ')}, but is '${text}'.`,
+    )
+  return choice
+}

@@ -1,0 +1,172 @@
+/**
+ * A real Redis server, or a cluster of three, on free ports of loopback, with its files in a temporary folder. Knows nothing of
+ * what is put into it. It must not import anything from src/.
+ */
+import { connect, createServer } from 'node:net'
+import { Redis } from 'ioredis'
+import { pollUntil, within } from './poll-until.ts'
+import { createTemporaryFolder, type TemporaryFolder } from './temporary-folder.ts'
+
+const STOP_TIMEOUT_MS = 10_000
+
+export interface RedisServer {
+  readonly port: number
+  /** For `REDIS_URL`. */
+  readonly url: string
+  /** A connection of the test's own, closed with the server. */
+  readonly client: Redis
+  /** SIGKILL: what it held is lost. */
+  kill(): Promise<void>
+  /** After `kill`, on the same port. */
+  start(): Promise<void>
+  /** SIGSTOP and SIGCONT: it is there and does not answer. */
+  pause(): void
+  resume(): void
+  /** Ends it and removes its files. */
+  remove(): Promise<void>
+}
+
+/**
+ * The program: GATEHOUSE_TEST_REDIS names it, else it is `redis-server` or `valkey-server` of the `PATH` (Debian's package
+ * redis-server). @returns undefined when it is nowhere @throws where `CI` is set and it is nowhere
+ */
+export function findRedis(): string | undefined {
+  const found =
+    process.env.GATEHOUSE_TEST_REDIS ?? Bun.which('redis-server') ?? Bun.which('valkey-server') ?? undefined
+  if (found === undefined && process.env.CI)
+    throw new Error(
+      "Redis is not here: install Debian's package redis-server, or name it in GATEHOUSE_TEST_REDIS.",
+    )
+  return found
+}
+
+/** @param settings as of redis.conf: name, value */
+export async function startRedis(settings: readonly string[] = []): Promise<RedisServer> {
+  const program = findRedis()
+  if (program === undefined) throw new Error('there is no redis-server')
+  const folder = await createTemporaryFolder()
+  const port = await findFreePort()
+  let child = await launch(program, folder, port, settings)
+  const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => 50 })
+  client.on('error', () => {})
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    client,
+    kill: async () => {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+    start: async () => {
+      child = await launch(program, folder, port, settings)
+    },
+    pause: () => child.kill('SIGSTOP'),
+    resume: () => child.kill('SIGCONT'),
+    remove: async () => {
+      client.disconnect()
+      child.kill('SIGKILL')
+      await within(STOP_TIMEOUT_MS, 'end of redis-server', child.exited)
+      await folder.remove()
+    },
+  }
+}
+
+export interface RedisCluster {
+  /** For `REDIS_URL`. */
+  readonly url: string
+  readonly servers: readonly RedisServer[]
+  remove(): Promise<void>
+}
+
+/** Three masters that share the 16384 slots. */
+export async function startRedisCluster(): Promise<RedisCluster> {
+  const servers: RedisServer[] = []
+  try {
+    for (let index = 0; index < 3; index++)
+      servers.push(await startRedis([...['--cluster-enabled', 'yes'], ...['--cluster-node-timeout', '2000']]))
+    const [first] = servers
+    if (first === undefined) throw new Error('no servers')
+    for (const [index, { client }] of servers.entries()) {
+      const from = Math.floor((16_384 / 3) * index)
+      const to = Math.floor((16_384 / 3) * (index + 1)) - 1
+      await client.call('CLUSTER', 'ADDSLOTSRANGE', from, to)
+      await client.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
+    }
+    for (const { port } of servers.slice(1)) await first.client.call('CLUSTER', 'MEET', '127.0.0.1', port)
+    for (const { client } of servers) {
+      await pollUntil('the cluster', async () => {
+        const info = String(await client.call('CLUSTER', 'INFO'))
+        return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3')
+      })
+    }
+  } catch (error) {
+    for (const server of servers) await server.remove()
+    throw error
+  }
+  return {
+    url: `redis://${servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    servers,
+    remove: async () => {
+      for (const server of servers) await server.remove()
+    },
+  }
+}
+
+async function launch(
+  program: string,
+  folder: TemporaryFolder,
+  port: number,
+  settings: readonly string[],
+): Promise<Bun.Subprocess> {
+  const child = Bun.spawn(
+    [
+      program,
+      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder.path],
+      // What a cluster's nodes talk on is this far above; the usual 10000 may be above all ports.
+      ...['--save', '', '--appendonly', 'no', '--daemonize', 'no', '--logfile', `${folder.path}/log`],
+      ...settings,
+    ],
+    { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
+  )
+  try {
+    await pollUntil('redis-server', async () => {
+      if (child.exitCode !== null)
+        throw new Error(`redis-server ended: ${await Bun.file(`${folder.path}/log`).text()}`)
+      return await answers(port)
+    })
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw error
+  }
+  return child
+}
+
+/** Also when the answer is that it wants a password. */
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' }, () => socket.write('PING\r\n'))
+    const end = (isAnswered: boolean) => {
+      socket.destroy()
+      resolve(isAnswered)
+    }
+    socket.once('data', () => end(true))
+    socket.once('error', () => end(false))
+    socket.once('close', () => end(false))
+  })
+}
+
+/** Low enough for the port that a cluster's nodes talk on, 10000 above. */
+export async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    if ((await isFree(port)) && (await isFree(port + 10_000))) return port
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+}

@@ -1,6 +1,6 @@
 # Every target installs what is missing first. `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run dashboard binary screenshots test test-live bench bench-quick profile check fmt install
+.PHONY: help run dashboard binary screenshots test test-live chaos soak bench bench-quick profile check fmt install
 
 BUN := node_modules/.bin/bun
 
@@ -14,7 +14,7 @@ dashboard: node_modules/.installed ## bundle the pages into dist/dashboard, wher
 	@$(BUN) scripts/build-dashboard.ts --if-stale
 
 test: dashboard ## every check and every test (a part of it: ONLY=checks, unit, e2e or browser)
-	@$(if $(filter checks,$(ONLY)),:,scripts/require-programs.sh postgresql redis-server $(if $(filter unit e2e,$(ONLY)),,chromium))
+	@$(if $(filter checks,$(ONLY)),:,scripts/require-programs.sh postgresql redis-server nginx prometheus $(if $(filter unit e2e,$(ONLY)),,chromium))
 	@exec $(BUN) scripts/test.ts $(if $(ONLY),--only $(ONLY))
 
 screenshots: dashboard ## pictures of every page, light and dark; writes docs/screenshots/
@@ -22,6 +22,12 @@ screenshots: dashboard ## pictures of every page, light and dark; writes docs/sc
 
 test-live: node_modules/.installed ## tests against the real providers whose keys are in the environment
 	@exec $(BUN) scripts/test.ts --only live
+
+chaos: node_modules/.installed ## the tests of failures in their long form, with figures: a quarter of an hour
+	@scripts/require-programs.sh postgresql redis-server && exec env GATEHOUSE_CHAOS=long $(BUN) test --isolate --timeout=1800000 ./test/chaos/
+
+soak: node_modules/.installed ## three nodes at a steady load for half an hour: does anything grow? MINUTES=30 RATE=60
+	@scripts/require-programs.sh postgresql redis-server && exec $(BUN) test/chaos/soak.ts --minutes $(or $(MINUTES),30) --rate $(or $(RATE),60)
 
 bench: node_modules/.installed ## measure beside nginx and Portkey in one run; writes docs/benchmarks.md
 	@scripts/require-programs.sh nginx wrk && exec taskset -c 1 env BUN_CONFIG_MAX_HTTP_REQUESTS=65535 $(BUN) bench/main.ts

@@ -32,7 +32,7 @@ export function startPinned(
   })
   return {
     pid: child.pid,
-    cpuMicros: () => sum(treeOf(child.pid), readTicks) * MICROS_PER_TICK,
+    cpuMicros: () => sum(treeOf(child.pid), processTicks) * MICROS_PER_TICK,
     residentBytes: () => sum(treeOf(child.pid), readResidentBytes),
     async stop() {
       child.kill('SIGTERM')
@@ -62,7 +62,8 @@ function treeOf(pid: number): number[] {
   return [pid, ...(children === '' ? [] : children.split(' ').flatMap((child) => treeOf(Number(child))))]
 }
 
-function readTicks(pid: number): number {
+/** User and system time of one process so far. */
+export function processTicks(pid: number): number {
   const fields = read(`/proc/${pid}/stat`).split(') ')[1]?.split(' ') ?? []
   return Number(fields[11] ?? 0) + Number(fields[12] ?? 0)
 }

@@ -62,6 +62,7 @@ const start = async (settings: TelemetrySettings) =>
         backlog: 0,
         dropped: 0,
         damagedLines: 0,
+        newerSegments: 0,
       }),
       shipperLag: () => 0,
       openBreakers: () => [],

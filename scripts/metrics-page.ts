@@ -1,9 +1,11 @@
 /** docs/generated/metrics.md: every metric as the code has it. */
-import { METRICS, type Metric } from '../src/telemetry/metric-list.ts'
+import { METRICS, type Metric, SUPERVISOR_METRICS } from '../src/telemetry/metric-list.ts'
 
 export const METRICS_PAGE = 'docs/generated/metrics.md'
 
-export function metricsPage(metrics: Readonly<Record<string, Metric>> = METRICS): string {
+const ALL: Readonly<Record<string, Metric>> = { ...METRICS, ...SUPERVISOR_METRICS }
+
+export function metricsPage(metrics = ALL): string {
   const rows = Object.entries(metrics).map(([name, { type, labels, help, note }]) =>
     [
       `\`${name}\``,

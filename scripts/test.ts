@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { runChecks } from './checks.ts'
 import { runCommand, stopCommandsOnSignals } from './run-command.ts'
 import { addCounts, type Counts, closingLine, NO_TESTS, readJunit, seconds } from './test-counts.ts'
-import { findTestFiles, partOf, type TestPart } from './test-files.ts'
+import { findTestFiles, isAlone, partOf, type TestPart } from './test-files.ts'
 
 const HOUSE = join(import.meta.dir, '..')
 const TIME_LIMIT_MS = 25 * 60_000
@@ -15,29 +15,40 @@ const HELP = `bun scripts/test.ts [--only checks|unit|e2e|browser|live]
 
   checks  types, style, layers, unused code, generated text
   unit    tests beside the code, and test/contract
-  e2e     tests that start processes: test/contract, test/e2e, test/chaos
+  e2e     tests that start processes: test/contract, test/e2e, test/chaos; two files at a time, then those alone
+          that scripts/test-files.ts names
   browser the dashboard in Chromium: test/browser
   live    test/live, against the real providers whose keys are in the environment
 
 Without --only: checks, unit, e2e and browser. One file: bun test path/to/file.test.ts`
 
-// Tests that start servers measure deadlines and memory: one at a time, each in a fresh global object.
-const ALONE = ['--isolate', '--timeout=60000']
-const HOW: Readonly<Record<TestPart, readonly string[]>> = {
-  unit: ['--parallel=2'],
-  e2e: ALONE,
-  browser: ['--parallel=2', '--timeout=60000'],
-  live: ALONE,
+// Each file gets a fresh global object either way: `--parallel` isolates too.
+const ONE_AT_A_TIME = ['--isolate', '--timeout=60000']
+const TWO_AT_A_TIME = ['--parallel=2', '--timeout=60000']
+
+interface Run {
+  readonly how: readonly string[]
+  readonly files: readonly string[]
 }
 
-async function runTests(part: TestPart, files: readonly string[]): Promise<Counts> {
+/** The runs of `bun test` that make up a part, one after the other. */
+function runsOf(part: TestPart, files: readonly string[]): readonly Run[] {
+  if (part === 'unit' || part === 'browser') return [{ how: TWO_AT_A_TIME, files }]
+  if (part === 'live') return [{ how: ONE_AT_A_TIME, files }]
+  return [
+    { how: TWO_AT_A_TIME, files: files.filter((path) => !isAlone(path)) },
+    { how: ONE_AT_A_TIME, files: files.filter(isAlone) },
+  ]
+}
+
+async function runTests(part: TestPart, { how, files }: Run): Promise<Counts> {
   const temporary = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
   try {
     const reportPath = join(temporary, 'junit.xml')
     const command = [
       ...[process.execPath, 'test', '--only-failures', '--no-orphans'],
       ...['--reporter=junit', `--reporter-outfile=${reportPath}`],
-      ...HOW[part],
+      ...how,
       ...files.map((path) => `./${path}`),
     ]
     const result = await runCommand(command, {
@@ -71,9 +82,11 @@ async function runTests(part: TestPart, files: readonly string[]): Promise<Count
 async function runPart(part: TestPart | 'checks'): Promise<Counts> {
   if (part === 'checks') return await runChecks()
   const files = findTestFiles(HOUSE).filter((path) => partOf(path) === part)
-  if (files.length > 0) return await runTests(part, files)
-  console.log('  there are no such tests')
-  return NO_TESTS
+  if (files.length === 0) console.log('  there are no such tests')
+  let total = NO_TESTS
+  for (const run of runsOf(part, files))
+    if (run.files.length > 0) total = addCounts(total, await runTests(part, run))
+  return total
 }
 
 async function main(): Promise<void> {

@@ -1,7 +1,9 @@
 /** Constructs the limits: in this process's memory, or shared with other nodes where there is a Redis. */
 import { MemoryLimits } from './cluster/memory-limits.ts'
+import { Recounting } from './cluster/recounting.ts'
 import type { RedisStoreState } from './cluster/redis-store.ts'
 import { SharedLimits } from './cluster/shared-limits.ts'
+import type { SharedStore } from './cluster/shared-store.ts'
 import type { UsageLimits } from './cluster/usage-limits.ts'
 import { steadyClock } from './core/clock.ts'
 import type { RedisSettings } from './core/redis-settings.ts'
@@ -11,13 +13,13 @@ import type { Log } from './telemetry/log.ts'
 /** A start does not wait longer for Redis: what counts while it is away counts then. */
 const START_WITHOUT_AFTER_MS = 1_000
 
-const RECOUNT_AFTER_MS = 4_000
-
 export interface ComposedLimits {
   readonly limits: Limits
   /** Undefined: this node shares nothing. */
   readonly redis: (() => RedisStoreState) | undefined
-  /** What to do when Redis is back: it may have lost what was used, and the ledger knows. */
+  /** The same as a store, for what else nodes share. */
+  readonly store: Pick<SharedStore, 'run'> | undefined
+  /** How the ledger is read anew: it knows what Redis has lost, and what nodes that were killed had not told. */
   recountWith(recount: () => Promise<void>): void
   close(): Promise<void>
 }
@@ -31,27 +33,25 @@ export async function composeLimits(
     return {
       limits: new MemoryLimits(steadyClock, usage),
       redis: undefined,
+      store: undefined,
       recountWith: () => {},
       close: async () => {},
     }
   // Whoever has one node does not load the client.
   const { RedisStore } = await import('./cluster/redis-store.ts')
   let recount = async () => {}
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const recountSoon = () => {
-    clearTimeout(timer)
-    const again = () =>
-      void recount().catch((error) => log.warn({ err: error }, 'redis: the ledger could not be read anew'))
-    // Not all nodes in the same moment.
-    timer = setTimeout(again, RECOUNT_AFTER_MS * (0.5 + Math.random()))
-    timer.unref()
-  }
+  const recounting = new Recounting({
+    recount: () => recount(),
+    onFailure: (error) => log.warn({ err: error }, 'redis: the ledger could not be read anew'),
+  })
   const store = new RedisStore({
     settings,
     onChange: (state, error) => {
       reportChange(log, state, error)
-      if (state.isReady) recountSoon()
+      if (state.isReady) recounting.begin()
     },
+    // One that was killed comes back as another, and ships what it had written down.
+    onNewNode: () => recounting.begin(),
   })
   await Promise.race([store.open(), Bun.sleep(START_WITHOUT_AFTER_MS)])
   const limits = new SharedLimits({ store, prefix: settings.prefix, usage })
@@ -59,11 +59,12 @@ export async function composeLimits(
   return {
     limits,
     redis: () => store.state(),
+    store,
     recountWith: (given) => {
       recount = given
     },
     close: async () => {
-      clearTimeout(timer)
+      recounting.stop()
       await limits.close()
       await store.close()
     },

@@ -6,8 +6,8 @@ import type { Environment } from './config/environment.ts'
 import { readSettings } from './config/settings.ts'
 import { copyStore } from './store/copy-store.ts'
 import { lockDataFolder } from './store/data-folder.ts'
-import { describeStore, locateStore } from './store/open-database.ts'
-import { openStore } from './store/open-store.ts'
+import { describeStore, locateStore, type StoreLocation } from './store/open-database.ts'
+import { openStore, type Store } from './store/open-store.ts'
 
 /** @throws SettingsError, DataFolderInUseError, StoreNotEmptyError, DatabaseUnreachableError, and an Error with the cure when there is nothing to copy */
 export async function copyLocalStore(environment: Environment): Promise<CopiedStore> {
@@ -21,8 +21,10 @@ export async function copyLocalStore(environment: Environment): Promise<CopiedSt
   try {
     const from = await openStore(source)
     try {
+      assertNothingNewer(from, source)
       const to = await openStore(target)
       try {
+        assertNothingNewer(to, target)
         return { from: describeStore(source), to: describeStore(target), tables: await copyStore(from, to) }
       } finally {
         await to.close()
@@ -33,4 +35,13 @@ export async function copyLocalStore(environment: Environment): Promise<CopiedSt
   } finally {
     lock.release()
   }
+}
+
+/** What a later version added would be left behind, and nobody would know. */
+function assertNothingNewer({ newerSteps }: Store, location: StoreLocation): void {
+  if (newerSteps.length === 0) return
+  throw new Error(
+    `A newer version of Gatehouse has added to ${describeStore(location)} (migration ${newerSteps.join(', ')}). ` +
+      'Copy it with that version. Nothing was changed.',
+  )
 }

@@ -10,7 +10,7 @@ const context: CliContext = {
   environment: process.env,
   async serve(flags) {
     prepareProcess()
-    const { serveFromFlags } = await import('./serve.ts')
+    const { serveFromFlags } = await import('./serve-from-flags.ts')
     await serveFromFlags(process.env, flags)
   },
   async openLocal() {

@@ -25,14 +25,18 @@ export function prepareProcess(): void {
   const environment = Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   )
-  // A program of its own has its code inside and is not told again where it lies.
-  const script = Bun.isStandaloneExecutable ? [] : process.argv.slice(1, 2)
-  const argv = [process.execPath, ...process.execArgv, ...script, ...process.argv.slice(2)]
-  process.execve(process.execPath, argv, {
+  process.execve(process.execPath, [...ownCommand(), ...process.argv.slice(2)], {
     MIMALLOC_PURGE_DELAY: MEMORY_KEPT_MS,
     ...environment,
     [CONNECTIONS_VARIABLE]: UPSTREAM_CONNECTIONS,
   })
+}
+
+/** How this very program is called, without its arguments. */
+export function ownCommand(): readonly string[] {
+  // A program of its own has its code inside and is not told again where it lies.
+  const script = Bun.isStandaloneExecutable ? [] : process.argv.slice(1, 2)
+  return [process.execPath, ...process.execArgv, ...script]
 }
 
 /**

@@ -25,7 +25,8 @@ export async function masterKeyStatus(environment: Environment): Promise<MasterK
 /**
  * The new key is on the disk before anything is encrypted under it, and the old one stays beside it, so that a crash at
  * any point loses nothing: begun again, it finishes what was begun.
- * @throws Error with the cure when another rotation is under way, or a master key that rows need is not here
+ * @throws Error with the cure when another rotation is under way, a master key that rows need is not here, or a later version
+ *   has changed the database
  */
 export async function rotateMasterKey(environment: Environment): Promise<MasterKeyRotation> {
   const settings = readSettings(environment)
@@ -40,6 +41,7 @@ export async function rotateMasterKey(environment: Environment): Promise<MasterK
 }
 
 async function rotate(settings: Settings, rows: SealedRows | undefined): Promise<MasterKeyRotation> {
+  await assertNothingNewer(rows)
   const { status, tallies } = await survey(settings, rows)
   assertNoKeyIsMissing(status, tallies)
   const isUnfinished = status.tables.some((table) => table.previous > 0)
@@ -88,6 +90,16 @@ function addKey({ dataFolder }: Settings, tallies: readonly SealedTally[]): void
   const [current, ...previous] = file.keys
   const named = previous.filter((key) => tallies.some(({ keyIds }) => keyIds.has(masterKeyIdOf(key))))
   replaceMasterKeyFile(path, [generateMasterKey(), current, ...named])
+}
+
+/** What a later version encrypts and this one has never heard of would be lost with the old key. */
+async function assertNothingNewer(rows: SealedRows | undefined): Promise<void> {
+  const newer = (await rows?.listNewerSteps()) ?? []
+  if (newer.length === 0) return
+  throw new Error(
+    `A newer version of Gatehouse has changed the database (migration ${newer.join(', ')}). ` +
+      'Rotate with that version. Nothing was changed.',
+  )
 }
 
 function assertNoKeyIsMissing(status: MasterKeyStatus, tallies: readonly SealedTally[]): void {

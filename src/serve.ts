@@ -1,9 +1,6 @@
 /** `gatehouse serve`: from settings to a listening gateway and back to a clean exit. Knows no HTTP path. */
-import type { ServeFlags } from './cli/context.ts'
 import type { NewGate } from './cluster/gate-registry.ts'
 import { composeGatehouse, type Gatehouse, VERSION } from './compose.ts'
-import type { Environment } from './config/environment.ts'
-import { loadSettings } from './config/load-settings.ts'
 import type { Settings } from './config/settings.ts'
 import { GatewayError } from './core/errors.ts'
 import { DEFAULT_ACCOUNT, type GateId } from './core/ids.ts'
@@ -14,19 +11,25 @@ import { type Listener, listen } from './server.ts'
 import { writeServerInfo } from './store/data-folder.ts'
 import { describeStore, locateStore } from './store/open-database.ts'
 import { createLog, type Log } from './telemetry/log.ts'
+import { welcome } from './welcome.ts'
+import type { WorkerSeat } from './workers/worker-seat.ts'
 
 export interface ServeOptions {
   readonly settings: Settings
   readonly withSandbox: boolean
+  /** Undefined: this process is no worker. */
+  readonly seat?: WorkerSeat | undefined
 }
 
 /** Returns when the gateway listens; the process then lives until it is told to end. */
-export async function serve({ settings, withSandbox }: ServeOptions): Promise<void> {
-  const log = createLog(settings.logLevel)
-  for (const name of settings.unknownVariables) log.warn({ name }, 'unknown setting: is it misspelt?')
-  const sandbox = withSandbox ? startSandbox() : undefined
+export async function serve({ settings, withSandbox, seat }: ServeOptions): Promise<void> {
+  const log = createLog(settings.logLevel, seat === undefined ? null : { worker: seat.index })
+  if (seat === undefined) warnOfUnknown(settings, log)
+  // One for all workers, which their supervisor has and tells them of by SANDBOX_BASE_URL.
+  const sandbox = withSandbox && seat === undefined ? startSandbox() : undefined
   const knownAddresses = sandboxAddresses(settings.providerBaseUrls.get(sandboxProvider.id) ?? sandbox?.url)
-  const composed = { settings, log, knownAddresses, plans: settings.plans, hasTelemetry: true }
+  const worker = seat === undefined ? undefined : { index: seat.index, collectMetrics: () => seat.collect() }
+  const composed = { settings, log, knownAddresses, plans: settings.plans, hasTelemetry: true, worker }
   const gatehouse = await composeGatehouse(composed).catch(async (error: unknown) => {
     // What listens keeps a process alive, also one that has failed.
     await sandbox?.stop()
@@ -36,12 +39,16 @@ export async function serve({ settings, withSandbox }: ServeOptions): Promise<vo
   let metrics: Listener | undefined
   try {
     // Listening comes first: a key made for a start that then fails would be in the store and never be shown.
-    listener = listen(settings, (request, addressOf) => gatehouse.handle(request, addressOf))
-    metrics = listenForMetrics(gatehouse, settings, log)
-    const firstKey = await ensureFirstKey(gatehouse, settings)
-    if (withSandbox) await ensureDemoGate(gatehouse)
+    const address = { host: settings.host, port: settings.port, isShared: seat !== undefined }
+    listener = listen(address, (request, addressOf) => gatehouse.handle(request, addressOf))
+    if (seat === undefined) metrics = listenForMetrics(gatehouse, settings, log)
+    const isFirst = seat === undefined || seat.isFirst
+    const firstKey = isFirst ? await ensureFirstKey(gatehouse, settings) : undefined
+    if (withSandbox && isFirst) await ensureDemoGate(gatehouse)
     writeServerInfo(settings.dataFolder, { pid: process.pid, url: listener.url })
-    endOnSignal({ gatehouse, listener, metrics, sandbox, settings, log })
+    const running = { gatehouse, listener, metrics, sandbox, settings, log }
+    if (seat === undefined) endOnSignal(running)
+    else takeOrders(running, seat)
     log.info(
       {
         url: listener.url,
@@ -51,7 +58,8 @@ export async function serve({ settings, withSandbox }: ServeOptions): Promise<vo
       },
       'ready',
     )
-    process.stdout.write(welcome(listener.url, { firstKey, withSandbox }))
+    if (seat === undefined) process.stdout.write(welcome(listener.url, { firstKey, withSandbox }))
+    else seat.ready({ url: listener.url, firstKey: firstKey?.reveal() ?? null })
   } catch (error) {
     await listener?.stop()
     await metrics?.stop()
@@ -61,15 +69,8 @@ export async function serve({ settings, withSandbox }: ServeOptions): Promise<vo
   }
 }
 
-/** Options of the command line stand in for the variables they are named after. */
-export async function serveFromFlags(environment: Environment, flags: ServeFlags): Promise<void> {
-  const settings = await loadSettings({
-    ...environment,
-    ...(flags.host === undefined ? {} : { GATEHOUSE_HOST: flags.host }),
-    ...(flags.port === undefined ? {} : { GATEHOUSE_PORT: String(flags.port) }),
-    ...(flags.dataDir === undefined ? {} : { GATEHOUSE_DATA_DIR: flags.dataDir }),
-  })
-  await serve({ settings, withSandbox: flags.sandbox === true })
+export function warnOfUnknown(settings: Settings, log: Log): void {
+  for (const name of settings.unknownVariables) log.warn({ name }, 'unknown setting: is it misspelt?')
 }
 
 function listenForMetrics(gatehouse: Gatehouse, { telemetry }: Settings, log: Log): Listener | undefined {
@@ -104,34 +105,8 @@ async function ensureDemoGate(gatehouse: Gatehouse): Promise<void> {
   await gatehouse.gates.create(DEFAULT_ACCOUNT, demo).catch(async (error: unknown) => {
     // Another node, which starts at the same time, has made it.
     if (!(error instanceof GatewayError && error.kind === 'conflict')) throw error
-    await gatehouse.gates.loadNew()
+    await gatehouse.catchUp()
   })
-}
-
-function welcome(url: string, shown: { firstKey: Secret | undefined; withSandbox: boolean }): string {
-  const lines = [`Gatehouse ${VERSION} is listening on ${url}`]
-  if (shown.firstKey !== undefined) {
-    const key = shown.firstKey.reveal()
-    lines.push('', 'Your first API key, shown only this once:', '', `  ${key}`)
-    lines.push('', 'For the command line, in another terminal:', '')
-    lines.push(`  export GATEHOUSE_URL=${url} GATEHOUSE_API_KEY=${key}`)
-  }
-  if (shown.withSandbox) {
-    const key = shown.firstKey?.reveal() ?? '$GATEHOUSE_API_KEY'
-    lines.push(
-      '',
-      "Try it: the gate 'demo' answers from the built-in sandbox, which is no real model.",
-      '',
-      `  curl ${url}/v1/responses \\`,
-      `    -H "Authorization: Bearer ${key}" \\`,
-      '    -H "Content-Type: application/json" \\',
-      `    -d '{"model": "demo", "input": "Hello, gateway"}'`,
-    )
-  }
-  const start = shown.firstKey === undefined ? '' : `/welcome#key=${shown.firstKey.reveal()}`
-  lines.push('', `The dashboard: ${url}/dashboard${start}`)
-  lines.push(`The interface: ${url}/docs, machine-readable: ${url}/openapi.json`, '')
-  return `${lines.join('\n')}\n`
 }
 
 interface Running {
@@ -143,29 +118,46 @@ interface Running {
   readonly log: Log
 }
 
+/** A worker ends when its supervisor says so, or has gone. */
+function takeOrders(running: Running, seat: WorkerSeat): void {
+  if (running.gatehouse.renderMetrics !== undefined) seat.onRender(running.gatehouse.renderMetrics)
+  seat.onEnd((reason) => {
+    running.log.info({ reason }, 'ending: open calls are finished first')
+    endAndExit(running)
+  })
+}
+
 /** The first signal ends it with care, the second at once. */
 function endOnSignal(running: Running): void {
   let isEnding = false
   const onSignal = (signal: NodeJS.Signals) => {
     if (isEnding) process.exit(1)
     isEnding = true
-    running.log.info({ signal }, 'ending: open calls are finished first')
-    end(running).then(
-      () => process.exit(0),
-      (error) => {
-        running.log.error({ err: error }, 'could not end cleanly')
-        process.exit(1)
-      },
-    )
+    const { drainDelayMs } = running.settings
+    running.log.info({ signal, drainDelayMs }, 'ending: open calls are finished first')
+    endAndExit(running)
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)
+}
+
+function endAndExit(running: Running): void {
+  end(running).then(
+    () => process.exit(0),
+    (error) => {
+      running.log.error({ err: error }, 'could not end cleanly')
+      process.exit(1)
+    },
+  )
 }
 
 /** After being cut off, open streams get this long to tell their clients. */
 const FAREWELL_MS = 1_000
 
 async function end({ gatehouse, listener, metrics, sandbox, settings, log }: Running): Promise<void> {
+  gatehouse.beginDraining()
+  listener.beginDraining()
+  if (settings.drainDelayMs > 0) await Bun.sleep(settings.drainDelayMs)
   if (!(await listener.drain(settings.shutdownTimeoutMs))) {
     log.warn({ timeoutMs: settings.shutdownTimeoutMs }, 'open calls did not end in time and are cut off')
     gatehouse.cutOff()

@@ -3,6 +3,7 @@ import { GatewayError } from './core/errors.ts'
 import { type CallId, createCallId } from './core/ids.ts'
 import { type DataPlane, envelopeOf, refuseRoute } from './gateway/data-plane.ts'
 import { refuse } from './gateway/refuse.ts'
+import { stopAccepting } from './stop-accepting.ts'
 
 export interface Routes {
   readonly dataPlane: DataPlane
@@ -16,6 +17,8 @@ export interface Routes {
   /** The pages under /dashboard. */
   readonly dashboard: (request: Request, path: string) => Promise<Response>
   readonly readiness: () => { readonly isReady: boolean; readonly checks: object }
+  /** The process was told to end: whoever asks whether it is ready is told so, and everything else is served. */
+  readonly isDraining: () => boolean
   readonly version: string
 }
 
@@ -34,6 +37,7 @@ export function createRouter(routes: Routes): (request: Request, addressOf?: Add
         return state(200, { status: 'ok', version: routes.version })
       case '/readyz': {
         const { isReady, checks } = routes.readiness()
+        if (routes.isDraining()) return state(503, { status: 'draining', checks })
         return state(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks })
       }
       case '/metrics':
@@ -91,7 +95,12 @@ function state(status: number, body: object): Response {
 export interface Listener {
   /** `http://HOST:PORT` */
   readonly url: string
-  /** Takes no new connection, waits until open calls have ended or `timeoutMs` is over. @returns whether all had ended */
+  /** Still takes everything, and asks clients with each answer to come back on another connection. */
+  beginDraining(): void
+  /**
+   * Takes no new connection, waits until open calls have ended and none follows on the connections that are there, or until
+   * `timeoutMs` is over. @returns whether all had ended
+   */
   drain(timeoutMs: number): Promise<boolean>
   /** Cuts what is left. */
   stop(): Promise<void>
@@ -100,25 +109,29 @@ export interface Listener {
 /** An idle connection between two requests, or one that never finishes its headers, is closed after this long. */
 const IDLE_SECONDS = 75
 const DRAIN_POLL_MS = 20
+/** Nothing was asked for so long: what was sent before the last answer told its client to go has arrived. */
+const QUIET_MS = 200
 
-/** @throws when the address is taken */
+/** @param address `isShared`: other workers listen there as well @throws when the address is taken */
 export function listen(
-  address: { readonly host: string; readonly port: number },
+  address: { readonly host: string; readonly port: number; readonly isShared?: boolean },
   handle: (request: Request, addressOf: AddressOf) => Promise<Response>,
 ): Listener {
   let isDraining = false
+  let lastRequestAt = 0
   const server = Bun.serve({
     hostname: address.host,
     port: address.port,
     development: false,
-    // Without it `development: false` lets a second server share the port, and each gets some of the requests.
-    reusePort: false,
+    // Said either way: of itself `development: false` lets a second server share the port, and each gets some of the connections.
+    reusePort: address.isShared === true,
     idleTimeout: IDLE_SECONDS,
     // Bodies are bounded where the answer can say so in the caller's own envelope.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     async fetch(request, listener) {
       // From here on the gateway's own deadlines count: a model may think for minutes.
       listener.timeout(request, 0)
+      if (isDraining) lastRequestAt = performance.now()
       const response = await handle(request, addressOf)
       if (isDraining) response.headers.set('connection', 'close')
       return response
@@ -137,10 +150,20 @@ export function listen(
   }
   return {
     url: `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${server.port}`,
+    beginDraining() {
+      isDraining = true
+    },
     async drain(timeoutMs) {
       isDraining = true
-      void server.stop()
       const until = performance.now() + timeoutMs
+      if (await stopAccepting(server.port ?? 0)) {
+        lastRequestAt = performance.now()
+        const isQuiet = () =>
+          server.pendingRequests === 0 && performance.now() - lastRequestAt >= Math.min(QUIET_MS, timeoutMs)
+        while (!isQuiet() && performance.now() < until) await Bun.sleep(DRAIN_POLL_MS)
+      }
+      // Closes the connections that are between two requests.
+      void server.stop()
       while (server.pendingRequests > 0 && performance.now() < until) await Bun.sleep(DRAIN_POLL_MS)
       return server.pendingRequests === 0
     },

@@ -27,8 +27,8 @@ export type Actor =
     }
 
 export interface CallerSources {
-  /** @throws GatewayError `unauthorized` */
-  readonly authenticate: (headers: Headers) => Caller
+  /** @throws GatewayError `unauthorized` (rejects) */
+  readonly authenticate: (headers: Headers) => Caller | Promise<Caller>
   /** The caller that a signed-in user is. */
   readonly callerOfUser: (accountId: AccountId, userId: UserId) => Caller
   readonly identity: Pick<Identity, 'hasSessionCookie' | 'findSession' | 'publicOrigin'>
@@ -41,7 +41,7 @@ export async function authenticateCaller(
 ): Promise<ControlPlaneCaller> {
   const { headers } = request
   if (headers.has('authorization') || !identity.hasSessionCookie(headers)) {
-    const caller = authenticate(headers)
+    const caller = await authenticate(headers)
     return { ...caller, actor: { type: 'key', keyId: caller.keyId } }
   }
   const session = await identity.findSession(headers)

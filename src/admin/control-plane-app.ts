@@ -67,8 +67,10 @@ export interface ControlPlaneDependencies {
   readonly modelsOf: (providerId: string) => readonly KnownModel[]
   /** What this node has seen of a target of the account's; undefined: nothing. */
   readonly seenOf: (accountId: AccountId, target: string) => SeenTarget | undefined
-  /** @throws GatewayError `unauthorized` */
-  readonly authenticate: (headers: Headers) => Caller
+  /** @throws GatewayError `unauthorized` (rejects) */
+  readonly authenticate: (headers: Headers) => Caller | Promise<Caller>
+  /** Resolves when what was changed is in force on every node; absent: there are no others. @throws GatewayError `unavailable` */
+  readonly confirmChanges?: (() => Promise<void>) | undefined
   /** Asks every target of the gate once, as a call of the caller's. */
   readonly testGate: (caller: Caller, gate: Gate) => Promise<readonly TargetTest[]>
   /** Serves a request in the gateway's own chat format as a call of the caller's; never rejects. */

@@ -7,6 +7,8 @@ import { GatewayError, toGatewayError } from '../core/errors.ts'
 import type { CallId } from '../core/ids.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
 import { withOrigin } from '../store/change-origin.ts'
+import { watchChanges } from '../store/changes-made.ts'
+import { DatabaseUnreachableError } from '../store/database-unreachable-error.ts'
 import { bindAccount } from './account.ts'
 import { bindAccountName } from './account-name.ts'
 import { bindAnalytics } from './analytics.ts'
@@ -46,6 +48,7 @@ export interface ControlPlane {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+const CREATED = 201
 /** What may be asked for without saying more. */
 const BODILESS_PATH = /^\/v1\/(?:gates|webhooks)\/[^/]+\/test$/
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([
@@ -125,14 +128,38 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
         ? new Request(request.url, { method: request.method })
         : await withCheckedBody(request, BODILESS_PATH.test(path))
     const origin = changeOriginOf(bindings, dependencies.keys)
-    return await withOrigin(origin, () => app.fetch(checked, bindings))
+    const { result: response, hasChanged } = await watchChanges(async () =>
+      withOrigin(origin, () => app.fetch(checked, bindings)),
+    )
+    if (hasChanged) await confirm(response, requestId)
+    return response
+  }
+
+  /** Before anybody is told of a change, it is in force on every node. */
+  async function confirm(response: Response, requestId: CallId): Promise<void> {
+    try {
+      await dependencies.confirmChanges?.()
+    } catch (thrown) {
+      // What was made may be shown this once: that it is not everywhere yet matters less than losing it.
+      if (response.status !== CREATED) throw thrown
+      dependencies.onFailure?.(toRefusal(thrown), requestId)
+    }
   }
 
   function answerError(thrown: unknown, requestId: string): Response {
-    const error = toGatewayError(thrown)
+    const error = toRefusal(thrown)
     if (error.kind === 'internal_error') dependencies.onFailure?.(error, requestId)
     return toErrorResponse(error)
   }
+}
+
+/** While the database is away nothing here works, and that is no fault of the gateway's: whoever waits finds it well again. */
+function toRefusal(thrown: unknown): GatewayError {
+  if (!(thrown instanceof DatabaseUnreachableError)) return toGatewayError(thrown)
+  return new GatewayError('unavailable', 'The database cannot be reached. Try again soon.', {
+    headers: { 'retry-after': '2' },
+    cause: thrown,
+  })
 }
 
 /**

@@ -144,7 +144,7 @@ export function bindSignIn(
     const { email, name, password, invitation } = c.req.valid('json')
     assertStrong('password', password, email)
     const keyAccountId = visitor.headers.has('authorization')
-      ? authenticate(visitor.headers).accountId
+      ? (await authenticate(visitor.headers)).accountId
       : undefined
     const given = {
       email,

@@ -51,6 +51,11 @@ export interface ServeFlags {
   readonly host?: string
   readonly port?: number
   readonly dataDir?: string
+  readonly workers?: string
+  /** This process is the worker of that index; only a supervisor says so. */
+  readonly worker?: number
+  /** And the first to start. */
+  readonly firstWorker?: boolean
 }
 
 /** What is encrypted under which master key. Ids name keys without showing them. */

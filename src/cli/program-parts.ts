@@ -21,6 +21,11 @@ export function parsePort(text: string): number {
   return parseWhole(text, { min: 0, max: 65_535 })
 }
 
+/** @returns `auto`, or a whole number as it was given @throws InvalidArgumentError */
+export function parseWorkers(text: string): string {
+  return text === 'auto' ? text : String(parseWhole(text, { min: 1, max: 1_024 }))
+}
+
 /** @throws InvalidArgumentError, which commander reports with the option's name */
 export function parseWhole(text: string, range: { readonly min: number; readonly max: number }): number {
   const value = Number(text)

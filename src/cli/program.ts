@@ -1,5 +1,5 @@
 /** The command line, one bind call per command. Must not know how a gateway is made: the context does. */
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { bindAccount } from './account.ts'
 import { bindAudit } from './audit.ts'
 import { bindBudgets } from './budgets.ts'
@@ -15,7 +15,7 @@ import { bindLogs } from './logs.ts'
 import { bindMasterKey } from './master-key.ts'
 import { onReaderGone } from './output.ts'
 import { bindOwnedModels } from './owned-models.ts'
-import { example, parsePort } from './program-parts.ts'
+import { example, parsePort, parseWorkers } from './program-parts.ts'
 import { bindProviderKeys } from './provider-keys.ts'
 import { bindProviders } from './providers.ts'
 import { bindSandbox } from './sandbox.ts'
@@ -89,6 +89,10 @@ function toUsageError(error: CommanderError): CliError {
   )
 }
 
+const WORKERS_HELP = `
+
+With more workers than one, the store is in Postgres (DATABASE_URL) and limits are counted in Redis or Valkey (REDIS_URL). Linux only.`
+
 function bindServe(program: Command, context: CliContext): void {
   program
     .command('serve')
@@ -97,9 +101,16 @@ function bindServe(program: Command, context: CliContext): void {
     .option('--host <address>', 'address to listen on')
     .option('--port <port>', 'port to listen on; 0 takes any free one', parsePort)
     .option('--data-dir <folder>', 'folder for the database and the journal')
+    .option(
+      '--workers <number>',
+      'processes that serve on the one port; auto: one for each core',
+      parseWorkers,
+    )
+    .addOption(new Option('--worker <index>').argParser(Number).hideHelp())
+    .addOption(new Option('--first-worker').hideHelp())
     .addHelpText(
       'after',
-      example('gatehouse serve --sandbox', 'OPENAI_API_KEY=sk-… gatehouse serve --port 8080'),
+      example('gatehouse serve --sandbox', 'OPENAI_API_KEY=sk-… gatehouse serve --port 8080') + WORKERS_HELP,
     )
     .action((flags: ServeFlags) => context.serve(flags))
 }

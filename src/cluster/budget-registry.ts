@@ -4,6 +4,7 @@ import { type Clock, steadyClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { BudgetTableStore } from '../store/budgets.ts'
+import type { Follower } from './change-followers.ts'
 import type { UsageWindow } from './usage-counter.ts'
 import type { UsageLimits } from './usage-limits.ts'
 
@@ -14,7 +15,7 @@ const MAX_BUDGETS = 500
 const PAST_THIS_MILLISECOND_MS = 2
 
 export interface BudgetRegistryOptions {
-  readonly budgets: Pick<BudgetTableStore, 'loadAll' | 'insert' | 'save' | 'delete'>
+  readonly budgets: Pick<BudgetTableStore, 'loadAll' | 'find' | 'insert' | 'save' | 'delete'>
   readonly usage: UsageLimits
   /** The one that calls begin by. */
   readonly clock?: Clock
@@ -26,7 +27,7 @@ export type BudgetChanges = {
   readonly [Field in 'name' | 'limit' | 'alertAt']?: Budget[Field] | undefined
 }
 
-export class BudgetRegistry {
+export class BudgetRegistry implements Follower {
   readonly #store: BudgetRegistryOptions['budgets']
   readonly #usage: UsageLimits
   readonly #clock: Clock
@@ -117,9 +118,31 @@ export class BudgetRegistry {
     return this.#inTurn(async () => {
       this.get(accountId, id)
       await this.#store.delete(accountId, id)
-      this.#byId.delete(id)
-      this.#usage.removeBudget(id)
+      this.#forget(id)
     })
+  }
+
+  /** What a budget has counted stays. */
+  follow(accountId: AccountId, id: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const budget = await this.#store.find(accountId, id)
+      if (budget === undefined) this.#forget(id)
+      else this.#remember(budget)
+    })
+  }
+
+  followAll(): Promise<void> {
+    return this.#inTurn(async () => {
+      const budgets = await this.#store.loadAll()
+      const stored = new Set(budgets.map(({ id }) => id))
+      for (const { id } of this.all()) if (!stored.has(id)) this.#forget(id)
+      for (const budget of budgets) this.#remember(budget)
+    })
+  }
+
+  #forget(id: string): void {
+    this.#byId.delete(id)
+    this.#usage.removeBudget(id)
   }
 
   #remember(budget: Budget): void {

@@ -5,9 +5,10 @@ import type { Gate, GateDefaults, Overrides, Strategy } from '../core/gate.ts'
 import { type AccountId, createGateId, type GateId } from '../core/ids.ts'
 import type { GateStore } from '../gateway/ports.ts'
 import type { GateTableStore } from '../store/gates.ts'
+import type { Follower } from './change-followers.ts'
 
 export interface GateRegistryOptions {
-  readonly gates: Pick<GateTableStore, 'loadAll' | 'insert' | 'save' | 'delete'>
+  readonly gates: Pick<GateTableStore, 'loadAll' | 'find' | 'insert' | 'save' | 'delete'>
   readonly clock?: Clock
 }
 
@@ -31,7 +32,7 @@ export interface NewGate extends Pick<GateSettings, 'targets' | 'timeoutMs' | 'm
 /** Only what is present changes; null is a value (`timeoutMs`). */
 export type GateChanges = { readonly [Field in keyof GateSettings]?: GateSettings[Field] | undefined }
 
-export class GateRegistry implements GateStore {
+export class GateRegistry implements GateStore, Follower {
   readonly #gates: GateRegistryOptions['gates']
   readonly #clock: Clock
   readonly #byAccount = new Map<AccountId, Map<string, Gate>>()
@@ -91,11 +92,19 @@ export class GateRegistry implements GateStore {
     })
   }
 
-  /** Serves what other nodes have made since this one read them all. */
-  loadNew(): Promise<void> {
+  follow(accountId: AccountId, gateId: string): Promise<void> {
     return this.#inTurn(async () => {
-      for (const gate of await this.#gates.loadAll())
-        if (this.find(gate.accountId, gate.id) === undefined) this.#remember(gate)
+      const gate = await this.#gates.find(accountId, gateId)
+      if (gate === undefined) this.#byAccount.get(accountId)?.delete(gateId)
+      else this.#remember(gate)
+    })
+  }
+
+  followAll(): Promise<void> {
+    return this.#inTurn(async () => {
+      const gates = await this.#gates.loadAll()
+      this.#byAccount.clear()
+      for (const gate of gates) this.#remember(gate)
     })
   }
 

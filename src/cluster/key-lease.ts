@@ -97,9 +97,10 @@ export class KeyLease {
   /** @param tokens no more than a full bucket holds */
   take(limits: KeyLimits, tokens: number): LeaseOutcome | Promise<LeaseOutcome> {
     this.#limits = limits
-    this.#lastUsedMs = this.#options.now()
+    const nowMs = this.#options.now()
+    this.#lastUsedMs = nowMs
     if (this.#waiting.length === 0) {
-      const outcome = this.#attempt(tokens)
+      const outcome = this.#attempt(tokens, nowMs)
       if (outcome === 'taken' && (this.requests.isLow || this.tokens.isLow || this.#placesAreLow)) this.#ask()
       if (outcome !== 'ask') return outcome
     }
@@ -160,8 +161,7 @@ export class KeyLease {
     this.tokens.refill(tokensPerMinute, nowMs)
   }
 
-  #attempt(tokens: number): LeaseOutcome | 'ask' {
-    const nowMs = this.#options.now()
+  #attempt(tokens: number, nowMs: number): LeaseOutcome | 'ask' {
     this.#bringUpToDate(nowMs)
     const { mode } = this.#options.store
     if (mode === 'closed') return 'unavailable'
@@ -272,7 +272,7 @@ export class KeyLease {
     const waiting = this.#waiting
     this.#waiting = []
     for (const waiter of waiting) {
-      const outcome = this.#attempt(waiter.tokens)
+      const outcome = this.#attempt(waiter.tokens, this.#options.now())
       if (outcome !== 'ask') waiter.resolve(outcome)
       else if (waiter.rounds < MAX_ROUNDS) this.#waiting.push(waiter)
       else waiter.resolve(this.#lacking(waiter.tokens))

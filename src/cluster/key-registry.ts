@@ -16,9 +16,13 @@ import { type AccountId, createKeyId, type KeyId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Caller, KeyLimits, KeyStore } from '../gateway/ports.ts'
 import type { KeyTableStore } from '../store/keys.ts'
+import type { Follower } from './change-followers.ts'
 
 export interface KeyRegistryOptions {
-  readonly keys: Pick<KeyTableStore, 'loadAll' | 'insert' | 'insertFirst' | 'delete' | 'saveLastUsed'>
+  readonly keys: Pick<
+    KeyTableStore,
+    'loadAll' | 'find' | 'insert' | 'insertFirst' | 'delete' | 'saveLastUsed'
+  >
   /** What the keys of an account may use. */
   readonly limitsOf: (accountId: AccountId) => KeyLimits
   readonly clock?: Clock
@@ -48,7 +52,7 @@ interface Entry {
 
 const DEFAULT_FLUSH_INTERVAL_MS = 5_000
 
-export class KeyRegistry implements KeyStore {
+export class KeyRegistry implements KeyStore, Follower {
   readonly #keys: KeyRegistryOptions['keys']
   readonly #limitsOf: KeyRegistryOptions['limitsOf']
   readonly #clock: Clock
@@ -57,6 +61,8 @@ export class KeyRegistry implements KeyStore {
   readonly #byId = new Map<KeyId, Entry>()
   readonly #unsaved = new Set<Entry>()
   readonly #timer: NodeJS.Timeout
+  /** Deleting and following, one after the other: what was read before a deletion must not come back. */
+  #steps: Promise<unknown> = Promise.resolve()
 
   private constructor(options: KeyRegistryOptions) {
     this.#keys = options.keys
@@ -113,13 +119,13 @@ export class KeyRegistry implements KeyStore {
    */
   async ensureFirst(label: KeyLabel, given?: Secret): Promise<Secret | undefined> {
     const key = given ?? generateApiKey()
-    const record = this.#toRecord(label, key)
     const action = given === undefined ? 'key.create' : 'key.import'
+    const record = this.#toRecord(label, key)
     if (await this.#keys.insertFirst(record, action)) {
       this.#remember(record)
       return given === undefined ? key : undefined
     }
-    for (const other of await this.#keys.loadAll()) if (!this.#byId.has(other.id)) this.#remember(other)
+    await this.followAll()
     return undefined
   }
 
@@ -142,16 +148,41 @@ export class KeyRegistry implements KeyStore {
     return this.#byId.get(keyId)?.record.name
   }
 
-  /** When this resolves, no call that begins later is accepted with the key. @returns false when there is none. */
-  async delete(accountId: AccountId, keyId: KeyId): Promise<boolean> {
-    const wasStored = await this.#keys.delete(accountId, keyId)
-    const entry = this.#byId.get(keyId)
-    if (entry === undefined || entry.isEphemeral || entry.record.accountId !== accountId) return wasStored
-    this.#byId.delete(keyId)
+  /** When this resolves, no call that begins later is accepted here with the key. @returns false when there is none. */
+  delete(accountId: AccountId, keyId: KeyId): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const wasStored = await this.#keys.delete(accountId, keyId)
+      this.forget(accountId, keyId)
+      return wasStored
+    })
+  }
+
+  follow(accountId: AccountId, keyId: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const record = await this.#keys.find(accountId, keyId)
+      if (record === undefined) this.forget(accountId, keyId)
+      else this.#adopt(record)
+    })
+  }
+
+  followAll(): Promise<void> {
+    return this.#inTurn(async () => {
+      // One that is made here while the store is read need not be among what it gave.
+      const known = [...this.#byId.values()]
+      const records = await this.#keys.loadAll()
+      const stored = new Set(records.map(({ id }) => id))
+      for (const { record } of known) if (!stored.has(record.id)) this.forget(record.accountId, record.id)
+      for (const record of records) this.#adopt(record)
+    })
+  }
+
+  forget(accountId: AccountId, keyId: string): void {
+    const entry = this.#byId.get(keyId as KeyId)
+    if (entry === undefined || entry.isEphemeral || entry.record.accountId !== accountId) return
+    this.#byId.delete(entry.record.id)
     this.#unsaved.delete(entry)
     // The same key may have been imported anew, under another id, since the store let go of it.
     if (this.#byHash.get(entry.record.sha256) === entry) this.#byHash.delete(entry.record.sha256)
-    return wasStored
   }
 
   /** Writes the last-used times that wait. On failure they are kept for the next time and the error is thrown. */
@@ -191,6 +222,20 @@ export class KeyRegistry implements KeyStore {
       throw new GatewayError('conflict', 'This key exists already.')
     this.#remember(record)
     return record
+  }
+
+  /** One that is known stays: nothing of it changes but when it was last used, which this node may know better. */
+  #adopt(record: ApiKey): void {
+    const known = this.#byId.get(record.id)
+    if (known?.record.sha256 === record.sha256 && known.record.name === record.name) return
+    if (known !== undefined) this.forget(record.accountId, record.id)
+    this.#remember(record)
+  }
+
+  #inTurn<Result>(step: () => Promise<Result>): Promise<Result> {
+    const turn = this.#steps.then(step)
+    this.#steps = turn.catch(() => {})
+    return turn
   }
 
   #toRecord(label: KeyLabel, key: Secret): ApiKey {

@@ -9,6 +9,7 @@ import type { Budget } from '../core/budget.ts'
 import type { CallCredential } from '../core/call.ts'
 import type { AccountId, GateId, KeyId } from '../core/ids.ts'
 import { hourOf, spanOf } from '../core/period.ts'
+import { withJitter } from '../core/retry-delay.ts'
 import { countsForQuota } from '../gateway/counts-for-quota.ts'
 import type { BudgetRegistry } from './budget-registry.ts'
 import type { Amounts } from './usage-counter.ts'
@@ -45,9 +46,13 @@ export interface LedgerSums {
 export async function loadUsage(
   usage: UsageLimits,
   budgets: Pick<BudgetRegistry, 'all'>,
-  ledger: { readonly sums: LedgerSums; readonly nowMs: number },
+  ledger: {
+    readonly sums: LedgerSums
+    readonly nowMs: number
+    readonly beforeCounting?: () => Promise<void>
+  },
 ): Promise<void> {
-  const { sums, nowMs } = ledger
+  const { sums, nowMs, beforeCounting } = ledger
   const ofMonth = (await sums.since(spanOf('month', nowMs).startsAtMs)).map(toPast)
   const beginnings = await sums.budgetBeginnings()
   const ofBudgets: { readonly id: string; readonly past: readonly PastUsage[] }[] = []
@@ -61,6 +66,7 @@ export async function loadUsage(
     if (beginning !== undefined) past.push(toPastOf(budget, beginning))
     ofBudgets.push({ id: budget.id, past })
   }
+  await beforeCounting?.()
   usage.addPastQuotaUsage(nowMs, ofMonth)
   for (const { id, past } of ofBudgets) {
     usage.addPastBudgetUsage(id, nowMs, past)
@@ -110,7 +116,7 @@ export async function keepLoading(options: LoadingOptions): Promise<boolean> {
     } catch (error) {
       if (!signal.aborted) onFailure(error)
     }
-    await sleep(retryMs, undefined, { signal, ref: false }).catch(() => {})
+    await sleep(withJitter(retryMs), undefined, { signal, ref: false }).catch(() => {})
   }
   return false
 }

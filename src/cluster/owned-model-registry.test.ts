@@ -109,6 +109,7 @@ describe.each(databases)('on $name', (kind) => {
     const failing = await OwnedModelRegistry.load({
       ownedModels: {
         loadAll: () => store.ownedModels.loadAll(),
+        find: async () => undefined,
         insert: () => Promise.reject(new Error('disk on fire')),
         save: () => Promise.reject(new Error('disk on fire')),
         delete: () => Promise.reject(new Error('disk on fire')),

@@ -13,9 +13,10 @@ import type { Vault } from '../core/vault.ts'
 import { toOwnedUpstream } from '../gateway/owned-upstream.ts'
 import type { Credential, OwnedModelStore, OwnedUpstream } from '../gateway/ports.ts'
 import type { OwnedModelTableStore, StoredOwnedModel } from '../store/owned-models.ts'
+import type { Follower } from './change-followers.ts'
 
 export interface OwnedModelRegistryOptions {
-  readonly ownedModels: Pick<OwnedModelTableStore, 'loadAll' | 'insert' | 'save' | 'delete'>
+  readonly ownedModels: Pick<OwnedModelTableStore, 'loadAll' | 'find' | 'insert' | 'save' | 'delete'>
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   readonly clock?: Clock
   /** Told at start of each credential that cannot be opened: its model answers no call until it can, or is given a new one. */
@@ -35,7 +36,9 @@ export type OwnedModelChanges = {
     | undefined
 } & { readonly credential?: Secret | undefined }
 
-interface Entry extends StoredOwnedModel {
+interface Entry {
+  readonly model: OwnedModel
+  sealedCredential: string
   /** The same object for as long as the model is the same: others remember things of it. */
   readonly upstream: OwnedUpstream
   /** Until then (ms since the epoch) one that did not open is not tried again: opening may mean to read a file. */
@@ -44,7 +47,7 @@ interface Entry extends StoredOwnedModel {
 
 const REOPEN_AFTER_MS = 10_000
 
-export class OwnedModelRegistry implements OwnedModelStore {
+export class OwnedModelRegistry implements OwnedModelStore, Follower {
   readonly #options: OwnedModelRegistryOptions
   readonly #store: OwnedModelRegistryOptions['ownedModels']
   readonly #vault: OwnedModelRegistryOptions['vault']
@@ -63,14 +66,8 @@ export class OwnedModelRegistry implements OwnedModelStore {
   /** Reads every owned model from the store and opens its credential. */
   static async load(options: OwnedModelRegistryOptions): Promise<OwnedModelRegistry> {
     const registry = new OwnedModelRegistry(options)
-    for (const stored of await options.ownedModels.loadAll()) {
-      try {
-        registry.#remember(stored, registry.#open(stored))
-      } catch (error) {
-        registry.#remember(stored, undefined)
-        options.onUnopened?.(stored.model, error)
-      }
-    }
+    for (const stored of await options.ownedModels.loadAll())
+      registry.#remember(stored, registry.#tryOpen(stored))
     return registry
   }
 
@@ -154,6 +151,51 @@ export class OwnedModelRegistry implements OwnedModelStore {
       await this.#store.delete(accountId, slug)
       this.#byAccount.get(accountId)?.delete(slug)
     })
+  }
+
+  follow(accountId: AccountId, slug: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const stored = await this.#store.find(accountId, slug)
+      if (stored === undefined) this.#byAccount.get(accountId)?.delete(slug)
+      else this.#adopt(stored)
+    })
+  }
+
+  followAll(): Promise<void> {
+    return this.#inTurn(async () => {
+      const all = await this.#store.loadAll()
+      const slugs = new Set(all.map(({ model }) => `${model.accountId} ${model.slug}`))
+      for (const [accountId, models] of this.#byAccount)
+        for (const slug of [...models.keys()]) if (!slugs.has(`${accountId} ${slug}`)) models.delete(slug)
+      for (const stored of all) this.#adopt(stored)
+    })
+  }
+
+  /** What another node, or a rotation of the master key, has written. The same model with the same credential stays the same object. */
+  #adopt(stored: StoredOwnedModel): void {
+    const { accountId, slug } = stored.model
+    const entry = this.#byAccount.get(accountId)?.get(slug)
+    const isSameModel = entry !== undefined && Bun.deepEquals(entry.model, stored.model)
+    if (isSameModel && entry.sealedCredential === stored.sealedCredential) return
+    const before = entry?.upstream.credential
+    const opened = this.#tryOpen(stored)
+    const isSameCredential =
+      before !== undefined && opened !== undefined && before.secret.reveal() === opened.secret.reveal()
+    if (isSameModel && isSameCredential) {
+      entry.sealedCredential = stored.sealedCredential
+      return
+    }
+    this.#remember(stored, isSameCredential ? before : opened)
+    if (!isSameCredential) this.#options.onChanged?.(accountId, slug)
+  }
+
+  #tryOpen(stored: StoredOwnedModel): Credential | undefined {
+    try {
+      return this.#open(stored)
+    } catch (error) {
+      this.#options.onUnopened?.(stored.model, error)
+      return undefined
+    }
   }
 
   #seal({ accountId, slug }: OwnedModel, credential: Secret): string {

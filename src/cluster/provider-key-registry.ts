@@ -10,9 +10,13 @@ import type { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
 import type { Credential, Credentials } from '../gateway/ports.ts'
 import type { ProviderKeyTableStore, SealedProviderKey } from '../store/provider-keys.ts'
+import type { Follower } from './change-followers.ts'
 
 export interface ProviderKeyRegistryOptions {
-  readonly keys: Pick<ProviderKeyTableStore, 'loadAll' | 'save' | 'saveActive' | 'delete' | 'saveLastUsed'>
+  readonly keys: Pick<
+    ProviderKeyTableStore,
+    'loadAll' | 'find' | 'save' | 'saveActive' | 'delete' | 'saveLastUsed'
+  >
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   /** Provider id → the operator's own credential. */
   readonly platform: ReadonlyMap<string, Secret>
@@ -29,7 +33,7 @@ export interface ProviderKeyRegistryOptions {
 
 interface Entry {
   key: ProviderKey
-  readonly sealed: string
+  sealed: string
   /** The same object for as long as the key is the same: others remember things of it. */
   opened: Credential | undefined
   /** Until then (ms since the epoch) it is not tried again: opening may mean to read a file. */
@@ -47,7 +51,7 @@ export interface NewProviderKey {
 const DEFAULT_FLUSH_INTERVAL_MS = 5_000
 const REOPEN_AFTER_MS = 10_000
 
-export class ProviderKeyRegistry implements Credentials {
+export class ProviderKeyRegistry implements Credentials, Follower {
   readonly #options: ProviderKeyRegistryOptions
   readonly #clock: Clock
   readonly #platform: ReadonlyMap<string, Credential>
@@ -145,9 +149,26 @@ export class ProviderKeyRegistry implements Credentials {
       const entry = this.#entryOf(accountId, providerId)
       if (entry === undefined) throw providerKeyNotFound()
       await this.#options.keys.delete(accountId, providerId)
-      this.#unsaved.delete(entry)
-      this.#byAccount.get(accountId)?.delete(providerId)
-      this.#options.onChanged?.(accountId, providerId)
+      this.#forget(accountId, providerId)
+    })
+  }
+
+  follow(accountId: AccountId, providerId: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const stored = await this.#options.keys.find(accountId, providerId)
+      if (stored === undefined) this.#forget(accountId, providerId)
+      else this.#adopt(stored)
+    })
+  }
+
+  followAll(): Promise<void> {
+    return this.#inTurn(async () => {
+      const rows = await this.#options.keys.loadAll()
+      const stored = new Set(rows.map(({ key }) => `${key.accountId} ${key.providerId}`))
+      for (const [accountId, keys] of this.#byAccount)
+        for (const providerId of [...keys.keys()])
+          if (!stored.has(`${accountId} ${providerId}`)) this.#forget(accountId, providerId)
+      for (const row of rows) this.#adopt(row)
     })
   }
 
@@ -194,6 +215,44 @@ export class ProviderKeyRegistry implements Credentials {
 
   #isCurrent(entry: Entry): boolean {
     return this.#entryOf(entry.key.accountId, entry.key.providerId) === entry
+  }
+
+  #forget(accountId: AccountId, providerId: string): void {
+    const entry = this.#entryOf(accountId, providerId)
+    if (entry === undefined) return
+    this.#unsaved.delete(entry)
+    this.#byAccount.get(accountId)?.delete(providerId)
+    this.#options.onChanged?.(accountId, providerId)
+  }
+
+  /** What another node, or a rotation of the master key, has written. The opened key stays the same object where it is the same. */
+  #adopt(stored: SealedProviderKey): void {
+    const { accountId, providerId } = stored.key
+    const entry = this.#entryOf(accountId, providerId)
+    const hasChanged =
+      entry === undefined ||
+      entry.key.updatedAt !== stored.key.updatedAt ||
+      entry.key.isActive !== stored.key.isActive ||
+      entry.key.maskedKey !== stored.key.maskedKey
+    if (hasChanged || (entry.sealed !== stored.sealed && !this.#isSameKey(entry, stored))) {
+      if (entry !== undefined) this.#unsaved.delete(entry)
+      this.#remember(stored)
+      this.#options.onChanged?.(accountId, providerId)
+      return
+    }
+    entry.sealed = stored.sealed
+    entry.shutUntil = 0
+  }
+
+  #isSameKey(entry: Entry, { key, sealed }: SealedProviderKey): boolean {
+    // One that is not open is opened from the new text.
+    if (entry.opened === undefined) return true
+    try {
+      const secret = this.#options.vault.decrypt(sealed, providerKeyBinding(key.accountId, key.providerId))
+      return secret.reveal() === entry.opened.secret.reveal()
+    } catch {
+      return false
+    }
   }
 
   #remember({ key, sealed }: SealedProviderKey, opened?: Credential): void {

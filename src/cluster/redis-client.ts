@@ -1,11 +1,10 @@
 /** A connection to Redis or Valkey as the settings say: one server, behind sentinels, or a cluster. Knows no key and no script. */
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import type { RedisSettings } from '../core/redis-settings.ts'
+import { retryDelayMs } from '../core/retry-delay.ts'
 
 export type RedisClient = Redis | Cluster
 
-const FIRST_RETRY_MS = 50
-const LONGEST_RETRY_MS = 2_000
 const CONNECT_TIMEOUT_MS = 2_000
 
 /**
@@ -72,10 +71,4 @@ function connectionOptions(settings: RedisSettings): RedisOptions {
     // Node's own list of authorities, and those of NODE_EXTRA_CA_CERTS.
     ...(settings.hasTls ? { tls: {} } : {}),
   }
-}
-
-/** Twice as long each time, and never the same for two nodes: they lost their connection in the same moment. */
-export function retryDelayMs(attempt: number): number {
-  const fullMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 16))
-  return Math.round(fullMs * (0.5 + Math.random() / 2))
 }

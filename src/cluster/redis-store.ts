@@ -4,7 +4,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { RedisSettings } from '../core/redis-settings.ts'
-import { createRedisClient, type RedisClient, retryDelayMs } from './redis-client.ts'
+import { retryDelayMs } from '../core/retry-delay.ts'
+import { createRedisClient, type RedisClient } from './redis-client.ts'
 import type { SharedScript, SharedStore, SharingMode } from './shared-store.ts'
 
 const BEAT_MS = 2_000
@@ -13,7 +14,7 @@ const NODE_LEASE_MS = 10_000
 /** More questions than that at once are a sign that the answers have stopped. */
 const MAX_UNDER_WAY = 5_000
 
-/** Says that a node is alive. @returns how many are, and the time */
+/** Says that a node is alive. @returns those that are */
 const BEAT: SharedScript = {
   name: 'beat',
   lua: `
@@ -26,7 +27,7 @@ else
   redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
   redis.call('PEXPIRE', KEYS[1], ARGV[2] * 2)
 end
-return {redis.call('ZCARD', KEYS[1])}`,
+return redis.call('ZRANGE', KEYS[1], 0, -1)`,
 }
 
 export interface RedisStoreState {
@@ -45,18 +46,22 @@ export interface RedisStoreOptions {
   readonly settings: RedisSettings
   /** Told once of each change; the error is why it is away. */
   readonly onChange?: (state: RedisStoreState, error?: unknown) => void
+  /** Another node has come since this one looked last. */
+  readonly onNewNode?: () => void
 }
 
 export class RedisStore implements SharedStore {
   readonly nodeId = randomBytes(6).toString('hex')
   readonly #settings: RedisSettings
   readonly #onChange: NonNullable<RedisStoreOptions['onChange']>
+  readonly #onNewNode: () => void
   readonly #client: RedisClient
   readonly #defined = new Set<string>()
   #isReady = false
   #isClosed = false
   #changedAtMs = performance.now()
   #nodes = 1
+  #knownNodes: ReadonlySet<unknown> = new Set()
   #failures = 0
   #questions = 0
   #underWay = 0
@@ -64,8 +69,9 @@ export class RedisStore implements SharedStore {
   #failedBeats = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor({ settings, onChange }: RedisStoreOptions) {
+  constructor({ settings, onChange, onNewNode }: RedisStoreOptions) {
     this.#settings = settings
+    this.#onNewNode = onNewNode ?? (() => {})
     this.#onChange = onChange ?? (() => {})
     this.#client = createRedisClient(settings, (error) => {
       this.#lastError = error
@@ -173,17 +179,18 @@ export class RedisStore implements SharedStore {
 
   async #beat(): Promise<void> {
     try {
-      const [nodes] = await this.#ask(BEAT, this.#nodesKey, [this.nodeId, NODE_LEASE_MS])
+      const nodes = await this.#ask(BEAT, this.#nodesKey, [this.nodeId, NODE_LEASE_MS])
       if (this.#isClosed) return
       // Shortly after an outage the others may not have been heard of yet.
       const isNewlyReady = !this.#isReady || performance.now() - this.#changedAtMs < NODE_LEASE_MS
-      this.#nodes = Math.max(isNewlyReady ? this.#nodes : 1, Number(nodes))
+      this.#nodes = Math.max(isNewlyReady ? this.#nodes : 1, nodes.length)
       this.#failedBeats = 0
       if (!this.#isReady) {
         this.#isReady = true
         this.#changedAtMs = performance.now()
         this.#onChange(this.state())
-      }
+      } else if (nodes.some((node) => !this.#knownNodes.has(node))) this.#onNewNode()
+      this.#knownNodes = new Set(nodes)
       this.#beatIn(BEAT_MS * (0.75 + Math.random() / 2))
     } catch (error) {
       this.#failedBeats += 1

@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.ts'
 import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { createPlans, type PlanLimits } from '../core/plan.ts'
 import type { CallAhead, Caller, Limits, Ticket } from '../gateway/ports.ts'
+import type { BudgetAlert } from './budget-counter.ts'
 import { createKeyLimits } from './key-limits.ts'
 import { SharedLimits } from './shared-limits.ts'
 import type { SharedScript, SharedStore, SharingMode } from './shared-store.ts'
@@ -52,6 +53,7 @@ export interface TestNode {
   readonly store: TestStore
   readonly limits: SharedLimits
   readonly usage: UsageLimits
+  readonly alerts: readonly BudgetAlert[]
   admit(call?: Partial<CallAhead>, key?: string): Promise<Ticket | GatewayError>
 }
 
@@ -66,12 +68,14 @@ export function startNodes(client: RunsScripts, count: number, planLimits: Parti
   const addNode = (): TestNode => {
     made += 1
     const store = new TestStore(client, `node${made}`, count)
-    const usage = new UsageLimits({ plans })
+    const alerts: BudgetAlert[] = []
+    const usage = new UsageLimits({ plans, onAlert: (alert) => alerts.push(alert) })
     const limits = new SharedLimits({ store, prefix, usage, clock, sharedClock: clock })
     return {
       store,
       limits,
       usage,
+      alerts,
       admit: (call, key = 'key_1') =>
         attempt(
           limits,

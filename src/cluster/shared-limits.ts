@@ -94,12 +94,13 @@ export class SharedLimits implements Limits {
     const { limits } = caller
     const tokens = Math.min(call.estimatedTokens, limits.tokensPerMinute)
     const usage = this.#usage
-    const admitted = { usage, shared: this.#shared, budgets, tokens, caller, call }
-    if (!hasLimits(limits)) return new SharedTicket({ ...admitted, lease: undefined })
-    const lease = this.#leaseOf(caller)
+    const lease = hasLimits(limits) ? this.#leaseOf(caller) : undefined
+    const admitted = { usage, shared: this.#shared, budgets, lease, tokens, caller, call }
+    if (lease === undefined) return new SharedTicket(admitted)
     const outcome = lease.take(limits, tokens)
+    if (outcome === 'taken') return new SharedTicket(admitted)
     const settle = (known: LeaseOutcome): Ticket => {
-      if (known === 'taken') return new SharedTicket({ ...admitted, lease })
+      if (known === 'taken') return new SharedTicket(admitted)
       usage.settleBudgets(budgets, NOTHING_USED)
       throw toRefusal(known, lease, { tokens, caller })
     }
@@ -150,7 +151,9 @@ export class SharedLimits implements Limits {
 }
 
 function hasLimits({ requestsPerMinute, tokensPerMinute, concurrentCalls }: Caller['limits']): boolean {
-  return [requestsPerMinute, tokensPerMinute, concurrentCalls].some(Number.isFinite)
+  return (
+    Number.isFinite(requestsPerMinute) || Number.isFinite(tokensPerMinute) || Number.isFinite(concurrentCalls)
+  )
 }
 
 function toRefusal(

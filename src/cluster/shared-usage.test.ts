@@ -149,6 +149,53 @@ describe.skipIf(findRedis() === undefined)('shared quotas and budgets', () => {
     expect(isTicket((await nodes[1]?.admit({ estimatedTokens: 1 })) ?? (null as never))).toBe(true)
   })
 
+  test('a share of a budget that only all nodes together have reached is told, though no call comes any more', async () => {
+    const { clock, nodes } = startNodes(redis.client, 2, {})
+    const budget = budgetOf({ limit: { type: 'tokens', tokens: 100 }, period: 'total', alertAt: [0.5, 1] })
+    const tickets = []
+    for (const { usage, admit } of nodes) {
+      usage.putBudget(budget)
+      tickets.push(await admit({ estimatedTokens: 30 }))
+    }
+    for (const ticket of tickets) if (isTicket(ticket)) ticket.settle(spent({ tokens: 30 }))
+    expect(nodes.flatMap(({ alerts }) => alerts)).toEqual([])
+    await tend(nodes)
+    clock.nowMs += 6000
+    await tend(nodes)
+    for (const { alerts } of nodes)
+      expect(alerts.map(({ threshold, used }) => ({ threshold, used }))).toEqual([
+        { threshold: 0.5, used: 60 },
+      ])
+  })
+
+  test('nobody is refused for want of a quota that is hardly used, however slow the store is', async () => {
+    const { clock, nodes } = startNodes(redis.client, 1, { monthlyTokens: 1e12, monthlySpendUsd: 1e5 })
+    const [node] = nodes
+    if (node === undefined) throw new Error('no node')
+    clock.now = () => clock.nowMs + Math.floor(performance.now())
+    const run = node.store.run.bind(node.store)
+    node.store.run = async (...question) => {
+      await Bun.sleep(10)
+      return await run(...question)
+    }
+    const refusals: unknown[] = []
+    const untilMs = performance.now() + 1_500
+    const client = async (_: unknown, index: number) => {
+      await Bun.sleep(index)
+      while (performance.now() < untilMs) {
+        const ticket = await node.admit({ estimatedTokens: 300 })
+        if (!isTicket(ticket)) {
+          refusals.push(ticket)
+          return
+        }
+        await Bun.sleep(Math.random() * 4)
+        ticket.settle(spent({ tokens: 299, microUsd: 100 + index }))
+      }
+    }
+    await Promise.all(Array.from({ length: 64 }, client))
+    expect(refusals).toEqual([])
+  })
+
   test('a question whose answer was lost is asked again and counted once', async () => {
     const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 1000 })
     const [first, second] = nodes
@@ -215,6 +262,95 @@ describe.skipIf(findRedis() === undefined)('shared quotas and budgets', () => {
     clock.nowMs += 6000
     await tend(nodes)
     expect(quotaOf(nodes[0], clock.nowMs)).toMatchObject({ tokens: 403, microUsd: 6, unpricedCalls: 1 })
+  })
+
+  test('the ledger, read again before the first call of a node, is not added to what was read before', async () => {
+    const { clock, nodes } = startNodes(redis.client, 1, { monthlyTokens: 1000 })
+    const [node] = nodes
+    const past = { accountId: DEFAULT_ACCOUNT, keyId: 'key_1' as KeyId, gateId: 'gate', countsForQuota: true }
+    const read = (tokens: number) =>
+      node?.usage.addPastQuotaUsage(clock.nowMs, [{ ...past, tokens, microUsd: 3, unpricedCalls: 1 }])
+    read(400)
+    read(410)
+    const ticket = await node?.admit({ estimatedTokens: 1 })
+    if (ticket !== undefined && isTicket(ticket)) ticket.settle(spent({ tokens: 1, microUsd: 1 }))
+    await tend(nodes)
+    expect(quotaOf(node, clock.nowMs)).toMatchObject({ tokens: 411, microUsd: 4, unpricedCalls: 1 })
+  })
+
+  test('the ledger, read while this node has calls to tell that are in it already, counts them once', async () => {
+    const { clock, nodes, prefix } = startNodes(redis.client, 2, { monthlyTokens: 1000 })
+    const [first, second] = nodes
+    const past = { accountId: DEFAULT_ACCOUNT, keyId: 'key_1' as KeyId, gateId: 'gate', countsForQuota: true }
+    const call = async (node: TestNode | undefined, tokens: number) => {
+      const ticket = await node?.admit({ estimatedTokens: 1 })
+      if (ticket !== undefined && isTicket(ticket)) ticket.settle(spent({ tokens }))
+    }
+    await call(first, 5)
+    await tend(nodes)
+    // A node that died had used 100 more, of which nobody was told; the 30 are shipped sooner than told.
+    await call(first, 30)
+    first?.usage.addPastQuotaUsage(clock.nowMs, [{ ...past, tokens: 135, microUsd: 0, unpricedCalls: 0 }])
+    expect(quotaOf(first, clock.nowMs)).toMatchObject({ tokens: 135 })
+    // Nobody has to call for the others to hear of it.
+    await tend(nodes)
+    expect(
+      Number(
+        await redis.client.hget(`${prefix}:used:{${DEFAULT_ACCOUNT}}:${Date.parse('2026-11-01')}`, 'tokens'),
+      ),
+    ).toBe(135)
+    await call(second, 1)
+    await tend(nodes)
+    clock.nowMs += 6000
+    await tend(nodes)
+    for (const node of nodes) expect(quotaOf(node, clock.nowMs)).toMatchObject({ tokens: 136 })
+  })
+
+  test('what a node could not tell for long, and another has read in the ledger meanwhile, counts once', async () => {
+    const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 1000 })
+    const [first, second] = nodes
+    const past = { accountId: DEFAULT_ACCOUNT, keyId: 'key_1' as KeyId, gateId: 'gate', countsForQuota: true }
+    const call = async (node: TestNode | undefined, tokens: number) => {
+      const ticket = await node?.admit({ estimatedTokens: 1 })
+      if (ticket !== undefined && isTicket(ticket)) ticket.settle(spent({ tokens }))
+    }
+    await call(first, 5)
+    await call(second, 5)
+    await tend(nodes)
+    if (first !== undefined) first.store.mode = 'share'
+    await call(first, 100)
+    await tend(nodes)
+    clock.nowMs += 30_000
+    await tend(nodes)
+    second?.usage.addPastQuotaUsage(clock.nowMs, [{ ...past, tokens: 110, microUsd: 0, unpricedCalls: 0 }])
+    await tend(nodes)
+    if (first !== undefined) first.store.mode = 'shared'
+    await call(first, 1)
+    await tend(nodes)
+    await tend(nodes)
+    clock.nowMs += 6000
+    await tend(nodes)
+    for (const node of nodes) expect(quotaOf(node, clock.nowMs)).toMatchObject({ tokens: 111 })
+  })
+
+  test('a call is not refused while there is plenty, however much more than was thought the others use meanwhile', async () => {
+    const { nodes } = startNodes(redis.client, 1, { monthlyTokens: 1_000_000_000 })
+    const [node] = nodes
+    const refused: unknown[] = []
+    let isFirst = true
+    const client = async () => {
+      for (let number = 0; number < 60; number += 1) {
+        const ticket = await node?.admit({ estimatedTokens: 1 })
+        if (ticket === undefined || !isTicket(ticket)) refused.push(ticket)
+        else {
+          await Bun.sleep(isFirst ? 20 : 0)
+          isFirst = false
+          ticket.settle(spent({ tokens: 500 }))
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, client))
+    expect(refused).toEqual([])
   })
 
   test('while the store is away each node admits its share of what is left', async () => {

@@ -9,9 +9,12 @@ import type { SharedStore } from './shared-store.ts'
 import type { Reservation, UsageWindow } from './usage-counter.ts'
 import { UsageLease } from './usage-lease.ts'
 import type { BudgetReservations, LimitedWindow, UsageLimits } from './usage-limits.ts'
-import type { Used } from './usage-script.ts'
+import type { Pair, Used } from './usage-script.ts'
 
-const MAX_ROUNDS = 3
+/** Who was told so often that all is reserved is refused. */
+const SHORT_ROUNDS = 3
+/** Calls that end meanwhile may use more than was thought, out of what was granted to those who wait: they ask again. */
+const MAX_ROUNDS = 30
 
 export interface SharedUsageOptions {
   readonly store: SharedStore
@@ -36,7 +39,8 @@ export class SharedUsage {
   /** @throws GatewayError (or rejects with it) `quota_exceeded`; `rate_limited` while all of the rest is reserved */
   reserveBudgets(caller: Caller, call: CallAhead): BudgetReservations | Promise<BudgetReservations> {
     const windows = this.#usage.budgetWindowsFor(caller, call)
-    if (windows.length === 0) return this.#usage.reserveBudgets(caller, call)
+    if (windows.length === 0) return NO_BUDGETS
+    if (this.#isHere(windows, call)) return this.#usage.reserveBudgets(caller, call)
     return this.#reserve(windows, call, () => {
       if (this.#options.store.mode !== 'open') this.#usage.assertWithinBudgets(caller, call)
       return this.#usage.reserveBudgets(caller, call)
@@ -48,6 +52,8 @@ export class SharedUsage {
     caller: Caller,
     call: CallAhead,
   ): Reservation | GatewayError | undefined | Promise<Reservation | GatewayError | undefined> {
+    const here = this.#reserveQuotaHere(caller, call)
+    if (here !== undefined) return here
     const quota = this.#usage.quotaWindowFor(caller, call)
     if (quota === undefined) return undefined
     const decide = () => {
@@ -82,26 +88,53 @@ export class SharedUsage {
     await Promise.all([...this.#leases.values()].map((lease) => lease.settled()))
   }
 
+  /** What a busy account's calls come to: this node holds enough, and nobody is asked. Undefined: `#reserve` decides. */
+  #reserveQuotaHere(caller: Caller, call: CallAhead): Reservation | undefined {
+    const window = this.#usage.quotaAt(caller.accountId, call.startedAtMs)
+    const lease = window === undefined ? undefined : this.#leases.get(window)
+    if (window === undefined || lease === undefined || this.#options.store.mode !== 'shared') return undefined
+    const nowMs = this.#options.now()
+    const wanted = wantedOf(window, call)
+    if (!lease.covers(wanted, nowMs)) return undefined
+    const reserved = this.#usage.reserveQuota(caller, call)
+    if (reserved === undefined || reserved instanceof GatewayError) return undefined
+    lease.noteTaken(wanted, nowMs)
+    return reserved
+  }
+
+  /** The same for budgets: whether all that the call needs is held here, and then it is noted as taken. */
+  #isHere(windows: readonly LimitedWindow[], call: CallAhead): boolean {
+    if (this.#options.store.mode !== 'shared') return false
+    const nowMs = this.#options.now()
+    for (const { window, shortage } of windows) {
+      const lease = this.#leases.get(window)
+      if (lease === undefined || shortage(window) !== undefined) return false
+      if (!lease.covers(wantedOf(window, call), nowMs)) return false
+    }
+    for (const { window } of windows) this.#leases.get(window)?.noteTaken(wantedOf(window, call), nowMs)
+    return true
+  }
+
   #reserve<Reserved>(
     windows: readonly LimitedWindow[],
     call: CallAhead,
     decide: () => Reserved,
   ): Reserved | Promise<Reserved> {
     const leases = windows.map((limited) => this.#leaseOf(limited))
-    const attempt = (isLast: boolean): { readonly reserved: Reserved } | Promise<unknown> => {
+    const attempt = (round: number, granted: Grants): { readonly reserved: Reserved } | Promise<Grants> => {
+      for (const [lease, pair] of granted) lease.release(pair)
       const { mode } = this.#options.store
       const nowMs = this.#options.now()
       const limited = windows.filter(({ limit }) => Object.values(limit()).some(Number.isFinite))
       if (mode === 'closed' && limited.length > 0) throw limitsUnavailable()
-      const wanted = windows.map(({ window }) => ({
-        tokens: Math.max(1, call.estimatedTokens),
-        microUsd: Math.max(1, window.estimateMicroUsd(call.estimatedTokens)),
-      }))
+      const wanted = windows.map(({ window }) => wantedOf(window, call))
       const uncovered = leases.flatMap((lease, index) => {
         const pair = wanted[index]
-        return pair === undefined || mode === 'open' || lease.covers(pair, nowMs) ? [] : [{ lease, pair }]
+        // What was granted is this call's, also when calls that ended meanwhile have used more than was thought.
+        const isCovered = mode === 'open' || granted.has(lease) || lease.covers(pair ?? NONE, nowMs)
+        return pair === undefined || isCovered ? [] : [{ lease, pair }]
       })
-      const mayAsk = mode === 'shared' && !isLast
+      const mayAsk = mode === 'shared' && round < MAX_ROUNDS
       try {
         if (uncovered.length === 0) {
           const reserved = decide()
@@ -111,27 +144,28 @@ export class SharedUsage {
         // What is used up stays so, and what was all reserved a moment ago need not be asked again.
         for (const [index, { window, shortage }] of windows.entries()) {
           const lacking = shortage(window)
-          const isSure = lacking === 'exhausted' || leases[index]?.isFresh(nowMs) === true
+          const isSure =
+            lacking === 'exhausted' || round >= SHORT_ROUNDS || leases[index]?.isFresh(nowMs) === true
           if (lacking !== undefined && isSure) decide()
         }
       } catch (error) {
         const isPassing = error instanceof GatewayError && error.kind === 'rate_limited'
-        if (!isPassing || !mayAsk || leases.every((lease) => lease.isFresh(nowMs))) throw error
+        const isLast = !mayAsk || round >= SHORT_ROUNDS
+        if (!isPassing || isLast || leases.every((lease) => lease.isFresh(nowMs))) throw error
       }
       if (!mayAsk) throw reservedElsewhere()
       const asked =
         uncovered.length > 0
           ? uncovered
           : leases.map((lease, index) => ({ lease, pair: wanted[index] ?? NONE }))
-      return Promise.all(asked.map(({ lease, pair }) => lease.ask(pair)))
+      return askAll(asked)
     }
-    const first = attempt(false)
+    const first = attempt(0, NO_GRANTS)
     if (!(first instanceof Promise)) return first.reserved
     const goOn = async (): Promise<Reserved> => {
-      let asking: Promise<unknown> = first
+      let asking = first
       for (let round = 1; ; round += 1) {
-        await asking
-        const next = attempt(round >= MAX_ROUNDS)
+        const next = attempt(round, await asking)
         if (!(next instanceof Promise)) return next.reserved
         asking = next
       }
@@ -145,7 +179,10 @@ export class SharedUsage {
     const { store, prefix, now, sharedNow } = this.#options
     // The braces: in a cluster, what is between them says where the key is.
     const storeKey = `${prefix}:used:{${id}}:${window.startsAtMs}`
-    const lease = new UsageLease({ window, store, storeKey, limit, now, sharedNow }, this.#floors.get(window))
+    // What is reached may be reached by all together, and by no call of this node.
+    const onSums = () => this.#usage.alertBudget(id, window.startsAtMs)
+    const options = { window, store, storeKey, limit, onSums, now, sharedNow }
+    const lease = new UsageLease(options, this.#floors.get(window))
     this.#leases.set(window, lease)
     return lease
   }
@@ -153,14 +190,41 @@ export class SharedUsage {
   #countPast(window: UsageWindow, past: Used): void {
     const lease = this.#leases.get(window)
     if (lease !== undefined) {
-      lease.raiseFloor(past)
+      // Before it is read for the first time, nothing is shipped.
+      lease.raiseFloor(past, this.#usage.whenCounted() === undefined)
       return
     }
-    window.tokens += past.tokens
-    window.microUsd += past.microUsd
-    window.unpricedCalls += past.unpricedCalls
-    this.#floors.set(window, past)
+    // It may have been read before.
+    window.tokens = Math.max(window.tokens, past.tokens)
+    window.microUsd = Math.max(window.microUsd, past.microUsd)
+    window.unpricedCalls = Math.max(window.unpricedCalls, past.unpricedCalls)
+    const { tokens, microUsd, unpricedCalls } = window
+    this.#floors.set(window, { tokens, microUsd, unpricedCalls })
   }
 }
 
-const NONE = { tokens: 0, microUsd: 0 }
+const NONE: Pair = { tokens: 0, microUsd: 0 }
+const NO_BUDGETS: BudgetReservations = []
+
+/** What the store had for one call, kept for it until it is told. */
+type Grants = ReadonlyMap<UsageLease, Pair>
+
+const NO_GRANTS: Grants = new Map()
+
+async function askAll(
+  asked: readonly { readonly lease: UsageLease; readonly pair: Pair }[],
+): Promise<Grants> {
+  const granted = new Map<UsageLease, Pair>()
+  const ask = async ({ lease, pair }: (typeof asked)[number]) => {
+    if (await lease.ask(pair)) granted.set(lease, pair)
+  }
+  await Promise.all(asked.map(ask))
+  return granted
+}
+
+function wantedOf(window: UsageWindow, { estimatedTokens }: CallAhead): Pair {
+  return {
+    tokens: Math.max(1, estimatedTokens),
+    microUsd: Math.max(1, window.estimateMicroUsd(estimatedTokens)),
+  }
+}

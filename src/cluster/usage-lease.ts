@@ -30,6 +30,8 @@ const LARGEST_LEASE = 1 / 64
 const SHORTEST_LOOK_MS = 20
 /** The sums are kept for a while after their period, for calls that end late; those without an end for so long altogether. */
 const KEPT_AFTER_MS = 7 * 86_400_000
+/** What a call used is shipped after a second, and read by others some seconds later. */
+const IN_LEDGER_MS = 3_000
 const KEPT_ENDLESS_MS = 400 * 86_400_000
 
 const NOTHING: Used = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
@@ -40,6 +42,8 @@ export interface UsageLeaseOptions {
   readonly storeKey: string
   /** Infinite: no limit. It may change. */
   readonly limit: () => Pair
+  /** Told when the sums of all nodes are known anew. */
+  readonly onSums: () => void
   readonly now: () => number
   readonly sharedNow: () => number
 }
@@ -49,6 +53,9 @@ export class UsageLease {
   readonly #options: UsageLeaseOptions
   /** Of the window: what the store knows. */
   #told: Used
+  #awaySinceMs: number | undefined
+  /** What the ledger said is more than the store knows. */
+  #knowsMore = false
   /** Of the window: what others have set aside. */
   #others: Pair = NOTHING
   #allowed: Pair = NOTHING
@@ -59,7 +66,9 @@ export class UsageLease {
   /** Sent, and not answered: it may have arrived. */
   #doubtful: { readonly sequence: number; readonly added: Used } | undefined
   #needs: Pair[] = []
-  #asking: Promise<void> | undefined
+  /** Of what it may set aside: for calls whose question was just answered. */
+  #kept: Pair = NOTHING
+  #asking: Promise<boolean> | undefined
   #takenAtMs = Number.NEGATIVE_INFINITY
   #takenSinceAsked = { tokens: 0, microUsd: 0 }
 
@@ -79,38 +88,58 @@ export class UsageLease {
   /** Whether so much may be set aside now without asking; while the store is away, whether it is within this node's share. */
   covers(wanted: Pair, nowMs: number): boolean {
     const { store, limit } = this.#options
-    if (!this.#isLimited) return true
-    const isShared = store.mode === 'shared'
-    if (isShared && (nowMs - this.#askedAtMs >= TRUSTED_MS || nowMs < this.#askedAtMs)) return false
     const limits = limit()
-    return FIELDS.every((field) => {
-      if (!Number.isFinite(limits[field])) return true
-      const own = this.#unsent[field] + this.#reserved[field]
-      if (isShared) return own + wanted[field] <= this.#allowed[field]
-      const rest = limits[field] - this.#told[field] - this.#others[field] - this.#allowed[field]
-      // As in memory: the last call may go beyond it.
-      return own < this.#allowed[field] + Math.max(0, rest) / Math.max(this.#nodes, store.nodes)
-    })
+    const isShared = store.mode === 'shared'
+    // Each call comes through here: nothing is allocated.
+    if (!Number.isFinite(limits.tokens) && !Number.isFinite(limits.microUsd)) return true
+    if (isShared && (nowMs - this.#askedAtMs >= TRUSTED_MS || nowMs < this.#askedAtMs)) return false
+    return this.#coversField('tokens', limits, wanted) && this.#coversField('microUsd', limits, wanted)
+  }
+
+  #coversField(field: keyof Pair, limits: Pair, wanted: Pair): boolean {
+    if (!Number.isFinite(limits[field])) return true
+    const { store } = this.#options
+    const { window } = this
+    const reserved = field === 'tokens' ? window.reservedTokens : window.reservedMicroUsd
+    // Not sent yet, and set aside by this node.
+    const own = window[field] - this.#told[field] + reserved - this.#others[field]
+    if (store.mode === 'shared') return own + this.#kept[field] + wanted[field] <= this.#allowed[field]
+    const rest = limits[field] - this.#told[field] - this.#others[field] - this.#allowed[field]
+    // As in memory: the last call may go beyond it.
+    return own < this.#allowed[field] + Math.max(0, rest) / Math.max(this.#nodes, store.nodes)
   }
 
   /** Notes that so much was set aside, for what to have in advance. */
   noteTaken(taken: Pair, nowMs: number): void {
     this.#takenAtMs = nowMs
-    for (const field of FIELDS) this.#takenSinceAsked[field] += taken[field]
+    this.#takenSinceAsked.tokens += taken.tokens
+    this.#takenSinceAsked.microUsd += taken.microUsd
   }
 
-  /** Asks the store, for this and for all who ask meanwhile. Never rejects: who asked looks again. */
-  async ask(needed: Pair): Promise<void> {
+  /**
+   * Asks the store, for this and for all who ask meanwhile. Never rejects: who asked looks again.
+   * @returns whether it had enough for them: then that is kept for who asked until `release`
+   */
+  async ask(needed: Pair): Promise<boolean> {
     this.#needs.push(needed)
     // The question that is under way does not hold it.
     if (this.#asking !== undefined) await this.#asking
-    await this.#askOnce()
+    return await this.#askOnce()
+  }
+
+  /** Who was granted so much takes it now, or does not need it. */
+  release(granted: Pair): void {
+    this.#kept = {
+      tokens: this.#kept.tokens - granted.tokens,
+      microUsd: this.#kept.microUsd - granted.microUsd,
+    }
   }
 
   /** @returns whether it asked the store: because there is something to tell, or to renew */
   tend(nowMs: number): boolean {
+    this.#noteMode(nowMs)
     if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
-    const hasNews = this.#doubtful !== undefined || !isNothing(this.#unsent)
+    const hasNews = this.#doubtful !== undefined || this.#knowsMore || !isNothing(this.#unsent)
     const isOff = this.#isLimited && FIELDS.some((field) => this.#allowed[field] !== this.#reserved[field])
     const isUsed = nowMs - this.#takenAtMs < USED_MS || FIELDS.some((field) => this.#reserved[field] !== 0)
     const isOld = isUsed && nowMs - this.#askedAtMs >= RENEW_MS
@@ -129,9 +158,40 @@ export class UsageLease {
     while (this.#asking !== undefined) await this.#asking
   }
 
-  /** At least so much was used, whoever did it: from the ledger. */
-  raiseFloor(floor: Used): void {
-    this.#accept(greater(this.#told, floor))
+  /**
+   * At least so much was used, whoever did it: from the ledger.
+   * @param hasOwn it may hold what this node has not told yet; what is told on top of it would count twice
+   */
+  raiseFloor(floor: Used, hasOwn: boolean): void {
+    const own = hasOwn ? this.#unsent : NOTHING
+    const before = this.#told
+    this.#accept(
+      greater(before, {
+        tokens: floor.tokens - own.tokens,
+        microUsd: floor.microUsd - own.microUsd,
+        unpricedCalls: floor.unpricedCalls - own.unpricedCalls,
+      }),
+    )
+    this.#knowsMore ||= exceeds(this.#told, before)
+  }
+
+  /**
+   * What could not be told for long is in the ledger by now, and others may have read it there: it is told as a part of the
+   * least that was used, and not added.
+   */
+  #noteMode(nowMs: number): void {
+    if (this.#options.store.mode !== 'shared') {
+      this.#awaySinceMs ??= nowMs
+      return
+    }
+    const awayMs = this.#awaySinceMs === undefined ? 0 : nowMs - this.#awaySinceMs
+    this.#awaySinceMs = undefined
+    if (awayMs < IN_LEDGER_MS) return
+    const { tokens, microUsd, unpricedCalls } = this.window
+    this.#told = { tokens, microUsd, unpricedCalls }
+    this.#doubtful = undefined
+    this.#sequence += 1
+    this.#knowsMore = true
   }
 
   get #isLimited(): boolean {
@@ -166,19 +226,21 @@ export class UsageLease {
     this.#told = told
   }
 
-  #askOnce(): Promise<void> {
+  /** @returns whether the store had enough for all who asked */
+  #askOnce(): Promise<boolean> {
     this.#asking ??= this.#exchange().finally(() => {
       this.#asking = undefined
     })
     return this.#asking
   }
 
-  async #exchange(): Promise<void> {
+  async #exchange(): Promise<boolean> {
     const { store, storeKey, now, sharedNow, limit } = this.#options
     const nowMs = now()
     const needed = sum(this.#needs)
     this.#needs = []
-    if (store.mode !== 'shared') return
+    this.#noteMode(nowMs)
+    if (store.mode !== 'shared') return false
     const isRepeated = this.#doubtful !== undefined
     this.#sequence += isRepeated ? 0 : 1
     const sent = this.#doubtful ?? { sequence: this.#sequence, added: this.#unsent }
@@ -187,8 +249,8 @@ export class UsageLease {
     // With what is not sent yet, because a repeated question holds only what the first one held.
     const unsent = this.#unsent
     const reserved = {
-      tokens: this.#reserved.tokens + unsent.tokens - sent.added.tokens,
-      microUsd: this.#reserved.microUsd + unsent.microUsd - sent.added.microUsd,
+      tokens: this.#reserved.tokens + this.#kept.tokens + unsent.tokens - sent.added.tokens,
+      microUsd: this.#reserved.microUsd + this.#kept.microUsd + unsent.microUsd - sent.added.microUsd,
     }
     const spare = this.#spare(limits, nowMs)
     try {
@@ -210,22 +272,31 @@ export class UsageLease {
           ...{ reserved, needed, spare },
         }),
       )
-      this.#take(readUsageGrant(answer), sent.added, nowMs)
+      const grant = readUsageGrant(answer)
+      this.#take(grant, sent.added, nowMs)
+      const isGranted = FIELDS.every((field) => grant.allowed[field] >= reserved[field] + needed[field])
+      if (isGranted) this.#kept = sum([this.#kept, needed])
+      return isGranted
     } catch {
       // The store has noted it, and is away from now on; what was sent is sent again.
+      return false
     }
   }
 
   #take({ birth, used, others, allowed }: UsageGrant, added: Used, nowMs: number): void {
     this.#doubtful = undefined
     this.#birth = birth
-    this.#accept(used, added)
+    // The ledger may have been read while the question was under way.
+    const known = greater(this.#told, used)
+    this.#knowsMore = exceeds(known, used)
+    this.#accept(known, added)
     this.window.reservedTokens += others.tokens - this.#others.tokens
     this.window.reservedMicroUsd += others.microUsd - this.#others.microUsd
     this.#others = others
     this.#allowed = allowed
     this.#nodes = this.#options.store.nodes
     this.#askedAtMs = nowMs
+    this.#options.onSums()
   }
 
   #spare(limits: Pair, nowMs: number): Pair {
@@ -253,6 +324,11 @@ function greater(one: Used, other: Used): Used {
     microUsd: Math.max(one.microUsd, other.microUsd),
     unpricedCalls: Math.max(one.unpricedCalls, other.unpricedCalls),
   }
+}
+
+function exceeds(one: Used, other: Used): boolean {
+  const { tokens, microUsd, unpricedCalls } = other
+  return one.tokens > tokens || one.microUsd > microUsd || one.unpricedCalls > unpricedCalls
 }
 
 function sum(pairs: readonly Pair[]): Pair {

@@ -99,9 +99,14 @@ export class UsageLimits {
     })
   }
 
+  /** The month of a moment; undefined where it is over. */
+  quotaAt(accountId: AccountId, momentMs: number): UsageWindow | undefined {
+    return this.#quotaOf(accountId).at(momentMs)
+  }
+
   /** The account's quota, also where it has no limit; undefined where the call's month is over. */
   quotaWindowFor({ accountId }: Caller, call: CallAhead): LimitedWindow | undefined {
-    const window = this.#quotaOf(accountId).at(call.startedAtMs)
+    const window = this.quotaAt(accountId, call.startedAtMs)
     if (window === undefined) return undefined
     const limit = () => quotaCeilings(this.#plans.of(accountId))
     const shortage = ({ tokens, microUsd, reservedTokens, reservedMicroUsd }: UsageWindow) => {

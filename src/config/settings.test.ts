@@ -7,6 +7,7 @@ test('without a variable everything has its default', () => {
     host: '127.0.0.1',
     port: 4000,
     ledgerFailure: 'closed',
+    shipIntervalMs: 1_000,
     logLevel: 'info',
   })
 })
@@ -20,6 +21,8 @@ describe('refused, naming the variable', () => {
     ['GATEHOUSE_MAX_BODY_BYTES', '1.5'],
     ['GATEHOUSE_IDLE_TIMEOUT_MS', '1e3'],
     ['GATEHOUSE_LEDGER_FAILURE', 'maybe'],
+    ['GATEHOUSE_SHIP_INTERVAL_MS', '0'],
+    ['GATEHOUSE_SHIP_INTERVAL_MS', '60001'],
     ['GATEHOUSE_LOG_LEVEL', 'loud'],
     ['OPENAI_BASE_URL', 'ftp://x'],
     ['OPENAI_BASE_URL', 'http://user:pass@x/v1'],

@@ -7,22 +7,33 @@ import { Secret } from '../core/secret.ts'
 import type { TelemetrySettings } from '../core/telemetry-settings.ts'
 import { catalog } from '../providers/catalog.ts'
 import type { Provider } from '../providers/define.ts'
+import { countCores } from './count-cores.ts'
 import { type DatabaseSettings, readDatabaseSettings } from './database-settings.ts'
 import { type Environment, SettingsError } from './environment.ts'
 import { type MasterKeyVariables, readMasterKeyVariables } from './master-key-variables.ts'
+import { NODE_VARIABLES, type NodeSettings, readNodeSettings } from './node-settings.ts'
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts'
 import { REDIS_VARIABLES, readRedisSettings } from './redis-settings.ts'
 import { readTelemetrySettings, TELEMETRY_VARIABLES } from './telemetry-settings.ts'
 import { readUserSettings, type UserSettings } from './user-settings.ts'
 
+const WORKERS = { min: 1, max: 1_024 }
+
 export interface Settings extends ProviderSettings {
   readonly host: string
   readonly port: number
+  /** A worker has one of its own, inside of `homeFolder`. */
   readonly dataFolder: string
+  /** What `GATEHOUSE_DATA_DIR` names: the configuration file and the master key's are there. */
+  readonly homeFolder: string
+  /** How many processes serve. */
+  readonly workers: number
   /** Undefined: the store is a file of the data folder. */
   readonly database: DatabaseSettings | undefined
   /** Undefined: this node shares nothing with others. */
   readonly redis: RedisSettings | undefined
+  /** Of several on one Postgres. */
+  readonly nodes: NodeSettings
   readonly bootstrapKey: Secret | undefined
   readonly masterKeys: MasterKeyVariables
   readonly logLevel: string
@@ -32,10 +43,14 @@ export interface Settings extends ProviderSettings {
   readonly maxBodyBytes: number
   readonly bodyTimeoutMs: number
   readonly keepAliveMs: number
+  /** Between the signal to end and the end of accepting connections: for balancers to notice. */
+  readonly drainDelayMs: number
   readonly shutdownTimeoutMs: number
   /** How the process shares its cores (docs/decisions/0006). Acted upon before anything is loaded. */
   readonly scheduling: 'batch' | 'normal'
   readonly ledgerFailure: 'closed' | 'open'
+  /** Pause between two shipments of the journal into the store. */
+  readonly shipIntervalMs: number
   /** How long single calls are kept; what they add up to stays. */
   readonly retentionDays: number
   readonly auditRetentionDays: number
@@ -62,6 +77,7 @@ export const VARIABLES = {
   GATEHOUSE_HOST: 'address to listen on (127.0.0.1)',
   GATEHOUSE_PORT: 'port to listen on; 0 takes any free one (4000)',
   GATEHOUSE_DATA_DIR: 'folder for the database and the journal (./data)',
+  GATEHOUSE_WORKERS: 'processes that serve; auto: one for each core (1)',
   DATABASE_URL:
     'Postgres database instead of the file in the data folder: postgres://user:password@host:5432/database?sslmode=verify-full',
   GATEHOUSE_DATABASE_POOL_SIZE: 'connections to Postgres (10)',
@@ -83,10 +99,14 @@ export const VARIABLES = {
   GATEHOUSE_IDLE_TIMEOUT_MS: 'longest silence inside an answer (300000)',
   GATEHOUSE_TOTAL_TIMEOUT_MS: 'longest time for a whole call (3600000)',
   GATEHOUSE_KEEP_ALIVE_MS: 'silence in a stream after which a comment is sent (15000)',
+  GATEHOUSE_DRAIN_DELAY_MS:
+    'time after SIGTERM in which /readyz is 503 and calls are still taken, for balancers to notice (0)',
   GATEHOUSE_SHUTDOWN_TIMEOUT_MS: 'time that open calls get to finish at SIGTERM (30000)',
   GATEHOUSE_SCHEDULING: 'batch, or normal where other programs compete for the same cores (batch)',
   GATEHOUSE_LEDGER_FAILURE:
     'closed: refuse calls while usage cannot be written down; open: serve them (closed)',
+  GATEHOUSE_SHIP_INTERVAL_MS:
+    'pause between two times that ended calls go from the journal into the store (1000)',
   GATEHOUSE_AUDIT_RETENTION_DAYS: 'days that the audit log is kept (365)',
   GATEHOUSE_TRUSTED_HOSTS:
     'hosts inside the network that owned models and webhooks may be at: host[:port], *.suffix, address or range, separated by commas',
@@ -99,6 +119,7 @@ export const VARIABLES = {
   GATEHOUSE_OIDC_CLIENT_SECRET: 'and its secret there',
   GATEHOUSE_RETENTION_DAYS: 'days that single calls are kept in the log; their sums stay (30)',
   ...REDIS_VARIABLES,
+  ...NODE_VARIABLES,
   ...TELEMETRY_VARIABLES,
   GATEHOUSE_URL: 'for the command line: the gateway to talk to',
   GATEHOUSE_API_KEY: 'for the command line: the key to talk with',
@@ -127,12 +148,16 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     host: text('GATEHOUSE_HOST', '127.0.0.1'),
     port: integer('GATEHOUSE_PORT', 4000, { min: 0, max: 65_535 }),
     dataFolder: readDataFolder(environment),
+    homeFolder: readDataFolder(environment),
+    workers:
+      environment.GATEHOUSE_WORKERS === 'auto' ? countCores() : integer('GATEHOUSE_WORKERS', 1, WORKERS),
     database: readDatabaseSettings(environment, {
       poolSize: integer('GATEHOUSE_DATABASE_POOL_SIZE', 10, { min: 2, max: 1_000 }),
       connectTimeoutMs: integer('GATEHOUSE_DATABASE_CONNECT_TIMEOUT_MS', 5_000, milliseconds),
       statementTimeoutMs: integer('GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS', 30_000, milliseconds),
     }),
     redis: readRedisSettings(environment),
+    nodes: readNodeSettings(environment, Boolean(environment.REDIS_URL)),
     bootstrapKey: readBootstrapKey(environment),
     masterKeys: readMasterKeyVariables(environment),
     logLevel: readChoice(environment, 'GATEHOUSE_LOG_LEVEL', LOG_LEVELS),
@@ -141,9 +166,11 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     maxBodyBytes: integer('GATEHOUSE_MAX_BODY_BYTES', 64 * 1024 * 1024, positive),
     bodyTimeoutMs: integer('GATEHOUSE_BODY_TIMEOUT_MS', 60_000, milliseconds),
     keepAliveMs: integer('GATEHOUSE_KEEP_ALIVE_MS', 15_000, milliseconds),
+    drainDelayMs: integer('GATEHOUSE_DRAIN_DELAY_MS', 0, { min: 0, max: 3_600_000 }),
     shutdownTimeoutMs: integer('GATEHOUSE_SHUTDOWN_TIMEOUT_MS', 30_000, milliseconds),
     scheduling: readChoice(environment, 'GATEHOUSE_SCHEDULING', ['batch', 'normal'] as const),
     ledgerFailure: readChoice(environment, 'GATEHOUSE_LEDGER_FAILURE', ['closed', 'open'] as const),
+    shipIntervalMs: integer('GATEHOUSE_SHIP_INTERVAL_MS', 1_000, { min: 10, max: 60_000 }),
     retentionDays: integer('GATEHOUSE_RETENTION_DAYS', 30, { min: 1, max: 36_500 }),
     auditRetentionDays: integer('GATEHOUSE_AUDIT_RETENTION_DAYS', 365, { min: 1, max: 36_500 }),
     timeouts: {

@@ -93,28 +93,34 @@ function checkSpace(folder: string): Finding[] {
   return [{ level: 'ok', check: 'disk', message }]
 }
 
-/** @param isServing whether a server has the data folder now */
+/** @param folders of every node that keeps its journal here @param isServing whether a server has the data folder now */
 export function checkJournal(
-  folder: string,
+  folders: readonly string[],
   { isServing, nowMs }: { readonly isServing: boolean; readonly nowMs: number },
 ): Finding[] {
-  const names = existsSync(folder) ? readdirSync(folder) : []
-  const segments = names
-    .filter((name) => name.endsWith('.journal'))
-    .flatMap((name) => statIfThere(join(folder, name)) ?? [])
+  const journals = folders.map((folder) => {
+    const paths = (existsSync(folder) ? readdirSync(folder) : []).map((name) => join(folder, name))
+    return {
+      segments: paths.filter((path) => path.endsWith('.journal')).flatMap((path) => statIfThere(path) ?? []),
+      damaged: paths.filter((path) => path.endsWith('.damaged')),
+    }
+  })
+  const segments = journals.flatMap((journal) => journal.segments)
   const bytes = segments.reduce((sum, { size }) => sum + size, 0)
-  const damaged = names.filter((name) => name.endsWith('.damaged')).length
+  const damaged = journals.flatMap((journal) => journal.damaged)
   const findings: Finding[] = []
-  if (damaged > 0)
+  if (damaged.length > 0)
     findings.push({
       level: 'warn',
       check: 'journal',
-      message: `${damaged} segments hold lines that could not be read; their good lines are in the database`,
-      cure: `Find out why (the disk?), then delete ${join(folder, '*.damaged')}`,
+      message: `${damaged.length} segments hold lines that could not be read; their good lines are in the database`,
+      cure: `Find out why (the disk?), then delete ${damaged.join(', ')}`,
     })
   const size = `${(bytes / MEBIBYTE).toFixed(1)} MiB in ${segments.length} segments`
-  // The newest one is being written; an older one should have been shipped within a second.
-  const waiting = segments.toSorted((a, b) => b.mtimeMs - a.mtimeMs).slice(1)
+  // The newest of each is being written; an older one should have been shipped within a second.
+  const waiting = journals.flatMap((journal) =>
+    journal.segments.toSorted((a, b) => b.mtimeMs - a.mtimeMs).slice(1),
+  )
   const isStuck = isServing && waiting.some(({ mtimeMs }) => nowMs - mtimeMs > OLD_SEGMENT_MS)
   if (bytes > LARGE_JOURNAL || isStuck)
     findings.push({

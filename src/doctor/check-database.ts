@@ -1,6 +1,7 @@
 /** The database file: whether it is whole and of a version that this build knows, and which gates are in it. Writes nothing. */
 import { Database } from 'bun:sqlite'
 import { migrations } from '../store/migrations.ts'
+import { judgeNewerSteps, STEP_NOTES, type StepNote } from '../store/newer-steps.ts'
 import { statIfThere } from './check-data-folder.ts'
 import type { ExaminedGate } from './check-gates.ts'
 import { codeOf, type Finding, messageOf } from './finding.ts'
@@ -98,14 +99,34 @@ function checkVersion(database: Database): Finding[] {
   const applied = hasTable(database, 'kysely_migration')
     ? database.query<{ name: string }, []>('SELECT name FROM kysely_migration').all()
     : []
-  const unknown = applied.filter(({ name }) => !Object.hasOwn(migrations, name))
-  if (unknown.length === 0) return []
+  const notes = hasTable(database, STEP_NOTES)
+    ? database.query<StepNote, []>(`SELECT name, needs FROM ${STEP_NOTES}`).all()
+    : []
+  return checkSteps(
+    applied.map(({ name }) => name),
+    notes,
+  )
+}
+
+/** A database that a later version has changed. */
+export function checkSteps(applied: readonly string[], notes: readonly StepNote[]): Finding[] {
+  const { tolerated, refused } = judgeNewerSteps(applied, notes, migrations)
+  if (refused.length > 0)
+    return [
+      {
+        level: 'fail',
+        check: CHECK,
+        message: `a newer version of Gatehouse has written it (${refused.join(', ')})`,
+        cure: 'Start that version, or restore a backup made before the upgrade',
+      },
+    ]
+  if (tolerated.length === 0) return []
   return [
     {
-      level: 'fail',
+      level: 'warn',
       check: CHECK,
-      message: `a newer version of Gatehouse has written it (${unknown.map(({ name }) => name).join(', ')})`,
-      cure: 'Start that version, or restore a backup made before the upgrade',
+      message: `a newer version of Gatehouse has changed it (${tolerated.join(', ')}), and this one can serve it`,
+      cure: 'Finish the upgrade: this version knows nothing of what the newer one added',
     },
   ]
 }

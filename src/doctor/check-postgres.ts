@@ -1,10 +1,11 @@
 /** The Postgres database: whether it can be used and is of a version that this build knows, and which gates are in it. Writes nothing. */
 import { type Kysely, sql } from 'kysely'
-import { listApplied, migrations } from '../store/migrations.ts'
+import { listApplied } from '../store/migrations.ts'
+import { listStepNotes } from '../store/newer-steps.ts'
 import { describeStore, openDatabase, type PostgresLocation } from '../store/open-database.ts'
 import type { Schema } from '../store/schema.ts'
 import { hasTable } from '../store/sql-differences.ts'
-import { type ExaminedDatabase, toExamined } from './check-database.ts'
+import { checkSteps, type ExaminedDatabase, toExamined } from './check-database.ts'
 import { type Finding, messageOf } from './finding.ts'
 
 const CHECK = 'database'
@@ -65,14 +66,5 @@ async function checkServer(database: Kysely<Schema>, name: string): Promise<Find
 }
 
 async function checkVersion(database: Kysely<Schema>): Promise<Finding[]> {
-  const unknown = (await listApplied(database)).filter((name) => !Object.hasOwn(migrations, name))
-  if (unknown.length === 0) return []
-  return [
-    {
-      level: 'fail',
-      check: CHECK,
-      message: `a newer version of Gatehouse has written it (${unknown.join(', ')})`,
-      cure: 'Start that version, or restore a backup made before the upgrade',
-    },
-  ]
+  return checkSteps(await listApplied(database), await listStepNotes(database))
 }

@@ -8,11 +8,13 @@ import { findMasterKeys } from '../config/master-key.ts'
 import { MasterKeyError } from '../config/master-key-variables.ts'
 import type { Settings } from '../config/settings.ts'
 import { readDataFolder } from '../config/settings.ts'
+import { objectionToWorkers } from '../config/worker-settings.ts'
 import { createVault } from '../core/vault.ts'
 import { sandboxAddresses } from '../providers/sandbox.ts'
 import { readServerInfo } from '../store/data-folder.ts'
 import { locateStore, type StoreLocation } from '../store/open-database.ts'
 import { SealedRows } from '../store/sealed-rows.ts'
+import { listWorkerFolders, workerFolder } from '../store/worker-folders.ts'
 import { checkDataFolder, checkJournal } from './check-data-folder.ts'
 import { checkDatabase, type ExaminedDatabase } from './check-database.ts'
 import { checkGates } from './check-gates.ts'
@@ -77,12 +79,17 @@ async function examineMachine(
   const settings = await readAllSettings(environment, findings)
   const state = { isServing: holder !== undefined, nowMs: Date.now() }
   await add('data folder', () => checkDataFolder(folder))
-  await add('journal', () => checkJournal(join(folder, 'journal'), state))
+  const nodes = [folder, ...listWorkerFolders(folder).map((index) => workerFolder(folder, index))]
+  const journals = nodes.map((node) => join(node, 'journal'))
+  await add('journal', () => checkJournal(journals, state))
   // What of the settings is wrong may have nothing to do with the database.
   const given = settings ?? { dataFolder: folder, database: undefined }
   const isLocated = settings !== undefined || !environment.DATABASE_URL
   const database = isLocated ? await examineDatabase(locateStore(given), findings) : UNEXAMINED
   if (settings !== undefined) {
+    const objection = objectionToWorkers(settings)
+    if (objection !== undefined)
+      findings.push({ level: 'fail', check: 'workers', message: objection.reason, cure: objection.cure })
     await add('master key', () => checkMasterKey(settings, database.gates !== undefined))
     if (holder === undefined && settings.port !== 0) await add('port', () => checkPort(settings))
     const asked = await checkProviders(settings, environment)

@@ -1,24 +1,36 @@
-/** Stage 1: who is calling? From the header alone, before the body is read. It must not do I/O. */
+/** Stage 1: who is calling? From the header alone, before the body is read. It does no I/O while this node is up to date. */
 import { hashApiKey, isLegacyKey, isNewKey } from '../core/api-key.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Caller, KeyStore } from './ports.ts'
+import type { Caller, Freshness, KeyStore } from './ports.ts'
 
 const BEARER = /^Bearer +(\S+) *$/i
+
+export interface AuthenticatePorts {
+  readonly keys: KeyStore
+  readonly clock: Clock
+  /** Absent: nobody else changes anything. */
+  readonly freshness?: Freshness | undefined
+}
+
+/**
+ * What has to be waited for before `authenticate`: what this node holds may be out of date. Undefined: nothing.
+ * @throws GatewayError `unavailable` (rejects)
+ */
+export function whenFresh({ freshness }: Pick<AuthenticatePorts, 'freshness'>): Promise<void> | undefined {
+  return freshness === undefined || freshness.isFresh() ? undefined : freshness.refresh()
+}
 
 /**
  * The account behind `Authorization: Bearer <key>`. The key is checked for its form and hashed before anything is
  * looked up, and never repeated in an answer.
  * @param keyHeader where clients of the dialect put a key that is not in `Authorization`
- * @throws GatewayError `unauthorized`
+ * @throws GatewayError `unauthorized`; `unavailable` where nobody can say
  */
-export function authenticate(
-  ports: { readonly keys: KeyStore; readonly clock: Clock },
-  headers: Headers,
-  keyHeader?: string,
-): Caller {
+export function authenticate(ports: AuthenticatePorts, headers: Headers, keyHeader?: string): Caller {
   const key = readKey(headers, keyHeader)
   const caller = isNewKey(key) || isLegacyKey(key) ? ports.keys.find(hashApiKey(key)) : undefined
+  ports.freshness?.assertKnown(caller?.accountId)
   if (caller === undefined) throw unauthorized('Invalid API key.')
   ports.keys.touch(caller.keyId, ports.clock.now())
   return caller

@@ -57,11 +57,11 @@ function refuseOtherMethod(request: Request, envelope: Envelope): Response {
 
 const UPGRADE_MESSAGE = 'WebSocket connections are not supported here: send the request with POST.'
 
-function answerGet(request: Request, answer: () => Response): Response {
+async function answerGet(request: Request, answer: () => Promise<Response>): Promise<Response> {
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return refuseMethod(request, 'nested', 'GET, HEAD')
   try {
-    return answer()
+    return await answer()
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown
     return refuse(thrown, 'nested', { 'x-request-id': createCallId() })

@@ -1,25 +1,24 @@
 /** `GET /v1/models`: the account's gates as OpenAI's model list, for SDKs and tools that ask what there is. */
-import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { createCallId } from '../core/ids.ts'
-import { authenticate } from './authenticate.ts'
-import type { GateStore, KeyStore } from './ports.ts'
+import { type AuthenticatePorts, authenticate, whenFresh } from './authenticate.ts'
+import type { GateStore } from './ports.ts'
 
-export interface ModelPorts {
-  readonly keys: KeyStore
+export interface ModelPorts extends AuthenticatePorts {
   readonly gates: GateStore
-  readonly clock: Clock
 }
 
-/** @throws GatewayError `unauthorized` */
-export function listModels(ports: ModelPorts, request: Request): Response {
+/** @throws GatewayError `unauthorized` (rejects) */
+export async function listModels(ports: ModelPorts, request: Request): Promise<Response> {
+  await whenFresh(ports)
   const caller = authenticate(ports, request.headers)
   return answer({ object: 'list', data: ports.gates.list(caller.accountId).map(toModel) })
 }
 
-/** @throws GatewayError `unauthorized` or `gate_not_found` */
-export function retrieveModel(ports: ModelPorts, request: Request): Response {
+/** @throws GatewayError `unauthorized` or `gate_not_found` (rejects) */
+export async function retrieveModel(ports: ModelPorts, request: Request): Promise<Response> {
+  await whenFresh(ports)
   const caller = authenticate(ports, request.headers)
   const gate = ports.gates.find(caller.accountId, lastSegment(request.url))
   if (gate === undefined) {

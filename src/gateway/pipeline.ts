@@ -9,10 +9,10 @@ import { toAnswerHeaders, toSkippedHeader } from './answer-headers.ts'
 import { answerLocally } from './answer-locally.ts'
 import type { AskPorts } from './ask-target.ts'
 import { attemptTargets } from './attempt-targets.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate, whenFresh } from './authenticate.ts'
 import type { CallObserver } from './call-observer.ts'
 import { type PlanPorts, planTargets } from './plan-targets.ts'
-import type { Caller, KeyStore, Ledger, Limits } from './ports.ts'
+import type { Caller, Freshness, KeyStore, Ledger, Limits } from './ports.ts'
 import type { BodyLimits } from './read-body.ts'
 import { refuse, settleRefused } from './refuse.ts'
 import { type RelayPorts, relayAnswer } from './relay-answer.ts'
@@ -22,6 +22,8 @@ import { type CallProgress, createSettle, type Settle } from './settle.ts'
 export interface PipelinePorts extends PlanPorts, AskPorts, RelayPorts {
   readonly clock: Clock
   readonly keys: KeyStore
+  /** Absent: nobody else changes anything. */
+  readonly freshness?: Freshness | undefined
   readonly limits: Limits
   readonly ledger: Ledger
   readonly bodyLimits: BodyLimits
@@ -60,6 +62,8 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
     let caller: Caller | undefined
     let settle: Settle | undefined
     try {
+      const notFresh = whenFresh(ports)
+      if (notFresh !== undefined) await notFresh
       caller = known?.caller ?? authenticate(ports, request.headers, dialect.keyHeader)
       const accepted = await accept(ports, request, dialect)
       const notReady = ports.limits.whenReady(caller, accepted.gateId)

@@ -34,6 +34,19 @@ export interface GateStore {
   list(accountId: AccountId): readonly Gate[]
 }
 
+/** Whether what this node holds of keys, gates and credentials is what is in force. */
+export interface Freshness {
+  /** In memory: no I/O. Whether it may be used without asking. */
+  isFresh(): boolean
+  /** Resolves when this node has caught up, from now on. @throws GatewayError `unavailable` when it cannot */
+  refresh(): Promise<void>
+  /**
+   * @param accountId undefined: the caller is not known here
+   * @throws GatewayError `unavailable` where something of the account has changed and this node could not read it
+   */
+  assertKnown(accountId: AccountId | undefined): void
+}
+
 /** What is known of a call before it is made. */
 export interface CallAhead {
   /** As the caller wrote it: there may be no such gate. */

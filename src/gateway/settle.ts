@@ -98,9 +98,12 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     attemptDetails: toAttemptDetails(progress.attempts, { outcome, durationMs }),
     cost: ports.prices?.priceOf({ accountId, target, usage, startedAt, outcome }),
   }
-  call.ticket.settle(toSpent(record, endedAtMs))
   ports.observer?.finish(record, progress.attempts, progress.trace)
-  return ports.ledger.record(record)
+  const written = ports.ledger.record(record)
+  // Not before it is written down: other nodes are told what was used, and must not count what dies with this process.
+  const settleTicket = () => call.ticket.settle(toSpent(record, endedAtMs))
+  written.then(settleTicket, settleTicket)
+  return written
 }
 
 function toSpent(record: CallRecord, endedAtMs: number): Spent {

@@ -8,6 +8,7 @@ export class ClosedSegments {
   readonly #segments = new Set<ClosedSegment>()
   readonly #report: ReportLedgerEvent
   #damagedLines = 0
+  #newer = 0
 
   constructor(report: ReportLedgerEvent) {
     this.#report = report
@@ -26,6 +27,11 @@ export class ClosedSegments {
   /** Lines that could not be read, in the segments discarded since the start. */
   get damagedLines(): number {
     return this.#damagedLines
+  }
+
+  /** Segments that were left as they are for a later version of the gateway, since the start. */
+  get newer(): number {
+    return this.#newer
   }
 
   add(segment: ClosedSegment): void {
@@ -50,10 +56,18 @@ export class ClosedSegments {
   /**
    * Deletes a segment whose records are in the store. One that held damage other than a torn end is set aside as
    * `*.damaged` instead, since a newer version or a person may still make something of it.
+   * One that a later version of the gateway wrote, before it was rolled back, stays as it is: that version ships all of it
+   * when it is back.
    * @throws the file system's error; the segment stays listed then.
    */
   discard(segment: ClosedSegment, damage: Damage): void {
-    const { damagedLines, tornEnd } = damage
+    const { damagedLines, tornEnd, newerLines } = damage
+    if (newerLines > 0) {
+      this.#segments.delete(segment)
+      this.#newer += 1
+      this.#report({ type: 'segment-newer', path: segment.path, lines: newerLines })
+      return
+    }
     if (damagedLines > (tornEnd ? 1 : 0)) renameSync(segment.path, `${segment.path}.damaged`)
     else unlinkSync(segment.path)
     this.#segments.delete(segment)

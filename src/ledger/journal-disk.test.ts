@@ -244,7 +244,7 @@ describe('on a small file system of its own', () => {
     while (journal.state().writable) await journal.record(createCallRecord()).catch(() => {})
     const [oldest] = journal.closed.list()
     if (oldest === undefined) throw new Error('nothing was closed')
-    journal.closed.discard(oldest, { damagedLines: 0, tornEnd: false })
+    journal.closed.discard(oldest, { damagedLines: 0, tornEnd: false, newerLines: 0 })
     await untilWritable(journal)
     await journal.record(createCallRecord())
     journal.close()

@@ -32,4 +32,6 @@ export interface JournalState {
   readonly segments: number
   /** Lines that could not be read when their segment was shipped, since the start. */
   readonly damagedLines: number
+  /** Files that wait for a later version of the gateway, which wrote them. */
+  readonly newerSegments: number
 }

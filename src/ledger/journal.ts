@@ -131,6 +131,7 @@ export class Journal implements Ledger {
       unshippedBytes: this.closed.bytes + (active?.bytes ?? 0),
       segments: this.closed.count + (active === undefined ? 0 : 1),
       damagedLines: this.closed.damagedLines,
+      newerSegments: this.closed.newer,
     }
   }
 

@@ -10,6 +10,8 @@ export type LedgerEvent =
       readonly lines: number
       readonly tornEnd: boolean
     }
+  /** A later version of the gateway wrote it; it waits for that version. */
+  | { readonly type: 'segment-newer'; readonly path: string; readonly lines: number }
   /** Its file cannot be read, or not be deleted after it was shipped; told once, tried again at every pass. */
   | { readonly type: 'segment-stuck'; readonly path: string; readonly cause: unknown }
   | { readonly type: 'ship-failed'; readonly retryInMs: number; readonly cause: unknown }

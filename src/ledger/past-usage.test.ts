@@ -42,6 +42,7 @@ describe.each(databases)('on $name', (kind) => {
       sums: store.usageSums,
       beginnings: store.budgetBeginnings,
       segments: journal.closed.list(),
+      cutsMs: [fromMs + 1, fromMs, fromMs - 1],
       onUnreadable: (path) => unreadable.push(path),
     })
     journal.close()

@@ -15,6 +15,8 @@ export interface PastUsageOptions {
   readonly sums: Pick<UsageSums, 'since' | 'within' | 'findShipped'>
   readonly beginnings: Pick<BudgetBeginnings, 'load'>
   readonly segments: readonly ClosedSegment[]
+  /** Where `since` will be asked to begin, other than at the beginning of an hour. */
+  readonly cutsMs?: readonly number[]
   /** What the calls cost that are neither in the store nor priced; absent: nobody knows. */
   readonly prices?: Prices | undefined
   /** Nobody needs the sums any more: what is under way rejects. */
@@ -25,38 +27,47 @@ export interface PastUsageOptions {
 
 export class PastUsage {
   readonly #sums: PastUsageOptions['sums']
-  readonly #unshipped: readonly CallRecord[]
-  readonly #prices: Prices | undefined
+  readonly #unshipped: UnshippedSums
   readonly #signal: AbortSignal | undefined
   readonly #beginnings: PastUsageOptions['beginnings']
   /** By the hour that they begin with, and the account. */
   readonly #known = new Map<string, Promise<readonly UsageSum[]>>()
 
-  private constructor(options: PastUsageOptions, unshipped: readonly CallRecord[]) {
-    const { sums, beginnings, prices, signal } = options
+  private constructor(options: PastUsageOptions, unshipped: UnshippedSums) {
+    const { sums, beginnings, signal } = options
     this.#sums = sums
     this.#beginnings = beginnings
-    this.#prices = prices
     this.#signal = signal
     this.#unshipped = unshipped
   }
 
   static async open(options: PastUsageOptions): Promise<PastUsage> {
-    const { sums, segments, signal, onUnreadable } = options
-    // By id: a batch whose write failed half-way stands in the next segment again.
-    const unshipped = new Map<CallId, CallRecord>()
+    const { sums, segments, signal, onUnreadable, prices, cutsMs = [] } = options
+    // Added up, and not kept: after a long outage there may be millions.
+    const unshipped = new UnshippedSums(cutsMs, prices)
+    // A batch whose write failed half-way stands in the next segment again.
+    let before: ReadonlySet<CallId> = new Set()
     for (const { path } of segments) {
       signal?.throwIfAborted()
+      const here = new Set<CallId>()
       try {
-        for await (const records of new SegmentReader(path).records()) {
+        const reader = new SegmentReader(path)
+        for await (const records of reader.records()) {
           const shipped = await sums.findShipped(records.map((record) => record.id))
-          for (const record of records) if (!shipped.has(record.id)) unshipped.set(record.id, record)
+          for (const record of records) {
+            if (shipped.has(record.id) || before.has(record.id) || here.has(record.id)) continue
+            here.add(record.id)
+            unshipped.add(record)
+          }
         }
+        if (reader.damage.newerLines > 0)
+          onUnreadable(path, new Error('A later version of the gateway has written it.'))
       } catch (cause) {
         onUnreadable(path, cause)
       }
+      before = here
     }
-    return new PastUsage(options, [...unshipped.values()])
+    return new PastUsage(options, unshipped)
   }
 
   /**
@@ -69,9 +80,7 @@ export class PastUsage {
     const isWhole = hour.startsAtMs === fromMs || accountId === undefined
     const sums = [...(await this.#ofHoursSince(isWhole ? hour.startsAtMs : hour.endsAtMs, accountId))]
     if (!isWhole) sums.push(...(await this.#sums.within(accountId, fromMs, hour.endsAtMs)))
-    for (const record of this.#unshipped)
-      if (record.startedAt >= fromMs && (accountId === undefined || record.accountId === accountId))
-        sums.push(toSum(record, this.#prices))
+    sums.push(...this.#unshipped.since(fromMs, accountId))
     return sums
   }
 
@@ -85,6 +94,48 @@ export class PastUsage {
     const known = this.#known.get(key) ?? this.#sums.since({ fromMs, accountId }, this.#signal)
     this.#known.set(key, known)
     return known
+  }
+}
+
+/** What the journal holds, added up by the stretch of time in which the calls began: hours, cut where somebody asks. */
+class UnshippedSums {
+  /** By the hour that they are in, the latest first. */
+  readonly #cutsMs = new Map<number, number[]>()
+  readonly #prices: Prices | undefined
+  readonly #sums = new Map<string, { readonly fromMs: number; sum: UsageSum }>()
+
+  constructor(cutsMs: readonly number[], prices: Prices | undefined) {
+    for (const cutMs of [...cutsMs].sort((one, other) => other - one)) {
+      const { startsAtMs } = hourOf(cutMs)
+      const ofHour = this.#cutsMs.get(startsAtMs)
+      if (ofHour === undefined) this.#cutsMs.set(startsAtMs, [cutMs])
+      else ofHour.push(cutMs)
+    }
+    this.#prices = prices
+  }
+
+  add(record: CallRecord): void {
+    const { startedAt } = record
+    const { startsAtMs } = hourOf(startedAt)
+    const fromMs = this.#cutsMs.get(startsAtMs)?.find((cutMs) => cutMs <= startedAt) ?? startsAtMs
+    const sum = toSum(record, this.#prices)
+    const { accountId, keyId, gateId, target, credential } = sum
+    const key = JSON.stringify([fromMs, accountId, keyId, gateId, target, credential])
+    const known = this.#sums.get(key)
+    if (known === undefined) this.#sums.set(key, { fromMs, sum })
+    else
+      known.sum = {
+        ...sum,
+        tokens: known.sum.tokens + sum.tokens,
+        microUsd: known.sum.microUsd + sum.microUsd,
+        unpricedCalls: known.sum.unpricedCalls + sum.unpricedCalls,
+      }
+  }
+
+  since(fromMs: number, accountId: AccountId | undefined): readonly UsageSum[] {
+    return [...this.#sums.values()]
+      .filter((of) => of.fromMs >= fromMs && (accountId === undefined || of.sum.accountId === accountId))
+      .map(({ sum }) => sum)
   }
 }
 

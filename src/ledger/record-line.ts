@@ -57,13 +57,17 @@ export function encodeRecordLine(call: CallRecord): string {
   return `${toChecksum(json)} ${json}\n`
 }
 
-/** Reads a line given without its newline; undefined when it is torn, damaged or of a format this version cannot read. */
-export function decodeRecordLine(line: Uint8Array): CallRecord | undefined {
+/**
+ * Reads a line given without its newline; undefined when it is torn or damaged. `newer`: it is whole, and of a format that
+ * only a later version of the gateway can read.
+ */
+export function decodeRecordLine(line: Uint8Array): CallRecord | 'newer' | undefined {
   const json = line.subarray(CHECKSUM_CHARS + 1)
   try {
     if (readChecksum(line) !== Bun.hash.crc32(json)) return undefined
     const members: unknown = JSON.parse(decoder.decode(json))
-    return Array.isArray(members) ? toCallRecord(members) : undefined
+    if (!Array.isArray(members)) return undefined
+    return isCount(members[0]) && members[0] > VERSION ? 'newer' : toCallRecord(members)
   } catch {
     return undefined
   }

@@ -39,6 +39,10 @@ export function listSegments(folder: string): { sequence: number; segment: Close
   return found
 }
 
+export function segmentName(sequence: number): string {
+  return `${String(sequence).padStart(12, '0')}.journal`
+}
+
 export class SegmentFile {
   readonly path: string
   /** Up to here every byte belongs to a record that was accepted. */
@@ -60,7 +64,7 @@ export class SegmentFile {
    */
   static create(folder: string, sequence: number, sync: SyncMode): SegmentFile {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const path = join(folder, `${String(sequence).padStart(12, '0')}.journal`)
+    const path = join(folder, segmentName(sequence))
     const file = new SegmentFile(path, openSync(path, 'ax+', 0o600), sync)
     try {
       file.#write(NEWLINE)

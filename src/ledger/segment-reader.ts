@@ -17,12 +17,15 @@ export interface Damage {
   readonly damagedLines: number
   /** Whether the file ends within a line, as it does when the process is killed in the middle of a write. */
   readonly tornEnd: boolean
+  /** Lines that only a later version of the gateway can read. */
+  readonly newerLines: number
 }
 
 export class SegmentReader {
   readonly #path: string
   #damagedLines = 0
   #tornEnd = false
+  #newerLines = 0
 
   constructor(path: string) {
     this.#path = path
@@ -30,13 +33,14 @@ export class SegmentReader {
 
   /** Complete once `records` has ended. */
   get damage(): Damage {
-    return { damagedLines: this.#damagedLines, tornEnd: this.#tornEnd }
+    return { damagedLines: this.#damagedLines, tornEnd: this.#tornEnd, newerLines: this.#newerLines }
   }
 
   /** The records part by part, in the order in which they were written. @throws the file system's error. */
   async *records(): AsyncGenerator<readonly CallRecord[]> {
     this.#damagedLines = 0
     this.#tornEnd = false
+    this.#newerLines = 0
     const file = await open(this.#path, 'r')
     try {
       const chunk = new Uint8Array(CHUNK_BYTES)
@@ -81,14 +85,16 @@ export class SegmentReader {
     if (line.length === 0) return
     const record = decodeRecordLine(line)
     if (record === undefined) this.#damagedLines += 1
+    else if (record === 'newer') this.#newerLines += 1
     else records.push(record)
   }
 
   /** The write may have been cut exactly before the newline: such a record is whole. */
   #takeEnd(line: Uint8Array): readonly CallRecord[] {
     const records: CallRecord[] = []
+    const damagedBefore = this.#damagedLines
     this.#take(line, records)
-    this.#tornEnd = records.length === 0
+    this.#tornEnd = this.#damagedLines > damagedBefore
     return records
   }
 }

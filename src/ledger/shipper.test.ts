@@ -1,6 +1,6 @@
 /** The shipper's promises: everything arrives, nothing is deleted before its commit, an outage only lengthens the journal. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -235,6 +235,35 @@ test('damaged lines are skipped and counted, the rest arrives', async () => {
   expect(journal.state()).toMatchObject({ damagedLines: 1, segments: 0 })
   expect(existsSync(`${segment.path}.damaged`)).toBe(false)
   journal.close()
+})
+
+test('a segment of a later version stays as it is until that version is back, and holds up nothing', async () => {
+  const store = createStore()
+  const events: LedgerEvent[] = []
+  const report = (event: LedgerEvent) => events.push(event)
+  const earlier = new Journal(folder)
+  await recordAll(earlier, createRecords(2))
+  earlier.rotate()
+  const [segment] = earlier.closed.list()
+  if (segment === undefined) throw new Error('nothing was closed')
+  const json = '[5,"a format to come"]'
+  const line = `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`
+  writeFileSync(segment.path, line, { flag: 'a' })
+  earlier.close()
+  const written = readFileSync(segment.path, 'utf8')
+
+  const journal = new Journal(folder, { report })
+  const shipper = new Shipper(journal, (found) => store.insertMany(found), { report })
+  await shipper.ship()
+  const next = createCallRecord()
+  await journal.record(next)
+  await shipper.ship()
+  expect(store.rows.size).toBe(3)
+  expect(journal.state()).toMatchObject({ newerSegments: 1, damagedLines: 0, segments: 0, unshippedBytes: 0 })
+  expect(events).toEqual([{ type: 'segment-newer', path: segment.path, lines: 1 }])
+  expect(readFileSync(segment.path, 'utf8')).toBe(written)
+  journal.close()
+  expect(new Journal(folder).closed.list().map(({ path }) => path)).toContain(segment.path)
 })
 
 test('a segment that was deleted or cannot be read does not hold up the others', async () => {

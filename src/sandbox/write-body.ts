@@ -19,6 +19,8 @@ class DeliberateCut extends Error {
 }
 
 const DEFAULT_STREAM_DELAY_MS = 500
+/** For what was written last to leave: a connection that is cut takes what still waits in it along. */
+const FAREWELL_MS = 50
 
 /** A small JSON body goes out with its length; anything else in chunks. */
 export function writeJson(answer: Answer, settings: BodySettings): string | AsyncGenerator<Frame> {
@@ -109,8 +111,7 @@ async function* writeCut(
 ): AsyncGenerator<Frame> {
   yield* writeFrames(frames, settings)
   if (fault.name === 'hang-mid-stream') await untilClientLeaves(settings.signal)
-  // What was yielded last may still be in a buffer that the cut would throw away.
-  else await pause(5, settings.signal)
+  else await pause(FAREWELL_MS, settings.signal)
   throw new DeliberateCut('The sandbox cut the answer, as it was asked to.')
 }
 

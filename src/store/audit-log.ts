@@ -4,6 +4,7 @@ import { type AuditRecord, type Change, type PublicForm, resourceOf } from '../c
 import { type AccountId, type AuditId, createAuditId } from '../core/ids.ts'
 import type { AuditLogTable } from './audit-schema.ts'
 import { currentOrigin } from './change-origin.ts'
+import { noteChangeOf } from './changes-made.ts'
 import type { Schema } from './schema.ts'
 
 /** A proxy's header may hold anything; an address is shorter. */
@@ -18,6 +19,8 @@ export async function recordChange(transaction: Transaction<Schema>, change: Cha
   const origin = currentOrigin()
   const actor = change.actor ?? origin.actor
   if (actor === null) throw new Error(`nobody is known to have made the change ${change.action}`)
+  const resource = resourceOf(change.action)
+  noteChangeOf(resource)
   await transaction
     .insertInto('audit_log')
     .values({
@@ -28,7 +31,7 @@ export async function recordChange(transaction: Transaction<Schema>, change: Cha
       actor_id: actor.id,
       actor_name: actor.name,
       action: change.action,
-      resource_type: resourceOf(change.action),
+      resource_type: resource,
       resource_id: change.resourceId,
       before_json: toText(change.before),
       after_json: toText(change.after),

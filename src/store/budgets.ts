@@ -19,6 +19,10 @@ export class BudgetTableStore {
     return rows.map(toBudget)
   }
 
+  find(accountId: AccountId, id: string): Promise<Budget | undefined> {
+    return find(this.#database, accountId, id)
+  }
+
   async insert(budget: Budget): Promise<void> {
     const { scope } = budget
     await this.#database.transaction().execute(async (transaction) => {

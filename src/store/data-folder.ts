@@ -1,10 +1,12 @@
 /** Keeps a data folder to one process at a time, and says which. It must not know what is in the database. */
+import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFile } from './file-lock.ts'
 
 const LOCK_FILE = 'gatehouse.lock'
 const SERVER_FILE = 'server.json'
+const NODE_FILE = 'node-id'
 
 /** Who serves from a data folder, for the command line and for messages. */
 export interface ServerInfo {
@@ -75,6 +77,20 @@ export function readServerInfo(folder: string): ServerInfo | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Names whoever serves from this folder among other nodes, the same after every start; made at the first. */
+export function readNodeId(folder: string): string {
+  const path = join(folder, NODE_FILE)
+  try {
+    const id = readFileSync(path, 'utf8').trim()
+    if (/^node_[0-9a-f]{24}$/.test(id)) return id
+  } catch {
+    // There is none yet.
+  }
+  const id = `node_${randomBytes(12).toString('hex')}`
+  writeFileSync(path, `${id}\n`, { mode: 0o600 })
+  return id
 }
 
 function removeServerInfo(folder: string): void {

@@ -19,6 +19,10 @@ export class GateTableStore {
     return rows.map(toGate)
   }
 
+  find(accountId: AccountId, gateId: string): Promise<Gate | undefined> {
+    return find(this.#database, accountId, gateId as GateId)
+  }
+
   /** @returns false when the account has a gate with this id already. */
   async insert(gate: Gate): Promise<boolean> {
     return await this.#database.transaction().execute(async (transaction) => {

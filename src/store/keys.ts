@@ -24,6 +24,16 @@ export class KeyTableStore {
     return rows.map(toApiKey)
   }
 
+  async find(accountId: AccountId, keyId: string): Promise<ApiKey | undefined> {
+    const row = await this.#database
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('id', '=', keyId as KeyId)
+      .executeTakeFirst()
+    return row === undefined ? undefined : toApiKey(row)
+  }
+
   /** @returns false when a key with this hash (or id) exists already, whichever account it belongs to. */
   async insert(key: ApiKey, action: KeyOrigin = 'key.create'): Promise<boolean> {
     return await this.#database.transaction().execute((transaction) => insert(transaction, key, action))

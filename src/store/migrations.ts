@@ -3,8 +3,17 @@ import { type Kysely, type Migration, Migrator } from 'kysely'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { auditLogTable } from './audit-migration.ts'
 import { budgetBeginnings } from './budget-beginnings-migration.ts'
+import { changeFeed } from './change-feed-migration.ts'
 import { limitsAndWebhooks } from './limits-migration.ts'
 import { users } from './migrate-users.ts'
+import {
+  judgeNewerSteps,
+  listStepNotes,
+  type NewerSteps,
+  type Steps,
+  TABLE_PATIENCE_MS,
+  withNote,
+} from './newer-steps.ts'
 import { providerKeyTables } from './provider-keys-migration.ts'
 import type { Schema } from './schema.ts'
 import { currentSchema, hasTable } from './sql-differences.ts'
@@ -15,7 +24,7 @@ export class MigrationFailedError extends Error {
   override readonly name = 'MigrationFailedError'
 }
 
-/** A later version of the gateway wrote this database: whoever asked must not serve. */
+/** A later version of the gateway changed this database in a way that this build cannot serve: whoever asked must not. */
 export class NewerDatabaseError extends Error {
   override readonly name = 'NewerDatabaseError'
 }
@@ -130,8 +139,8 @@ const ownedModels: Migration = {
   },
 }
 
-/** Kysely runs them in the order of their names. */
-export const migrations: Readonly<Record<string, Migration>> = {
+/** Kysely runs them in the order of their names. What a step may do while the version before serves: CONTRIBUTING.md. */
+export const migrations: Steps = {
   '0001_first_tables': firstTables,
   '0002_gate_routing': gateRouting,
   '0003_gate_defaults': gateDefaults,
@@ -142,40 +151,69 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0008_users': users,
   '0009_audit_log': auditLogTable,
   '0010_budget_beginnings': budgetBeginnings,
+  '0011_change_feed': changeFeed,
 }
-
-type Steps = Readonly<Record<string, Migration>>
 
 /**
  * Whether there are steps that the database has not been through.
- * @throws NewerDatabaseError when it holds one that this build does not know.
+ * @throws NewerDatabaseError when it has been through one of a later version that this build cannot live with.
  */
 export async function isBehind(database: Kysely<Schema>, steps: Steps = migrations): Promise<boolean> {
+  return (await compareSteps(database, steps)).isBehind
+}
+
+export interface SchemaState {
+  /** There are steps that the database has not been through. */
+  readonly isBehind: boolean
+  /** The steps of later versions that it has been through, and that this build can live with. */
+  readonly newer: readonly string[]
+}
+
+/** @throws NewerDatabaseError as `isBehind` */
+export async function compareSteps(
+  database: Kysely<Schema>,
+  steps: Steps = migrations,
+): Promise<SchemaState> {
   const applied = await listApplied(database)
-  const unknown = applied.filter((name) => !Object.hasOwn(steps, name))
-  if (unknown.length > 0) {
+  const { tolerated, refused } = await judge(database, applied, steps)
+  if (refused.length > 0) {
     throw new NewerDatabaseError(
-      `The database was written by a newer version of Gatehouse (it holds the migration ${unknown.join(', ')}). ` +
+      `The database was written by a newer version of Gatehouse (it holds the migration ${refused.join(', ')}). ` +
         'Start that version, or restore a backup made before the upgrade.',
     )
   }
-  return applied.length < Object.keys(steps).length
+  return { newer: tolerated, isBehind: !Object.keys(steps).every((name) => applied.includes(name)) }
+}
+
+async function judge(
+  database: Kysely<Schema>,
+  applied: readonly string[],
+  steps: Steps,
+): Promise<NewerSteps> {
+  // On an ordinary start there is nothing to judge, and one question less.
+  if (applied.every((name) => Object.hasOwn(steps, name))) return { tolerated: [], refused: [] }
+  return judgeNewerSteps(applied, await listStepNotes(database), steps)
 }
 
 /**
  * Brings the database up to date; all pending steps succeed together or none does (SQLite and Postgres alike). Of several
  * nodes that start at once, one does it and the others wait: Kysely takes an advisory lock of Postgres.
- * @throws NewerDatabaseError when the database holds a step that this build does not know.
+ * @throws NewerDatabaseError as `isBehind`.
  * @throws MigrationFailedError when a step fails; `cause` says why.
  */
-export async function migrateToLatest(database: Kysely<Schema>, steps: Steps = migrations): Promise<void> {
+export async function migrateToLatest(
+  database: Kysely<Schema>,
+  steps: Steps = migrations,
+  { tablePatienceMs = TABLE_PATIENCE_MS } = {},
+): Promise<void> {
   // Saves the Migrator's own look at every table on an ordinary start.
-  if (!(await isBehind(database, steps))) return
+  const { newer, isBehind: isPending } = await compareSteps(database, steps)
+  if (!isPending) return
 
   const schema = await currentSchema(database)
   const migrator = new Migrator({
     db: database,
-    provider: { getMigrations: async () => ({ ...steps }) },
+    provider: { getMigrations: async () => toMigrations({ steps, newer, tablePatienceMs }) },
     // Steps that were written side by side do not build on each other, and come in whatever order they are finished.
     allowUnorderedMigrations: true,
     // Named, or another program's steps in the same database would be taken for ours.
@@ -184,7 +222,7 @@ export async function migrateToLatest(database: Kysely<Schema>, steps: Steps = m
   const { error, results } = await migrator.migrateToLatest()
   if (error === undefined) return
   // A newer node may have come first.
-  await isBehind(database, steps)
+  if (!(await isBehind(database, steps))) return
   const failed = results?.find((result) => result.status === 'Error')?.migrationName
   const reason = error instanceof Error ? error.message : String(error)
   throw new MigrationFailedError(
@@ -194,11 +232,29 @@ export async function migrateToLatest(database: Kysely<Schema>, steps: Steps = m
   )
 }
 
-/** @throws MigrationFailedError when this build knows steps that the database has not been through, or the other way round */
+/** @param newer Kysely goes on only where it knows every step that was taken; these it never runs */
+function toMigrations({
+  steps,
+  newer,
+  tablePatienceMs,
+}: {
+  readonly steps: Steps
+  readonly newer: readonly string[]
+  readonly tablePatienceMs: number
+}): Record<string, Migration> {
+  return {
+    ...Object.fromEntries(
+      Object.entries(steps).map(([name, step]) => [name, withNote(name, step, tablePatienceMs)]),
+    ),
+    ...Object.fromEntries(newer.map((name) => [name, { up: async () => {} }])),
+  }
+}
+
+/** @throws MigrationFailedError when this build knows steps that the database has not been through, or cannot live with one of its */
 export async function assertUpToDate(database: Kysely<Schema>): Promise<void> {
   const applied = await listApplied(database)
-  const known = Object.keys(migrations)
-  if (applied.length === known.length && known.every((name) => applied.includes(name))) return
+  const { refused } = await judge(database, applied, migrations)
+  if (refused.length === 0 && Object.keys(migrations).every((name) => applied.includes(name))) return
   throw new MigrationFailedError(
     'The database was brought up to date by another version of Gatehouse, which is using it. Use the command of that version.',
   )

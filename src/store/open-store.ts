@@ -9,7 +9,7 @@ import { GateTableStore } from './gates.ts'
 import { InvitationTableStore } from './invitations.ts'
 import { KeyTableStore } from './keys.ts'
 import { MemberTableStore } from './members.ts'
-import { assertUpToDate, isBehind, migrateToLatest } from './migrations.ts'
+import { assertUpToDate, compareSteps, migrateToLatest } from './migrations.ts'
 import { openDatabase, type StoreLocation } from './open-database.ts'
 import { OwnedModelTableStore } from './owned-models.ts'
 import { ProviderKeyTableStore } from './provider-keys.ts'
@@ -40,6 +40,11 @@ export interface Store {
   readonly webhooks: WebhookTableStore
   readonly usage: UsageStore
   /**
+   * Steps of later versions that the database has been through and that this build can live with: it knows nothing of what
+   * they added.
+   */
+  readonly newerSteps: readonly string[]
+  /**
    * Resolves when everything committed so far would outlive a loss of power. A commit alone outlives the process:
    * SQLite's write-ahead log is synced at checkpoints only (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL).
    */
@@ -61,9 +66,11 @@ export async function openStore(
   { migrate = 'run' }: OpenStoreOptions = {},
 ): Promise<Store> {
   const database = await openDatabase(location)
+  let newerSteps: readonly string[]
   try {
     if (migrate === 'refuse') await assertUpToDate(database)
-    else if (await isBehind(database)) await migrateAt(location, database)
+    else if ((await compareSteps(database)).isBehind) await migrateAt(location, database)
+    newerSteps = (await compareSteps(database)).newer
   } catch (error) {
     await database.destroy()
     throw error
@@ -90,6 +97,7 @@ export async function openStore(
     budgetBeginnings: new BudgetBeginnings(database),
     webhooks: new WebhookTableStore(database),
     usage: new UsageStore(database, backlog),
+    newerSteps,
     sync,
     close: () => database.destroy(),
   }

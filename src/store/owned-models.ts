@@ -27,7 +27,11 @@ export class OwnedModelTableStore {
   /** Every owned model of every account, for the snapshot at start. */
   async loadAll(): Promise<StoredOwnedModel[]> {
     const rows = await this.#database.selectFrom('owned_models').selectAll().execute()
-    return rows.map((row) => ({ model: toOwnedModel(row), sealedCredential: row.sealed_credential }))
+    return rows.map(toStored)
+  }
+
+  find(accountId: AccountId, slug: string): Promise<StoredOwnedModel | undefined> {
+    return find(this.#database, accountId, slug)
   }
 
   /** @returns false when the account has an owned model with this slug already. */
@@ -68,7 +72,7 @@ export class OwnedModelTableStore {
   async save({ model, sealedCredential }: ChangedOwnedModel): Promise<boolean> {
     const { accountId, slug } = model
     return await changeAccount(this.#database, accountId, async (transaction) => {
-      const previous = await find(transaction, accountId, slug)
+      const previous = (await find(transaction, accountId, slug))?.model
       if (previous === undefined) return false
       await transaction
         .updateTable('owned_models')
@@ -117,14 +121,14 @@ async function find(
   database: Kysely<Schema>,
   accountId: AccountId,
   slug: string,
-): Promise<OwnedModel | undefined> {
+): Promise<StoredOwnedModel | undefined> {
   const row = await database
     .selectFrom('owned_models')
     .selectAll()
     .where('account_id', '=', accountId)
     .where('slug', '=', slug)
     .executeTakeFirst()
-  return row === undefined ? undefined : toOwnedModel(row)
+  return row === undefined ? undefined : toStored(row)
 }
 
 type OtherColumns = 'account_id' | 'slug' | 'dialect' | 'base_url' | 'created_at' | 'sealed_credential'
@@ -139,6 +143,10 @@ function toMutableColumns(model: OwnedModel): Omit<OwnedModelTable, OtherColumns
     credential_set_at: model.credentialSetAt,
     updated_at: model.updatedAt,
   }
+}
+
+function toStored(row: Selectable<OwnedModelTable>): StoredOwnedModel {
+  return { model: toOwnedModel(row), sealedCredential: row.sealed_credential }
 }
 
 function toOwnedModel(row: Selectable<OwnedModelTable>): OwnedModel {

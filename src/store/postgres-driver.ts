@@ -10,21 +10,9 @@ import {
   type QueryCompiler,
 } from 'kysely'
 import pg from 'pg'
+import { ConnectionGate } from './connection-gate.ts'
+import { DatabaseUnreachableError } from './database-unreachable-error.ts'
 import { describeAddress, type PostgresSettings, toTlsOptions, withoutTls } from './postgres-address.ts'
-
-/** The database did not take the connection. Its message holds no password; `code` is the system's or Postgres' own. */
-export class DatabaseUnreachableError extends Error {
-  override readonly name = 'DatabaseUnreachableError'
-  readonly code: string
-
-  constructor(where: string, cause: unknown) {
-    const code = codeOf(cause)
-    super(`The Postgres database at ${where} cannot be used: ${explain(code, cause)}. Check DATABASE_URL.`, {
-      cause,
-    })
-    this.code = code
-  }
-}
 
 /** A node that is stopped inside a transaction must not keep the others from their turn for longer. */
 const IDLE_IN_TRANSACTION_MS = 60_000
@@ -64,8 +52,17 @@ function openPool(settings: PostgresSettings): PostgresPool {
   }
 }
 
+/** What they wait for would come after they have been given up. */
+const MAX_WAITING = 500
+/** As pg-pool has it where all connections are in use. */
+const NONE_FREE = 'timeout exceeded when trying to connect'
+
 class ConnectionPool implements PostgresPool {
   readonly #pool: pg.Pool
+  readonly #gate = new ConnectionGate({
+    maxWaiting: MAX_WAITING,
+    isAway: (error) => !(error instanceof Error && error.message === NONE_FREE),
+  })
   readonly #where: string
   readonly #clients = new WeakMap<pg.PoolClient, Connection>()
 
@@ -89,13 +86,19 @@ class ConnectionPool implements PostgresPool {
     })
     // A connection that breaks while nobody uses it is replaced by the next one that is needed.
     this.#pool.on('error', () => {})
+    // The pool listens only to those that nobody uses, and an event that nobody listens to ends the process. Whoever uses one is told by
+    // what it asks next.
+    this.#pool.on('connect', (client) => client.on('error', () => {}))
   }
 
   async connect(): Promise<PostgresPoolClient> {
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw new DatabaseUnreachableError(this.#where, error)
-    })
-    const connection = this.#clients.get(client) ?? new Connection(client)
+    const hasIdle = this.#pool.idleCount > 0
+    const client = await this.#gate
+      .pass(() => this.#pool.connect(), hasIdle)
+      .catch((error: unknown) => {
+        throw new DatabaseUnreachableError(this.#where, error)
+      })
+    const connection = this.#clients.get(client) ?? new Connection(client, this.#where)
     this.#clients.set(client, connection)
     return connection
   }
@@ -107,10 +110,12 @@ class ConnectionPool implements PostgresPool {
 
 class Connection implements PostgresPoolClient {
   readonly #client: pg.PoolClient
-  #isSilent = false
+  readonly #where: string
+  #isLost = false
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.PoolClient, where: string) {
     this.#client = client
+    this.#where = where
   }
 
   query<Row>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>
@@ -121,20 +126,31 @@ class Connection implements PostgresPoolClient {
   }
 
   async #run(text: string, parameters: readonly unknown[]): Promise<pg.QueryResult> {
-    if (this.#isSilent) throw new Error('The connection to Postgres was given up.')
+    if (this.#isLost) throw new Error('The connection to Postgres was given up.')
     try {
       return await this.#client.query(text, [...parameters])
     } catch (error) {
-      this.#isSilent = error instanceof Error && error.message === 'Query read timeout'
-      throw error
+      this.#isLost = isLast(error)
+      throw this.#isLost ? new DatabaseUnreachableError(this.#where, error) : error
     }
   }
 
   release(): void {
-    // What was asked may still be answered, to whoever asks next.
-    this.#client.release(this.#isSilent)
+    // What was asked may still be answered, to whoever asks next; or the server's end of it is on its way.
+    this.#client.release(this.#isLost)
   }
 }
+
+/** Of a connection: it broke, nobody was heard of in time, or the server said that it ends it (admin_shutdown, crash_shutdown, timeouts). */
+function isLast(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const isEnded =
+    'code' in error && /^(?:57P0[1-5]|25P03|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(String(error.code))
+  return isEnded || BROKEN.test(error.message)
+}
+
+/** As node-postgres has it, which gives these no code. */
+const BROKEN = /^(?:Query read timeout|Connection terminated|Client has encountered a connection error)/
 
 /** What SQLite has numbers and text for: https://github.com/brianc/node-pg-types, by the ids of Postgres' types. */
 const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
@@ -145,32 +161,7 @@ const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, 
   [pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toISOString()],
 ])
 
-function getTypeParser(id: number, format?: 'text' | 'binary') {
+/** Of whoever asks Postgres: its numbers and truth values come back as SQLite's. */
+export function getTypeParser(id: number, format?: 'text' | 'binary') {
   return (format !== 'binary' && PARSERS.get(id)) || pg.types.getTypeParser(id, format)
-}
-
-function codeOf(cause: unknown): string {
-  if (typeof cause !== 'object' || cause === null) return 'unknown'
-  if ('code' in cause && typeof cause.code === 'string') return cause.code
-  if (cause instanceof AggregateError && cause.errors.length > 0) return codeOf(cause.errors[0])
-  return cause instanceof Error && /timeout/i.test(cause.message) ? 'ETIMEDOUT' : 'unknown'
-}
-
-const EXPLANATIONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'its host is not known',
-  EAI_AGAIN: 'its host is not known for now',
-  ETIMEDOUT: 'no connection was made in time',
-  '28P01': 'it refuses the user or the password',
-  '28000': 'it lets this user not in from here',
-  '3D000': 'there is no such database',
-  '53300': 'it has too many connections',
-  '57P03': 'it is starting or ending',
-}
-
-function explain(code: string, cause: unknown): string {
-  const explanation = EXPLANATIONS[code]
-  if (explanation !== undefined) return `${explanation} (${code})`
-  const message = cause instanceof Error ? cause.message : String(cause)
-  return code === 'unknown' ? message : `${message} (${code})`
 }

@@ -34,6 +34,10 @@ export class ProviderKeyTableStore {
     return rows.map(toSealedProviderKey)
   }
 
+  find(accountId: AccountId, providerId: string): Promise<SealedProviderKey | undefined> {
+    return find(this.#database, accountId, providerId)
+  }
+
   /** Makes the row, or replaces all of it. */
   async save({ key, sealed }: SealedProviderKey): Promise<void> {
     const columns = {
@@ -45,7 +49,7 @@ export class ProviderKeyTableStore {
       last_used_at: key.lastUsedAt,
     }
     await changeAccount(this.#database, key.accountId, async (transaction) => {
-      const previous = await find(transaction, key.accountId, key.providerId)
+      const previous = (await find(transaction, key.accountId, key.providerId))?.key
       await transaction
         .insertInto('provider_keys')
         .values({ account_id: key.accountId, provider: key.providerId, ...columns })
@@ -64,7 +68,7 @@ export class ProviderKeyTableStore {
   /** Leaves the sealed key alone: another process may be sealing it anew. @returns false when there is none */
   async saveActive(key: ProviderKey): Promise<boolean> {
     return await changeAccount(this.#database, key.accountId, async (transaction) => {
-      const previous = await find(transaction, key.accountId, key.providerId)
+      const previous = (await find(transaction, key.accountId, key.providerId))?.key
       if (previous === undefined) return false
       await transaction
         .updateTable('provider_keys')
@@ -124,14 +128,14 @@ async function find(
   database: Kysely<Schema>,
   accountId: AccountId,
   providerId: string,
-): Promise<ProviderKey | undefined> {
+): Promise<SealedProviderKey | undefined> {
   const row = await database
     .selectFrom('provider_keys')
     .selectAll()
     .where('account_id', '=', accountId)
     .where('provider', '=', providerId)
     .executeTakeFirst()
-  return row === undefined ? undefined : toSealedProviderKey(row).key
+  return row === undefined ? undefined : toSealedProviderKey(row)
 }
 
 function toSealedProviderKey(row: Selectable<ProviderKeyTable>): SealedProviderKey {

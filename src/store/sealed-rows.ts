@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { sealedUnder, type Vault, VaultError } from '../core/vault.ts'
 import { ENCRYPTED_COLUMNS, type EncryptedColumn } from './encrypted-columns.ts'
+import { listApplied, migrations } from './migrations.ts'
 import { openExistingDatabase, type StoreLocation } from './open-database.ts'
 import type { Schema } from './schema.ts'
 import { hasTable } from './sql-differences.ts'
@@ -55,6 +56,11 @@ export class SealedRows {
 
   close(): Promise<void> {
     return this.#database.destroy()
+  }
+
+  /** Steps that only later versions know: they may have sealed what is not known here. */
+  async listNewerSteps(): Promise<readonly string[]> {
+    return (await listApplied(this.#database)).filter((name) => !Object.hasOwn(migrations, name))
   }
 
   /** @param vault undefined: there is no master key, and nothing opens */

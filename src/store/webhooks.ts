@@ -27,6 +27,10 @@ export class WebhookTableStore {
     return rows.map(toWebhook)
   }
 
+  find(accountId: AccountId, id: string): Promise<Webhook | undefined> {
+    return find(this.#database, accountId, id)
+  }
+
   async insert(webhook: Webhook): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
       await transaction

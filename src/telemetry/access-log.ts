@@ -6,6 +6,8 @@ import type { CallObserver, CallTrace, Refusal } from '../gateway/call-observer.
 /** Lines are written together, and at the latest after so many milliseconds. */
 const FLUSH_MS = 250
 const WRITE_BYTES = 8 * 1024
+/** What is written to a pipe in one piece stays in one piece (PIPE_BUF), whoever else writes to it: workers share one. */
+const SHARED_WRITE_BYTES = 4096
 /** What a reader that does not read may make the process hold; beyond, lines are lost. */
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024
 
@@ -25,18 +27,26 @@ export class AccessLog implements CallObserver {
   readonly #destination: ReturnType<typeof pino.destination>
   readonly #log: pino.Logger
 
-  /** @param destination a file's path, or a file descriptor */
-  constructor(destination: number | string = 1) {
+  /**
+   * @param destination a file's path, or a file descriptor
+   * @param worker which of the workers that share it
+   */
+  constructor(destination: number | string = 1, worker?: number) {
     this.#destination = pino.destination({
       dest: destination,
       sync: false,
-      minLength: WRITE_BYTES,
+      ...(worker === undefined
+        ? { minLength: WRITE_BYTES }
+        : { minLength: SHARED_WRITE_BYTES / 2, maxWrite: SHARED_WRITE_BYTES }),
       maxLength: MAX_BUFFERED_BYTES,
       periodicFlush: FLUSH_MS,
     })
     // A reader that has gone is no reason to end: calls go on without their lines.
     this.#destination.on('error', () => {})
-    this.#log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, this.#destination)
+    this.#log = pino(
+      { base: worker === undefined ? null : { worker }, timestamp: pino.stdTimeFunctions.isoTime },
+      this.#destination,
+    )
   }
 
   begin(): undefined {}

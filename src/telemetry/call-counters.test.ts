@@ -42,6 +42,7 @@ async function render(counters: CallCounters): Promise<string> {
       backlog: 0,
       dropped: 3,
       damagedLines: 0,
+      newerSegments: 0,
     }),
     shipperLag: () => 0,
     openBreakers: () => ['a/b', 'a/b', 'a/c'],

@@ -7,10 +7,11 @@ export interface Log {
   error(fields: object, message: string): void
 }
 
-export function createLog(level: string): Log {
+/** @param base in every line */
+export function createLog(level: string, base: object | null = null): Log {
   // Standard output is for what the user asked to see; synchronous, so that the last line before an exit is not lost.
   return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    { level, base: base === null ? null : { ...base }, timestamp: pino.stdTimeFunctions.isoTime },
     pino.destination({ dest: 2, sync: true }),
   )
 }

@@ -100,6 +100,12 @@ export const METRICS = {
     labels: [],
     help: 'Lines of the journal that could not be read',
   },
+  gatehouse_journal_newer_segments: {
+    type: 'gauge',
+    labels: [],
+    help: 'Files of the journal that a later version has written and this one leaves as they are',
+    note: 'After a roll-back. What is in them comes to the database when that version is started on this data folder again.',
+  },
   gatehouse_shipper_lag_seconds: {
     type: 'gauge',
     labels: [],
@@ -133,6 +139,48 @@ export const METRICS = {
     help: '1 for what counts as limits now',
     note: '`shared`: the limits of all nodes together. While Redis is away: `share`, `open` or `closed`, as `GATEHOUSE_LIMITS_OUTAGE` says.',
   },
+  gatehouse_store_status: {
+    type: 'gauge',
+    labels: ['status'],
+    help: '1 for how this node stands to Postgres now',
+    note: 'Only with `DATABASE_URL`, as are the next seven. `ok`; `grace`: Postgres is away and calls are served; `away`: they are refused.',
+  },
+  gatehouse_store_lease_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'Time for which this node may still serve from memory without asking',
+    note: '0 for longer than a moment: it is cut off, or was stopped.',
+  },
+  gatehouse_store_contact_age_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'Time since this node last knew every change',
+  },
+  gatehouse_changes_applied: {
+    type: 'gauge',
+    labels: [],
+    help: 'Number of the last change that this node has followed; the same on all nodes when all is well',
+  },
+  gatehouse_changes_behind: {
+    type: 'gauge',
+    labels: [],
+    help: 'Changes that this node has heard of and could not read',
+  },
+  gatehouse_refreshes_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Requests that had to wait until this node had caught up, or were refused because it could not',
+  },
+  gatehouse_confirmations_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Changes made on this node that are in force on every node',
+  },
+  gatehouse_confirmation_seconds_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Time that these changes took to be in force everywhere',
+  },
   gatehouse_event_loop_lag_seconds: {
     type: 'gauge',
     labels: [],
@@ -153,6 +201,21 @@ export const METRICS = {
     type: 'gauge',
     labels: ['version', 'runtime'],
     help: 'Always 1; what runs is in the labels',
+  },
+} as const satisfies Record<string, Metric>
+
+/** With `serve --workers`, of each worker; its supervisor says them itself. */
+export const SUPERVISOR_METRICS = {
+  gatehouse_worker_up: {
+    type: 'gauge',
+    labels: ['worker'],
+    help: '1 while this worker serves, else 0',
+    note: 'Only with `serve --workers`, as is the next; there every metric has the label `worker`.',
+  },
+  gatehouse_worker_restarts_total: {
+    type: 'counter',
+    labels: ['worker'],
+    help: 'Times that a worker that had ended was started again',
   },
 } as const satisfies Record<string, Metric>
 

@@ -4,11 +4,13 @@ import { GatewayError } from '../core/errors.ts'
 import { createCallId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
 import { refuse } from '../gateway/refuse.ts'
-import type { Exposition } from './prometheus.ts'
+
+/** https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 export function createMetricsEndpoint(
   token: Secret | undefined,
-  loadExposition: () => Promise<Exposition>,
+  render: () => Promise<string>,
 ): (request: Request) => Promise<Response> {
   return async (request) => {
     if (new URL(request.url).pathname !== '/metrics')
@@ -19,11 +21,17 @@ export function createMetricsEndpoint(
       return refuseReader('unauthorized', 'The metrics need their own token (GATEHOUSE_METRICS_TOKEN).', {
         'www-authenticate': 'Bearer',
       })
-    const { contentType, render } = await loadExposition()
     return new Response(await render(), {
-      headers: { 'content-type': contentType, 'cache-control': 'no-store' },
+      headers: { 'content-type': CONTENT_TYPE, 'cache-control': 'no-store' },
     })
   }
+}
+
+/** What the main port answers at /metrics where they have a port of their own. */
+export function tellMetricsPort(): Promise<Response> {
+  return Promise.resolve(
+    refuseReader('not_found', 'The metrics are on a port of their own (GATEHOUSE_METRICS_PORT).'),
+  )
 }
 
 function refuseReader(

@@ -15,7 +15,6 @@ import { METRICS, type Metric, type MetricName } from './metric-list.ts'
 import type { ReadMetric, Sample } from './read-metrics.ts'
 
 export interface Exposition {
-  readonly contentType: string
   render(): Promise<string>
 }
 
@@ -23,7 +22,7 @@ export function createExposition(readers: Record<MetricName, ReadMetric>): Expos
   const registry = new Registry()
   for (const [name, metric] of Object.entries(METRICS))
     register(registry, name, metric, readers[name as MetricName])
-  return { contentType: registry.contentType, render: () => registry.metrics() }
+  return { render: () => registry.metrics() }
 }
 
 function register(registry: Registry, name: string, { type, labels, help }: Metric, read: ReadMetric): void {

@@ -13,6 +13,7 @@ export interface MetricSources {
     readonly backlog: number
     readonly dropped: number
     readonly damagedLines: number
+    readonly newerSegments: number
   }
   /** Undefined: this node shares nothing. */
   readonly redis?:
@@ -22,6 +23,18 @@ export interface MetricSources {
         readonly nodes: number
         readonly failures: number
         readonly questions: number
+      })
+    | undefined
+  /** Undefined: no other process can change what this one holds. */
+  readonly node?:
+    | (() => {
+        readonly status: string
+        readonly leaseMs: number
+        readonly contactAgeMs: number
+        readonly appliedSeq: number
+        readonly behind: number
+        readonly refreshes: number
+        readonly confirmations: { readonly count: number; readonly seconds: number }
       })
     | undefined
   /** Seconds. */
@@ -68,6 +81,7 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
     gatehouse_journal_backlog_records: () => one(sources.journal().backlog),
     gatehouse_journal_dropped_records_total: () => one(sources.journal().dropped),
     gatehouse_journal_damaged_lines_total: () => one(sources.journal().damagedLines),
+    gatehouse_journal_newer_segments: () => one(sources.journal().newerSegments),
     gatehouse_shipper_lag_seconds: () => one(sources.shipperLag()),
     gatehouse_redis_up: () => toRedis(sources, ({ isReady }) => (isReady ? 1 : 0)),
     gatehouse_redis_nodes: () => toRedis(sources, ({ nodes }) => nodes),
@@ -79,6 +93,19 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
         ? []
         : LIMIT_MODES.map((name) => ({ labels: [name], value: name === mode ? 1 : 0 }))
     },
+    gatehouse_store_status: () => {
+      const status = sources.node?.().status
+      return status === undefined
+        ? []
+        : STORE_STATUSES.map((name) => ({ labels: [name], value: name === status ? 1 : 0 }))
+    },
+    gatehouse_store_lease_seconds: () => toNode(sources, ({ leaseMs }) => leaseMs / 1000),
+    gatehouse_store_contact_age_seconds: () => toNode(sources, ({ contactAgeMs }) => contactAgeMs / 1000),
+    gatehouse_changes_applied: () => toNode(sources, ({ appliedSeq }) => appliedSeq),
+    gatehouse_changes_behind: () => toNode(sources, ({ behind }) => behind),
+    gatehouse_refreshes_total: () => toNode(sources, ({ refreshes }) => refreshes),
+    gatehouse_confirmations_total: () => toNode(sources, ({ confirmations }) => confirmations.count),
+    gatehouse_confirmation_seconds_total: () => toNode(sources, ({ confirmations }) => confirmations.seconds),
     gatehouse_event_loop_lag_seconds: () => one(lag.longestMs() / 1000),
     gatehouse_resident_memory_bytes: () => one(process.memoryUsage.rss()),
     gatehouse_uptime_seconds: () => one(performance.now() / 1000),
@@ -87,6 +114,15 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
 }
 
 const LIMIT_MODES = ['shared', 'share', 'open', 'closed']
+
+const STORE_STATUSES = ['ok', 'grace', 'away']
+
+function toNode(
+  { node }: MetricSources,
+  read: (state: ReturnType<NonNullable<MetricSources['node']>>) => number,
+): readonly Sample[] {
+  return node === undefined ? [] : one(read(node()))
+}
 
 function toRedis(
   { redis }: MetricSources,

@@ -15,6 +15,8 @@ export interface Telemetry {
   readonly observer: CallObserver | undefined
   /** Serves `/metrics`; undefined: there are none. */
   readonly metrics: ((request: Request) => Promise<Response>) | undefined
+  /** This process's own, whatever `metrics` serves; undefined: there are none. */
+  readonly renderMetrics: (() => Promise<string>) | undefined
   readonly noteControlRequest: ((request: ControlRequest) => void) | undefined
   /** Sends and writes what is left; bounded. */
   close(): Promise<void>
@@ -25,11 +27,19 @@ export interface TelemetryOptions {
   readonly version: string
   readonly providerNames: ProviderNames
   readonly sources: MetricSources
+  /** Undefined: this process is no worker. */
+  readonly worker?: TelemetryOfWorker | undefined
+}
+
+export interface TelemetryOfWorker {
+  readonly index: number
+  /** The metrics of all workers: whoever scrapes reaches one of them by chance. */
+  readonly collectMetrics: () => Promise<string>
 }
 
 export async function startTelemetry(
   settings: TelemetrySettings,
-  { log, version, providerNames, sources }: TelemetryOptions,
+  { log, version, providerNames, sources, worker }: TelemetryOptions,
 ): Promise<Telemetry> {
   const observers: CallObserver[] = []
   const metrics = settings.metrics === undefined ? undefined : startMetrics(settings.metrics.token)
@@ -39,11 +49,14 @@ export async function startTelemetry(
       ? undefined
       : (await import('./otlp.ts')).startOtlp(settings.otlp, { log, version, providerNames })
   observers.push(...(otlp?.observers ?? []))
-  const accessLog = settings.hasAccessLog ? new (await import('./access-log.ts')).AccessLog() : undefined
+  const accessLog = settings.hasAccessLog
+    ? new (await import('./access-log.ts')).AccessLog(1, worker?.index)
+    : undefined
   if (accessLog !== undefined) observers.push(accessLog)
   return {
     observer: combineObservers(observers, (error) => log.error({ err: error }, 'telemetry failed')),
     metrics: metrics?.endpoint,
+    renderMetrics: metrics?.render,
     noteControlRequest:
       accessLog === undefined ? undefined : (request) => accessLog.noteControlRequest(request),
     async close() {
@@ -59,10 +72,12 @@ export async function startTelemetry(
     const readers = readMetrics({ counters, lag, sources, version })
     let exposition: Promise<Awaited<ReturnType<typeof load>>> | undefined
     const load = async () => (await import('./prometheus.ts')).createExposition(readers)
-    const endpoint = createMetricsEndpoint(token, () => {
+    const loadOnce = () => {
       exposition ??= load()
       return exposition
-    })
-    return { counters, lag, endpoint }
+    }
+    const render = async () => (await loadOnce()).render()
+    const endpoint = createMetricsEndpoint(token, worker?.collectMetrics ?? render)
+    return { counters, lag, endpoint, render }
   }
 }

@@ -11,7 +11,7 @@ import type { WebhookTableStore } from '../store/webhooks.ts'
 const MAX_WEBHOOKS = 20
 
 export interface WebhookRegistryOptions {
-  readonly webhooks: Pick<WebhookTableStore, 'loadAll' | 'insert' | 'save' | 'delete'>
+  readonly webhooks: Pick<WebhookTableStore, 'loadAll' | 'find' | 'insert' | 'save' | 'delete'>
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   readonly clock?: Clock
 }
@@ -121,6 +121,24 @@ export class WebhookRegistry {
       this.get(accountId, id)
       await this.#store.delete(accountId, id)
       this.#byId.delete(id)
+    })
+  }
+
+  /** Another node has changed it. */
+  follow(accountId: AccountId, id: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const webhook = await this.#store.find(accountId, id)
+      if (webhook === undefined) this.#byId.delete(id)
+      else this.#byId.set(id, webhook)
+    })
+  }
+
+  /** Other nodes may have changed any. */
+  followAll(): Promise<void> {
+    return this.#inTurn(async () => {
+      const webhooks = await this.#store.loadAll()
+      this.#byId.clear()
+      for (const webhook of webhooks) this.#byId.set(webhook.id, webhook)
     })
   }
 

@@ -3,6 +3,7 @@
  * queue outlives the process. Must not know what the events mean.
  */
 import { type Clock, systemClock } from '../core/clock.ts'
+import { withJitter } from '../core/retry-delay.ts'
 import { createDeliveryId, type Webhook, type WebhookDelivery } from '../core/webhook.ts'
 import type { WebhookTableStore } from '../store/webhooks.ts'
 import type { AddressPolicy } from './check-address.ts'
@@ -98,7 +99,7 @@ export class WebhookSender {
       }
     } catch (cause) {
       this.#report({ type: 'store-failed', cause })
-      sleepMs = STORE_RETRY_MS
+      sleepMs = withJitter(STORE_RETRY_MS)
     }
     if (sleepMs === undefined || this.#ending.signal.aborted) return
     clearTimeout(this.#timer)
@@ -111,7 +112,7 @@ export class WebhookSender {
       .catch(async (cause: unknown) => {
         this.#report({ type: 'store-failed', cause })
         // It is still in the queue and due: a pause keeps a failing store from being asked, and the receiver told, in a circle.
-        await pause(STORE_RETRY_MS, this.#ending.signal)
+        await pause(withJitter(STORE_RETRY_MS), this.#ending.signal)
       })
       .finally(() => {
         this.#underWay.delete(delivery.id)

@@ -13,6 +13,7 @@ import {
 } from '../support/audited-routes.ts'
 import { Browser } from '../support/browser.ts'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
+import { pollUntil } from '../support/poll-until.ts'
 import { exampleBodies } from '../support/route-examples.ts'
 import { createBootstrapKey, type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
@@ -287,7 +288,9 @@ test(`SIGKILL under changes, ${ROUNDS} times: the rows, replayed, are exactly wh
       const clients = Array.from({ length: CLIENTS }, (_, client) =>
         change(killed, `${round}-${client}`, acknowledged),
       )
-      await Bun.sleep(50 + Math.random() * 400)
+      const before = acknowledged.size
+      await pollUntil('the first changes', () => acknowledged.size > before + CLIENTS)
+      await Bun.sleep(Math.random() * 400)
       await killed.kill()
       await Promise.all(clients)
     }

@@ -5,9 +5,11 @@ import { Browser } from '../support/browser.ts'
 import { createGate, waitForLogRow } from '../support/control-plane.ts'
 import { findPostgres, startPostgres } from '../support/postgres-server.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { findRedis } from '../support/redis-server.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { createWorkerScene, post, startWorkers, workerPids } from '../support/worker-scene.ts'
 
 const REPOSITORY = resolve(import.meta.dir, '../..')
 
@@ -96,6 +98,22 @@ test('its command line speaks to a gateway', async () => {
   expect(await listed.stdout.text()).toContain('openai/gpt-4o')
   expect(await listed.exited).toBe(0)
 })
+
+test.skipIf(findPostgres() === undefined || findRedis() === undefined)(
+  'serves with several workers too',
+  async () => {
+    const scene = await createWorkerScene()
+    const own = await startWorkers(await scene.createStores(), 2, { program })
+    try {
+      expect((await post(own)).status).toBe(200)
+      expect(workerPids(own).size).toBe(2)
+      expect(await own.stop()).toBe(0)
+    } finally {
+      await own.remove()
+      await scene.remove()
+    }
+  },
+)
 
 test.skipIf(findPostgres() === undefined)('keeps the store in Postgres too', async () => {
   const postgres = await startPostgres()

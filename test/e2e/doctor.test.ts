@@ -101,6 +101,17 @@ describe('the data folder', () => {
     expect(said).toContain(`chmod 600 ${join(folder.path, 'gatehouse.db')}`)
   })
 
+  test('with workers has their journals looked at too, and what they need is asked for', async () => {
+    const journal = join(folder.path, 'workers', '1', 'journal')
+    await mkdir(journal, { recursive: true })
+    const file = await open(join(journal, '000000000001.journal'), 'w')
+    await file.truncate(65 * 1024 * 1024)
+    await file.close()
+    const examined = await examine({ GATEHOUSE_WORKERS: '2' })
+    expect(found(examined, 'journal', 'warn')).toContain('65.0 MiB in 1 segments')
+    expect(found(examined, 'workers', 'fail')).toContain('REDIS_URL')
+  })
+
   test('with a journal that waits, or is damaged, is told', async () => {
     const journal = join(folder.path, 'journal')
     await mkdir(journal)
@@ -140,6 +151,28 @@ describe('the database', () => {
     database.run("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999_later', '')")
     database.close()
     expect(found(await examine(), 'database', 'fail')).toContain('9999_later')
+  })
+
+  test('to which a newer version has only added can be served, and what needs to know all of it is refused', async () => {
+    await gate('list')
+    const database = new Database(join(folder.path, 'gatehouse.db'))
+    database.run("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999_later', '')")
+    database.run("INSERT INTO schema_step_notes (name, needs) VALUES ('9999_later', NULL)")
+    database.close()
+    expect(found(await examine(), 'database', 'warn')).toMatch(/9999_later.*Finish the upgrade/)
+    expect((await gate('list')).exitCode).toBe(0)
+    const environment = {
+      GATEHOUSE_DATA_DIR: folder.path,
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+    }
+    const copied = await runCli(['store', 'copy'], { environment })
+    expect(copied.exitCode).not.toBe(0)
+    expect(copied.stderr).toMatch(/9999_later.*Copy it with that version/)
+    const rotated = await runCli(['master-key', 'rotate'], {
+      environment: { GATEHOUSE_DATA_DIR: folder.path },
+    })
+    expect(rotated.exitCode).not.toBe(0)
+    expect(rotated.stderr).toMatch(/9999_later.*Rotate with that version/)
   })
 })
 

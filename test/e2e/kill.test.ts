@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startLoad } from '../support/call-load.ts'
 import { type LogRow, listLogRows } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
-import { createBootstrapKey, startGatehouse } from '../support/start-gatehouse.ts'
+import { createBootstrapKey, startGatehouse, UNHURRIED_SHIPPING } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
@@ -22,7 +22,12 @@ afterAll(() => folder.remove())
 test(`SIGKILL under load, ${ROUNDS} times: every answer seen complete has exactly one row`, async () => {
   const complete = new Set<string>()
   for (let round = 0; round < ROUNDS; round++) {
-    const gatehouse = await startGatehouse({ sandbox: true, dataFolder: folder.path, key })
+    const gatehouse = await startGatehouse({
+      sandbox: true,
+      dataFolder: folder.path,
+      key,
+      environment: UNHURRIED_SHIPPING,
+    })
     const load = startLoad(gatehouse, { clients: CLIENTS, complete })
     const before = complete.size
     await pollUntil('the first answers', () => complete.size > before + CLIENTS)

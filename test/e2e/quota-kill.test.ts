@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { controlPlaneCall, listLogRows } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
-import { createBootstrapKey, type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import {
+  createBootstrapKey,
+  type Gatehouse,
+  startGatehouse,
+  UNHURRIED_SHIPPING,
+} from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
@@ -19,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => folder.remove())
 
 function start(): Promise<Gatehouse> {
-  return startGatehouse({ sandbox: true, dataFolder: folder.path, key })
+  return startGatehouse({ sandbox: true, dataFolder: folder.path, key, environment: UNHURRIED_SHIPPING })
 }
 
 async function usedOf(gatehouse: Gatehouse, path: string): Promise<number> {

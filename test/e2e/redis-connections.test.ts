@@ -1,8 +1,9 @@
 /** The forms of REDIS_URL that need more than one plain server: TLS, Sentinel, and a cluster on which limits are kept. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { findFreePort } from '../support/free-port.ts'
 import { pollUntil } from '../support/poll-until.ts'
-import { findFreePort, findRedis, startRedis, startRedisCluster } from '../support/redis-server.ts'
+import { findRedis, startRedis, startRedisCluster } from '../support/redis-server.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 import { LOCALHOST_CERTIFICATE } from '../support/tls-certificates.ts'

@@ -1,7 +1,12 @@
 /** What the log, the analytics and the command line say was used is what was called, also after the process was killed. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { controlPlaneCall, createGate, listLogRows, waitForLogRow } from '../support/control-plane.ts'
-import { createBootstrapKey, type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import {
+  createBootstrapKey,
+  type Gatehouse,
+  startGatehouse,
+  UNHURRIED_SHIPPING,
+} from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 setDefaultTimeout(30_000)
@@ -14,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => folder.remove())
 
 function start(): Promise<Gatehouse> {
-  return startGatehouse({ sandbox: true, dataFolder: folder.path, key })
+  return startGatehouse({ sandbox: true, dataFolder: folder.path, key, environment: UNHURRIED_SHIPPING })
 }
 
 async function call(gatehouse: Gatehouse, gate: string): Promise<string> {

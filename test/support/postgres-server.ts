@@ -13,10 +13,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { findFreePort } from './free-port.ts'
 import type { TestCertificate } from './tls-certificates.ts'
 
 const USER = 'gatehouse'
@@ -210,17 +210,6 @@ function identityOfPostgres(): { readonly uid: number; readonly gid: number } | 
   if (process.getuid?.() !== 0) return undefined
   const idOf = (option: string) => Number(String(spawnSync('id', [option, 'postgres']).stdout).trim())
   return { uid: idOf('-u'), gid: idOf('-g') }
-}
-
-/** The system takes no port twice in a row, so that it stays free until the server has it. */
-async function findFreePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>()
-  const server = createServer()
-  server.listen(0, '127.0.0.1', () => {
-    const address = server.address()
-    server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-  })
-  return await promise
 }
 
 /** A process of its own, because a test process has no end that it could be told of: a signal may be it. */

@@ -2,8 +2,9 @@
  * A real Redis server, or a cluster of three, on free ports of loopback, with its files in a temporary folder. Knows nothing of
  * what is put into it. It must not import anything from src/.
  */
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { Redis } from 'ioredis'
+import { findFreePort } from './free-port.ts'
 import { pollUntil, within } from './poll-until.ts'
 import { createTemporaryFolder, type TemporaryFolder } from './temporary-folder.ts'
 
@@ -152,21 +153,5 @@ function answers(port: number): Promise<boolean> {
     socket.once('data', () => end(true))
     socket.once('error', () => end(false))
     socket.once('close', () => end(false))
-  })
-}
-
-/** Low enough for the port that a cluster's nodes talk on, 10000 above. */
-export async function findFreePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
-    if ((await isFree(port)) && (await isFree(port + 10_000))) return port
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 }

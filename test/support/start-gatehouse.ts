@@ -9,12 +9,18 @@ import { createTemporaryFolder } from './temporary-folder.ts'
 
 const REPOSITORY = resolve(import.meta.dir, '../..')
 const LISTENING = /listening on (http:\/\/[^\s"\\]+)/
+/** As users have it, for tests that kill the server between two shipments. */
+export const UNHURRIED_SHIPPING = { GATEHOUSE_SHIP_INTERVAL_MS: '1000' } as const
 const START_TIMEOUT_MS = 20_000
 const STOP_TIMEOUT_MS = 15_000
 
 export interface GatehouseOptions {
   /** A program of its own, as `make binary` makes it; without it, the sources. Started outside of the repository. */
   readonly program?: string
+  /** The folder of other sources than these. */
+  readonly source?: string
+  /** What is started in place of it, with everything that goes before `serve`; also outside of the repository. */
+  readonly command?: readonly string[]
   /** Mounts the provider `sandbox` and the gate `demo`. */
   readonly sandbox?: boolean
   /** Laid over the environment that every test server gets. */
@@ -52,14 +58,15 @@ export async function startGatehouse(options: GatehouseOptions = {}): Promise<Ga
   const folder = options.dataFolder === undefined ? await createTemporaryFolder() : undefined
   const dataFolder = options.dataFolder ?? folder?.path ?? ''
   const key = options.key ?? createBootstrapKey()
+  const command = options.command ?? (options.program === undefined ? undefined : [options.program])
   const child = Bun.spawn(
     [
-      ...(options.program === undefined ? [process.execPath, 'src/main.ts'] : [options.program]),
+      ...(command ?? [process.execPath, 'src/main.ts']),
       'serve',
       ...(options.sandbox === true ? ['--sandbox'] : []),
     ],
     {
-      cwd: options.program === undefined ? REPOSITORY : dataFolder,
+      cwd: command === undefined ? (options.source ?? REPOSITORY) : dataFolder,
       // Not the test's own environment: a real provider's key there must never reach a test server by accident.
       env: {
         PATH: process.env.PATH ?? '',
@@ -71,6 +78,8 @@ export async function startGatehouse(options: GatehouseOptions = {}): Promise<Ga
         GATEHOUSE_LOG_LEVEL: 'debug',
         GATEHOUSE_REQUESTS_PER_MINUTE: '1000000',
         GATEHOUSE_CONCURRENT_CALLS: '10000',
+        // Hundreds of tests wait for a call's row.
+        GATEHOUSE_SHIP_INTERVAL_MS: '50',
         ...options.environment,
       },
       stdin: 'ignore',

@@ -1,0 +1,62 @@
+/** Who in this process holds what others may have changed, and how each is told. Knows no store and no resource's content. */
+import type { AccountId } from '../core/ids.ts'
+import type { FollowedChange } from '../store/change-feed.ts'
+import type { FollowedResource } from '../store/changes-made.ts'
+
+export interface Follower {
+  /** Takes over what the store holds of one thing: new, changed or gone. A failure leaves all as it is. */
+  follow(accountId: AccountId, id: string): Promise<void>
+  /** The same for all there are. */
+  followAll(): Promise<void>
+}
+
+export type Followers = Readonly<Record<FollowedResource, Follower>> & {
+  readonly key: { forget(accountId: AccountId, keyId: string): void }
+}
+
+/** Reading each thing alone would take longer. */
+const MOST_ALONE = 100
+
+export class ChangeFollowers {
+  readonly #followers: Followers
+
+  constructor(followers: Followers) {
+    this.#followers = followers
+  }
+
+  /** Resolves when this process works with what the store held when it was called, or something newer. */
+  async follow(changes: readonly FollowedChange[]): Promise<void> {
+    const changed = new Map(changes.map((change) => [idOf(change), change]))
+    if (changed.size > MOST_ALONE) return await this.followAll()
+    for (const { resourceType, accountId, resourceId } of changed.values())
+      await this.#of(resourceType)?.follow(accountId, resourceId)
+  }
+
+  async followAll(): Promise<void> {
+    for (const follower of Object.values<Follower>(this.#followers)) await follower.followAll()
+  }
+
+  /**
+   * What can be done about a change without the store.
+   * @returns false when this process holds something now that is not so any more, or lacks what is there
+   */
+  followBlindly({ resourceType, operation, accountId, resourceId }: FollowedChange): boolean {
+    if (resourceType === 'key' && operation === 'delete') {
+      this.#followers.key.forget(accountId, resourceId)
+      return true
+    }
+    // They decide neither who may call nor whom a call goes to.
+    return resourceType === 'webhook' || resourceType === 'budget'
+  }
+
+  #of(resourceType: string): Follower | undefined {
+    // A newer version may follow what this one does not hold.
+    return Object.hasOwn(this.#followers, resourceType)
+      ? this.#followers[resourceType as FollowedResource]
+      : undefined
+  }
+}
+
+function idOf({ resourceType, accountId, resourceId }: FollowedChange): string {
+  return `${resourceType} ${accountId} ${resourceId}`
+}

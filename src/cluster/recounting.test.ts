@@ -1,0 +1,61 @@
+import { afterEach, expect, test } from 'bun:test'
+import { pollUntil } from '../../test/support/poll-until.ts'
+import { Recounting } from './recounting.ts'
+
+let recounting: Recounting | undefined
+afterEach(() => recounting?.stop())
+
+test('it goes on reading, also after a failure, and begins anew when something happened', async () => {
+  let reads = 0
+  const failures: unknown[] = []
+  recounting = new Recounting({
+    recount: async () => {
+      reads += 1
+      if (reads === 2) throw new Error('away')
+    },
+    onFailure: (error) => failures.push(error),
+    // The last one is never reached within a test.
+    delaysMs: [1, 1, 1, 3_600_000],
+  })
+  recounting.begin()
+  await pollUntil('three', () => reads === 3)
+  await Bun.sleep(20)
+  expect([reads, failures.length]).toEqual([3, 1])
+  recounting.begin()
+  await pollUntil('three more', () => reads === 6)
+})
+
+test('things that keep happening do not put it off', async () => {
+  let reads = 0
+  recounting = new Recounting({
+    recount: async () => {
+      reads += 1
+    },
+    onFailure: () => {},
+    delaysMs: [100, 3_600_000],
+  })
+  await pollUntil('two', () => {
+    recounting?.begin()
+    return reads === 2
+  })
+})
+
+test('once stopped it reads nothing more, and one that is under way fails unheard', async () => {
+  let reads = 0
+  const failures: unknown[] = []
+  const { promise, reject } = Promise.withResolvers<void>()
+  recounting = new Recounting({
+    recount: () => {
+      reads += 1
+      return promise
+    },
+    onFailure: (error) => failures.push(error),
+    delaysMs: [1],
+  })
+  recounting.begin()
+  await pollUntil('the first', () => reads === 1)
+  recounting.stop()
+  reject(new Error('closed'))
+  await Bun.sleep(20)
+  expect([reads, failures.length]).toEqual([1, 0])
+})

@@ -1,0 +1,242 @@
+/** When a node may serve from memory: with a lease, without one, cut off from the database, vouched for by a witness. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
+import type { StoreOutagePolicy } from '../core/store-outage.ts'
+import type { FollowedChange } from '../store/change-feed.ts'
+import type { WitnessAnswer } from './change-witness.ts'
+import { SnapshotFreshness } from './snapshot-freshness.ts'
+
+const LEASE_MS = 3_000
+const ACME = 'acct_acme' as AccountId
+const OTHER = 'acct_other' as AccountId
+
+const changeOf = (seq: number, text: `${string}.${'insert' | 'update' | 'delete'}`): FollowedChange => ({
+  seq,
+  accountId: ACME,
+  resourceType: text.slice(0, text.indexOf('.')),
+  resourceId: `thing-${seq}`,
+  operation: text.slice(text.indexOf('.') + 1) as FollowedChange['operation'],
+})
+
+/** A database, a witness, and a node between them, on a clock of their own. */
+class Scene {
+  nowMs = 1_000
+  changes: FollowedChange[] = []
+  isAway = false
+  /** Undefined: nobody answers. */
+  witnessed: ((knownSeq: number) => WitnessAnswer) | undefined
+  readonly followed: string[] = []
+  readonly #freshness: SnapshotFreshness
+  constructor(policy: Partial<StoreOutagePolicy> = {}, options: { readonly hasWitness?: boolean } = {}) {
+    this.#freshness = new SnapshotFreshness({
+      feed: {
+        counter: async () => this.#counter(),
+        renew: async () => this.#counter(),
+        register: async () => {},
+        since: async (seq) => {
+          this.#counter()
+          return this.changes.filter((change) => change.seq > seq)
+        },
+        sweep: async () => {},
+      },
+      followers: {
+        follow: async (changes) => {
+          for (const { seq } of changes) this.followed.push(`read ${seq}`)
+        },
+        followAll: async () => {
+          this.followed.push('read all')
+        },
+        followBlindly: ({ seq, resourceType, operation }) => {
+          this.followed.push(`told ${seq}`)
+          return resourceType === 'key' && operation === 'delete'
+        },
+      },
+      policy: { choice: 'grace', graceMs: 60_000, ...policy },
+      leaseMs: LEASE_MS,
+      appliedSeq: 0,
+      witness:
+        options.hasWitness === true
+          ? {
+              connectedForMs: Number.POSITIVE_INFINITY,
+              publish: async () => ({ forgottenMs: 0, byId: new Map() }),
+              renew: async (knownSeq) => {
+                if (this.witnessed === undefined) throw new Error('away')
+                return this.witnessed(knownSeq)
+              },
+            }
+          : undefined,
+      clocks: { steady: () => this.nowMs, wall: () => this.nowMs },
+    })
+    scenes.push(this)
+  }
+
+  get node(): SnapshotFreshness {
+    return this.#freshness
+  }
+
+  /** The database is lost, and the node has noticed; its lease is over. */
+  async lose(): Promise<void> {
+    this.isAway = true
+    this.node.lose(new Error('reset'))
+    this.nowMs += LEASE_MS
+    await Bun.sleep(5)
+  }
+
+  #counter(): number {
+    if (this.isAway) throw new Error('away')
+    return this.changes.at(-1)?.seq ?? 0
+  }
+}
+
+const scenes: Scene[] = []
+afterEach(() => {
+  for (const { node } of scenes.splice(0)) node.close()
+})
+
+async function refusalOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => new Error('nothing was thrown'),
+    (thrown: unknown) => thrown,
+  )
+  return error instanceof GatewayError ? `${error.kind} ${error.headers?.['retry-after']}` : String(error)
+}
+
+describe('with the database', () => {
+  test('a node is fresh for as long as its lease, and after it each request makes it catch up', async () => {
+    const scene = new Scene()
+    expect(scene.node.isFresh()).toBe(false)
+    await scene.node.start()
+    expect(scene.node.isFresh()).toBe(true)
+    scene.changes = [changeOf(1, 'key.delete'), changeOf(2, 'gate.update')]
+    scene.nowMs += LEASE_MS
+    expect(scene.node.isFresh()).toBe(false)
+    await scene.node.refresh()
+    expect(scene.followed).toEqual(['read 1', 'read 2'])
+    expect(scene.node.isFresh()).toBe(true)
+    expect(scene.node.state()).toMatchObject({ status: 'ok', appliedSeq: 2, behind: 0, refreshes: 1 })
+  })
+
+  test('a node that was away for longer than changes are kept reads everything anew', async () => {
+    const scene = new Scene()
+    await scene.node.start()
+    scene.changes = [changeOf(7, 'key.delete'), changeOf(8, 'key.delete')]
+    await scene.node.catchUp()
+    expect(scene.followed).toEqual(['read all'])
+    expect(scene.node.appliedSeq).toBe(8)
+  })
+
+  test('so does one whose database was put back to an earlier state', async () => {
+    const scene = new Scene()
+    scene.changes = [changeOf(1, 'key.delete')]
+    await scene.node.start()
+    scene.changes = []
+    await scene.node.catchUp()
+    expect(scene.followed).toEqual(['read 1', 'read all'])
+    expect(scene.node.appliedSeq).toBe(0)
+  })
+})
+
+describe('without the database', () => {
+  test('closed: nothing is served once the lease is over', async () => {
+    const scene = new Scene({ choice: 'closed', graceMs: 0 })
+    await scene.node.start()
+    await scene.lose()
+    expect(scene.node.isFresh()).toBe(false)
+    expect(await refusalOf(scene.node.refresh())).toBe('unavailable 2')
+    expect(scene.node.state().status).toBe('away')
+  })
+
+  test.each(['grace', 'open'] as const)(
+    '%s: it serves for the time of grace, and no longer',
+    async (choice) => {
+      const scene = new Scene({ choice })
+      await scene.node.start()
+      await scene.lose()
+      expect(scene.node.isFresh()).toBe(true)
+      expect(scene.node.state().status).toBe('grace')
+      scene.nowMs += 57_000
+      expect(scene.node.isFresh()).toBe(false)
+      expect(await refusalOf(scene.node.refresh())).toBe('unavailable 2')
+      scene.isAway = false
+      await scene.node.catchUp()
+      expect(scene.node.state().status).toBe('ok')
+      expect(scene.node.isFresh()).toBe(true)
+    },
+  )
+
+  test('a node that finds out by a request that the database is away serves it within the grace', async () => {
+    const scene = new Scene()
+    await scene.node.start()
+    scene.isAway = true
+    scene.nowMs += LEASE_MS
+    expect(scene.node.isFresh()).toBe(false)
+    await scene.node.refresh()
+    expect(scene.node.isFresh()).toBe(true)
+  })
+
+  test('where a witness is needed, nothing is served that it does not vouch for', async () => {
+    const scene = new Scene({}, { hasWitness: true })
+    await scene.node.start()
+    await scene.lose()
+    expect(scene.node.isFresh()).toBe(false)
+    expect(await refusalOf(scene.node.refresh())).toBe('unavailable 2')
+    scene.witnessed = () => ({ type: 'refused' })
+    expect(await refusalOf(scene.node.refresh())).toBe('unavailable 2')
+    scene.witnessed = () => ({ type: 'granted' })
+    await scene.node.refresh()
+    expect(scene.node.isFresh()).toBe(true)
+    scene.nowMs += LEASE_MS
+    expect(scene.node.isFresh()).toBe(false)
+  })
+
+  test('open serves without the witness', async () => {
+    const scene = new Scene({ choice: 'open' }, { hasWitness: true })
+    await scene.node.start()
+    await scene.lose()
+    expect(scene.node.isFresh()).toBe(true)
+  })
+
+  test('of a change that the witness tells, a deleted key is gone at once, and an account with any other is refused', async () => {
+    const scene = new Scene({}, { hasWitness: true })
+    await scene.node.start()
+    const tell = (change: FollowedChange) => {
+      scene.witnessed = (knownSeq) =>
+        knownSeq >= change.seq ? { type: 'granted' } : { type: 'behind', changes: [change] }
+    }
+    tell(changeOf(1, 'key.delete'))
+    await scene.lose()
+    await scene.node.refresh()
+    expect(scene.followed).toEqual(['told 1'])
+    scene.node.assertKnown(ACME)
+    scene.node.assertKnown(undefined)
+
+    tell(changeOf(2, 'gate.update'))
+    scene.nowMs += LEASE_MS
+    await scene.node.refresh()
+    expect(() => scene.node.assertKnown(ACME)).toThrow('out of date')
+    scene.node.assertKnown(OTHER)
+    // Who is not known here need not be a stranger once a key was made elsewhere.
+    scene.node.assertKnown(undefined)
+    tell(changeOf(3, 'key.insert'))
+    scene.nowMs += LEASE_MS
+    await scene.node.refresh()
+    expect(() => scene.node.assertKnown(undefined)).toThrow('out of date')
+    expect(scene.node.state()).toMatchObject({ status: 'grace', behind: 3 })
+
+    scene.isAway = false
+    scene.changes = [changeOf(1, 'key.delete'), changeOf(2, 'gate.update'), changeOf(3, 'key.insert')]
+    await scene.node.catchUp()
+    expect(scene.followed.slice(3)).toEqual(['read 1', 'read 2', 'read 3'])
+    scene.node.assertKnown(ACME)
+    scene.node.assertKnown(undefined)
+  })
+})
+
+test('once it has left, a node serves nothing', async () => {
+  const scene = new Scene()
+  await scene.node.start()
+  scene.node.close()
+  expect(scene.node.isFresh()).toBe(false)
+  expect(await refusalOf(scene.node.refresh())).toBe('unavailable 2')
+})

@@ -1,0 +1,162 @@
+/**
+ * Constructs what writes calls down: the journal, what they cost, their way into the store, and what was used before this process
+ * began. Serves nothing.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { keepLoading, loadUsage } from './cluster/load-usage.ts'
+import type { ComposedLimits } from './compose-limits.ts'
+import type { State } from './compose-state.ts'
+import type { Settings } from './config/settings.ts'
+import { steadyClock } from './core/clock.ts'
+import { OWNED_PREFIX } from './core/owned-model.ts'
+import type { Prices } from './gateway/ports.ts'
+import { Journal } from './ledger/journal.ts'
+import type { LedgerEvent } from './ledger/ledger-event.ts'
+import { PastUsage, type PastUsageOptions } from './ledger/past-usage.ts'
+import { PriceBook } from './ledger/price-book.ts'
+import { priceRecords } from './ledger/price-records.ts'
+import { Retention } from './ledger/retention.ts'
+import { Shipper } from './ledger/shipper.ts'
+import { catalog } from './providers/catalog.ts'
+import { pricingOf } from './providers/define.ts'
+import { AuditRetention } from './store/audit-retention.ts'
+import type { Store } from './store/open-store.ts'
+import type { Log } from './telemetry/log.ts'
+import { adoptionReport } from './workers/adoption-report.ts'
+import { adoptWorkerJournals } from './workers/claim-folders.ts'
+
+const LOAD_PRICES_AFTER_MS = 1_000
+/** Of what was used, to the store that the nodes share: a quarter of a second, and longer with hundreds of accounts at once. */
+const TOLD_WITHIN_MS = 2_000
+
+export interface LedgerOptions {
+  readonly settings: Settings
+  readonly log: Log
+  readonly state: Pick<State, 'store' | 'usage' | 'budgets' | 'ownedModels'>
+  readonly limits: Pick<ComposedLimits, 'recountWith'>
+}
+
+export interface ComposedLedger {
+  readonly journal: Journal
+  readonly prices: PriceBook
+  /** What a call costs as it ends; what cannot be priced does not keep a call from its end. */
+  readonly callPrices: Prices
+  /** Writes what waits into the store, if it can; the rest is kept for the next start. */
+  close(): Promise<void>
+}
+
+export function composeLedger({ settings, log, state, limits }: LedgerOptions): ComposedLedger {
+  const { store, usage, budgets, ownedModels } = state
+  const report = (event: LedgerEvent) => reportLedgerEvent(log, event)
+  // Before the journal looks what it has.
+  adoptWorkerJournals(settings.dataFolder, adoptionReport(log))
+  const journal = new Journal(settings.dataFolder, { onFailure: settings.ledgerFailure, report })
+  const prices = new PriceBook({
+    // Not the operator's own providers: no table knows what they charge.
+    providers: new Map(catalog.map((provider) => [provider.id, pricingOf(provider)])),
+    declaredPrices(accountId, slug) {
+      const declared = ownedModels.pricesOf(accountId, `${OWNED_PREFIX}/${slug}`)
+      if (declared === undefined) return undefined
+      const { pricingInput, pricingOutput, pricingCachedInput } = declared
+      return { input: pricingInput, output: pricingOutput, cachedInput: pricingCachedInput }
+    },
+  })
+  const reportPricing = (error: unknown) => log.error({ err: error }, 'calls could not be priced')
+  const callPrices: Prices = {
+    priceOf: (call) => tryPrices(() => prices.costOf(call)),
+  }
+  // Ahead of the first call that needs it, and not in the way of the first of all.
+  setTimeout(() => tryPrices(() => prices.load()), LOAD_PRICES_AFTER_MS).unref()
+  const shipper = new Shipper(
+    journal,
+    (records, pauseMs) => store.calls.insertMany(priceRecords(prices, records, reportPricing), pauseMs),
+    { report, intervalMs: settings.shipIntervalMs },
+  )
+  const retention = new Retention({
+    days: settings.retentionDays,
+    store,
+    ship: () => shipper.ship(),
+    onFailure: (error) => log.error({ err: error }, 'old calls could not be deleted; tried again in an hour'),
+  })
+  const auditRetention = new AuditRetention({
+    days: settings.auditRetentionDays,
+    auditLog: store.auditLog,
+    onFailure: (error) => log.error({ err: error }, 'old rows of the audit log could not be deleted'),
+  })
+  auditRetention.start()
+  const closing = new AbortController()
+  const past = { segments: journal.closed.list(), nowMs: steadyClock.now(), signal: closing.signal }
+  const loading = keepLoading({
+    usage,
+    load: async () => {
+      const cutsMs = budgets.all().map(({ createdAt }) => createdAt)
+      const sums = await openPastUsage(store, log, { ...past, prices: callPrices, cutsMs })
+      await loadUsage(usage, budgets, { sums, nowMs: past.nowMs })
+    },
+    signal: closing.signal,
+    onFailure: (error) =>
+      log.error({ err: error }, 'what was used before could not be read: calls with a quota or budget fail'),
+  }).then((isLoaded) => {
+    // Not before: what this process records is counted as it ends, and must not be in the sums as well.
+    if (!isLoaded) return
+    shipper.start()
+    retention.start()
+  })
+  limits.recountWith(async () => {
+    const { signal } = closing
+    const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
+    // What is in these sums and was not told yet is told meanwhile, and not added to them once more.
+    const beforeCounting = () => sleep(TOLD_WITHIN_MS, undefined, { signal, ref: false })
+    await loadUsage(usage, budgets, { sums, nowMs: steadyClock.now(), beforeCounting })
+  })
+  return {
+    journal,
+    prices,
+    callPrices,
+    async close() {
+      await auditRetention.stop()
+      closing.abort()
+      await loading
+      await retention.stop()
+      await shipper.stop()
+      await shipper
+        .ship()
+        .catch((error) => log.warn({ err: error }, 'the journal could not be shipped; it is kept'))
+      journal.close()
+    },
+  }
+}
+
+/** A table that does not load is told with the next calls that are stored. @returns undefined then */
+function tryPrices<Result>(ask: () => Result): Result | undefined {
+  try {
+    return ask()
+  } catch {
+    return undefined
+  }
+}
+
+function openPastUsage(
+  store: Store,
+  log: Log,
+  past: Pick<PastUsageOptions, 'segments' | 'signal' | 'prices' | 'cutsMs'>,
+): Promise<PastUsage> {
+  return PastUsage.open({
+    sums: store.usageSums,
+    beginnings: store.budgetBeginnings,
+    ...past,
+    onUnreadable: (path, cause) =>
+      log.error(
+        { path, err: cause },
+        'a segment of the journal cannot be read: quotas do not count what it holds',
+      ),
+  })
+}
+
+function reportLedgerEvent(log: Log, event: LedgerEvent): void {
+  const { type, ...fields } = event
+  const described = 'cause' in fields ? { ...fields, cause: undefined, err: fields.cause } : fields
+  const isGood = type === 'write-recovered' || type === 'ship-recovered'
+  if (isGood) log.info(described, `ledger: ${type}`)
+  else log.error(described, `ledger: ${type}`)
+}

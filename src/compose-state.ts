@@ -1,0 +1,131 @@
+/**
+ * What is stored, and its image in memory: opens the store, reads from it what calls need, and follows what other nodes change
+ * of it. Serves nothing.
+ */
+import type { BudgetAlert } from './cluster/budget-counter.ts'
+import { BudgetRegistry } from './cluster/budget-registry.ts'
+import { ChangeFollowers } from './cluster/change-followers.ts'
+import { GateRegistry } from './cluster/gate-registry.ts'
+import type { createKeyLimits } from './cluster/key-limits.ts'
+import { KeyRegistry } from './cluster/key-registry.ts'
+import { OwnedModelRegistry } from './cluster/owned-model-registry.ts'
+import { ProviderKeyRegistry } from './cluster/provider-key-registry.ts'
+import { UsageLimits } from './cluster/usage-limits.ts'
+import type { ComposedLimits } from './compose-limits.ts'
+import { type ComposedNode, composeNode, type JoinedNode } from './compose-nodes.ts'
+import { composeWebhooks, type Webhooks } from './compose-webhooks.ts'
+import { openVault } from './config/master-key.ts'
+import type { Settings } from './config/settings.ts'
+import { steadyClock } from './core/clock.ts'
+import { OWNED_PREFIX } from './core/owned-model.ts'
+import type { Plans } from './core/plan.ts'
+import { healthKeyPrefix, readHealthKey } from './gateway/order-targets.ts'
+import { TargetHealth } from './gateway/target-health.ts'
+import { lockDataFolder } from './store/data-folder.ts'
+import { locateStore } from './store/open-database.ts'
+import { openStore, type Store } from './store/open-store.ts'
+import type { Log } from './telemetry/log.ts'
+import type { AddressGuard } from './upstream/address-guard.ts'
+
+interface StateOptions {
+  readonly settings: Settings
+  readonly version: string
+  readonly log: Log
+  readonly plans: Plans
+  readonly limitsOf: ReturnType<typeof createKeyLimits>
+  readonly addresses: AddressGuard
+}
+
+/** What is on disk, and its image in memory. Nothing stays open when one part of it fails. */
+export async function openState({ settings, version, log, plans, limitsOf, addresses }: StateOptions) {
+  const lock = lockDataFolder(settings.dataFolder)
+  let store: Store | undefined
+  let node: ComposedNode | undefined
+  try {
+    store = await openStore(locateStore(settings))
+    if (store.newerSteps.length > 0)
+      log.warn(
+        { migrations: store.newerSteps },
+        'a newer version has added to the database: finish the upgrade, or what it added stays unused',
+      )
+    // Before anything is read: what changes from now on is followed.
+    node = await composeNode(settings, version, log)
+    // One for all that is sealed: it notices a rotation of the master key.
+    const vault = openVault({ dataFolder: settings.homeFolder, masterKeys: settings.masterKeys })
+    const gates = await GateRegistry.load({ gates: store.gates })
+    const ownedModels = await OwnedModelRegistry.load({
+      ownedModels: store.ownedModels,
+      vault,
+      onChanged: (accountId, slug) => health.forgetFailures(healthKeyPrefix(accountId, OWNED_PREFIX) + slug),
+      onUnopened: ({ accountId, slug }, error) =>
+        log.error(
+          { accountId, slug, err: error },
+          'the credential of an owned model cannot be decrypted: its calls fail',
+        ),
+    })
+    const keys = await KeyRegistry.load({
+      keys: store.keys,
+      limitsOf,
+      onFlushFailure: (error) =>
+        log.error({ err: error }, 'last-used times could not be written; they are kept'),
+    })
+    const webhooks: Webhooks = await composeWebhooks({ store, vault, log, addresses })
+    const health = new TargetHealth(steadyClock, (key, restsUntilMs) => {
+      const { accountId, target } = readHealthKey(key)
+      webhooks.degraded.note(accountId, target, restsUntilMs)
+    })
+    const providerKeys = await ProviderKeyRegistry.load({
+      keys: store.providerKeys,
+      vault,
+      platform: settings.providerKeys,
+      onFlushFailure: (error) =>
+        log.error({ err: error }, 'last-used times of provider keys could not be written; they are kept'),
+      // A target that rests because a key was refused is asked again with the next one at once.
+      onChanged: (accountId, providerId) => health.forgetFailures(healthKeyPrefix(accountId, providerId)),
+      onUnopened: ({ accountId, providerId }, error) =>
+        log.error(
+          { accountId, providerId, err: error },
+          'a provider key cannot be decrypted: its calls fail',
+        ),
+    })
+    const onAlert = (alert: BudgetAlert) => webhooks.publishBudgetAlert(alert)
+    const usage = new UsageLimits({ plans, onAlert })
+    const budgets = await BudgetRegistry.load({ budgets: store.budgets, usage })
+    return { lock, store, node, keys, gates, ownedModels, providerKeys, usage, budgets, webhooks, health }
+  } catch (error) {
+    await node?.close()
+    await store?.close()
+    lock.release()
+    throw error
+  }
+}
+
+export type State = Awaited<ReturnType<typeof openState>>
+
+/** Undefined where nobody else changes anything. Not before this resolves is anything to be served. */
+export async function joinNodes(
+  state: State,
+  shared: ComposedLimits,
+  settings: Settings,
+): Promise<JoinedNode | undefined> {
+  const { store, redis } = shared
+  const followers = new ChangeFollowers({
+    key: state.keys,
+    gate: state.gates,
+    'owned-model': state.ownedModels,
+    'provider-key': state.providerKeys,
+    budget: state.budgets,
+    webhook: state.webhooks.registry,
+  })
+  const isShared = store !== undefined && redis !== undefined && settings.redis !== undefined
+  const witness = isShared ? { store, state: redis, prefix: settings.redis.prefix } : undefined
+  try {
+    return await state.node?.follow(followers, witness)
+  } catch (error) {
+    await state.node?.close()
+    await shared.close()
+    await state.store.close()
+    state.lock.release()
+    throw error
+  }
+}

@@ -1,0 +1,29 @@
+/** Whether this machine and these settings allow several workers. Knows no process. */
+import type { Settings } from './settings.ts'
+
+export interface Objection {
+  readonly reason: string
+  readonly cure: string
+}
+
+/** @returns why there cannot be as many workers as the settings ask for; undefined: there can */
+export function objectionToWorkers(
+  { workers, database, redis }: Pick<Settings, 'workers' | 'database' | 'redis'>,
+  platform: NodeJS.Platform = process.platform,
+): Objection | undefined {
+  if (workers === 1) return undefined
+  const what = `GATEHOUSE_WORKERS (--workers) asks for ${workers} processes, but`
+  if (platform !== 'linux')
+    return {
+      reason: `${what} this system does not spread connections over processes that share a port (SO_REUSEPORT), as Linux does`,
+      cure: 'Use one, and several nodes behind a load balancer',
+    }
+  const missing = [
+    ...(database === undefined ? ['DATABASE_URL (Postgres), for what they store'] : []),
+    ...(redis === undefined
+      ? ['REDIS_URL (Redis or Valkey), for limits that all of them count together']
+      : []),
+  ]
+  if (missing.length === 0) return undefined
+  return { reason: `${what} each is a node of its own`, cure: `Set ${missing.join(' and ')}; or use one` }
+}

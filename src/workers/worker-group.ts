@@ -1,0 +1,154 @@
+/** Keeps a number of workers running until it is told to end them. Must not know what they serve. */
+import { mergeExpositions } from './merge-expositions.ts'
+import { RestartSchedule } from './restart-schedule.ts'
+import { supervisorMetrics } from './supervisor-metrics.ts'
+import type { WorkerReady } from './worker-messages.ts'
+import type { WorkerEnd, WorkerProcess } from './worker-process.ts'
+
+export interface WorkerGroupOptions {
+  /** The indexes of the workers, which are those of their folders. */
+  readonly workers: readonly number[]
+  /** @param url where the others listen; undefined: this is the first of the run */
+  readonly start: (index: number, url: string | undefined) => WorkerProcess
+  readonly report: WorkerReport
+  /** Every worker ends soon after its start, again and again: nothing serves, and nothing is tried any more. */
+  readonly onHopeless: (reason: string) => void
+}
+
+export interface WorkerReport {
+  ended(worker: number, reason: string, restartInMs: number): void
+  ready(worker: number, pid: number, restarts: number): void
+}
+
+interface Member {
+  readonly index: number
+  process: WorkerProcess | undefined
+  isReady: boolean
+  startedAtMs: number
+  restarts: number
+  /** Of an end that was told, and is not told again. */
+  toldReason: string | undefined
+  timer: ReturnType<typeof setTimeout> | undefined
+}
+
+export class WorkerGroup {
+  readonly #options: WorkerGroupOptions
+  readonly #members: readonly Member[]
+  readonly #schedule: RestartSchedule
+  #url: string | undefined
+  #isOpen = false
+  #isClosing = false
+
+  constructor(options: WorkerGroupOptions) {
+    this.#options = options
+    this.#schedule = new RestartSchedule(options.workers)
+    this.#members = options.workers.map((index) => ({
+      index,
+      process: undefined,
+      isReady: false,
+      startedAtMs: 0,
+      restarts: 0,
+      toldReason: undefined,
+      timer: undefined,
+    }))
+  }
+
+  /**
+   * The first worker alone, then all others: it finds the port, migrates the store and makes the first key.
+   * @returns what the first one said, when all are ready
+   * @throws the reason of the first that ends before it is ready; all are killed then
+   */
+  async open(): Promise<WorkerReady> {
+    const [first, ...others] = this.#members
+    if (first === undefined) throw new Error('There have to be workers.')
+    try {
+      const ready = await this.#launch(first)
+      this.#url = ready.url
+      await Promise.all(others.map((member) => this.#launch(member)))
+      this.#isOpen = true
+      return ready
+    } catch (error) {
+      this.#isClosing = true
+      await this.#killAll()
+      throw error
+    }
+  }
+
+  /** The metrics of all workers, and of their supervisor. */
+  async collect(): Promise<string> {
+    const pages = await Promise.all(
+      this.#members.map(async ({ index, isReady, process }) => {
+        const text = isReady ? await process?.render() : undefined
+        return text === undefined ? [] : [{ worker: index, text }]
+      }),
+    )
+    const own = supervisorMetrics(
+      this.#members.map(({ index, isReady, restarts }) => ({ worker: index, isReady, restarts })),
+    )
+    return `${own}\n${mergeExpositions(pages.flat())}`
+  }
+
+  /**
+   * Lets every worker finish what is open, and kills what has not ended after so long.
+   * @returns whether all ended by themselves, in order
+   */
+  async close(timeoutMs: number): Promise<boolean> {
+    this.#isClosing = true
+    const ends = this.#members.flatMap((member) => {
+      clearTimeout(member.timer)
+      member.process?.end()
+      return member.process === undefined ? [] : [member.process.ended]
+    })
+    const patience = setTimeout(() => void this.#killAll(), timeoutMs)
+    const all = await Promise.all(ends)
+    clearTimeout(patience)
+    return all.every(({ isClean }) => isClean)
+  }
+
+  kill(): void {
+    this.#isClosing = true
+    void this.#killAll()
+  }
+
+  async #killAll(): Promise<void> {
+    const running = this.#members.flatMap(({ process }) => process ?? [])
+    for (const process of running) process.kill()
+    await Promise.all(running.map(({ ended }) => ended))
+  }
+
+  async #launch(member: Member): Promise<WorkerReady> {
+    const process = this.#options.start(member.index, this.#url)
+    member.process = process
+    member.startedAtMs = performance.now()
+    void process.ended.then((end) => this.#ended(member, end))
+    const ready = await process.ready
+    member.isReady = true
+    member.toldReason = undefined
+    this.#options.report.ready(member.index, process.pid, member.restarts)
+    return ready
+  }
+
+  #ended(member: Member, { reason }: WorkerEnd): void {
+    const wasReady = member.isReady
+    member.process = undefined
+    member.isReady = false
+    // Who was never ready at the first start is told by `open`.
+    if (this.#isClosing || !(this.#isOpen || wasReady)) return
+    const restartInMs = this.#schedule.ended(member.index, performance.now() - member.startedAtMs)
+    if (this.#schedule.isHopeless && !this.#members.some(({ isReady }) => isReady)) {
+      this.#isClosing = true
+      for (const { timer } of this.#members) clearTimeout(timer)
+      void this.#killAll().then(() => this.#options.onHopeless(reason))
+      return
+    }
+    if (wasReady || member.toldReason !== reason)
+      this.#options.report.ended(member.index, reason, restartInMs)
+    member.toldReason = reason
+    member.timer = setTimeout(() => {
+      if (this.#isClosing) return
+      member.restarts += 1
+      // A successor that ends before it is ready comes back here.
+      this.#launch(member).catch(() => {})
+    }, restartInMs)
+  }
+}

@@ -1,0 +1,60 @@
+/** Nodes killed at random under load: what a client has seen complete is in the ledger once, and all that counts agrees. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { IS_LONG, tellFigures, tellProgress } from '../support/chaos-form.ts'
+import { askControlPlane, type Cluster, canStartCluster, startCluster } from '../support/cluster.ts'
+import { expectCountedOnce, findMissing, readLedger } from '../support/cluster-ledger.ts'
+import { startClusterLoad } from '../support/cluster-load.ts'
+
+setDefaultTimeout(180_000)
+
+const LASTING_MS = IS_LONG ? 60_000 : 7_000
+const PAUSE_MS = IS_LONG ? 2_000 : 1_000
+/** As many as the counters of limits need to be asked for in advance. */
+const PLANS = 'plans: {default: large, definitions: {large: {monthlyTokens: 1000000000}}}'
+
+describe.skipIf(!canStartCluster())('three nodes under load, one of them killed again and again', () => {
+  let cluster: Cluster
+  let budgetId = ''
+  beforeAll(async () => {
+    cluster = await startCluster({
+      configuration: PLANS,
+      prepare: async (first) => {
+        const body = { gateId: 'demo', limitTokens: 1_000_000_000, period: 'total' }
+        budgetId = (
+          await askControlPlane<{ id: string }>(first, 'POST', '/v1/budgets', { body, status: 201 })
+        ).id
+      },
+    })
+  })
+  afterAll(() => cluster?.remove())
+
+  test('every response seen complete has one row, and sums, quota and budget say what the rows say', async () => {
+    const load = startClusterLoad(cluster, { clients: 8 })
+    const startedAtMs = performance.now()
+    let kills = 0
+    while (performance.now() - startedAtMs < LASTING_MS) {
+      await Bun.sleep(PAUSE_MS * (0.5 + Math.random()))
+      const node = cluster.node(Math.floor(Math.random() * cluster.nodes.length))
+      await node.kill()
+      kills += 1
+      // Its journal waits, and the others go on alone for a while.
+      await Bun.sleep(Math.random() * 500)
+      await node.restart()
+      tellProgress(`${kills} killed, ${load.calls.length} calls`)
+    }
+    await load.stop()
+    await cluster.whenShipped()
+
+    const complete = load.calls.filter(({ isComplete }) => isComplete)
+    const rows = await readLedger(cluster)
+    expect(complete.length).toBeGreaterThan(100 * kills)
+    expect(new Set(complete.map(({ id }) => id)).size).toBe(complete.length)
+    expect(findMissing(load.calls, rows)).toEqual([])
+    // Whom nobody killed was served.
+    expect(load.calls.filter(({ status }) => status !== 200 && status !== 0)).toEqual([])
+    await expectCountedOnce(cluster, rows, budgetId)
+    tellFigures(
+      `kill: ${kills} nodes killed, ${load.calls.length} calls, ${complete.length} seen complete, ${rows.size} rows, none missing`,
+    )
+  })
+})

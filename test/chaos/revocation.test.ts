@@ -1,0 +1,252 @@
+/**
+ * What is revoked or changed on one node is so on every node when the answer is there: also on one that was stopped, or is cut
+ * off from Redis, from Postgres or from both. Short by default; GATEHOUSE_CHAOS=long revokes two hundred times.
+ */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { IS_LONG } from '../support/chaos-form.ts'
+import { askControlPlane, type Cluster, canStartCluster, startCluster } from '../support/cluster.ts'
+import { startClusterLoad } from '../support/cluster-load.ts'
+import { pollUntil } from '../support/poll-until.ts'
+
+const ROUNDS = IS_LONG ? 8 : 1
+
+setDefaultTimeout(IS_LONG ? 1_200_000 : 120_000)
+
+/** What happens to node 2 while node 0 revokes. */
+const SCENES = [
+  { name: 'well', times: 13, harm: () => {} },
+  { name: 'stopped across the DELETE', times: 3, harm: (cluster: Cluster) => cluster.node(2).pause() },
+  {
+    // What it was told meanwhile does not reach it when it goes on.
+    name: 'stopped, and silent to Postgres then',
+    times: 2,
+    harm: (cluster: Cluster) => {
+      cluster.node(2).postgres.freeze()
+      cluster.node(2).pause()
+    },
+  },
+  { name: 'cut off from Redis', times: 3, harm: (cluster: Cluster) => cluster.node(2).redis.cut() },
+  { name: 'cut off from Postgres', times: 2, harm: (cluster: Cluster) => cluster.node(2).postgres.cut() },
+  { name: 'silent to Postgres', times: 2, harm: (cluster: Cluster) => cluster.node(2).postgres.freeze() },
+  {
+    name: 'cut off from both',
+    times: 2,
+    harm: (cluster: Cluster) => {
+      cluster.node(2).postgres.cut()
+      cluster.node(2).redis.cut()
+    },
+  },
+] as const
+
+interface MadeKey {
+  readonly id: string
+  readonly key: string
+}
+
+describe.skipIf(!canStartCluster())('three nodes under load', () => {
+  let cluster: Cluster
+  /** What an upstream was given as credential. */
+  const seen: string[] = []
+  const upstream = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      seen.push(request.headers.get('authorization') ?? '')
+      return Response.json({ id: 'x', object: 'chat.completion', choices: [], usage: null })
+    },
+  })
+  beforeAll(async () => {
+    cluster = await startCluster({
+      environment: {
+        GATEHOUSE_LEASE_MS: '1000',
+        GATEHOUSE_STORE_GRACE_MS: '20000',
+        GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1',
+        GROQ_BASE_URL: `http://127.0.0.1:${upstream.port}/v1`,
+      },
+    })
+  })
+  afterAll(async () => {
+    await cluster?.remove()
+    await upstream.stop(true)
+  })
+
+  /** Every node is well, and has every change. */
+  async function whenWell(): Promise<void> {
+    cluster.heal()
+    for (const node of cluster.nodes)
+      await pollUntil(
+        `a well node ${node.index}`,
+        async () => {
+          const { status, checks } = await node.readiness()
+          return status === 200 && checks.store?.status === 'ok' && checks.redis?.status === 'ok'
+        },
+        { timeoutMs: 20_000, intervalMs: 50 },
+      )
+  }
+
+  interface Answer {
+    readonly status: number
+    readonly text: string
+  }
+
+  async function call(index: number, { key = cluster.key, gate = 'demo' } = {}): Promise<Answer> {
+    const answer = await fetch(`${cluster.node(index).url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ gate_id: gate, messages: [{ role: 'user', content: 'hello' }] }),
+    })
+    return { status: answer.status, text: await answer.text() }
+  }
+
+  /** Statuses on all nodes, or what an upstream saw of the key. */
+  const statusesOf = async (options: Parameters<typeof call>[1]) =>
+    (await Promise.all([0, 1, 2].map((index) => call(index, options)))).map(({ status }) => status)
+
+  test('what is changed on one node is so on the others when the answer is there', async () => {
+    await whenWell()
+    const ask = <Body>(index: number, method: string, path: string, body?: unknown, status = 200) =>
+      askControlPlane<Body>(cluster.node(index), method, path, { body, status })
+    for (let round = 0; round < 3 * ROUNDS; round += 1) {
+      const gate = `gate-${round}`
+      await ask(0, 'POST', '/v1/gates', { id: gate, targets: [{ model: 'sandbox/echo' }] }, 201)
+      expect(await statusesOf({ gate })).toEqual([200, 200, 200])
+      await ask(1, 'PATCH', `/v1/gates/${gate}`, { targets: [{ model: 'sandbox/500' }] })
+      expect(await statusesOf({ gate })).toEqual([502, 502, 502])
+      await ask(2, 'DELETE', `/v1/gates/${gate}`, undefined, 204)
+      expect(await statusesOf({ gate })).toEqual([404, 404, 404])
+
+      const slug = `own-${round}`
+      const model = {
+        slug,
+        displayName: 'Own',
+        dialect: 'openai-chat',
+        baseUrl: `http://127.0.0.1:${upstream.port}/v1`,
+        upstreamModelId: 'model',
+        credential: 'first-credential',
+        pricingInput: 1,
+        pricingOutput: 1,
+        pricingCachedInput: 1,
+      }
+      await ask(1, 'POST', '/v1/owned-models', model, 201)
+      await ask(2, 'POST', '/v1/gates', { id: slug, targets: [{ model: `owned/${slug}` }] }, 201)
+      await ask(0, 'PATCH', `/v1/owned-models/${slug}`, { credential: 'second-credential' })
+      seen.length = 0
+      await statusesOf({ gate: slug })
+      expect(seen).toEqual(Array.from({ length: 3 }, () => 'Bearer second-credential'))
+      await ask(0, 'PATCH', `/v1/gates/${slug}`, { targets: [{ model: 'sandbox/echo' }] })
+      await ask(1, 'DELETE', `/v1/owned-models/${slug}`, undefined, 204)
+      await ask(2, 'POST', '/v1/gates', { id: `${slug}-again`, targets: [{ model: `owned/${slug}` }] }, 400)
+
+      const paid = `paid-${round}`
+      await ask(0, 'POST', '/v1/gates', { id: paid, targets: [{ model: 'groq/model' }] }, 201)
+      await ask(0, 'PUT', '/v1/provider-keys/groq', { key: 'the-first-key-of-all' }, 201)
+      await ask(1, 'PUT', '/v1/provider-keys/groq', { key: 'the-second-key-of-all' })
+      seen.length = 0
+      await statusesOf({ gate: paid })
+      expect(seen).toEqual(Array.from({ length: 3 }, () => 'Bearer the-second-key-of-all'))
+      await ask(2, 'DELETE', '/v1/provider-keys/groq', undefined, 204)
+      seen.length = 0
+      await statusesOf({ gate: paid })
+      expect(seen).toEqual([])
+    }
+  })
+
+  test('a node that is cut off from Postgres serves on, and knows from Redis whom it must not serve', async () => {
+    await whenWell()
+    const made = await askControlPlane<MadeKey>(cluster.node(0), 'POST', '/v1/keys', {
+      body: { name: 'to be revoked' },
+      status: 201,
+    })
+    cluster.node(2).postgres.cut()
+    await pollUntil('the loss', async () => (await cluster.node(2).readiness()).checks.store?.status !== 'ok')
+    // Longer than its lease.
+    await Bun.sleep(1_500)
+    expect((await call(2)).status).toBe(200)
+    expect((await call(2, { key: made.key })).status).toBe(200)
+    await askControlPlane(cluster.node(0), 'DELETE', `/v1/keys/${made.id}`, { status: 204 })
+    expect((await call(2, { key: made.key })).status).toBe(401)
+    expect((await call(2)).status).toBe(200)
+
+    // It cannot read what has changed: neither an old gate nor "no such gate" would be true.
+    await askControlPlane(cluster.node(1), 'PATCH', '/v1/gates/demo', { body: { displayName: 'Changed' } })
+    const refused = await call(2)
+    expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('out of date')])
+    const { status, checks } = await cluster.node(2).readiness()
+    expect([status, checks.store?.status, checks.store?.behind]).toEqual([200, 'grace', 2])
+    cluster.heal()
+    await whenWell()
+    expect((await call(2)).status).toBe(200)
+  })
+
+  test('cut off from both, a node refuses calls once its lease is over, and says so', async () => {
+    await whenWell()
+    cluster.node(2).postgres.cut()
+    cluster.node(2).redis.cut()
+    await pollUntil('the end of its lease', async () => (await cluster.node(2).readiness()).status === 503)
+    const refused = await call(2)
+    expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('database cannot be asked')])
+    expect((await cluster.node(2).readiness()).checks.store).toMatchObject({ status: 'away' })
+    await whenWell()
+    expect((await call(2)).status).toBe(200)
+  })
+
+  test('a node that ends says farewell: nobody waits for it', async () => {
+    await whenWell()
+    expect(await cluster.node(2).stop()).toBe(0)
+    expect(await cluster.query('SELECT id FROM nodes')).toHaveLength(2)
+    await cluster.node(2).restart()
+    await whenWell()
+    expect(await cluster.query('SELECT id FROM nodes')).toHaveLength(3)
+  })
+
+  test('a node that was killed takes its place again when it starts', async () => {
+    await whenWell()
+    await cluster.node(2).kill()
+    await cluster.node(2).restart()
+    await whenWell()
+    expect(await cluster.query('SELECT id FROM nodes')).toHaveLength(3)
+    expect((await call(2)).status).toBe(200)
+  })
+
+  for (const { name, times, harm } of SCENES) {
+    test(`no call that began after a DELETE answered is accepted: ${name}`, async () => {
+      const durationsMs: number[] = []
+      for (let round = 0; round < times * ROUNDS; round += 1) {
+        await whenWell()
+        const made = await askControlPlane<MadeKey>(cluster.node(1), 'POST', '/v1/keys', {
+          body: { name: 'to be revoked' },
+          status: 201,
+        })
+        const load = startClusterLoad(cluster, { key: made.key, clients: 6, timeoutMs: 10_000, pauseMs: 2 })
+        await Bun.sleep(50 + Math.random() * 400)
+        harm(cluster)
+        await Bun.sleep(Math.random() * 300)
+        const askedAtMs = performance.now()
+        await askControlPlane(cluster.node(0), 'DELETE', `/v1/keys/${made.id}`, { status: 204 })
+        const answeredAtMs = performance.now()
+        durationsMs.push(answeredAtMs - askedAtMs)
+        // Some wait at its door when it goes on.
+        const waiting = Array.from({ length: 10 }, () => call(2, { key: made.key }))
+        await Bun.sleep(20)
+        cluster.node(2).resume()
+        for (const { status } of await Promise.all(waiting)) expect([401, 503]).toContain(status)
+        await Bun.sleep(400)
+        await load.stop()
+        const after = load.calls.filter(({ beganAtMs }) => beganAtMs > answeredAtMs)
+        const accepted = after.filter(({ status }) => ![401, 503, 0].includes(status))
+        expect(accepted).toEqual([])
+        // It was in force before, and the nodes that can say so refuse it.
+        expect(load.calls.some(({ status }) => status === 200)).toBe(true)
+        expect(after.some(({ status, node }) => status === 401 && node !== 2)).toBe(true)
+      }
+      await whenWell()
+      // biome-ignore lint/suspicious/noConsole: the figures are what the long form is for
+      console.info(`${name}: DELETE took ${toText(durationsMs)}`)
+    })
+  }
+})
+
+function toText(durationsMs: number[]): string {
+  const sorted = durationsMs.toSorted((a, b) => a - b).map((ms) => Math.round(ms))
+  return `${sorted[Math.floor(sorted.length / 2)]} ms in the middle, ${sorted[0]} to ${sorted.at(-1)} ms, ${sorted.length} times`
+}

@@ -1,0 +1,182 @@
+/** The Helm chart: its values, schema and templates belong together and to the settings; rendered for real where helm is. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import Ajv from 'ajv'
+import { parse } from 'yaml'
+import { VARIABLES } from '../../src/config/settings.ts'
+import { CHART, findHelm, type Manifest, renderChart, runHelm } from '../support/helm.ts'
+import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+
+// Programs that take a second on a machine with nothing else to do.
+setDefaultTimeout(60_000)
+
+const REPOSITORY = resolve(import.meta.dir, '../..')
+
+function read(path: string): string {
+  return readFileSync(join(CHART, path), 'utf8')
+}
+
+const values = parse(read('values.yaml')) as Record<string, unknown>
+const templates = readdirSync(join(CHART, 'templates')).map((name) => ({
+  name,
+  text: read(`templates/${name}`),
+}))
+
+/** The value at `image.tag`; undefined when there is none. */
+function valueAt(path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((value, part) => (value as Record<string, unknown> | null | undefined)?.[part], values)
+}
+
+test('the chart is of the version that it installs', async () => {
+  const chart = parse(read('Chart.yaml')) as { appVersion: string; version: string }
+  const { version } = (await Bun.file(join(REPOSITORY, 'package.json')).json()) as { version: string }
+  expect(chart.appVersion).toBe(version)
+  expect(chart.version).toMatch(/^\d+\.\d+\.\d+$/)
+})
+
+test('its values fit their schema, and what is misspelt does not', () => {
+  const schema = JSON.parse(read('values.schema.json')) as { properties: Record<string, unknown> }
+  const validate = new Ajv({ strict: false, allErrors: true }).compile(schema)
+  expect({ isValid: validate(values), errors: validate.errors }).toEqual({ isValid: true, errors: null })
+  for (const wrong of [{ replicas: 3 }, { store: 'mysql' }, { settings: { DATABASE_URL: 'postgres://' } }])
+    expect(validate({ ...values, ...wrong })).toBeFalse()
+  const described = Object.keys(schema.properties).filter((name) => name !== 'global')
+  expect(described.sort()).toEqual(Object.keys(values).sort())
+})
+
+test('every value that a template uses is there, and every value is used', () => {
+  const used = templates.flatMap(({ name, text }) =>
+    [...text.matchAll(/\.Values\.([\w.]+)/g)].map(([, path = '']) => ({ name, path })),
+  )
+  for (const { name, path } of used)
+    expect({ name, path, isThere: valueAt(path) !== undefined }).toEqual({ name, path, isThere: true })
+  for (const name of Object.keys(values))
+    expect({ name, isUsed: used.some(({ path }) => path.split('.')[0] === name) }).toEqual({
+      name,
+      isUsed: true,
+    })
+})
+
+test('every variable that it sets is one of the settings', () => {
+  const set = templates.flatMap(({ text }) =>
+    [...text.matchAll(/(?:name|key): ((?:GATEHOUSE|DATABASE|REDIS)_\w+)/g)].map(([, name = '']) => name),
+  )
+  expect(set.length).toBeGreaterThan(10)
+  for (const name of set) expect(Object.keys(VARIABLES)).toContain(name)
+  for (const name of Object.keys(values.settings as object)) expect(Object.keys(VARIABLES)).toContain(name)
+})
+
+describe.skipIf(findHelm() === undefined)('helm', () => {
+  let folder: TemporaryFolder
+  beforeAll(async () => {
+    folder = await createTemporaryFolder()
+  })
+  afterAll(() => folder.remove())
+
+  const render = (given: object) => renderChart(folder.path, { existingSecret: 'keys', ...given })
+
+  function find(manifests: readonly Manifest[], kind: string): Manifest | undefined {
+    return manifests.find((manifest) => manifest.kind === kind)
+  }
+
+  test('finds nothing to complain of', () => {
+    const { exitCode, stdout } = runHelm('lint', '--strict', '--set', 'existingSecret=keys', CHART)
+    expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 })
+  })
+
+  test('makes nodes that run as anybody, write one folder and are given time to end', async () => {
+    const manifests = await render({ drainDelaySeconds: 7, shutdownTimeoutSeconds: 100 })
+    expect(manifests.map(({ kind }) => kind).sort()).toEqual([
+      'PodDisruptionBudget',
+      'Service',
+      'Service',
+      'StatefulSet',
+    ])
+    expect(find(manifests, 'StatefulSet')).toMatchObject({
+      spec: {
+        replicas: 2,
+        template: {
+          spec: {
+            enableServiceLinks: false,
+            automountServiceAccountToken: false,
+            terminationGracePeriodSeconds: 122,
+            securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+            containers: [
+              {
+                image: 'gatehouse:0.1.0',
+                securityContext: {
+                  allowPrivilegeEscalation: false,
+                  readOnlyRootFilesystem: true,
+                  capabilities: { drop: ['ALL'] },
+                },
+                env: expect.arrayContaining([
+                  { name: 'GATEHOUSE_DRAIN_DELAY_MS', value: '7000' },
+                  { name: 'GATEHOUSE_SHUTDOWN_TIMEOUT_MS', value: '100000' },
+                  {
+                    name: 'DATABASE_URL',
+                    valueFrom: { secretKeyRef: { name: 'keys', key: 'DATABASE_URL' } },
+                  },
+                ]),
+                volumeMounts: [{ name: 'data', mountPath: '/data' }],
+                livenessProbe: { httpGet: { path: '/healthz' } },
+                readinessProbe: { httpGet: { path: '/readyz' } },
+              },
+            ],
+          },
+        },
+      },
+    })
+  })
+
+  test('makes everything that can be switched on, with the alerts as Prometheus has them', async () => {
+    const manifests = await render({
+      configuration: { plans: { default: 'team' } },
+      ingress: { enabled: true, hosts: ['gatehouse.example'], className: 'nginx' },
+      autoscaling: { enabled: true },
+      metrics: {
+        serviceMonitor: { enabled: true },
+        prometheusRule: { enabled: true, labels: { release: 'main' } },
+      },
+      podLabels: { team: 'llm' },
+      podAnnotations: { note: 'here' },
+      extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/ca/ca.pem' }],
+      extraVolumes: [{ name: 'ca', configMap: { name: 'ca' } }],
+      extraVolumeMounts: [{ name: 'ca', mountPath: '/ca' }],
+      tolerations: [{ key: 'llm', operator: 'Exists' }],
+    })
+    const statefulSet = find(manifests, 'StatefulSet')
+    expect(statefulSet?.spec).not.toHaveProperty('replicas')
+    expect(find(manifests, 'HorizontalPodAutoscaler')).toMatchObject({
+      spec: { scaleTargetRef: { kind: 'StatefulSet' } },
+    })
+    const configuration = find(manifests, 'ConfigMap')?.data as { 'gatehouse.yaml': string }
+    expect(parse(configuration['gatehouse.yaml'])).toEqual({ plans: { default: 'team' } })
+    expect(find(manifests, 'ServiceMonitor')).toMatchObject({
+      spec: {
+        endpoints: [{ port: 'metrics', relabelings: [{ targetLabel: 'job', replacement: 'gatehouse' }] }],
+      },
+    })
+    const rules = find(manifests, 'PrometheusRule')
+    expect(rules?.metadata.labels.release).toBe('main')
+    expect(rules?.spec).toEqual(
+      parse(readFileSync(join(REPOSITORY, 'deploy/prometheus/alerts.yaml'), 'utf8')),
+    )
+  })
+
+  test('makes one node on a file of its own, without a budget for disruptions that would let nobody drain its machine', async () => {
+    const manifests = await render({ store: 'sqlite', redis: false, replicaCount: 1 })
+    expect(find(manifests, 'PodDisruptionBudget')).toBeUndefined()
+    expect(JSON.stringify(manifests)).not.toContain('DATABASE_URL')
+  })
+
+  test('refuses a second node on a file, a secret that is not named, and what its schema does not know', async () => {
+    await expect(render({ store: 'sqlite', replicaCount: 2 })).rejects.toThrow(
+      "store sqlite is one node's own",
+    )
+    await expect(render({ existingSecret: '' })).rejects.toThrow('existingSecret is required')
+    await expect(render({ replicas: 3 })).rejects.toThrow("'replicas' not allowed")
+  })
+})

@@ -1,0 +1,54 @@
+/** What a client has seen complete is in the ledger, also when that is in Postgres and the process is killed the next instant. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { startLoad } from '../support/call-load.ts'
+import { controlPlaneCall } from '../support/control-plane.ts'
+import { pollUntil } from '../support/poll-until.ts'
+import { createPostgresScene, type PostgresScene, waitForRows } from '../support/postgres-scene.ts'
+import { findPostgres } from '../support/postgres-server.ts'
+import { createBootstrapKey, startGatehouse, UNHURRIED_SHIPPING } from '../support/start-gatehouse.ts'
+import { createTemporaryFolder } from '../support/temporary-folder.ts'
+
+setDefaultTimeout(60_000)
+
+const CLIENTS = 8
+
+describe.skipIf(findPostgres() === undefined)('on Postgres', () => {
+  let scene: PostgresScene
+  beforeAll(async () => {
+    scene = await createPostgresScene()
+  })
+  afterAll(() => scene.remove())
+
+  test('SIGKILL under load, five times: every answer seen complete has exactly one row, and the sums agree', async () => {
+    const url = await scene.createDatabase()
+    const folder = await createTemporaryFolder()
+    const kept = { dataFolder: folder.path, key: createBootstrapKey() }
+    const start = () =>
+      startGatehouse({ sandbox: true, ...kept, environment: { DATABASE_URL: url, ...UNHURRIED_SHIPPING } })
+    const complete = new Set<string>()
+    for (let round = 0; round < 5; round += 1) {
+      const gatehouse = await start()
+      const load = startLoad(gatehouse, { clients: CLIENTS, complete })
+      const before = complete.size
+      await pollUntil('the first answers', () => complete.size > before + CLIENTS)
+      await Bun.sleep(Math.random() * 1500)
+      await gatehouse.kill()
+      await load.stop()
+    }
+    const gatehouse = await start()
+    try {
+      const rows = await waitForRows(gatehouse, complete)
+      expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length)
+      const analytics = await controlPlaneCall(gatehouse, 'GET', '/v1/analytics?interval=all')
+      const { data } = (await analytics.json()) as { data: { calls: number }[] }
+      const [counted] = await scene.server.run<{ count: string }>(
+        'SELECT count(*) FROM calls',
+        new URL(url).pathname.slice(1),
+      )
+      expect(String(data[0]?.calls)).toBe(counted?.count ?? '')
+    } finally {
+      await gatehouse.remove()
+      await folder.remove()
+    }
+  })
+})

@@ -1,0 +1,115 @@
+/** What the ledger of a cluster holds, read from Postgres, and whether everything that counts says the same. */
+import { askControlPlane, type Cluster, type ClusterNode } from './cluster.ts'
+import type { SeenCall } from './cluster-load.ts'
+import { pollUntil } from './poll-until.ts'
+
+export interface LedgerRow {
+  readonly id: string
+  readonly outcome: string
+  readonly status: number
+  readonly tokens: number
+}
+
+/** Rows of `calls` by id. Once `whenShipped` has resolved, these are all. */
+export async function readLedger(cluster: Pick<Cluster, 'query'>): Promise<ReadonlyMap<string, LedgerRow>> {
+  const rows = await cluster.query<Record<keyof LedgerRow, string>>(
+    `SELECT id, outcome, status, coalesce(input_tokens, 0) + coalesce(output_tokens, 0) AS tokens FROM calls`,
+  )
+  return new Map(
+    rows.map(({ id, outcome, status, tokens }) => [
+      id,
+      { id, outcome, status: Number(status), tokens: Number(tokens) },
+    ]),
+  )
+}
+
+export interface LedgerSums {
+  readonly calls: number
+  readonly tokens: number
+}
+
+export function sumRows(rows: Iterable<LedgerRow>): LedgerSums {
+  let calls = 0
+  let tokens = 0
+  for (const row of rows) {
+    calls += 1
+    tokens += row.tokens
+  }
+  return { calls, tokens }
+}
+
+/** What the sums by hour say, with what waits to be added to them: what analytics and quotas begin with. */
+export async function readUsage(node: Pick<ClusterNode, 'url' | 'key'>): Promise<LedgerSums> {
+  const to = new Date(Date.now() + 3_600_000).toISOString()
+  const from = new Date(Date.now() - 86_400_000).toISOString()
+  const { data } = await askControlPlane<{
+    data: { calls: number; tokens: { input: number; output: number } }[]
+  }>(node, 'GET', `/v1/analytics?from=${from}&to=${to}&interval=hour`)
+  return {
+    calls: data.reduce((sum, { calls }) => sum + calls, 0),
+    tokens: data.reduce((sum, { tokens }) => sum + tokens.input + tokens.output, 0),
+  }
+}
+
+/** Tokens that the account's quota says are used. */
+export async function readQuotaUsed(node: Pick<ClusterNode, 'url' | 'key'>): Promise<number> {
+  const { quota } = await askControlPlane<{ quota: { tokens: { used: number } } }>(node, 'GET', '/v1/account')
+  return quota.tokens.used
+}
+
+export interface Missing {
+  readonly id: string
+  readonly why: 'no row' | 'another outcome' | 'other tokens'
+}
+
+/** Calls whose client saw the whole answer, and that the ledger does not have as such. */
+export function findMissing(
+  calls: readonly SeenCall[],
+  rows: ReadonlyMap<string, LedgerRow>,
+): readonly Missing[] {
+  const missing: Missing[] = []
+  for (const { id, isComplete, tokens } of calls) {
+    if (!isComplete || id === undefined) continue
+    const row = rows.get(id)
+    if (row === undefined) missing.push({ id, why: 'no row' })
+    else if (row.outcome !== 'succeeded') missing.push({ id, why: 'another outcome' })
+    else if (row.tokens !== tokens) missing.push({ id, why: 'other tokens' })
+  }
+  return missing
+}
+
+/**
+ * Waits until the sums by hour, the quota and the budget say what the rows say, on every node: what nobody was told is read
+ * from the ledger a few seconds after something happened, and some seconds later once more. @throws with what they say, when they never do
+ */
+export async function expectCountedOnce(
+  cluster: Pick<Cluster, 'nodes'>,
+  rows: ReadonlyMap<string, LedgerRow>,
+  budgetId: string,
+): Promise<void> {
+  const ofRows = sumRows(rows.values())
+  let said = ''
+  const isAgreed = async (node: ClusterNode): Promise<boolean> => {
+    const sums = await readUsage(node)
+    const quota = await readQuotaUsed(node)
+    const budget = await askControlPlane<{ used: { tokens: number } }>(node, 'GET', `/v1/budgets/${budgetId}`)
+    said = `node ${node.index}: sums ${sums.calls} calls and ${sums.tokens} tokens, quota ${quota}, budget ${budget.used.tokens}`
+    return (
+      sums.calls === ofRows.calls &&
+      [sums.tokens, quota, budget.used.tokens].every((tokens) => tokens === ofRows.tokens)
+    )
+  }
+  // A node whose database was away a moment ago says so.
+  const tryAgreed = (node: ClusterNode) =>
+    isAgreed(node).catch((error: unknown) => {
+      said = `node ${node.index}: ${error}`
+      return false
+    })
+  for (const node of cluster.nodes) {
+    await pollUntil('sums that agree', () => tryAgreed(node), { timeoutMs: 60_000, intervalMs: 500 }).catch(
+      () => {
+        throw new Error(`rows: ${ofRows.calls} calls and ${ofRows.tokens} tokens; ${said}`)
+      },
+    )
+  }
+}

@@ -1,0 +1,48 @@
+/** The sandbox provider as a process of its own, so that what happens to a gateway does not happen to its upstream. */
+import { resolve } from 'node:path'
+import { within } from './poll-until.ts'
+
+const REPOSITORY = resolve(import.meta.dir, '../..')
+const START_TIMEOUT_MS = 20_000
+
+export interface SandboxServer {
+  /** For `SANDBOX_BASE_URL`. */
+  readonly url: string
+  remove(): Promise<void>
+}
+
+/** @param delayMs pause between the events of a stream */
+export async function startSandboxServer({ delayMs = 0 } = {}): Promise<SandboxServer> {
+  const child = Bun.spawn(
+    [process.execPath, 'src/main.ts', 'sandbox', '--port', '0', '--delay-ms', String(delayMs), '--json'],
+    {
+      cwd: REPOSITORY,
+      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'inherit',
+    },
+  )
+  const remove = async () => {
+    child.kill('SIGKILL')
+    await child.exited
+  }
+  try {
+    const url = await within(START_TIMEOUT_MS, 'address of the sandbox', readAddress(child.stdout))
+    return { url, remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+async function readAddress(output: ReadableStream<Uint8Array>): Promise<string> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of output) {
+    text += decoder.decode(chunk, { stream: true })
+    const url = /"url":\s*"([^"]+)"/.exec(text)?.[1]
+    if (url !== undefined) return url
+  }
+  throw new Error(`the sandbox ended: ${text}`)
+}

@@ -1,0 +1,145 @@
+/** Gateways of several workers on real stores of their own, seen from outside: which process is which, what was seen and what was kept. */
+
+import { pollUntil } from './poll-until.ts'
+import { createPostgresScene, type PostgresScene } from './postgres-scene.ts'
+import { type RedisServer, startRedis } from './redis-server.ts'
+import { parseSeries, type Series } from './scrape.ts'
+import { type Gatehouse, type GatehouseOptions, startGatehouse } from './start-gatehouse.ts'
+
+export const METRICS_TOKEN = 'metrics'
+
+export interface WorkerScene {
+  readonly postgres: PostgresScene
+  readonly redis: RedisServer
+  /** A database, and what shares limits, for one test. */
+  createStores(): Promise<Stores>
+  remove(): Promise<void>
+}
+
+export interface Stores {
+  readonly environment: Readonly<Record<string, string>>
+  /** Of every row that the ledger has. */
+  callIds(): Promise<readonly string[]>
+}
+
+export async function createWorkerScene(): Promise<WorkerScene> {
+  const postgres = await createPostgresScene()
+  const redis = await startRedis()
+  let scenes = 0
+  return {
+    postgres,
+    redis,
+    createStores: async () => {
+      scenes += 1
+      const url = await postgres.createDatabase()
+      const database = new URL(url).pathname.slice(1)
+      return {
+        environment: {
+          DATABASE_URL: url,
+          REDIS_URL: redis.url,
+          GATEHOUSE_REDIS_PREFIX: `scene-${scenes}`,
+          GATEHOUSE_METRICS_TOKEN: METRICS_TOKEN,
+        },
+        callIds: async () =>
+          (await postgres.server.run<{ id: string }>('SELECT id FROM calls', database)).map(({ id }) => id),
+      }
+    },
+    remove: async () => {
+      await postgres.remove()
+      await redis.remove()
+    },
+  }
+}
+
+export function startWorkers(
+  { environment }: Stores,
+  workers: number,
+  options: GatehouseOptions = {},
+): Promise<Gatehouse> {
+  return startGatehouse({
+    sandbox: true,
+    ...options,
+    environment: { ...environment, GATEHOUSE_WORKERS: String(workers), ...options.environment },
+  })
+}
+
+/** The process that each worker is now, by the log. */
+export function workerPids({ output }: Gatehouse): ReadonlyMap<number, number> {
+  const found = output().matchAll(/"worker":(\d+),"pid":(\d+),"restarts":\d+,"msg":"worker is ready"/g)
+  return new Map([...found].map(([, worker, pid]) => [Number(worker), Number(pid)]))
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** On a connection of its own: which worker gets it is the kernel's choice. */
+export function post({ url, key }: Gatehouse, body: object = { model: 'demo', input: 'hello' }) {
+  return fetch(`${url}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
+    body: JSON.stringify(body),
+  })
+}
+
+export async function readMetrics(url: string): Promise<Series> {
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${METRICS_TOKEN}`, connection: 'close' },
+  })
+  if (response.status !== 200) throw new Error(`the metrics answered ${response.status}`)
+  return parseSeries(await response.text())
+}
+
+/** Calls that ended well, by worker. */
+export function callsByWorker(series: Series): ReadonlyMap<string, number> {
+  const calls = new Map<string, number>()
+  for (const [name, value] of series) {
+    const worker = /^gatehouse_calls_total\{worker="(\d+)",.*outcome="succeeded"/.exec(name)?.[1]
+    if (worker !== undefined) calls.set(worker, (calls.get(worker) ?? 0) + value)
+  }
+  return calls
+}
+
+/** Clients that go on calling whatever becomes of single calls; `complete` are those that they saw to the end. */
+export function keepCalling(gatehouse: Gatehouse, clients: number, complete: Set<string>) {
+  let isStopped = false
+  let failures = 0
+  const client = async () => {
+    while (!isStopped) {
+      try {
+        const response = await post(gatehouse)
+        await response.json()
+        if (response.status !== 200) throw new Error(`answered ${response.status}`)
+        complete.add(response.headers.get('x-request-id') ?? '')
+      } catch {
+        failures += 1
+        await Bun.sleep(10)
+      }
+    }
+  }
+  const all = Array.from({ length: clients }, client)
+  return {
+    failures: () => failures,
+    stop: async () => {
+      isStopped = true
+      await Promise.all(all)
+    },
+  }
+}
+
+/** Each row is there once by its primary key; here: none is missing. */
+export async function waitForCalls(stores: Stores, complete: ReadonlySet<string>): Promise<void> {
+  await pollUntil(
+    'the rows of every complete answer',
+    async () => {
+      const kept = new Set(await stores.callIds())
+      return complete.size > 0 && [...complete].every((id) => kept.has(id))
+    },
+    { timeoutMs: 20_000, intervalMs: 200 },
+  )
+}

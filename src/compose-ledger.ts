@@ -33,7 +33,7 @@ export interface LedgerOptions {
   readonly settings: Settings
   readonly log: Log
   readonly state: Pick<State, 'store' | 'usage' | 'budgets' | 'ownedModels'>
-  readonly limits: Pick<ComposedLimits, 'recountWith'>
+  readonly limits: Pick<ComposedLimits, 'recountWith' | 'tell'>
 }
 
 export interface ComposedLedger {
@@ -69,7 +69,11 @@ export function composeLedger({ settings, log, state, limits }: LedgerOptions): 
   setTimeout(() => tryPrices(() => prices.load()), LOAD_PRICES_AFTER_MS).unref()
   const shipper = new Shipper(
     journal,
-    (records, pauseMs) => store.calls.insertMany(priceRecords(prices, records, reportPricing), pauseMs),
+    async (records, pauseMs) => {
+      // Who reads the ledger takes what it holds for told: what is told after it would count twice.
+      await limits.tell()
+      return await store.calls.insertMany(priceRecords(prices, records, reportPricing), pauseMs)
+    },
     { report, intervalMs: settings.shipIntervalMs },
   )
   const retention = new Retention({

@@ -21,6 +21,8 @@ export interface ComposedLimits {
   readonly store: Pick<SharedStore, 'run'> | undefined
   /** How the ledger is read anew: it knows what Redis has lost, and what nodes that were killed had not told. */
   recountWith(recount: () => Promise<void>): void
+  /** Resolves when the nodes' common counters hold what calls that have ended here used, as far as they can be reached. */
+  tell(): Promise<void>
   close(): Promise<void>
 }
 
@@ -35,6 +37,7 @@ export async function composeLimits(
       redis: undefined,
       store: undefined,
       recountWith: () => {},
+      tell: async () => {},
       close: async () => {},
     }
   // Whoever has one node does not load the client.
@@ -63,6 +66,7 @@ export async function composeLimits(
     recountWith: (given) => {
       recount = given
     },
+    tell: () => limits.tell(),
     close: async () => {
       recounting.stop()
       await limits.close()

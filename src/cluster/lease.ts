@@ -43,6 +43,12 @@ export class Lease {
     return Math.max(0, Math.min(this.#endsAtSteadyMs - steady(), this.#endsAtWallMs - wall()))
   }
 
+  /** Milliseconds since it ended; 0: it has not. */
+  get endedMs(): number {
+    const { steady, wall } = this.#clocks
+    return Math.max(0, steady() - this.#endsAtSteadyMs, wall() - this.#endsAtWallMs)
+  }
+
   grant(asked: Moment, durationMs: number): void {
     this.#endsAtSteadyMs = asked.steadyMs + durationMs * SAFE_PART
     this.#endsAtWallMs = asked.wallMs + durationMs * SAFE_PART

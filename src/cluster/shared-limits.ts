@@ -74,6 +74,11 @@ export class SharedLimits implements Limits {
     await this.settled()
   }
 
+  /** Resolves when the store knows what calls that have ended used, or is away. Never rejects. */
+  tell(): Promise<void> {
+    return this.#shared.tell()
+  }
+
   whenReady(caller: Caller, gateId: string): Promise<void> | undefined {
     return this.#usage.whenCountedFor(caller, gateId)
   }

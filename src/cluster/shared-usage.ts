@@ -84,6 +84,11 @@ export class SharedUsage {
     return questions
   }
 
+  /** Resolves when the store knows what was used before this was called, or is away. Never rejects. */
+  async tell(): Promise<void> {
+    await Promise.all([...this.#leases.values()].map((lease) => lease.tell()))
+  }
+
   async settled(): Promise<void> {
     await Promise.all([...this.#leases.values()].map((lease) => lease.settled()))
   }

@@ -3,6 +3,7 @@
  * knows them all; without one, each request waits until it has caught up, and while that cannot be done the operator's policy
  * decides. Must not know what is held, HTTP, or SQL.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import { retryDelayMs } from '../core/retry-delay.ts'
@@ -18,6 +19,9 @@ import { SingleFlight } from './single-flight.ts'
 export const MOST_CHANGES = 500
 /** A request does not wait longer for this node to catch up. */
 const PATIENCE_MS = 5_000
+/** For so long after a lease has ended a request waits for the next one; after that it is refused at once. */
+const BRIEFLY_MS = 3_000
+const LOOK_AGAIN_MS = 50
 const SWEEP_EVERY_MS = 600_000
 /** What the witness knows is told again, should it have been lost. */
 const TELL_EVERY_MS = 10_000
@@ -112,12 +116,20 @@ export class SnapshotFreshness implements Freshness {
 
   async refresh(): Promise<void> {
     this.#refreshes += 1
+    // A connection that is just being made again is worth a moment.
+    for (let looks = BRIEFLY_MS / LOOK_AGAIN_MS; !(await this.#tryRefresh()); looks -= 1) {
+      if (looks <= 0 || Math.min(this.#lease.endedMs, this.#witnessed.endedMs) > BRIEFLY_MS)
+        throw unavailable()
+      await sleep(LOOK_AGAIN_MS)
+    }
+  }
+
+  async #tryRefresh(): Promise<boolean> {
     const { policy, witness } = this.#options
-    if (this.#failures === 0 && (await isDoneInTime(this.catchUp()))) return
-    if (this.isFresh()) return
+    if (this.#failures === 0 && (await isDoneInTime(this.catchUp()))) return true
+    if (this.isFresh()) return true
     const canBridge = witness !== undefined && policy.choice === 'grace' && this.#grace.isLive()
-    if (canBridge && (await isDoneInTime(this.#ask.run())) && this.isFresh()) return
-    throw unavailable()
+    return canBridge && (await isDoneInTime(this.#ask.run())) && this.isFresh()
   }
 
   assertKnown(accountId: AccountId | undefined): void {

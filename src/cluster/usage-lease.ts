@@ -148,6 +148,13 @@ export class UsageLease {
     return true
   }
 
+  /** Resolves when the store knows what was used before this was called, or is away. Never rejects. */
+  async tell(): Promise<void> {
+    // The question that is under way does not hold all of it.
+    if (this.#asking !== undefined) await this.#asking
+    if (this.#doubtful !== undefined || !isNothing(this.#unsent)) await this.#askOnce()
+  }
+
   /** Nothing is missing when it is dropped. */
   isOver(nowMs: number): boolean {
     const isQuiet = this.#asking === undefined && this.#doubtful === undefined && isNothing(this.#unsent)

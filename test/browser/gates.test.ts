@@ -95,6 +95,64 @@ test('a gate with a fallback is built, answers from the second target, and healt
   expect(await findAccessibilityFaults(page)).toEqual([])
 })
 
+test('the second and third model of the list are hovered, clicked and reached by keys; what was typed stays', async () => {
+  const { page } = visit
+  await page.goto('/dashboard/gates/new')
+  await page.getByRole('textbox', { name: 'Id' }).fill('chosen')
+  await page.getByLabel('Description').fill('typed before')
+  const models = page.getByRole('listbox', { name: 'Models' }).getByRole('option')
+  const open = async () => {
+    await picker(page).click()
+    await models.nth(3).waitFor()
+  }
+  const nameOf = async (index: number) => (await models.nth(index).locator('code').textContent()) ?? ''
+  const isActive = (index: number) => models.nth(index).and(page.locator('[aria-selected=true]')).waitFor()
+  await open()
+  const [second, third] = [await nameOf(1), await nameOf(2)]
+  expect(new Set([await nameOf(0), second, third]).size).toBe(3)
+
+  for (const index of [1, 2, 1]) {
+    await models.nth(index).hover()
+    await isActive(index)
+  }
+  await models.nth(1).click()
+  await modelOf(page, 1).waitFor()
+  await open()
+  await models.nth(2).click()
+  await modelOf(page, 2).waitFor()
+
+  await open()
+  await page.mouse.move(0, 0)
+  for (const [key, index] of [
+    ['ArrowDown', 1],
+    ['ArrowDown', 2],
+    ['ArrowUp', 1],
+  ] as const) {
+    await page.keyboard.press(key)
+    await isActive(index)
+  }
+  await page.keyboard.press('Enter')
+  await modelOf(page, 3).waitFor()
+  // Beyond the first is the last, which is far below.
+  await open()
+  const last = (await models.count()) - 1
+  await page.keyboard.press('ArrowUp')
+  await isActive(last)
+  await page.keyboard.press('ArrowDown')
+  await isActive(0)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await isActive(2)
+  await page.keyboard.press('Enter')
+  await modelOf(page, 4).waitFor()
+
+  expect(await page.getByLabel('Description').inputValue()).toBe('typed before')
+  await page.getByRole('button', { name: 'Create the gate' }).click()
+  await page.getByRole('button', { name: 'Run the test' }).waitFor()
+  expect(await targetsOf('chosen')).toEqual([second, third, second, third])
+  expect(visit.complaints).toEqual([])
+})
+
 test('targets are reordered by keyboard and with buttons; what is not saved is guarded; saving says what took effect', async () => {
   const { page } = visit
   await createGate(gatehouse, 'order', ['sandbox/echo', 'sandbox/slow', 'sandbox/500'])

@@ -33,7 +33,10 @@ export function TargetPicker({
   const choices = isOpen ? toChoices(catalog.options, text) : []
   const chosen = choices[Math.min(active, choices.length - 1)]
   // biome-ignore lint/correctness/useExhaustiveDependencies: another choice is to be seen
-  useEffect(() => activeItem.current?.scrollIntoView({ block: 'nearest' }), [active])
+  useEffect(() => {
+    // In braces: browsers have come to answer with a promise, and React would call that as a clean-up.
+    activeItem.current?.scrollIntoView({ block: 'nearest' })
+  }, [active])
 
   const add = (choice: Choice | undefined) => {
     if (choice === undefined) return

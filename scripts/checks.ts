@@ -14,14 +14,19 @@ interface Check {
 const script = (file: string, ...rest: string[]) => [process.execPath, join(HOUSE, 'scripts', file), ...rest]
 const program = (name: string, ...rest: string[]) => [join(HOUSE, 'node_modules/.bin', name), ...rest]
 
+export const STYLE_CHECK = program(
+  'biome',
+  'check',
+  '--error-on-warnings',
+  '--reporter=concise',
+  '--max-diagnostics=200',
+)
+
 const checks: readonly Check[] = [
   { name: 'lock file', command: script('check-lock.ts') },
   { name: 'types', command: program('tsc', '--noEmit') },
   { name: 'types of the dashboard', command: program('tsc', '--noEmit', '--project', 'web') },
-  {
-    name: 'style',
-    command: program('biome', 'check', '--error-on-warnings', '--reporter=concise', '--max-diagnostics=200'),
-  },
+  { name: 'style', command: STYLE_CHECK },
   { name: 'layers', command: script('check-layers.ts') },
   { name: 'layers of the dashboard', command: script('check-dashboard-layers.ts') },
   { name: 'provider names', command: script('check-provider-names.ts') },

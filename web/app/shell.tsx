@@ -12,7 +12,9 @@ export function Shell() {
   const [isMenuOpen, setMenuOpen] = useState(false)
   const path = useLocation({ select: (location) => location.pathname })
   // biome-ignore lint/correctness/useExhaustiveDependencies: having gone somewhere closes the menu
-  useEffect(() => setMenuOpen(false), [path])
+  useEffect(() => {
+    setMenuOpen(false)
+  }, [path])
 
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[15rem_minmax(0,1fr)]">
@@ -42,7 +44,9 @@ export function Shell() {
 /** The browser's own modal dialog: it keeps the focus inside and closes on Escape, and costs nothing. */
 function MobileMenu({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => dialog.current?.showModal(), [])
+  useEffect(() => {
+    dialog.current?.showModal()
+  }, [])
   return (
     <dialog
       ref={dialog}

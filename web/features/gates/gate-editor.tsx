@@ -38,7 +38,9 @@ export function GateEditor({
     },
     onError: form.refuse,
   })
-  useEffect(() => onDirty(isDirty), [onDirty, isDirty])
+  useEffect(() => {
+    onDirty(isDirty)
+  }, [onDirty, isDirty])
   useEffect(() => {
     if (isDirty) setSaved(undefined)
   }, [isDirty])

@@ -51,7 +51,9 @@ export function LogList({ rows, activeId, toHref, onOpen, loadMore, isDimmed, fo
     scrollPaddingStart: HEAD_HEIGHT_PX,
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: all rows are of another height then
-  useLayoutEffect(() => virtualizer.measure(), [rowHeightPx])
+  useLayoutEffect(() => {
+    virtualizer.measure()
+  }, [rowHeightPx])
 
   const { unread, noteScroll, goToTop } = useSteadyReading(scroller, { rows, rowHeightPx })
 

@@ -124,7 +124,7 @@ async function measure({ observer, close }: Opened): Promise<number> {
 
 function settleOne(observer: CallObserver | undefined): void {
   const trace = observer?.begin(HEADERS)
-  const attempt = beginAttempt('openai/gpt-4o', trace?.beginAttempt())
+  const attempt = beginAttempt(steadyClock, 'openai/gpt-4o', trace?.beginAttempt())
   attempt.status = 200
   const startedAt = steadyClock.now()
   const progress: CallProgress = {
@@ -161,7 +161,7 @@ function settleOne(observer: CallObserver | undefined): void {
 async function measureScrape(): Promise<void> {
   const metrics = await start(METRICS)
   for (let index = 0; index < 3_000; index += 1) {
-    const attempt = { ...beginAttempt(`openai/model-${index}`), status: 200 }
+    const attempt = { ...beginAttempt(steadyClock, `openai/model-${index}`), status: 200 }
     metrics.observer?.begin(HEADERS)
     metrics.observer?.finish(
       {

@@ -28,6 +28,7 @@ import { tellMetricsPort } from './telemetry/metrics-endpoint.ts'
 import { startTelemetry, type Telemetry, type TelemetryOfWorker } from './telemetry/start-telemetry.ts'
 import { AddressGuard, type ResolveHost } from './upstream/address-guard.ts'
 import { Deadlines } from './upstream/deadlines.ts'
+import { FetchExchange } from './upstream/fetch-exchange.ts'
 import { TrustedHosts } from './upstream/trusted-hosts.ts'
 
 export const VERSION = packageJson.version
@@ -108,6 +109,7 @@ export async function composeGatehouse({
     providers,
     health,
     order: new TargetOrder(health),
+    upstream: { open: (request) => new FetchExchange(deadlines, request) },
     deadlines,
     timeouts: settings.timeouts,
     keepAliveMs: settings.keepAliveMs,

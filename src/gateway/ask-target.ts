@@ -1,11 +1,10 @@
 /** One attempt at one target: send, wait for the beginning of a usable answer, note how the target did. */
-import type { Clock } from '../core/clock.ts'
+import type { Timekeeper } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CallId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
 import { type AddressGuard, AddressRefusedError, type Destination } from '../upstream/address-guard.ts'
-import type { Deadlines } from '../upstream/deadlines.ts'
-import { Exchange, type ExchangeTimeouts } from '../upstream/exchange.ts'
+import type { ExchangeTimeouts, Upstream } from '../upstream/exchange.ts'
 import { forwardRequestHeaders, forwardTraceHeaders } from '../upstream/forwarded-headers.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import { type WaitLimits, waitWithin } from '../upstream/wait-within.ts'
@@ -23,8 +22,8 @@ import { type CallerRequest, type TranslatedRequest, translate } from './transla
 import { translateEmbeddings } from './translate-embeddings.ts'
 
 export interface AskPorts {
-  readonly clock: Clock
-  readonly deadlines: Deadlines
+  readonly clock: Timekeeper
+  readonly upstream: Upstream
   readonly timeouts: ExchangeTimeouts
   readonly credentials: Credentials
   /** Absent: no call's cost is known. */
@@ -45,7 +44,7 @@ export interface AttemptInput {
   readonly startedAtMs: number
   /** Decoded when the first target that speaks another dialect is asked; undefined where the dialect is only relayed. */
   readonly caller: CallerRequest | undefined
-  /** When the first target was asked, on `performance.now()`'s clock: the gate's time limit counts from there. */
+  /** When the first target was asked, on the clock's `elapsed` scale: the gate's time limit counts from there. */
   readonly startedAt: number
 }
 
@@ -65,18 +64,18 @@ export async function askTarget(
   signal: AbortSignal,
 ): Promise<Attempted> {
   const { progress, plan } = input
-  const { health } = ports
-  const attempt = beginAttempt(target.name, progress.trace?.beginAttempt())
+  const { clock, health } = ports
+  const attempt = beginAttempt(clock, target.name, progress.trace?.beginAttempt())
   progress.attempts.push(attempt)
   noteTarget(progress, target)
   if (target.owner === 'account') ports.credentials.touch(plan.gate.accountId, target.providerId)
   health.noteAsked(target.healthKey)
   try {
     const answer = await exchangeOnce(ports, input, { target, signal, attempt })
-    health.noteAnswered(target.healthKey, performance.now() - attempt.askedAt)
+    health.noteAnswered(target.healthKey, clock.elapsed() - attempt.askedAt)
     return { target, answer }
   } catch (thrown) {
-    attempt.failedAt = performance.now()
+    attempt.failedAt = clock.elapsed()
     // The client went away: no blame on the upstream.
     if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') {
       health.noteAbandoned(target.healthKey)
@@ -108,10 +107,11 @@ async function exchangeOnce(
   { target, signal, attempt }: OneAttempt,
 ): Promise<BegunAnswer> {
   const { request, accepted, dialect, plan, startedAt } = input
+  const { clock } = ports
   const outgoing = toOutgoing(ports, input, target)
   const { connectMs, firstByteMs, idleMs, totalMs } = ports.timeouts
   const endsAt = startedAt + (plan.gate.timeoutMs ?? totalMs)
-  if (timeUntil(endsAt) <= 0)
+  if (timeUntil(clock, endsAt) <= 0)
     throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
   const headers = toUpstreamHeaders(request.headers, target, attempt)
   // What is signed or looked up has to wait, and relayed bytes are only lent until then.
@@ -120,17 +120,17 @@ async function exchangeOnce(
   const secrets =
     target.signing === undefined
       ? [target.credential.reveal()]
-      : await signRequest(target, { headers, body, signal, withinMs: timeUntil(endsAt) })
+      : await signRequest(target, { headers, body, signal, withinMs: timeUntil(clock, endsAt) })
   const destination = target.isGuarded
-    ? await locate(ports, target, { signal, withinMs: timeUntil(endsAt) })
+    ? await locate(ports, target, { signal, withinMs: timeUntil(clock, endsAt) })
     : undefined
   if (destination?.host !== undefined) headers.host = destination.host
-  const exchange = new Exchange(ports.deadlines, {
+  const exchange = ports.upstream.open({
     url: destination?.url ?? target.url,
     serverName: destination?.serverName,
     headers,
     body,
-    timeouts: { connectMs, firstByteMs, idleMs, totalMs: Math.max(1, timeUntil(endsAt)) },
+    timeouts: { connectMs, firstByteMs, idleMs, totalMs: Math.max(1, timeUntil(clock, endsAt)) },
     signal,
   })
   try {
@@ -141,9 +141,9 @@ async function exchangeOnce(
   }
 }
 
-/** @param endsAt on `performance.now()`'s clock */
-function timeUntil(endsAt: number): number {
-  return endsAt - performance.now()
+/** @param endsAt on the clock's `elapsed` scale */
+function timeUntil(clock: Timekeeper, endsAt: number): number {
+  return endsAt - clock.elapsed()
 }
 
 /** @throws GatewayError when the address is not allowed: nothing is connected to then; UpstreamFailure */

@@ -1,6 +1,6 @@
 /** What is remembered of each time that an upstream was asked, and how a call is told from it. */
 import type { CallAttempt, CallOutcome } from '../core/call.ts'
-import type { Clock } from '../core/clock.ts'
+import type { Timekeeper } from '../core/clock.ts'
 import type { AnswerOutcome } from '../wire/codec.ts'
 
 /** How an upstream is told in whose trace it works (https://www.w3.org/TR/trace-context/). */
@@ -14,7 +14,7 @@ export interface AttemptTrace {
 export interface AttemptRecord {
   /** `provider/model`. */
   readonly target: string
-  /** On `performance.now()`'s clock, as is `failedAt`. */
+  /** On the clock's `elapsed` scale, as is `failedAt`. */
   readonly askedAt: number
   /** Null until it has answered with one. */
   status: number | null
@@ -24,16 +24,20 @@ export interface AttemptRecord {
   readonly trace: AttemptTrace | undefined
 }
 
-export function beginAttempt(target: string, trace?: AttemptTrace): AttemptRecord {
-  return { target, askedAt: performance.now(), status: null, failedAt: null, trace }
+export function beginAttempt(
+  clock: Pick<Timekeeper, 'elapsed'>,
+  target: string,
+  trace?: AttemptTrace,
+): AttemptRecord {
+  return { target, askedAt: clock.elapsed(), status: null, failedAt: null, trace }
 }
 
 /** @param call `startedAtMs` in milliseconds since the Unix epoch */
 export function toOutcome(
-  clock: Clock,
+  clock: Pick<Timekeeper, 'now' | 'elapsed'>,
   call: { readonly startedAtMs: number; readonly attempts: readonly AttemptRecord[] },
 ): AnswerOutcome {
-  const now = performance.now()
+  const now = clock.elapsed()
   return {
     latencyMs: clock.now() - call.startedAtMs,
     attempts: call.attempts.map(({ target, status, askedAt, failedAt }) => ({
@@ -46,11 +50,12 @@ export function toOutcome(
 
 /** What the ledger keeps of them: nothing where one attempt was enough, which is nearly always. */
 export function toAttemptDetails(
+  clock: Pick<Timekeeper, 'elapsed'>,
   attempts: readonly AttemptRecord[],
   call: { readonly outcome: CallOutcome; readonly durationMs: number },
 ): readonly CallAttempt[] | undefined {
   if (attempts.length === 0 || (attempts.length === 1 && call.outcome === 'succeeded')) return undefined
-  const now = performance.now()
+  const now = clock.elapsed()
   const startedAt = now - call.durationMs
   return attempts.map(({ target, status, askedAt, failedAt }) => ({
     target,

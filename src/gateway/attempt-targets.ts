@@ -2,6 +2,7 @@
  * Stage 5: ask the targets in order until one begins a usable answer. Nothing has been forwarded yet, so a failure here
  * is still a real HTTP status; once this returns, the call is committed to the target that answered.
  */
+import type { Timekeeper } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import { type AskPorts, type Attempted, type AttemptInput, askTarget } from './ask-target.ts'
@@ -27,14 +28,15 @@ export async function attemptTargets(
     callId: call.callId,
     startedAtMs: call.startedAtMs,
     caller,
-    startedAt: performance.now(),
+    startedAt: ports.clock.elapsed(),
   }
   const { gate, targets } = call.plan
   const untried = [...targets]
   let failure: GatewayError | undefined
   for (let target = untried.shift(); target !== undefined; target = untried.shift()) {
     for (let retry = 0; retry <= gate.maxRetries; retry += 1) {
-      if (failure !== undefined && retry > 0) await pause(retryDelayMs(retry, failure), call.request.signal)
+      if (failure !== undefined && retry > 0)
+        await pause(ports.clock, retryDelayMs(retry, failure), call.request.signal)
       try {
         const attempted = await ask(ports, input, target, untried)
         call.progress.firstByteAt = ports.clock.now()
@@ -69,16 +71,16 @@ function ask(ports: AskPorts, input: AttemptInput, target: Target, untried: Targ
 }
 
 /** Waits before a retry. @throws UpstreamFailure `cancelled` when the client leaves meanwhile */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+function pause(clock: Timekeeper, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const leave = () => {
-      clearTimeout(timer)
+      callOff()
       reject(new UpstreamFailure('cancelled', 'The client left before the answer was complete.'))
     }
-    const timer = setTimeout(() => {
+    const callOff = clock.after(ms, () => {
       signal.removeEventListener('abort', leave)
       resolve()
-    }, ms)
+    })
     if (signal.aborted) leave()
     else signal.addEventListener('abort', leave, { once: true })
   })

@@ -1,4 +1,5 @@
 /** Asks a second target when the first is late, and takes whichever begins to answer first. */
+import type { Timekeeper } from '../core/clock.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import { type AskPorts, type Attempted, type AttemptInput, askTarget, noteTarget } from './ask-target.ts'
 import type { Target } from './plan-targets.ts'
@@ -22,7 +23,7 @@ export async function askHedged(
   { first, second, afterMs, onHedge }: HedgedTargets,
 ): Promise<Attempted> {
   const early = ask(ports, input, first)
-  if (await settlesWithin(early.attempted, afterMs)) return await early.attempted
+  if (await settlesWithin(ports.clock, early.attempted, afterMs)) return await early.attempted
   onHedge()
   const late = ask(ports, input, second)
   try {
@@ -63,11 +64,11 @@ function lastFailure(thrown: unknown): unknown {
   return cancelled ?? thrown.errors.at(-1)
 }
 
-function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+function settlesWithin(clock: Timekeeper, promise: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), ms)
+    const callOff = clock.after(ms, () => resolve(false))
     const settled = () => {
-      clearTimeout(timer)
+      callOff()
       resolve(true)
     }
     promise.then(settled, settled)

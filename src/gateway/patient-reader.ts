@@ -31,10 +31,10 @@ export class PatientReader {
       this.#onSilence = () => {
         // The deadline took itself out when it fell due.
         this.#deadlines.add(this.#deadline)
-        this.#deadline.dueAt = performance.now() + this.#silenceMs
+        this.#deadline.dueAt = this.#deadlines.now() + this.#silenceMs
         resolve(KEEP_ALIVE)
       }
-      this.#deadline.dueAt = performance.now() + this.#silenceMs
+      this.#deadline.dueAt = this.#deadlines.now() + this.#silenceMs
       reading.then((chunk) => {
         this.#reading = undefined
         resolve(chunk)

@@ -1,5 +1,5 @@
 /** The hot path, top to bottom: seven stages by name. Each is a file of its own; this one only says their order. */
-import type { Clock } from '../core/clock.ts'
+import type { Timekeeper } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { type CallId, createCallId } from '../core/ids.ts'
 import type { Dialect } from '../wire/dialect.ts'
@@ -20,7 +20,7 @@ import { reserveQuota } from './reserve-quota.ts'
 import { type CallProgress, createSettle, type Settle } from './settle.ts'
 
 export interface PipelinePorts extends PlanPorts, AskPorts, RelayPorts {
-  readonly clock: Clock
+  readonly clock: Timekeeper
   readonly keys: KeyStore
   /** Absent: nobody else changes anything. */
   readonly freshness?: Freshness | undefined

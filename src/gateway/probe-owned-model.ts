@@ -5,8 +5,7 @@
  */
 import type { OwnedModel, OwnedModelDialect } from '../core/owned-model.ts'
 import { type AddressGuard, AddressRefusedError } from '../upstream/address-guard.ts'
-import type { Deadlines } from '../upstream/deadlines.ts'
-import { Exchange } from '../upstream/exchange.ts'
+import type { Exchange, Upstream } from '../upstream/exchange.ts'
 import { UpstreamFailure, type UpstreamFailureType } from '../upstream/upstream-failure.ts'
 import type { OwnedUpstream } from './ports.ts'
 
@@ -16,7 +15,7 @@ const MAX_REFUSAL_BYTES = 16 * 1024
 
 export interface ProbePorts {
   readonly addresses: Pick<AddressGuard, 'locate'>
-  readonly deadlines: Deadlines
+  readonly upstream: Upstream
 }
 
 export interface ProbeResult {
@@ -31,17 +30,17 @@ export interface ProbeResult {
 export async function probeOwnedModel(
   ports: ProbePorts,
   { dialect }: Pick<OwnedModel, 'dialect'>,
-  upstream: OwnedUpstream,
+  owned: OwnedUpstream,
 ): Promise<ProbeResult> {
   const startedAt = performance.now()
-  const finding = await ask(ports, dialect, upstream, startedAt).catch(toFinding)
+  const finding = await ask(ports, dialect, owned, startedAt).catch(toFinding)
   return { ...finding, latencyMs: Math.round(performance.now() - startedAt) }
 }
 
 type Finding = Omit<ProbeResult, 'latencyMs'>
 
 async function ask(
-  { addresses, deadlines }: ProbePorts,
+  { addresses, upstream }: ProbePorts,
   dialect: OwnedModelDialect,
   { provider, model, credential }: OwnedUpstream,
   startedAt: number,
@@ -52,7 +51,7 @@ async function ask(
   const destination = await addresses.locate(provider.baseUrl + path)
   const leftMs = Math.max(1, PROBE_TIMEOUT_MS - (performance.now() - startedAt))
   const timeouts = { connectMs: leftMs, firstByteMs: leftMs, idleMs: leftMs, totalMs: leftMs }
-  const exchange = new Exchange(deadlines, {
+  const exchange = upstream.open({
     url: destination.url,
     serverName: destination.serverName,
     headers: {

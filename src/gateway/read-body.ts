@@ -61,7 +61,7 @@ async function readCounted(body: ReadableStream<Uint8Array>, limits: BodyLimits)
 function within<T>(deadlines: Deadlines, timeoutMs: number, reading: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const deadline = {
-      dueAt: performance.now() + timeoutMs,
+      dueAt: deadlines.now() + timeoutMs,
       onDue: () => reject(new GatewayError('request_timeout', 'The request body did not arrive in time.')),
     }
     deadlines.add(deadline)

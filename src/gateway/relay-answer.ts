@@ -2,6 +2,7 @@
  * Stage 6: pass the answer on, byte for byte, at the client's own pace, and settle before its last byte goes out.
  * Owns what happens when either side leaves in the middle.
  */
+import type { Timekeeper } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Deadlines } from '../upstream/deadlines.ts'
@@ -24,6 +25,7 @@ const GRACE_AFTER_END_MS = 1_000
 const FLUSH_BEFORE_CUT_MS = 50
 
 export interface RelayPorts {
+  readonly clock: Timekeeper
   readonly deadlines: Deadlines
   /** Silence after which a comment keeps the client's connection alive, in milliseconds. */
   readonly keepAliveMs: number
@@ -145,7 +147,7 @@ async function* relayLarge(
  * for a whole one. A client that has left itself is told nothing.
  */
 async function* endBroken(
-  { health }: RelayPorts,
+  { clock, health }: RelayPorts,
   input: RelayInput,
   { thrown, usage, encode }: BrokenAnswer,
 ): AsyncGenerator<Uint8Array> {
@@ -160,7 +162,7 @@ async function* endBroken(
   await settleQuietly(input.settle, { outcome: 'failed', status, errorKind: error.kind, usage })
   const told = encode(error)
   if (told.byteLength > 0) yield told
-  await Bun.sleep(FLUSH_BEFORE_CUT_MS)
+  await new Promise<void>((resolve) => clock.after(FLUSH_BEFORE_CUT_MS, resolve))
   // Bun cuts the connection without the closing chunk when a body throws, and prints what is thrown unless it is
   // undefined; the failure has been told and written down already.
   throw undefined

@@ -34,7 +34,10 @@ test('what a call used is counted once it is written down, and before whoever wa
   const spent: Spent[] = []
   const writing = Promise.withResolvers<void>()
   const ledger = { record: () => writing.promise, assertWritable: () => {} }
-  const settle = createSettle({ ledger, clock: { now: () => 2_000 } }, admittedCall(spent))
+  const settle = createSettle(
+    { ledger, clock: { now: () => 2_000, elapsed: () => 500 } },
+    admittedCall(spent),
+  )
   const settled = settle({ outcome: 'succeeded', status: 200, usage }).then(() => spent.length)
   await Bun.sleep(1)
   expect(spent).toEqual([])
@@ -46,7 +49,10 @@ test('what a call used is counted once it is written down, and before whoever wa
 test('a call that cannot be written down gives its place back all the same', async () => {
   const spent: Spent[] = []
   const ledger = { record: () => Promise.reject(new Error('disk full')), assertWritable: () => {} }
-  const settle = createSettle({ ledger, clock: { now: () => 2_000 } }, admittedCall(spent))
+  const settle = createSettle(
+    { ledger, clock: { now: () => 2_000, elapsed: () => 500 } },
+    admittedCall(spent),
+  )
   expect(settle({ outcome: 'succeeded', status: 200, usage })).rejects.toThrow('disk full')
   await Bun.sleep(1)
   expect(spent).toHaveLength(1)

@@ -1,6 +1,6 @@
 /** Stage 7: exactly once, whatever happened: give the place back and write down what was used. */
 import type { CallCredential, CallOutcome, CallRecord } from '../core/call.ts'
-import type { Clock } from '../core/clock.ts'
+import type { Timekeeper } from '../core/clock.ts'
 import type { Cost } from '../core/cost.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, GateId } from '../core/ids.ts'
@@ -56,7 +56,7 @@ export interface AdmittedCall {
 
 export interface SettlePorts {
   readonly ledger: Ledger
-  readonly clock: Clock
+  readonly clock: Pick<Timekeeper, 'now' | 'elapsed'>
   readonly prices?: Prices | undefined
   /** Absent: nobody watches. */
   readonly observer?: CallObserver | undefined
@@ -95,7 +95,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     durationMs,
     usage,
     credential: progress.credential,
-    attemptDetails: toAttemptDetails(progress.attempts, { outcome, durationMs }),
+    attemptDetails: toAttemptDetails(ports.clock, progress.attempts, { outcome, durationMs }),
     cost: ports.prices?.priceOf({ accountId, target, usage, startedAt, outcome }),
   }
   ports.observer?.finish(record, progress.attempts, progress.trace)

@@ -2,12 +2,13 @@
  * Deadlines for thousands of exchanges at the price of one timer: each is a number in a set that one sweep looks over.
  * A timer per exchange and per chunk would cost more than relaying the chunk. Precision: SWEEP_MS.
  */
+import { steadyClock, type Timekeeper } from '../core/clock.ts'
 
 /** How often due deadlines are looked for, in milliseconds. */
 const SWEEP_MS = 25
 
 export interface Deadline {
-  /** Milliseconds on `performance.now()`'s clock; set it anew whenever the exchange has made progress. */
+  /** On the scale of `Deadlines.now`; set it anew whenever the exchange has made progress. */
   dueAt: number
   /** `shutdown`: the gateway is ending and waits for nothing any more. */
   readonly onDue: (cause: 'due' | 'shutdown') => void
@@ -15,7 +16,17 @@ export interface Deadline {
 
 export class Deadlines {
   readonly #pending = new Set<Deadline>()
-  #timer: ReturnType<typeof setInterval> | undefined
+  readonly #clock: Timekeeper
+  #endSweeps: (() => void) | undefined
+
+  constructor(clock: Timekeeper = steadyClock) {
+    this.#clock = clock
+  }
+
+  /** Milliseconds and parts of them, as deadlines are set in. */
+  now(): number {
+    return this.#clock.elapsed()
+  }
 
   /** How many waits there are. */
   get size(): number {
@@ -24,10 +35,7 @@ export class Deadlines {
 
   add(deadline: Deadline): void {
     this.#pending.add(deadline)
-    if (this.#timer === undefined) {
-      this.#timer = setInterval(() => this.#sweep(), SWEEP_MS)
-      this.#timer.unref()
-    }
+    this.#endSweeps ??= this.#clock.every(SWEEP_MS, () => this.#sweep())
   }
 
   remove(deadline: Deadline): void {
@@ -44,11 +52,11 @@ export class Deadlines {
 
   #sweep(): void {
     if (this.#pending.size === 0) {
-      clearInterval(this.#timer)
-      this.#timer = undefined
+      this.#endSweeps?.()
+      this.#endSweeps = undefined
       return
     }
-    const now = performance.now()
+    const now = this.now()
     for (const deadline of this.#pending) {
       if (deadline.dueAt > now) continue
       this.#pending.delete(deadline)

@@ -1,7 +1,8 @@
 /** One exchange with upstreams that behave in every odd way, over real sockets. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { Deadlines } from './deadlines.ts'
-import { Exchange, type ExchangeTimeouts } from './exchange.ts'
+import type { ExchangeTimeouts } from './exchange.ts'
+import { FetchExchange } from './fetch-exchange.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 
 type Script = (write: (text: string) => void, end: () => void) => void
@@ -39,7 +40,7 @@ const PATIENT: ExchangeTimeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs
 function open(url: string, timeouts: Partial<ExchangeTimeouts> = {}) {
   const deadlines = new Deadlines()
   const client = new AbortController()
-  const exchange = new Exchange(deadlines, {
+  const exchange = new FetchExchange(deadlines, {
     url,
     headers: {},
     body: new Uint8Array([1]),

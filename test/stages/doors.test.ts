@@ -1,0 +1,290 @@
+/** Every door of the data plane once through all seven stages: relayed and translated, whole answers and streams. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Usage } from '../../src/core/usage.ts'
+import { CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
+import { DIALECTS } from '../support/dialect-table.ts'
+import { readErrorCode } from '../support/envelopes.ts'
+import { InProcessGateway, plantedCredentialOf } from '../support/in-process-gateway.ts'
+import { json, stream } from '../support/scripted-upstream.ts'
+import { CHAT, chatBody, GATE, runRow, type StageRow } from '../support/stage-rows.ts'
+import { TRANSLATED, TRANSLATED_TEXT, TRANSLATED_USAGE } from '../support/translated-samples.ts'
+import { WHOLE_ANSWERS } from '../support/whole-answer-samples.ts'
+
+// The gateway loads what signs with the first request that needs it, and scripted time does not wait for files.
+beforeAll(() => import('../../src/upstream/sign-aws.ts'))
+
+const providerOf = (target: string) => target.slice(0, target.indexOf('/'))
+const modelOf = (target: string) => target.slice(target.indexOf('/') + 1)
+
+function costOf({ inputTokens, outputTokens }: Usage) {
+  return { microUsd: inputTokens + 10 * outputTokens, status: 'exact', source: 'scripted' } as const
+}
+
+function succeeded(dialect: string, target: string, usage: Usage | null) {
+  return {
+    gateId: GATE as never,
+    dialect,
+    target,
+    attempts: 1,
+    attemptDetails: undefined,
+    outcome: 'succeeded',
+    status: 200,
+    errorKind: null,
+    usage,
+    credential: 'platform',
+  } as const
+}
+
+const ASKED_ONCE = {
+  'x-gatehouse-attempts': '1',
+  'x-gatehouse-ignored': null,
+  'x-gatehouse-skipped': null,
+  'x-ratelimit-remaining-requests': '41',
+}
+const STREAMED = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+}
+
+describe('relayed to the byte', () => {
+  for (const { dialect, path, upstreamPath, target, fields, answer, usage, keyHeader, ...row } of DIALECTS) {
+    const provider = providerOf(target)
+    const credential = plantedCredentialOf(provider)
+    const sent = {
+      url: `https://${provider}.test/base${provider === 'anthropic' ? upstreamPath : upstreamPath.slice(3)}`,
+      headers: {
+        authorization: keyHeader === undefined ? `Bearer ${credential}` : null,
+        ...(keyHeader === undefined ? {} : { [keyHeader]: credential }),
+        'content-type': 'application/json',
+        'accept-encoding': 'identity',
+      },
+      state: 'whole',
+      atMs: 0,
+    } as const
+    const settled = { ...succeeded(dialect, target, usage), cost: costOf(usage) }
+    const headers = { ...ASKED_ONCE, 'x-gatehouse-target': target }
+    const gateway = { gates: { [GATE]: [target] } }
+
+    test(`${dialect}, whole`, () =>
+      runRow({
+        name: '',
+        gateway,
+        request: { path, body: { ...fields, model: GATE } },
+        upstream: [json(200, answer, { 'x-upstream': 'kept' })],
+        seen: {
+          status: 200,
+          text: answer,
+          headers: { ...headers, 'content-type': 'application/json', 'x-upstream': 'kept' },
+        },
+        sent: [{ ...sent, json: { ...fields, model: modelOf(target) } }],
+        settled: { ...settled, stream: false },
+        spent: { countsForQuota: true },
+      }))
+
+    const events = dialect === 'openai-chat' ? CHAT_STREAM_WITH_USAGE : row.stream
+    const text = events.join('')
+    const cuts = {
+      'an event at a time': events,
+      'a byte at a time': Array.from(Buffer.from(text), (byte) => Uint8Array.of(byte)),
+      'all at once': [text],
+    }
+    test.each(Object.entries(cuts))(`${dialect}, streamed %s`, (_, pieces) =>
+      runRow({
+        name: '',
+        gateway,
+        request: { path, body: { ...fields, model: GATE, stream: true } },
+        upstream: [stream(pieces, { headers: { 'x-upstream': 'kept' } })],
+        seen: { status: 200, text, headers: { ...headers, ...STREAMED, 'x-upstream': 'kept' } },
+        sent: [{ ...sent, json: { ...fields, model: modelOf(target), stream: true } }],
+        settled: { ...settled, stream: true },
+        spent: { countsForQuota: true },
+      }),
+    )
+  }
+})
+
+/** Whom to ask in each dialect. */
+const TARGETS: Readonly<Record<string, string>> = {
+  'anthropic-messages': 'anthropic/claude-opus-5',
+  'gemini-generate-content': 'gemini/gemini-3-pro',
+  'cohere-chat': 'cohere/command-a',
+  'mistral-chat': 'mistral/mistral-large-latest',
+  'bedrock-converse': 'bedrock/model-1',
+  'openai-embeddings': 'openai/model-1',
+  'mistral-embeddings': 'mistral/model-1',
+  'gemini-embed-contents': 'gemini/model-1',
+  'cohere-embed': 'cohere/model-1',
+  'anthropic-count-tokens': 'anthropic/model-1',
+}
+
+/** Callers who are served by upstreams that speak otherwise: what they ask, and where the answer's text is. */
+const CALLERS = [
+  {
+    dialect: 'openai-chat',
+    path: CHAT,
+    body: chatBody(),
+    whole: { object: 'chat.completion', choices: [{ message: { content: TRANSLATED_TEXT } }] },
+    last: 'data: [DONE]\n\n',
+  },
+  {
+    dialect: 'anthropic-messages',
+    path: '/v1/messages',
+    body: chatBody({ max_tokens: 99 }),
+    whole: { type: 'message', content: [{ type: 'text', text: TRANSLATED_TEXT }] },
+    last: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+  },
+  {
+    dialect: 'gatehouse-chat',
+    path: '/v3/chat',
+    body: { gate_id: GATE, messages: [{ role: 'user', content: 'hi' }] },
+    whole: { object: 'chat', gate_id: GATE, content: TRANSLATED_TEXT },
+    last: '}\n\n',
+  },
+] as const
+
+describe('translated', () => {
+  for (const caller of CALLERS)
+    for (const upstream of TRANSLATED) {
+      if (caller.dialect === upstream.dialect) continue
+      const target = TARGETS[upstream.dialect] ?? ''
+      const row = {
+        name: '',
+        gateway: { gates: { [GATE]: [target] } },
+        settled: {
+          ...succeeded(caller.dialect, target, TRANSLATED_USAGE),
+          cost: costOf(TRANSLATED_USAGE),
+        },
+      }
+      const headers = { ...ASKED_ONCE, 'x-gatehouse-target': target }
+      const url = expect.stringMatching(new RegExp(`^https://${providerOf(target)}\\.test/base/`))
+
+      test(`${caller.dialect} to ${upstream.dialect}, whole`, () =>
+        runRow({
+          ...row,
+          request: { path: caller.path, body: caller.body },
+          upstream: [json(200, upstream.answer, { 'x-upstream': 'not ours' })],
+          seen: {
+            status: 200,
+            json: caller.whole,
+            headers: { ...headers, 'content-type': 'application/json', 'x-upstream': null },
+          },
+          sent: [{ url, state: 'whole' }],
+        }))
+
+      test(`${caller.dialect} to ${upstream.dialect}, streamed`, async () => {
+        const headersOfStream = { ...upstream.streamHeaders, 'x-upstream': 'not ours' }
+        const asked: StageRow = {
+          ...row,
+          request: { path: caller.path, body: { ...caller.body, stream: true } },
+          upstream: [stream(upstream.stream, { headers: headersOfStream })],
+          seen: {
+            status: 200,
+            contains: [TRANSLATED_TEXT],
+            headers: { ...headers, ...STREAMED, 'x-upstream': null },
+          },
+          sent: [{ url, state: 'whole' }],
+          settled: { ...row.settled, stream: true },
+          check: (_, { text }) => expect(text).toEndWith(caller.last),
+        }
+        await runRow(asked)
+        const bytes = upstream.stream.flatMap((event) =>
+          Array.from(Buffer.from(event), (byte) => Uint8Array.of(byte)),
+        )
+        await runRow({ ...asked, upstream: [stream(bytes, { headers: headersOfStream })] })
+      })
+    }
+})
+
+describe('without streams', () => {
+  for (const { dialect, path, fields, answer, seen, usage } of WHOLE_ANSWERS) {
+    const target = TARGETS[dialect] ?? ''
+    const caller = path === '/v1/embeddings' ? 'openai-embeddings' : 'anthropic-count-tokens'
+    test(`${caller} to ${dialect}`, () =>
+      runRow({
+        name: '',
+        gateway: { gates: { [GATE]: [target] } },
+        request: { path, body: { ...fields, model: GATE } },
+        upstream: [json(200, answer)],
+        seen: {
+          status: 200,
+          headers: { ...ASKED_ONCE, 'x-gatehouse-target': target },
+          ...(seen === undefined ? { text: answer } : { json: seen as object }),
+        },
+        sent: [{ state: 'whole' }],
+        settled: { ...succeeded(caller, target, usage), stream: false },
+      }))
+  }
+
+  test('tokens are estimated where no target counts them, and nobody is asked', () =>
+    runRow({
+      name: '',
+      request: { path: '/v1/messages/count_tokens', body: chatBody() },
+      seen: {
+        status: 200,
+        text: '{"input_tokens":5}',
+        headers: { 'x-gatehouse-estimated': 'true', 'x-gatehouse-target': null },
+      },
+      settled: {
+        outcome: 'succeeded',
+        status: 200,
+        target: null,
+        attempts: 0,
+        usage: null,
+        credential: null,
+      },
+      spent: { tokens: 0, countsForQuota: true },
+    }))
+})
+
+describe('/v1/models', () => {
+  const scene = () => new InProcessGateway({ gates: { one: ['openai/gpt-4o'], two: ['mistral/large'] } })
+  const model = (id: string) => ({ id, object: 'model', created: 1_780_000_000, owned_by: 'gatehouse' })
+
+  test('lists the gates of the account, and names each alone', async () => {
+    const gateway = scene()
+    const list = await gateway.ask({ path: '/v1/models', method: 'GET' })
+    expect(JSON.parse(list.text)).toEqual({ object: 'list', data: [model('one'), model('two')] })
+    expect(list.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'x-request-id': expect.stringMatching(/^req_/),
+    })
+    const one = await gateway.ask({ path: '/v1/models/one', method: 'GET' })
+    expect(JSON.parse(one.text)).toEqual(model('one'))
+    expect(gateway.touched).toEqual(['key_caller', 'key_caller'])
+    expect(gateway.ledger.records).toEqual([])
+  })
+
+  test.each([
+    ['/v1/models/three', {}, 404, 'model_not_found'],
+    ['/v1/models/%E0%A4', {}, 404, 'model_not_found'],
+    ['/v1/models', { authorization: null }, 401, 'invalid_api_key'],
+    ['/v1/models/one', { authorization: 'Bearer no-key' }, 401, 'invalid_api_key'],
+  ])('GET %s with %j is %d', async (path, headers, status, code) => {
+    const seen = await scene().ask({ path, method: 'GET', headers })
+    expect(seen.status).toBe(status)
+    expect(readErrorCode('nested', seen.text)).toBe(code)
+  })
+
+  test.each([
+    ['POST', '/v1/models', 'GET, HEAD', 405],
+    ['DELETE', '/v1/models/one', 'GET, HEAD', 405],
+    ['GET', '/v1/chat/completions', 'POST', 405],
+    ['PUT', '/v1/responses', 'POST', 405],
+  ])('%s %s is refused with the methods that there are', async (method, path, allow, status) => {
+    const seen = await scene().ask({ path, method })
+    expect(seen.status).toBe(status)
+    expect(seen.headers.allow).toBe(allow)
+    expect(readErrorCode('nested', seen.text)).toBe('method_not_allowed')
+  })
+
+  test('an upgrade to a WebSocket is refused as such', async () => {
+    const seen = await scene().ask({
+      path: '/v1/responses',
+      method: 'GET',
+      headers: { upgrade: 'WebSocket' },
+    })
+    expect(seen.status).toBe(426)
+    expect(readErrorCode('nested', seen.text)).toBe('upgrade_not_supported')
+  })
+})

@@ -1,0 +1,333 @@
+/**
+ * The data plane in this process, between a scripted client and a scripted upstream: no sockets, no files, no waiting.
+ * A request goes in at the door and a response comes out; what else happened is seen at the ports. It must not know how
+ * the stages between them work.
+ */
+import { hashApiKey } from '../../src/core/api-key.ts'
+import type { CallRecord } from '../../src/core/call.ts'
+import type { GatewayError } from '../../src/core/errors.ts'
+import type { Gate } from '../../src/core/gate.ts'
+import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
+import { Secret } from '../../src/core/secret.ts'
+import type { CallObserver } from '../../src/gateway/call-observer.ts'
+import { createDataPlane } from '../../src/gateway/data-plane.ts'
+import { TargetOrder } from '../../src/gateway/order-targets.ts'
+import type { PipelinePorts } from '../../src/gateway/pipeline.ts'
+import type { Caller, Credential, Freshness, Ledger, OwnedUpstream } from '../../src/gateway/ports.ts'
+import { TargetHealth } from '../../src/gateway/target-health.ts'
+import { catalog } from '../../src/providers/catalog.ts'
+import { Deadlines } from '../../src/upstream/deadlines.ts'
+import type { ExchangeTimeouts } from '../../src/upstream/exchange.ts'
+import { ScriptedClock } from './scripted-clock.ts'
+import { ScriptedLedger } from './scripted-ledger.ts'
+import { type LimitsScript, ScriptedLimits } from './scripted-limits.ts'
+import { type Script, ScriptedUpstream } from './scripted-upstream.ts'
+
+export const CALLER_KEY = `sk-svc-${'a1'.repeat(32)}`
+export const CALLER: Caller = {
+  accountId: 'acct_caller' as AccountId,
+  keyId: 'key_caller' as KeyId,
+  limits: {
+    requestsPerMinute: Number.POSITIVE_INFINITY,
+    tokensPerMinute: Number.POSITIVE_INFINITY,
+    concurrentCalls: Number.POSITIVE_INFINITY,
+  },
+}
+
+/** What the credential for a provider is: tests look for it where it must never be. */
+export function plantedCredentialOf(providerId: string): string {
+  return `planted-${providerId}-0123456789abcdef`
+}
+
+/** A gate as its test needs it: its targets, and what of the rest is not usual. */
+export type GateScript = readonly string[] | (Partial<Gate> & Pick<Gate, 'targets'>)
+
+export interface GatewayScript {
+  /** Gate id → its targets. */
+  readonly gates: Readonly<Record<string, GateScript>>
+  readonly upstream?: readonly Script[]
+  readonly limits?: LimitsScript
+  readonly ledger?: Partial<Ledger>
+  /** Provider id → whose credential there is; absent: the platform's. */
+  readonly credentials?: Readonly<Record<string, 'account' | 'none' | GatewayError>>
+  readonly ownedModels?: readonly OwnedUpstream[]
+  readonly addresses?: Partial<PipelinePorts['addresses']>
+  readonly freshness?: Freshness
+  readonly observer?: CallObserver
+  readonly timeouts?: Partial<ExchangeTimeouts>
+  readonly keepAliveMs?: number
+  readonly bodyLimits?: Partial<PipelinePorts['bodyLimits']>
+  /** Nothing costs anything that is known. */
+  readonly hasNoPrices?: true
+}
+
+const TIMEOUTS: ExchangeTimeouts = { connectMs: 2_000, firstByteMs: 20_000, idleMs: 10_000, totalMs: 60_000 }
+const KEEP_ALIVE_MS = 15_000
+const BODY_LIMITS = { maxBodyBytes: 64 * 1024, bodyTimeoutMs: 5_000 }
+
+/** What a token costs here, in millionths of a US dollar. */
+const INPUT_PRICE = 1
+const OUTPUT_PRICE = 10
+
+export interface ClientRequest {
+  readonly path: string
+  readonly method?: string
+  /** Beside the key and the content type; null: without that header. */
+  readonly headers?: Readonly<Record<string, string | null>>
+  /** Text or bytes as they are, sent with their length; anything else as JSON; a stream without a length. */
+  readonly body?: unknown
+}
+
+/** What the client does beside reading its answer to the end. */
+export interface ClientScript {
+  /** It hangs up so many milliseconds after it has asked. */
+  readonly leavesAfterMs?: number
+  /** It hangs up as soon as it has so many pieces of the answer's body; 0: at its head. */
+  readonly leavesAfterPieces?: number
+  /** It takes so long for each piece. */
+  readonly msForEachPiece?: number
+}
+
+/** What the client has seen when it is over. */
+export interface Seen {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly pieces: readonly string[]
+  readonly text: string
+  /** `cut`: the body broke off. `left`: the client hung up; what it was told nevertheless is here all the same. */
+  readonly ending: 'whole' | 'cut' | 'left'
+}
+
+export interface BegunCall {
+  readonly seen: Promise<Seen>
+  /** The client hangs up. */
+  leave(): void
+}
+
+export class InProcessGateway {
+  readonly clock = new ScriptedClock()
+  readonly deadlines = new Deadlines(this.clock)
+  readonly health = new TargetHealth(this.clock)
+  readonly upstream: ScriptedUpstream
+  readonly limits: ScriptedLimits
+  readonly ledger: ScriptedLedger
+  /** What failed inside the gateway itself. */
+  readonly failures: GatewayError[] = []
+  /** Ids of keys, and providers of the account's own credentials, each time that they were used. */
+  readonly touched: string[] = []
+  readonly #ports: PipelinePorts
+  readonly #find: ReturnType<typeof createDataPlane>['find']
+
+  constructor(script: GatewayScript) {
+    const gates = Object.entries(script.gates).map(([id, gate]) => toGate(id, gate))
+    this.upstream = new ScriptedUpstream(this.clock, this.deadlines, script.upstream ?? [])
+    this.limits = new ScriptedLimits(script.limits)
+    this.ledger = new ScriptedLedger(script.ledger)
+    const credentials = new Map<string, Credential>()
+    const ownedModels = script.ownedModels ?? []
+    this.#ports = {
+      clock: this.clock,
+      keys: {
+        find: (sha256) => (sha256 === hashApiKey(CALLER_KEY) ? CALLER : undefined),
+        touch: (keyId) => void this.touched.push(keyId),
+      },
+      freshness: script.freshness,
+      gates: {
+        find: (accountId, id) =>
+          accountId === CALLER.accountId ? gates.find((gate) => gate.id === id) : undefined,
+        list: (accountId) => (accountId === CALLER.accountId ? gates : []),
+      },
+      ownedModels: { find: (_, slug) => ownedModels.find((owned) => owned.slug === slug) },
+      addresses: {
+        locate: async (url) => ({ url, host: undefined, serverName: undefined }),
+        avoid: () => {},
+        ...script.addresses,
+      },
+      limits: this.limits,
+      ledger: this.ledger,
+      prices: script.hasNoPrices === true ? undefined : SCRIPTED_PRICES,
+      credentials: {
+        find: (_, providerId) => {
+          const kind = script.credentials?.[providerId] ?? 'platform'
+          if (kind === 'none') return undefined
+          if (kind !== 'account' && kind !== 'platform') throw kind
+          const known = credentials.get(providerId)
+          const credential = known ?? { secret: new Secret(plantedCredentialOf(providerId)), owner: kind }
+          credentials.set(providerId, credential)
+          return credential
+        },
+        touch: (_, providerId) => void this.touched.push(providerId),
+      },
+      providers: PROVIDERS,
+      health: this.health,
+      order: new TargetOrder(this.health),
+      upstream: this.upstream,
+      deadlines: this.deadlines,
+      timeouts: { ...TIMEOUTS, ...script.timeouts },
+      keepAliveMs: script.keepAliveMs ?? KEEP_ALIVE_MS,
+      bodyLimits: { ...BODY_LIMITS, ...script.bodyLimits },
+      observer: script.observer,
+      reportFailure: (error) => void this.failures.push(error),
+    }
+    this.#find = createDataPlane(this.#ports).find
+  }
+
+  /** One call from its request to its end, in as much scripted time as that takes. */
+  ask(request: ClientRequest, client: ClientScript = {}): Promise<Seen> {
+    return this.clock.finish(this.begin(request, client).seen)
+  }
+
+  /** A call that the test lets go on: time stands still until the clock is told otherwise. */
+  begin({ path, method = 'POST', headers, body }: ClientRequest, client: ClientScript = {}): BegunCall {
+    const handle = this.#find(path)
+    if (handle === undefined) throw new Error(`The data plane has no door at ${path}.`)
+    const leaving = new AbortController()
+    const content = toContent(body)
+    const request = new Request(`http://gateway.test${path}`, {
+      method,
+      headers: toHeaders({ ...contentHeaders(content), ...headers }),
+      ...(content === undefined ? {} : { body: content }),
+      signal: leaving.signal,
+    })
+    const reading = new ReadingClient(this.clock, client, leaving)
+    return { seen: reading.read(handle(request)), leave: () => reading.leave() }
+  }
+
+  /** Whatever became of the calls: nothing of them may be left. @throws what is */
+  async assertNothingIsLeft(): Promise<void> {
+    // The sweep of the deadlines ends itself when it finds none.
+    if (this.deadlines.size === 0) await this.clock.advance(50)
+    const left = [
+      ...this.limits.problems(),
+      ...this.ledger.problems(),
+      ...(this.ledger.records.length === this.limits.tickets.length
+        ? []
+        : [`${this.limits.tickets.length} calls were admitted, ${this.ledger.records.length} were settled`]),
+      ...this.upstream.sent.filter(({ state }) => state === 'open').map(({ url }) => `${url} is still open`),
+      ...(this.upstream.unusedScripts === 0
+        ? []
+        : [`${this.upstream.unusedScripts} scripts of the upstream were never asked for`]),
+      ...(this.deadlines.size === 0 ? [] : [`${this.deadlines.size} deadlines are still waited for`]),
+      ...(this.clock.pending === 0 ? [] : [`${this.clock.pending} timers are still set`]),
+    ]
+    if (left.length > 0) throw new Error(`When all was over: ${left.join('; ')}.`)
+  }
+}
+
+/** Reads an answer as its script says, and hangs up when it says so. */
+class ReadingClient {
+  readonly #clock: ScriptedClock
+  readonly #script: ClientScript
+  readonly #leaving: AbortController
+  readonly #pieces: string[] = []
+  #reader: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'> | undefined
+
+  constructor(clock: ScriptedClock, script: ClientScript, leaving: AbortController) {
+    this.#clock = clock
+    this.#script = script
+    this.#leaving = leaving
+  }
+
+  /** As a server does when a connection goes: the request is aborted and the answer's body is given up. */
+  leave(): void {
+    this.#leaving.abort()
+    this.#reader?.cancel().catch(() => {})
+  }
+
+  async read(answer: Promise<Response>): Promise<Seen> {
+    const { leavesAfterMs } = this.#script
+    const callOff =
+      leavesAfterMs === undefined ? undefined : this.#clock.after(leavesAfterMs, () => this.leave())
+    try {
+      const response = await answer
+      const ending = await this.#readBody(response)
+      const headers = Object.fromEntries(response.headers)
+      return { status: response.status, headers, pieces: this.#pieces, text: this.#pieces.join(''), ending }
+    } finally {
+      callOff?.()
+    }
+  }
+
+  async #readBody(response: Response): Promise<Seen['ending']> {
+    const decoder = new TextDecoder()
+    this.#reader = response.body?.getReader()
+    const { leavesAfterPieces, msForEachPiece } = this.#script
+    for (;;) {
+      if (this.#pieces.length === leavesAfterPieces) this.leave()
+      if (this.#leaving.signal.aborted) this.#reader?.cancel().catch(() => {})
+      try {
+        const next = await this.#reader?.read()
+        if (this.#leaving.signal.aborted) return 'left'
+        if (next?.value === undefined) return 'whole'
+        this.#pieces.push(decoder.decode(next.value, { stream: true }))
+      } catch {
+        return this.#leaving.signal.aborted ? 'left' : 'cut'
+      }
+      if (msForEachPiece !== undefined)
+        await new Promise<void>((resolve) => this.#clock.after(msForEachPiece, resolve))
+    }
+  }
+}
+
+/** Each provider at a host of its own, so that what was sent says to whom. */
+const PROVIDERS: PipelinePorts['providers'] = new Map(
+  catalog.map((provider) => [provider.id, { ...provider, baseUrl: `https://${provider.id}.test/base` }]),
+)
+
+const SCRIPTED_PRICES: PipelinePorts['prices'] = {
+  priceOf: ({ usage }: Pick<CallRecord, 'usage'>) =>
+    usage === null
+      ? { microUsd: null, status: 'unknown', source: null }
+      : {
+          microUsd: usage.inputTokens * INPUT_PRICE + usage.outputTokens * OUTPUT_PRICE,
+          status: 'exact',
+          source: 'scripted',
+        },
+}
+
+function toGate(id: string, script: GateScript): Gate {
+  const said = isTargetList(script) ? { targets: script.map((model) => ({ model })) } : script
+  return {
+    accountId: CALLER.accountId,
+    id: id as GateId,
+    displayName: id,
+    description: '',
+    strategy: 'fallback',
+    hedgeAfterMs: null,
+    defaults: null,
+    overrides: 'ignore',
+    timeoutMs: null,
+    maxRetries: 0,
+    createdAt: 1_780_000_000_000,
+    updatedAt: 1_780_000_000_000,
+    ...said,
+  }
+}
+
+function isTargetList(script: GateScript): script is readonly string[] {
+  return Array.isArray(script)
+}
+
+type Content = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | undefined
+
+function toContent(body: unknown): Content {
+  if (body === undefined || typeof body === 'string' || body instanceof ReadableStream) return body
+  return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body)
+}
+
+/** As a server hands a request over: with its length where it was sent. */
+function contentHeaders(content: Content): Record<string, string> {
+  if (content === undefined || content instanceof ReadableStream) return {}
+  return { 'content-length': String(Buffer.byteLength(content)) }
+}
+
+function toHeaders(said: Readonly<Record<string, string | null>>): Record<string, string> {
+  const all = {
+    authorization: `Bearer ${CALLER_KEY}`,
+    'content-type': 'application/json',
+    ...said,
+  }
+  return Object.fromEntries(
+    Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null),
+  )
+}

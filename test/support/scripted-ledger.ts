@@ -1,0 +1,27 @@
+/** A ledger in memory that does what a test says, and keeps what it was told. */
+import type { CallRecord } from '../../src/core/call.ts'
+import type { Ledger } from '../../src/gateway/ports.ts'
+
+export class ScriptedLedger implements Ledger {
+  readonly records: CallRecord[] = []
+  readonly #script: Partial<Ledger>
+
+  constructor(script: Partial<Ledger> = {}) {
+    this.#script = script
+  }
+
+  async record(call: CallRecord): Promise<void> {
+    this.records.push(call)
+    await this.#script.record?.(call)
+  }
+
+  assertWritable(): void {
+    this.#script.assertWritable?.()
+  }
+
+  /** Calls that were written down more than once. */
+  problems(): string[] {
+    const ids = this.records.map(({ id }) => id)
+    return ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `${id} was written down twice`)
+  }
+}

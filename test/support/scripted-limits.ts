@@ -1,0 +1,73 @@
+/** Limits that do what a test says, and keep what they were told: who was let in, what was set aside, what was given back. */
+import type { GatewayError } from '../../src/core/errors.ts'
+import type { CallAhead, Caller, Limits, Spent, Ticket } from '../../src/gateway/ports.ts'
+
+type MaybeLater<T> = T | Promise<T>
+
+export interface LimitsScript {
+  /** Waited for before anything else is asked. */
+  readonly whenReady?: () => Promise<void> | undefined
+  /** Refuses by throwing; a promise: other nodes are asked. */
+  readonly admit?: () => MaybeLater<undefined>
+  /** Why the quota cannot be had. */
+  readonly reserveQuota?: () => MaybeLater<GatewayError | undefined>
+  /** For the answer. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export class ScriptedTicket implements Ticket {
+  readonly caller: Caller
+  readonly call: CallAhead
+  readonly headers: Readonly<Record<string, string>>
+  /** Each time that the place was given back: once, if all is well. */
+  readonly spent: Spent[] = []
+  /** How often the quota was asked for. */
+  reservations = 0
+  readonly #script: LimitsScript
+
+  constructor(caller: Caller, call: CallAhead, script: LimitsScript) {
+    this.caller = caller
+    this.call = call
+    this.headers = script.headers ?? { 'x-ratelimit-remaining-requests': '41' }
+    this.#script = script
+  }
+
+  reserveQuota(): MaybeLater<GatewayError | undefined> {
+    this.reservations += 1
+    return this.#script.reserveQuota?.()
+  }
+
+  settle(spent: Spent): void {
+    this.spent.push(spent)
+  }
+}
+
+export class ScriptedLimits implements Limits {
+  readonly tickets: ScriptedTicket[] = []
+  readonly #script: LimitsScript
+
+  constructor(script: LimitsScript = {}) {
+    this.#script = script
+  }
+
+  whenReady(): Promise<void> | undefined {
+    return this.#script.whenReady?.()
+  }
+
+  admit(caller: Caller, call: CallAhead): MaybeLater<Ticket> {
+    const isAdmitted = this.#script.admit?.()
+    const admit = () => {
+      const ticket = new ScriptedTicket(caller, call, this.#script)
+      this.tickets.push(ticket)
+      return ticket
+    }
+    return isAdmitted instanceof Promise ? isAdmitted.then(admit) : admit()
+  }
+
+  /** Places that were not given back exactly once. */
+  problems(): string[] {
+    return this.tickets
+      .filter(({ spent }) => spent.length !== 1)
+      .map(({ spent }) => `a place was given back ${spent.length} times`)
+  }
+}

@@ -1,0 +1,239 @@
+/**
+ * An upstream without a socket: each exchange follows the script that a test wrote for it, and what it was sent is kept.
+ * It must not know any dialect, nor the gateway in front of it.
+ */
+import type { Deadline, Deadlines } from '../../src/upstream/deadlines.ts'
+import type { Exchange, ExchangeRequest, ExchangeTimeouts, Upstream } from '../../src/upstream/exchange.ts'
+import { UpstreamFailure, type UpstreamFailureType } from '../../src/upstream/upstream-failure.ts'
+import type { ScriptedClock } from './scripted-clock.ts'
+
+type Step =
+  | { readonly type: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
+  | { readonly type: 'piece'; readonly bytes: Uint8Array }
+  | { readonly type: 'pause'; readonly ms: number }
+  | { readonly type: 'hold'; readonly until: Promise<void> }
+  | { readonly type: 'fail'; readonly failure: UpstreamFailureType }
+
+/** What an upstream does with one request, in order. After the last step the answer is whole. */
+export type Script = readonly Step[]
+
+const EVENT_STREAM = 'text/event-stream; charset=utf-8'
+
+export function head(status: number, headers: Readonly<Record<string, string>> = {}): Step {
+  return { type: 'head', status, headers }
+}
+
+export function piece(content: string | Uint8Array): Step {
+  return { type: 'piece', bytes: Buffer.from(content) }
+}
+
+/** Says nothing for so many milliseconds of the scripted clock. */
+export function pause(ms: number): Step {
+  return { type: 'pause', ms }
+}
+
+/** Says nothing until the test lets it. */
+export function hold(until: Promise<void>): Step {
+  return { type: 'hold', until }
+}
+
+/** Says nothing any more. */
+export const SILENCE: Step = hold(new Promise(() => {}))
+
+/** The connection goes. */
+export const CUT: Step = { type: 'fail', failure: 'connection_lost' }
+
+export const UNREACHABLE: Script = [{ type: 'fail', failure: 'connect_failed' }]
+
+/** A whole answer with its length. */
+export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Script {
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+  const own = { 'content-type': 'application/json', 'content-length': String(bytes.byteLength) }
+  return [head(status, { ...own, ...headers }), piece(bytes)]
+}
+
+/** An event stream, one piece each; `then` follows the last one, and without it comes the clean end. */
+export function stream(
+  pieces: readonly (string | Uint8Array)[],
+  { then = [], headers = {} }: { then?: Script; headers?: Readonly<Record<string, string>> } = {},
+): Script {
+  return [head(200, { 'content-type': EVENT_STREAM, ...headers }), ...pieces.map(piece), ...then]
+}
+
+/** What was sent in one exchange, and what became of it. */
+export interface SentRequest {
+  readonly url: string
+  readonly serverName: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly timeouts: ExchangeTimeouts
+  /** Milliseconds on the scripted clock since the test began. */
+  readonly atMs: number
+  /** Pieces of the answer's body that the gateway has taken. */
+  taken: number
+  /** `open`: neither side has ended it. `whole`: it was read to its end. `closed`: the gateway closed it before that. */
+  state: 'open' | 'whole' | 'closed' | UpstreamFailureType
+}
+
+export class ScriptedUpstream implements Upstream {
+  readonly #clock: ScriptedClock
+  readonly #deadlines: Deadlines
+  readonly #scripts: Script[]
+  readonly sent: SentRequest[] = []
+
+  /** @param scripts for the first exchange, the second and so on; there may be no more exchanges than scripts */
+  constructor(clock: ScriptedClock, deadlines: Deadlines, scripts: readonly Script[]) {
+    this.#clock = clock
+    this.#deadlines = deadlines
+    this.#scripts = [...scripts]
+  }
+
+  open(request: ExchangeRequest): Exchange {
+    const script = this.#scripts.shift()
+    if (script === undefined)
+      throw new Error(`The upstream was asked more often than was scripted: ${request.url}`)
+    return new ScriptedExchange(script, request, {
+      clock: this.#clock,
+      deadlines: this.#deadlines,
+      keep: (sent) => this.sent.push(sent),
+    })
+  }
+
+  /** Adds what it does with the requests that come after those scripted so far. */
+  script(...scripts: readonly Script[]): void {
+    this.#scripts.push(...scripts)
+  }
+
+  get unusedScripts(): number {
+    return this.#scripts.length
+  }
+}
+
+interface Surroundings {
+  readonly clock: ScriptedClock
+  readonly deadlines: Deadlines
+  readonly keep: (sent: SentRequest) => void
+}
+
+class ScriptedExchange implements Exchange {
+  readonly #steps: Step[]
+  readonly #request: ExchangeRequest
+  readonly #around: Surroundings
+  readonly #startedAt: number
+  readonly #deadline: Deadline
+  readonly #onAbort = () => this.#end('cancelled')
+  readonly #ended = Promise.withResolvers<never>()
+  #sent: SentRequest | undefined
+  #callOffPause: (() => void) | undefined
+  #isOver = false
+
+  constructor(script: Script, request: ExchangeRequest, around: Surroundings) {
+    this.#steps = [...script]
+    this.#request = request
+    this.#around = around
+    this.#startedAt = around.deadlines.now()
+    this.#deadline = { dueAt: 0, onDue: (cause) => this.#onDue(cause) }
+    this.#expectWithin(request.timeouts.firstByteMs)
+    around.deadlines.add(this.#deadline)
+    // Whoever reads is told; when nobody does, there is nobody to tell.
+    this.#ended.promise.catch(() => {})
+    request.signal.addEventListener('abort', this.#onAbort, { once: true })
+  }
+
+  async send(): Promise<{ readonly status: number; readonly headers: Headers }> {
+    const { url, serverName, headers, body, timeouts, signal } = this.#request
+    this.#sent = {
+      url,
+      serverName,
+      headers: { ...headers },
+      body: Buffer.from(body).toString('utf8'),
+      timeouts,
+      atMs: this.#around.clock.passedMs,
+      taken: 0,
+      state: 'open',
+    }
+    this.#around.keep(this.#sent)
+    if (signal.aborted) this.#end('cancelled')
+    const step = await this.#nextStep()
+    if (step?.type !== 'head') throw new Error('A script has to begin its answer with a head.')
+    this.#expectWithin(timeouts.firstByteMs)
+    return { status: step.status, headers: new Headers(step.headers) }
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    const step = await this.#nextStep()
+    if (step === undefined) {
+      this.#finish('whole')
+      return undefined
+    }
+    if (step.type !== 'piece') throw new Error('A script has one head.')
+    if (this.#sent !== undefined) this.#sent.taken += 1
+    this.#expectWithin(this.#request.timeouts.idleMs)
+    return step.bytes
+  }
+
+  async readAll(): Promise<Uint8Array> {
+    const chunks: Uint8Array[] = []
+    for (;;) {
+      const chunk = await this.read()
+      if (chunk === undefined) return Buffer.concat(chunks)
+      chunks.push(chunk)
+    }
+  }
+
+  expectEndWithin(ms: number): void {
+    this.#deadline.dueAt = this.#around.deadlines.now() + ms
+  }
+
+  close(): void {
+    if (!this.#isOver) this.#end('closed')
+  }
+
+  /** The next head or piece; undefined at the end of the script. @throws UpstreamFailure */
+  async #nextStep(): Promise<Extract<Step, { type: 'head' | 'piece' }> | undefined> {
+    for (;;) {
+      // Every answer takes at least a turn, as over a socket.
+      await Promise.race([this.#ended.promise, Promise.resolve()])
+      const step = this.#steps.shift()
+      if (step === undefined || step.type === 'head' || step.type === 'piece') return step
+      if (step.type === 'fail') this.#end(step.failure)
+      await Promise.race([this.#waitFor(step), this.#ended.promise])
+    }
+  }
+
+  async #waitFor(step: Step): Promise<void> {
+    if (step.type === 'hold') await step.until
+    if (step.type === 'pause')
+      await new Promise<void>((resolve) => {
+        this.#callOffPause = this.#around.clock.after(step.ms, resolve)
+      })
+  }
+
+  #expectWithin(ms: number): void {
+    const { totalMs } = this.#request.timeouts
+    this.#deadline.dueAt = Math.min(this.#around.deadlines.now() + ms, this.#startedAt + totalMs)
+  }
+
+  #onDue(cause: 'due' | 'shutdown'): void {
+    const isOver = this.#around.deadlines.now() >= this.#startedAt + this.#request.timeouts.totalMs
+    const hasBegun = (this.#sent?.taken ?? 0) > 0
+    const silence = hasBegun ? 'idle_timeout' : 'first_byte_timeout'
+    this.#end(cause === 'shutdown' ? cause : isOver ? 'total_timeout' : silence)
+  }
+
+  #end(as: 'closed' | UpstreamFailureType): void {
+    if (this.#isOver) return
+    this.#finish(as)
+    const failure = as === 'closed' ? 'cancelled' : as
+    this.#ended.reject(new UpstreamFailure(failure, `The scripted exchange ended: ${failure}.`))
+  }
+
+  #finish(state: SentRequest['state']): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#callOffPause?.()
+    if (this.#sent !== undefined) this.#sent.state = state
+    this.#around.deadlines.remove(this.#deadline)
+    this.#request.signal.removeEventListener('abort', this.#onAbort)
+  }
+}

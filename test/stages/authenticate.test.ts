@@ -1,0 +1,173 @@
+/** Stage 1 at the border: who is let in, what is asked before, and that nothing else happens for who is not. */
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../src/core/errors.ts'
+import type { Freshness } from '../../src/gateway/ports.ts'
+import { readErrorCode } from '../support/envelopes.ts'
+import { CALLER, CALLER_KEY } from '../support/in-process-gateway.ts'
+import { json } from '../support/scripted-upstream.ts'
+import { CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
+
+const MISSING = 'Missing API key: send it in the header `Authorization: Bearer <API_KEY>`.'
+const MALFORMED = 'Malformed Authorization header: it must read `Bearer <API_KEY>`.'
+const INVALID = 'Invalid API key.'
+
+describe('refused with 401 before anything else is looked at', () => {
+  const refusals: readonly (readonly [string, Record<string, string | null>, string])[] = [
+    ['no key', { authorization: null }, MISSING],
+    ['an empty header', { authorization: '' }, MALFORMED],
+    ['a scheme alone', { authorization: 'Bearer' }, MALFORMED],
+    ['another scheme', { authorization: `Basic ${CALLER_KEY}` }, MALFORMED],
+    ['two credentials', { authorization: `Bearer ${CALLER_KEY}, Bearer x` }, MALFORMED],
+    ['a key that nobody has', { authorization: `Bearer sk-svc-${'0'.repeat(64)}` }, INVALID],
+    ['a key in no form that we make', { authorization: 'Bearer sk-proj-abc' }, INVALID],
+    ['a legacy key that nobody imported', { authorization: 'Bearer svc_0123456789abcdef' }, INVALID],
+    ['a key in the header of another dialect', { authorization: null, 'x-api-key': CALLER_KEY }, MISSING],
+    ['the hash of a key', { authorization: `Bearer ${'a'.repeat(64)}` }, INVALID],
+  ]
+  runRows(
+    refusals.map(([name, headers, message]) => ({
+      name,
+      // With a body that accept would refuse: this stage comes first.
+      request: { headers: { ...headers, 'content-type': 'text/plain' }, body: 'no JSON' },
+      seen: {
+        status: 401,
+        json: { error: { message, type: 'invalid_request_error', param: null, code: 'invalid_api_key' } },
+        headers: { 'www-authenticate': 'Bearer', 'cache-control': 'no-store', 'x-gatehouse-target': null },
+        forbids: [CALLER_KEY, 'sk-'],
+      },
+      settled: null,
+      check: ({ touched }) => expect(touched).toEqual([]),
+    })),
+  )
+
+  test.each([
+    ['/v1/responses', 'nested', 'invalid_api_key'],
+    ['/v1/embeddings', 'nested', 'invalid_api_key'],
+    ['/v1/messages', 'messages', 'authentication_error'],
+    ['/v1/messages/count_tokens', 'messages', 'authentication_error'],
+    ['/v3/chat', 'flat', 'unauthorized'],
+    ['/alt/v1/fim/completions', 'flat', 'unauthorized'],
+    ['/alt/v1/chat/completions', 'flat', 'unauthorized'],
+  ] as const)('%s says so in its own envelope', (path, envelope, code) =>
+    runRow({
+      name: '',
+      request: { path, headers: { authorization: null } },
+      seen: { status: 401 },
+      settled: null,
+      check: (_, { text }) => expect(readErrorCode(envelope, text)).toBe(code),
+    }),
+  )
+})
+
+describe('let in', () => {
+  const keys: readonly (readonly [string, Record<string, string | null>])[] = [
+    ['by the usual header', { authorization: `Bearer ${CALLER_KEY}` }],
+    ['whatever the case of the scheme', { authorization: `bEARER ${CALLER_KEY}` }],
+    ['with more spaces than needed', { authorization: `Bearer   ${CALLER_KEY}  ` }],
+  ]
+  runRows(
+    keys.map(([name, headers]) => ({
+      name,
+      request: { headers },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { outcome: 'succeeded' },
+      check: ({ touched, limits }) => {
+        expect(touched).toEqual([CALLER.keyId])
+        expect(limits.tickets[0]?.caller).toBe(CALLER)
+      },
+    })),
+  )
+
+  const messages = json(200, { type: 'message', content: [], usage: { input_tokens: 1, output_tokens: 1 } })
+  runRows(
+    [
+      { name: 'by the dialect’s own header', headers: { authorization: null, 'x-api-key': CALLER_KEY } },
+      {
+        name: 'by the usual header, which counts where both are there',
+        headers: { 'x-api-key': `sk-svc-${'0'.repeat(64)}` },
+      },
+    ].map(({ name, headers }) => ({
+      name,
+      gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+      request: { path: '/v1/messages', headers, body: chatBody({ max_tokens: 9 }) },
+      upstream: [messages],
+      seen: { status: 200, headers: { 'request-id': expect.stringMatching(/^req_/) } },
+      sent: [{ headers: { 'x-api-key': 'planted-anthropic-0123456789abcdef' } }],
+      settled: { outcome: 'succeeded' as const },
+    })),
+  )
+})
+
+describe('a node that may be out of date', () => {
+  const away = new GatewayError('unavailable', 'This node cannot say.', { headers: { 'retry-after': '1' } })
+  const freshness = (members: Partial<Freshness>): Freshness => ({
+    isFresh: () => true,
+    refresh: () => Promise.reject(new Error('nobody had to refresh')),
+    assertKnown: () => {},
+    ...members,
+  })
+
+  test('catches up before it looks a key up', async () => {
+    const order: string[] = []
+    await runRow({
+      name: '',
+      gateway: {
+        freshness: freshness({
+          isFresh: () => false,
+          refresh: async () => {
+            await Promise.resolve()
+            order.push('refreshed')
+          },
+          assertKnown: (accountId) => void order.push(`looked up ${accountId}`),
+        }),
+      },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { outcome: 'succeeded', target: TARGET },
+    })
+    expect(order).toEqual(['refreshed', `looked up ${CALLER.accountId}`])
+  })
+
+  runRows([
+    {
+      name: 'that cannot catch up refuses',
+      gateway: { freshness: freshness({ isFresh: () => false, refresh: () => Promise.reject(away) }) },
+      seen: {
+        status: 503,
+        headers: { 'retry-after': '1' },
+        json: { error: { code: 'unavailable', message: 'This node cannot say.' } },
+      },
+      settled: null,
+      check: ({ touched }) => expect(touched).toEqual([]),
+    },
+    {
+      name: 'that could not read what changed in the account refuses, though it knows the key',
+      gateway: {
+        freshness: freshness({
+          assertKnown: (accountId) => {
+            if (accountId !== undefined) throw away
+          },
+        }),
+      },
+      seen: { status: 503 },
+      settled: null,
+      check: ({ touched }) => expect(touched).toEqual([]),
+    },
+    {
+      name: 'that could not read what changed says so of a key that it does not know, instead of 401',
+      gateway: {
+        freshness: freshness({
+          assertKnown: (accountId) => {
+            if (accountId === undefined) throw away
+          },
+        }),
+      },
+      request: { headers: { authorization: `Bearer sk-svc-${'0'.repeat(64)}` } },
+      seen: { status: 503 },
+      settled: null,
+    },
+  ])
+})

@@ -1,0 +1,127 @@
+/** Stage 3 at the border: what the limits and the ledger are asked, and what becomes of a call that they turn away. */
+import { describe, expect } from 'bun:test'
+import { GatewayError } from '../../src/core/errors.ts'
+import { CALLER } from '../support/in-process-gateway.ts'
+import { CHAT_ANSWER, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
+
+const LIMITED = new GatewayError('rate_limited', 'Too many requests.', {
+  headers: { 'retry-after': '3', 'x-ratelimit-remaining-requests': '0' },
+})
+const OVER_BUDGET = new GatewayError('quota_exceeded', 'The budget is used up.')
+const AWAY = new GatewayError('unavailable', 'Nobody can say.')
+const throwing = (error: unknown) => () => {
+  throw error
+}
+const limited = {
+  status: 429,
+  json: { error: { code: 'rate_limit_exceeded', message: 'Too many requests.', type: 'rate_limit_error' } },
+  headers: {
+    'retry-after': '3',
+    'x-ratelimit-remaining-requests': '0',
+    'x-should-retry': null,
+    'x-gatehouse-target': null,
+  },
+}
+
+describe('turned away: no place is taken, nobody is asked, nothing is written down', () => {
+  runRows([
+    {
+      name: 'by the limits',
+      gateway: { limits: { admit: throwing(LIMITED) } },
+      seen: limited,
+      settled: null,
+    },
+    {
+      name: 'by the limits of other nodes',
+      gateway: { limits: { admit: () => Promise.reject(LIMITED) } },
+      seen: limited,
+      settled: null,
+    },
+    {
+      name: 'for a budget: clients are told not to try again',
+      gateway: { limits: { admit: throwing(OVER_BUDGET) } },
+      seen: {
+        status: 429,
+        json: { error: { code: 'insufficient_quota' } },
+        headers: { 'x-should-retry': 'false' },
+      },
+      settled: null,
+    },
+    {
+      name: 'while nobody knows what was used before',
+      gateway: { limits: { whenReady: () => Promise.reject(AWAY) } },
+      seen: { status: 503, json: { error: { code: 'unavailable', message: 'Nobody can say.' } } },
+      settled: null,
+    },
+    {
+      name: 'while the ledger cannot be written, before the limits are asked',
+      gateway: {
+        ledger: { assertWritable: throwing(new GatewayError('unavailable', 'The journal is full.')) },
+        limits: { admit: throwing(new Error('the limits were asked')) },
+      },
+      seen: { status: 503, json: { error: { message: 'The journal is full.' } } },
+      settled: null,
+    },
+    {
+      name: 'by a failure of our own, which is told to the operator and not to the caller',
+      gateway: { limits: { admit: throwing(new Error('secret detail')) } },
+      seen: { status: 500, json: { error: { code: 'internal_error' } }, forbids: ['secret detail'] },
+      settled: null,
+      failures: [{ kind: 'internal_error', cause: new Error('secret detail') }],
+    },
+  ])
+})
+
+describe('let in', () => {
+  const passed = {
+    upstream: [CHAT_ANSWER],
+    sent: [{}],
+    settled: { outcome: 'succeeded' as const, target: TARGET },
+  }
+  runRows([
+    {
+      name: 'the limits are told whose call it is, through which gate, when, and what it may use',
+      request: { body: chatBody({ max_tokens: 100 }) },
+      seen: { status: 200, headers: { 'x-ratelimit-remaining-requests': '41' } },
+      ...passed,
+      check: ({ limits, clock }) => {
+        const length = Buffer.byteLength(JSON.stringify(chatBody({ max_tokens: 100 })))
+        expect(limits.tickets).toMatchObject([
+          {
+            caller: CALLER,
+            call: {
+              gateId: GATE,
+              startedAtMs: clock.now(),
+              estimatedTokens: Math.ceil(length / 4) + 100,
+            },
+          },
+        ])
+      },
+    },
+    {
+      name: 'the ticket’s headers reach the caller',
+      gateway: { limits: { headers: { 'x-ratelimit-limit-tokens': '77' } } },
+      seen: { status: 200, headers: { 'x-ratelimit-limit-tokens': '77' } },
+      ...passed,
+    },
+    {
+      name: 'by the limits of other nodes',
+      gateway: { limits: { admit: async () => undefined } },
+      seen: { status: 200 },
+      ...passed,
+    },
+    {
+      name: 'after what was used before is known',
+      gateway: { limits: { whenReady: () => Promise.resolve() } },
+      seen: { status: 200 },
+      ...passed,
+    },
+    {
+      name: 'and refused by a later stage: the headers are there, and the place is given back',
+      request: { body: chatBody({ model: 'nobody' }) },
+      seen: { status: 404, headers: { 'x-ratelimit-remaining-requests': '41' } },
+      settled: { outcome: 'failed', status: 404, gateId: '(unknown)' as never, attempts: 0, target: null },
+      spent: { tokens: 0, countsForQuota: true },
+    },
+  ])
+})

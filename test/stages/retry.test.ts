@@ -230,12 +230,13 @@ describe('a client that leaves during the pause', () => {
   }
   runRows([left])
 
-  test('in the very moment that it begins', () =>
+  test('before it begins, while the refusal is still being read', () =>
     runRow({
       ...left,
-      upstream: [[pause(500), ...refusal(503)]],
+      name: '',
+      upstream: [[head(503), pause(5_000), piece('{}')]],
       client: { leavesAfterMs: 500 },
-      sent: [{}],
+      sent: [{ state: 'cancelled' }],
       settled: { outcome: 'cancelled', status: 499, durationMs: 500 },
       tookMs: 500,
     }))

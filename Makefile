@@ -1,6 +1,6 @@
 # Every target installs what is missing first. `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run dashboard binary screenshots test test-live chaos soak bench bench-quick profile check fmt install
+.PHONY: help run dashboard binary screenshots test test-live mutate chaos soak bench bench-quick profile check fmt install
 
 BUN := node_modules/.bin/bun
 
@@ -22,6 +22,9 @@ screenshots: dashboard ## pictures of every page, light and dark; writes docs/sc
 
 test-live: node_modules/.installed ## tests against the real providers whose keys are in the environment
 	@exec $(BUN) scripts/test.ts --only live
+
+mutate: node_modules/.installed ## plant faults, ask whether the nearest tests notice: SEED=1 COUNT=60 FOLDER=gateway FILE=src/… JOBS=2
+	@scripts/require-programs.sh redis-server && exec $(BUN) scripts/mutate.ts $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) $(if $(FOLDER),--folder $(FOLDER)) $(if $(FILE),--file $(FILE)) $(if $(JOBS),--jobs $(JOBS))
 
 chaos: node_modules/.installed ## the tests of failures in their long form, with figures: a quarter of an hour
 	@scripts/require-programs.sh postgresql redis-server && exec env GATEHOUSE_CHAOS=long $(BUN) test --isolate --timeout=1800000 ./test/chaos/

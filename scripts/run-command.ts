@@ -5,6 +5,8 @@ export interface CommandOptions {
   /** True: what it prints is returned. False: it goes straight to this process's own output. */
   readonly capture: boolean
   readonly environment?: Readonly<Record<string, string>>
+  /** It runs there; without it, in this process's own folder. */
+  readonly folder?: string
 }
 
 export interface CommandResult {
@@ -29,6 +31,7 @@ export async function runCommand(
   const startedAt = performance.now()
   // In a process group of its own, so that its children can be ended with it.
   const child = Bun.spawn([...command], {
+    ...(options.folder === undefined ? {} : { cwd: options.folder }),
     env: { ...process.env, ...options.environment },
     stdin: 'ignore',
     stdout: options.capture ? 'pipe' : 'inherit',

@@ -89,9 +89,16 @@ async function runAt<Row extends object>(location: StoreLocation, text: string):
   }
 }
 
-/** Without Postgres only SQLite, and a line that says so; where `CI` is set, nothing runs without it. */
+/**
+ * Without Postgres only SQLite, and a line that says so; where `CI` is set, nothing runs without it.
+ * `make mutate` asks for SQLite alone.
+ */
 export const databases: readonly DatabaseKind[] =
-  findPostgres() === undefined ? onlySqlite() : [sqlite, postgres]
+  process.env.GATEHOUSE_TEST_STORES === 'sqlite'
+    ? [sqlite]
+    : findPostgres() === undefined
+      ? onlySqlite()
+      : [sqlite, postgres]
 
 function onlySqlite(): readonly DatabaseKind[] {
   console.warn("Postgres is not here: install Debian's package postgresql, or set GATEHOUSE_TEST_POSTGRES.")

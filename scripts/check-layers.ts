@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { IConfiguration, ICruiseOptions, ICruiseResult } from 'dependency-cruiser'
+import type { IConfiguration, ICruiseOptions, ICruiseResult, IViolation } from 'dependency-cruiser'
 import { layers, roots } from '../layers.mjs'
 import { type LayerTable, layerRules, layerTableFaults } from './layer-rules.ts'
 
@@ -25,6 +25,14 @@ export interface LayerOptions {
   readonly fewestModules?: number
 }
 
+/** What dependency-cruiser read and found, as far as it matters here. */
+export interface Cruised {
+  readonly modules: readonly { readonly source: string }[]
+  readonly summary: {
+    readonly violations: readonly Pick<IViolation, 'from' | 'to' | 'rule' | 'cycle'>[]
+  }
+}
+
 /** @throws Error when dependency-cruiser itself fails. */
 export async function checkLayers(
   folder: string,
@@ -32,11 +40,15 @@ export async function checkLayers(
   options: LayerOptions,
 ): Promise<LayerReport> {
   const rules = layerRules(table, options.roots)
-  const cruise = await runCruiser(folder, { forbidden: rules, options: cruiserOptions })
-  const own = cruise.modules.map((module) => module.source).filter((path) => path.startsWith('src/'))
+  return toReport(await runCruiser(folder, { forbidden: rules, options: cruiserOptions }), table, options)
+}
+
+export function toReport(cruised: Cruised, table: LayerTable, options: LayerOptions): LayerReport {
+  const rules = layerRules(table, options.roots)
+  const own = cruised.modules.map((module) => module.source).filter((path) => path.startsWith('src/'))
 
   const faults = layerTableFaults(table, options.roots, own)
-  for (const violation of cruise.summary.violations) {
+  for (const violation of cruised.summary.violations) {
     const cycle = violation.cycle?.map((step) => step.name).join(' -> ')
     const why = rules.find((rule) => rule.name === violation.rule.name)?.comment ?? 'no reason is written'
     faults.push(`${violation.rule.name}: ${violation.from} -> ${cycle ?? violation.to}\n    because ${why}`)

@@ -24,6 +24,9 @@ class Scene {
   nowMs = 1_000
   changes: FollowedChange[] = []
   isAway = false
+  /** How often a request has waited a moment for the next lease. */
+  pauses = 0
+  meanwhile: () => Promise<void> | void = () => {}
   /** Undefined: nobody answers. */
   witnessed: ((knownSeq: number) => WitnessAnswer) | undefined
   readonly followed: string[] = []
@@ -67,6 +70,11 @@ class Scene {
             }
           : undefined,
       clocks: { steady: () => this.nowMs, wall: () => this.nowMs },
+      pause: async (delayMs) => {
+        this.nowMs += delayMs
+        this.pauses += 1
+        await this.meanwhile()
+      },
     })
     scenes.push(this)
   }
@@ -76,11 +84,10 @@ class Scene {
   }
 
   /** The database is lost, and the node has noticed; its lease is over. */
-  async lose(): Promise<void> {
+  lose(): void {
     this.isAway = true
     this.node.lose(new Error('reset'))
     this.nowMs += LEASE_MS
-    await Bun.sleep(5)
   }
 
   #counter(): number {
@@ -141,10 +148,32 @@ describe('without the database', () => {
   test('closed: nothing is served once the lease is over', async () => {
     const scene = new Scene({ choice: 'closed', graceMs: 0 })
     await scene.node.start()
-    await scene.lose()
+    scene.lose()
     expect(scene.node.isFresh()).toBe(false)
     expect(await refusalOf(scene.node.refresh())).toBe('unavailable 2')
     expect(scene.node.state().status).toBe('away')
+  })
+
+  test('a request waits a moment for the next lease, and not once the last one ended long ago', async () => {
+    const scene = new Scene({ choice: 'closed', graceMs: 0 })
+    await scene.node.start()
+    scene.lose()
+    scene.meanwhile = async () => {
+      if (scene.pauses < 3) return
+      scene.isAway = false
+      await scene.node.catchUp()
+    }
+    await scene.node.refresh()
+    expect(scene.pauses).toBe(3)
+    expect(scene.node.isFresh()).toBe(true)
+
+    scene.lose()
+    scene.meanwhile = () => {}
+    expect(await refusalOf(scene.node.refresh())).toBe('unavailable 2')
+    const pauses = scene.pauses
+    expect(pauses).toBeGreaterThan(3)
+    expect(await refusalOf(scene.node.refresh())).toBe('unavailable 2')
+    expect(scene.pauses).toBe(pauses)
   })
 
   test.each(['grace', 'open'] as const)(
@@ -152,7 +181,7 @@ describe('without the database', () => {
     async (choice) => {
       const scene = new Scene({ choice })
       await scene.node.start()
-      await scene.lose()
+      scene.lose()
       expect(scene.node.isFresh()).toBe(true)
       expect(scene.node.state().status).toBe('grace')
       scene.nowMs += 57_000
@@ -178,7 +207,7 @@ describe('without the database', () => {
   test('where a witness is needed, nothing is served that it does not vouch for', async () => {
     const scene = new Scene({}, { hasWitness: true })
     await scene.node.start()
-    await scene.lose()
+    scene.lose()
     expect(scene.node.isFresh()).toBe(false)
     expect(await refusalOf(scene.node.refresh())).toBe('unavailable 2')
     scene.witnessed = () => ({ type: 'refused' })
@@ -193,7 +222,7 @@ describe('without the database', () => {
   test('open serves without the witness', async () => {
     const scene = new Scene({ choice: 'open' }, { hasWitness: true })
     await scene.node.start()
-    await scene.lose()
+    scene.lose()
     expect(scene.node.isFresh()).toBe(true)
   })
 
@@ -205,7 +234,7 @@ describe('without the database', () => {
         knownSeq >= change.seq ? { type: 'granted' } : { type: 'behind', changes: [change] }
     }
     tell(changeOf(1, 'key.delete'))
-    await scene.lose()
+    scene.lose()
     await scene.node.refresh()
     expect(scene.followed).toEqual(['told 1'])
     scene.node.assertKnown(ACME)

@@ -36,6 +36,8 @@ export interface SnapshotFreshnessOptions {
   /** Vouches for this node while the database cannot. */
   readonly witness?: Pick<ChangeWitness, 'renew' | 'publish' | 'connectedForMs'> | undefined
   readonly clocks?: Clocks
+  /** Waits for so many milliseconds, by the same clocks. */
+  readonly pause?: (delayMs: number) => Promise<unknown>
   /** Told when the database is lost, with why, and when it is back. */
   readonly onChange?: (state: FreshnessState, error?: unknown) => void
 }
@@ -115,12 +117,13 @@ export class SnapshotFreshness implements Freshness {
   }
 
   async refresh(): Promise<void> {
+    const { pause = sleep } = this.#options
     this.#refreshes += 1
     // A connection that is just being made again is worth a moment.
     for (let looks = BRIEFLY_MS / LOOK_AGAIN_MS; !(await this.#tryRefresh()); looks -= 1) {
       if (looks <= 0 || Math.min(this.#lease.endedMs, this.#witnessed.endedMs) > BRIEFLY_MS)
         throw unavailable()
-      await sleep(LOOK_AGAIN_MS)
+      await pause(LOOK_AGAIN_MS)
     }
   }
 

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { databases, forgetCalls, type TestDatabase } from '../test/support/databases.ts'
+import { runsOn } from '../test/support/property-runs.ts'
 import { BudgetRegistry } from './cluster/budget-registry.ts'
 import { loadUsage } from './cluster/load-usage.ts'
 import { UsageLimits } from './cluster/usage-limits.ts'
@@ -22,6 +23,103 @@ const DAY_MS = 24 * HOUR_MS
 const NOW = Date.parse('2026-10-31T20:17:03.123Z')
 const OTHER = 'acct_other' as AccountId
 
+const anyCall = fc.record({
+  accountId: fc.constantFrom(DEFAULT_ACCOUNT, OTHER),
+  keyId: fc.constantFrom('key_1', 'key_2').map((id) => id as KeyId),
+  gateId: fc.constantFrom('a', 'b').map((id) => id as GateId),
+  target: fc.constantFrom('p/one', 'owned/mine', null),
+  credential: fc.constantFrom('own', 'platform', null),
+  // A few hours that many calls and budgets fall into, and any time at all.
+  startedAt: fc.oneof(
+    fc.integer({ min: NOW - 70 * DAY_MS, max: NOW }),
+    fc.integer({ min: NOW - 41 * DAY_MS, max: NOW - 41 * DAY_MS + 2 * HOUR_MS }),
+  ),
+  tokens: fc.option(fc.integer({ min: 1, max: 500 })),
+  microUsd: fc.option(fc.nat({ max: 100 })),
+})
+
+const anyBudget = fc.record({
+  scope: fc.constantFrom<Budget['scope']>(
+    { type: 'key', keyId: 'key_1' as KeyId },
+    { type: 'gate', gateId: 'b' as GateId },
+  ),
+  accountId: fc.constantFrom(DEFAULT_ACCOUNT, OTHER),
+  period: fc.constantFrom('total', 'month', 'week', 'day'),
+  createdAt: fc.oneof(
+    fc.integer({ min: NOW - 60 * DAY_MS, max: NOW }),
+    fc.integer({ min: NOW - 41 * DAY_MS, max: NOW - 41 * DAY_MS + 2 * HOUR_MS }),
+    fc.constant(NOW - (NOW % HOUR_MS) - 40 * DAY_MS),
+  ),
+})
+
+function toRecord(call: Parameters<Parameters<typeof anyCall.map>[0]>[0], index: number): CallRecord {
+  const { tokens, microUsd, ...rest } = call
+  return createCallRecord({
+    ...rest,
+    id: `req_${index}` as CallId,
+    usage:
+      tokens === null
+        ? null
+        : { inputTokens: tokens, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 },
+    cost:
+      tokens === null || microUsd === null
+        ? { microUsd: null, status: 'unknown', source: null }
+        : { microUsd, status: 'exact', source: 'test@1' },
+  })
+}
+
+/** A budget is made in the middle of it; retention deletes its calls and keeps their sums. */
+const PAST_HOUR = NOW - 41 * DAY_MS
+
+const exampleCall = {
+  accountId: DEFAULT_ACCOUNT,
+  keyId: 'key_1' as KeyId,
+  gateId: 'b' as GateId,
+  target: 'p/one',
+  credential: 'platform',
+  startedAt: NOW - DAY_MS,
+  tokens: 10,
+  microUsd: 1,
+} as const
+const EXAMPLE_CALLS: Parameters<typeof toRecord>[0][] = [
+  exampleCall,
+  { ...exampleCall, tokens: 20, credential: 'own', microUsd: null },
+  { ...exampleCall, tokens: 30, target: 'owned/mine', keyId: 'key_2' as KeyId },
+  { ...exampleCall, tokens: null, target: null, credential: null },
+  { ...exampleCall, tokens: 40, accountId: OTHER, gateId: 'a' as GateId },
+  { ...exampleCall, tokens: 50, startedAt: NOW - 29 * DAY_MS - 5 * HOUR_MS },
+  { ...exampleCall, tokens: 60, startedAt: PAST_HOUR },
+  { ...exampleCall, tokens: 70, startedAt: PAST_HOUR + HOUR_MS / 3 },
+  { ...exampleCall, tokens: 80, startedAt: PAST_HOUR + 2 * HOUR_MS },
+  { ...exampleCall, tokens: 90, startedAt: PAST_HOUR + HOUR_MS / 3, accountId: OTHER },
+]
+const EXAMPLE_BUDGETS: Pick<Budget, 'accountId' | 'scope' | 'period' | 'createdAt'>[] = [
+  {
+    accountId: DEFAULT_ACCOUNT,
+    scope: { type: 'key', keyId: 'key_1' as KeyId },
+    period: 'total',
+    createdAt: PAST_HOUR + HOUR_MS / 4,
+  },
+  {
+    accountId: DEFAULT_ACCOUNT,
+    scope: { type: 'gate', gateId: 'b' as GateId },
+    period: 'month',
+    createdAt: PAST_HOUR,
+  },
+  {
+    accountId: OTHER,
+    scope: { type: 'gate', gateId: 'b' as GateId },
+    period: 'total',
+    createdAt: PAST_HOUR,
+  },
+  {
+    accountId: DEFAULT_ACCOUNT,
+    scope: { type: 'key', keyId: 'key_1' as KeyId },
+    period: 'week',
+    createdAt: NOW - 40 * DAY_MS - (NOW % HOUR_MS),
+  },
+]
+
 let store: Store
 let database: TestDatabase
 
@@ -34,51 +132,6 @@ describe.each(databases)('on $name', (kind) => {
     await store.close()
     await database.remove()
   })
-
-  const anyCall = fc.record({
-    accountId: fc.constantFrom(DEFAULT_ACCOUNT, OTHER),
-    keyId: fc.constantFrom('key_1', 'key_2').map((id) => id as KeyId),
-    gateId: fc.constantFrom('a', 'b').map((id) => id as GateId),
-    target: fc.constantFrom('p/one', 'owned/mine', null),
-    credential: fc.constantFrom('own', 'platform', null),
-    // A few hours that many calls and budgets fall into, and any time at all.
-    startedAt: fc.oneof(
-      fc.integer({ min: NOW - 70 * DAY_MS, max: NOW }),
-      fc.integer({ min: NOW - 41 * DAY_MS, max: NOW - 41 * DAY_MS + 2 * HOUR_MS }),
-    ),
-    tokens: fc.option(fc.integer({ min: 1, max: 500 })),
-    microUsd: fc.option(fc.nat({ max: 100 })),
-  })
-
-  const anyBudget = fc.record({
-    scope: fc.constantFrom<Budget['scope']>(
-      { type: 'key', keyId: 'key_1' as KeyId },
-      { type: 'gate', gateId: 'b' as GateId },
-    ),
-    accountId: fc.constantFrom(DEFAULT_ACCOUNT, OTHER),
-    period: fc.constantFrom('total', 'month', 'week', 'day'),
-    createdAt: fc.oneof(
-      fc.integer({ min: NOW - 60 * DAY_MS, max: NOW }),
-      fc.integer({ min: NOW - 41 * DAY_MS, max: NOW - 41 * DAY_MS + 2 * HOUR_MS }),
-      fc.constant(NOW - (NOW % HOUR_MS) - 40 * DAY_MS),
-    ),
-  })
-
-  function toRecord(call: Parameters<Parameters<typeof anyCall.map>[0]>[0], index: number): CallRecord {
-    const { tokens, microUsd, ...rest } = call
-    return createCallRecord({
-      ...rest,
-      id: `req_${index}` as CallId,
-      usage:
-        tokens === null
-          ? null
-          : { inputTokens: tokens, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 },
-      cost:
-        tokens === null || microUsd === null
-          ? { microUsd: null, status: 'unknown', source: null }
-          : { microUsd, status: 'exact', source: 'test@1' },
-    })
-  }
 
   async function countedAtStart(budgets: readonly Budget[]) {
     const usage = new UsageLimits({ plans: createPlans() })
@@ -193,7 +246,7 @@ describe.each(databases)('on $name', (kind) => {
           expect(await countedAtStart(budgets)).toEqual(expected)
         },
       ),
-      { numRuns: 25 },
+      runsOn(kind, { numRuns: 25, example: [EXAMPLE_CALLS, EXAMPLE_BUDGETS, 30] }),
     )
   }, 60_000)
 

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
+import { runsOn } from '../../test/support/property-runs.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import type { ProviderKey } from '../core/provider-key.ts'
 import { Secret } from '../core/secret.ts'
@@ -207,6 +208,21 @@ describe.each(databases)('on $name', (kind) => {
 
   test('whatever is done in whatever order, and across restarts, a call goes out with what the account decided last', async () => {
     const accounts = [DEFAULT_ACCOUNT, OTHER]
+    const openai = (what: string, account = DEFAULT_ACCOUNT) => ({ what, account, providerId: 'openai' })
+    const EXAMPLE = [
+      openai('activate'),
+      openai('set'),
+      openai('set inactive', OTHER),
+      { what: 'set', account: OTHER, providerId: 'mistral' },
+      openai('restart'),
+      openai('activate', OTHER),
+      openai('deactivate'),
+      openai('set'),
+      openai('delete', OTHER),
+      openai('restart'),
+      openai('delete', OTHER),
+      openai('delete'),
+    ]
     const step = fc.record({
       what: fc.constantFrom('set', 'set inactive', 'activate', 'deactivate', 'delete', 'restart'),
       account: fc.constantFrom(...accounts),
@@ -246,7 +262,7 @@ describe.each(databases)('on $name', (kind) => {
           }
         }
       }),
-      { numRuns: 60 },
+      runsOn(kind, { numRuns: 60, example: [EXAMPLE] }),
     )
   })
 })

@@ -5,12 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { databases, forgetCalls, type TestDatabase } from '../../test/support/databases.ts'
+import { runsOn } from '../../test/support/property-runs.ts'
 import type { CallRecord } from '../core/call.ts'
 import { type CallId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { createCallRecord } from './call-record.fixture.ts'
 import { Journal } from './journal.ts'
 import { PastUsage } from './past-usage.ts'
+
+const DAY_MS = 86_400_000
 
 let folder: string
 let store: Store
@@ -52,14 +55,14 @@ describe.each(databases)('on $name', (kind) => {
 
   test('rows in the store, in the journal and in both', async () => {
     const row = fc.record({
-      startedAt: fc.integer({ min: 0, max: 40 * 86_400_000 }),
+      startedAt: fc.integer({ min: 0, max: 40 * DAY_MS }),
       tokens: fc.option(fc.nat({ max: 1000 })),
       place: fc.constantFrom('store', 'journal', 'both', 'journal twice'),
     })
     await fc.assert(
       fc.asyncProperty(
         fc.array(row, { maxLength: 150 }),
-        fc.integer({ min: 0, max: 40 * 86_400_000 }),
+        fc.integer({ min: 0, max: 40 * DAY_MS }),
         async (rows, fromMs) => {
           await forgetCalls(store)
           rmSync(join(folder, 'journal'), { recursive: true, force: true })
@@ -79,7 +82,21 @@ describe.each(databases)('on $name', (kind) => {
           expect(await sumSince(fromMs)).toBe(expected)
         },
       ),
-      { numRuns: 30 },
+      runsOn(kind, {
+        numRuns: 30,
+        example: [
+          [
+            { startedAt: 3 * DAY_MS, tokens: 7, place: 'store' },
+            { startedAt: 3 * DAY_MS, tokens: 70, place: 'journal' },
+            { startedAt: 3 * DAY_MS + 1, tokens: 700, place: 'both' },
+            { startedAt: 5 * DAY_MS, tokens: 0, place: 'journal twice' },
+            { startedAt: 5 * DAY_MS, tokens: null, place: 'both' },
+            { startedAt: 3 * DAY_MS - 1, tokens: 1, place: 'store' },
+            { startedAt: 0, tokens: 3, place: 'both' },
+          ],
+          3 * DAY_MS,
+        ],
+      }),
     )
   })
 

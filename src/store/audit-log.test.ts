@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
+import { runsOn } from '../../test/support/property-runs.ts'
 import { GateRegistry } from '../cluster/gate-registry.ts'
 import { KeyRegistry } from '../cluster/key-registry.ts'
 import { ProviderKeyRegistry } from '../cluster/provider-key-registry.ts'
@@ -223,7 +224,12 @@ describe.each(databases)('on $name', (kind) => {
           expect(actors.size).toBe(found.length)
         },
       ),
-      { numRuns: 30 },
+      runsOn(kind, {
+        numRuns: 30,
+        example: [
+          Array.from({ length: 12 }, (_, n) => ({ actor: n % 5, turns: n % 4, isGate: n % 2 === 0 })),
+        ],
+      }),
     )
     await keys.close()
   })

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type Kysely, sql } from 'kysely'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
+import { runsOn } from '../../test/support/property-runs.ts'
 import type { CallRecord } from '../core/call.ts'
 import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import { type CallFilter, type CallPosition, findCallPage } from './call-pages.ts'
@@ -43,6 +44,17 @@ describe.each(databases)('on $name', (kind) => {
     { requiredKeys: [] },
   )
 
+  /** Several within a millisecond, those that match rare among those that do not. */
+  const EXAMPLE = Array.from({ length: 24 }, (_, n) => ({
+    gateId: (n % 3 === 0 ? 'a' : 'b') as GateId,
+    keyId: `key_${1 + (n % 2)}` as KeyId,
+    stream: n % 4 === 0,
+    hasFailed: n % 5 < 2,
+    startedAt: 1 + (n % 6),
+  }))
+
+  const EXAMPLE_FILTER: CallFilter = { gateId: 'b', outcome: 'failed', fromMs: 2 }
+
   test('however few rows a page may look at, its places to go on lead to every call once', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -80,7 +92,7 @@ describe.each(databases)('on $name', (kind) => {
           )
         },
       ),
-      { numRuns: 150 },
+      runsOn(kind, { numRuns: 150, example: [EXAMPLE, EXAMPLE_FILTER, 3] }),
     )
   })
 

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { databases, forgetCalls, type TestDatabase } from '../../test/support/databases.ts'
+import { runsOn } from '../../test/support/property-runs.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Cost } from '../core/cost.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
@@ -51,6 +52,44 @@ const anyCall: fc.Arbitrary<CallRecord> = fc
 const calls = fc
   .array(anyCall, { maxLength: 60 })
   .map((list) => list.map((call, index) => ({ ...call, id: `req_${index}` as CallId })))
+
+const exampleCall: CallRecord = {
+  id: 'req_0' as CallId,
+  accountId: 'acct_1' as AccountId,
+  keyId: 'key_1' as KeyId,
+  gateId: 'a' as GateId,
+  dialect: 'openai-chat',
+  stream: false,
+  target: 'p/one',
+  attempts: 1,
+  outcome: 'succeeded',
+  status: 200,
+  errorKind: null,
+  startedAt: NOON,
+  firstByteMs: 20,
+  durationMs: 300,
+  credential: 'platform',
+  usage: {
+    inputTokens: 5,
+    outputTokens: 6,
+    cachedInputTokens: 1,
+    reasoningTokens: 2,
+    cacheWriteTokens: 3,
+  },
+  cost: { microUsd: 40, status: 'exact', source: 'test@1' },
+}
+const { cost: _, ...exampleWithoutCost } = exampleCall
+
+/** Two accounts, both days, each outcome, each credential, with and without usage and cost. */
+const variants: readonly CallRecord[] = [
+  exampleCall,
+  { ...exampleCall, startedAt: NOON + HOUR, cost: { microUsd: 2, status: 'estimated', source: 'test@1' } },
+  { ...exampleWithoutCost, startedAt: NOON + 20 * HOUR, credential: 'own', gateId: 'b' as GateId },
+  { ...exampleWithoutCost, outcome: 'failed', status: 502, target: null, credential: null, usage: null },
+  { ...exampleCall, outcome: 'cancelled', status: 499, firstByteMs: null, target: 'p/two' },
+  { ...exampleCall, accountId: 'acct_2' as AccountId, startedAt: NOON + 20 * HOUR },
+]
+const EXAMPLE = variants.map((call, index) => ({ ...call, id: `req_${index}` as CallId }))
 
 const range = { fromMs: NOON - HOUR, toMs: NOON + 48 * HOUR }
 
@@ -112,7 +151,17 @@ describe.each(databases)('on $name', (kind) => {
           })
         },
       ),
-      { numRuns: 60 },
+      runsOn(kind, {
+        numRuns: 60,
+        example: [
+          EXAMPLE,
+          [
+            [0, 2],
+            [1, 3],
+            [0, 2],
+          ],
+        ],
+      }),
     )
   })
 
@@ -131,7 +180,7 @@ describe.each(databases)('on $name', (kind) => {
         await store.usage.rollUpDays(NOON + 48 * HOUR)
         expect(await read()).toEqual(sums)
       }),
-      { numRuns: 30 },
+      runsOn(kind, { numRuns: 30, example: [EXAMPLE] }),
     )
   })
 
@@ -154,7 +203,7 @@ describe.each(databases)('on $name', (kind) => {
         const lateOnes = lateCalls.filter((call) => call.accountId === accountId)
         expect(calls(after) - calls(before)).toBe(lateOnes.length)
       }),
-      { numRuns: 40 },
+      runsOn(kind, { numRuns: 40, example: [EXAMPLE, EXAMPLE.slice(0, 3)] }),
     )
   })
 })

@@ -1,0 +1,19 @@
+/** A property that is not tried where it should be holds for nothing. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { runsOn } from './property-runs.ts'
+
+function triedOn(name: 'SQLite' | 'Postgres', isLong: boolean): readonly string[] {
+  const tried: string[] = []
+  const property = fc.property(fc.constant('random'), (value: string) => void tried.push(value))
+  fc.assert(property, runsOn({ name }, { numRuns: 3, example: ['example'] }, { isLong }))
+  return tried
+}
+
+test('the example first, then at random: on SQLite always, on Postgres in the long form', () => {
+  const all = ['example', 'random', 'random', 'random']
+  expect(triedOn('SQLite', false)).toEqual(all)
+  expect(triedOn('SQLite', true)).toEqual(all)
+  expect(triedOn('Postgres', true)).toEqual(all)
+  expect(triedOn('Postgres', false)).toEqual(['example'])
+})

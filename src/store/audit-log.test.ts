@@ -24,15 +24,19 @@ const limits = { requestsPerMinute: 60, tokensPerMinute: 1000, concurrentCalls: 
 let folder: string
 let store: Store
 let database: TestDatabase
+/** Takes back what a test has changed of the schema. */
+let undo: string[]
 
 describe.each(databases)('on $name', (kind) => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'gatehouse-audit-'))
+    undo = []
     database = await kind.create()
     store = await openStore(database.location)
   })
   afterEach(async () => {
     await store.close()
+    for (const statement of undo) await database.run(statement)
     await database.remove()
     rmSync(folder, { recursive: true })
   })
@@ -63,6 +67,7 @@ describe.each(databases)('on $name', (kind) => {
     await database.run(
       'create trigger refuse before insert on audit_log for each row execute function refuse()',
     )
+    undo.push('drop trigger refuse on audit_log', 'drop function refuse')
   }
 
   function openProviderKeys() {

@@ -33,7 +33,7 @@ const nothing = async () => {}
 describe.each(databases)('on $name', (kind) => {
   let created: TestDatabase
   beforeEach(async () => {
-    created = await kind.create()
+    created = await kind.create({ own: true })
   })
   afterEach(() => created.remove())
 

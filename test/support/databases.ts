@@ -1,12 +1,12 @@
 /** Both kinds of database, for `describe.each(databases)`: what a store promises, it promises on each. */
-import { setDefaultTimeout } from 'bun:test'
-import { randomBytes } from 'node:crypto'
-import { existsSync, writeFileSync } from 'node:fs'
+import { afterAll, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { Secret } from '../../src/core/secret.ts'
 import { openDatabase, type StoreLocation } from '../../src/store/open-database.ts'
 import { openStore, type Store } from '../../src/store/open-store.ts'
-import { findPostgres, type PostgresServer, sharedPostgres } from './postgres-server.ts'
+import { LentDatabases } from './lent-databases.ts'
+import { writeMigratedFile } from './migrated-file.ts'
+import { findPostgres, isPostgresLeftOut, type PostgresServer, sharedPostgres } from './postgres-server.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
 // The first test that needs it waits for a server to be made and started, on a machine that has other work.
@@ -19,10 +19,17 @@ export interface TestDatabase {
   remove(): Promise<void>
 }
 
+export interface DatabaseOptions {
+  /** Without our tables; nobody else gets it. */
+  readonly empty?: boolean
+  /** Nobody else gets it, before or after: for a test that changes the schema. */
+  readonly own?: boolean
+}
+
 export interface DatabaseKind {
   readonly name: 'SQLite' | 'Postgres'
-  /** `empty`: without our tables. */
-  create(options?: { readonly empty?: boolean }): Promise<TestDatabase>
+  /** With our tables as they are in a new one. While one is in use there is another for whoever asks. */
+  create(options?: DatabaseOptions): Promise<TestDatabase>
 }
 
 const sqlite: DatabaseKind = {
@@ -30,39 +37,42 @@ const sqlite: DatabaseKind = {
   async create({ empty = false } = {}) {
     const folder = await createTemporaryFolder()
     const location = { path: join(folder.path, 'gatehouse.db') }
-    if (!empty) await (await openStore(location)).close()
+    if (!empty) await writeMigratedFile(location.path)
     return { location, run: (sql) => runAt(location, sql), remove: () => folder.remove() }
   },
 }
 
+let lent: Promise<{ readonly server: PostgresServer; readonly databases: LentDatabases }> | undefined
+
 const postgres: DatabaseKind = {
   name: 'Postgres',
-  async create({ empty = false } = {}) {
-    const server = await sharedPostgres()
-    const template = empty ? 'template1' : await createTemplate(server)
-    const name = `test_${randomBytes(6).toString('hex')}`
-    await server.run(`CREATE DATABASE ${name} TEMPLATE ${template}`)
-    const location = locate(server, name)
-    return {
-      location,
-      run: (sql) => runAt(location, sql),
-      remove: async () => {
-        await server.run(`DROP DATABASE ${name} WITH (FORCE)`)
-      },
+  async create({ empty = false, own = empty } = {}) {
+    lent ??= startLending()
+    const { server, databases } = await lent
+    const of = (name: string, remove: () => Promise<void>): TestDatabase => {
+      const location = locate(server, name)
+      return { location, run: (sql) => runAt(location, sql), remove }
     }
+    if (!own) {
+      const { name, giveBack } = await databases.lend()
+      return of(name, giveBack)
+    }
+    const name = await databases.create({ empty })
+    return of(name, () => databases.drop(name))
   },
 }
 
-/** Copied for each test: the steps of the schema's history are gone through once. */
-async function createTemplate(server: PostgresServer): Promise<string> {
-  const template = 'gatehouse_template'
-  const mark = join(server.folder, template)
-  if (existsSync(mark)) return template
-  await server.run(`CREATE DATABASE ${template}`)
-  await (await openStore(locate(server, template))).close()
-  writeFileSync(mark, '')
-  return template
+async function startLending() {
+  const server = await sharedPostgres()
+  const databases = new LentDatabases(server, async (name) => {
+    await (await openStore(locate(server, name))).close()
+  })
+  return { server, databases }
 }
+
+afterAll(async () => {
+  await (await lent)?.databases.close()
+})
 
 export function locate(server: PostgresServer, database: string) {
   return {
@@ -89,19 +99,17 @@ async function runAt<Row extends object>(location: StoreLocation, text: string):
   }
 }
 
-/**
- * Without Postgres only SQLite, and a line that says so; where `CI` is set, nothing runs without it.
- * `make mutate` asks for SQLite alone.
- */
+/** Without Postgres only SQLite, and a skipped test that says so; where `CI` is set, that is a failure unless it is asked for. */
 export const databases: readonly DatabaseKind[] =
-  process.env.GATEHOUSE_TEST_STORES === 'sqlite'
-    ? [sqlite]
-    : findPostgres() === undefined
-      ? onlySqlite()
-      : [sqlite, postgres]
+  findPostgres() === undefined ? onlySqlite() : [sqlite, postgres]
 
 function onlySqlite(): readonly DatabaseKind[] {
-  console.warn("Postgres is not here: install Debian's package postgresql, or set GATEHOUSE_TEST_POSTGRES.")
+  test.skip(
+    isPostgresLeftOut()
+      ? 'on Postgres: left out by GATEHOUSE_TEST_POSTGRES=none'
+      : "on Postgres: it is not here; install Debian's package postgresql, or set GATEHOUSE_TEST_POSTGRES",
+    () => {},
+  )
   return [sqlite]
 }
 

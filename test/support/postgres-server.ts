@@ -50,11 +50,17 @@ export interface PostgresOptions {
   readonly certificate?: TestCertificate
 }
 
+/** What needs Postgres is not wanted now. Whoever leaves something out for it says so. */
+export function isPostgresLeftOut(): boolean {
+  return process.env.GATEHOUSE_TEST_POSTGRES === 'none'
+}
+
 /**
  * Where the server's programs are: a folder that GATEHOUSE_TEST_POSTGRES names, the `PATH`, Debian's package.
- * @returns undefined when they are nowhere @throws where `CI` is set and they are nowhere
+ * @returns undefined when they are nowhere, or left out @throws where `CI` is set and they are nowhere
  */
 export function findPostgres(): string | undefined {
+  if (isPostgresLeftOut()) return undefined
   const named = process.env.GATEHOUSE_TEST_POSTGRES
   const inPath = Bun.which('initdb')
   const debian = '/usr/lib/postgresql'
@@ -101,6 +107,7 @@ async function createIn(
   { certificate, isDurable = false }: PostgresOptions = {},
 ): Promise<PostgresServer> {
   mkdirSync(folder, { mode: 0o755 })
+  watch(folder)
   const identity = identityOfPostgres()
   if (identity !== undefined) chownSync(folder, identity.uid, identity.gid)
   writeFileSync(join(folder, 'password'), POSTGRES_PASSWORD)
@@ -125,7 +132,6 @@ async function createIn(
     appendFileSync(join(folder, 'data', 'postgresql.conf'), 'fsync = off\nfull_page_writes = off\n')
   const server = describe(folder, await findFreePort())
   await server.start()
-  watch(folder)
   return server
 }
 
@@ -214,11 +220,14 @@ function identityOfPostgres(): { readonly uid: number; readonly gid: number } | 
 
 /** A process of its own, because a test process has no end that it could be told of: a signal may be it. */
 function watch(folder: string): void {
+  // What a killed test process was at, making or starting the server, may go on for a moment after it.
   const script = `
-    while kill -0 ${process.pid} 2> /dev/null; do sleep 1; done
-    kill -QUIT "$(head -n 1 ${folder}/data/postmaster.pid)" 2> /dev/null
-    sleep 1
-    rm -rf ${folder}`
+    while kill -0 ${process.pid} 2> /dev/null && [ -e '${folder}' ]; do sleep 1; done
+    while [ -e '${folder}' ]; do
+      ${killScript(folder)}
+      sleep 1
+      rm -rf '${folder}'
+    done`
   // Behind a shell that ends at once: what a test file starts itself is ended with that file.
   spawnSync('sh', ['-c', 'setsid sh -c "$0" < /dev/null > /dev/null 2>&1 &', script], {
     cwd: '/',
@@ -226,12 +235,20 @@ function watch(folder: string): void {
   })
 }
 
+/** Ends the server of that folder, and never a process that was given its number later. */
+function killScript(folder: string): string {
+  return `pid=$(head -n 1 '${folder}/data/postmaster.pid' 2> /dev/null) &&
+    ps -o args= -p "$pid" | grep -qF '${folder}' && kill -QUIT "$pid"`
+}
+
 /** Of test processes that were killed, and whose watch was killed with them. */
 function removeLeftovers(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = /^gatehouse-postgres-(\d+)/.exec(name)?.[1]
     if (pid === undefined || isRunning(Number(pid))) continue
-    rmSync(join(tmpdir(), name), { recursive: true, force: true })
+    const folder = join(tmpdir(), name)
+    spawnSync('sh', ['-c', killScript(folder)], { stdio: 'ignore' })
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 

@@ -246,7 +246,7 @@ describe.each(databases)('on $name', (kind) => {
           expect(await countedAtStart(budgets)).toEqual(expected)
         },
       ),
-      runsOn(kind, { numRuns: 25, example: [EXAMPLE_CALLS, EXAMPLE_BUDGETS, 30] }),
+      runsOn(kind, { numRuns: 25, numShortRuns: 10, example: [EXAMPLE_CALLS, EXAMPLE_BUDGETS, 30] }),
     )
   }, 60_000)
 

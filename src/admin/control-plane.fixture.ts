@@ -1,5 +1,6 @@
-/** A control plane over a store in memory, for the tests of this folder, and tables of requests to run against it. */
+/** A control plane over a store of its own, for the tests of this folder, and tables of requests to run against it. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { openMigratedStore } from '../../test/support/migrated-file.ts'
 import { BudgetRegistry } from '../cluster/budget-registry.ts'
 import { GateRegistry } from '../cluster/gate-registry.ts'
 import { createKeyLimits } from '../cluster/key-limits.ts'
@@ -24,7 +25,6 @@ import { createVault } from '../core/vault.ts'
 import type { Caller } from '../gateway/ports.ts'
 import type { SeenTarget } from '../gateway/target-health.ts'
 import { createIdentity } from '../identity/create-identity.ts'
-import { openStore } from '../store/open-store.ts'
 import { AddressGuard } from '../upstream/address-guard.ts'
 import { TrustedHosts } from '../upstream/trusted-hosts.ts'
 import { WebhookRegistry } from '../webhooks/webhook-registry.ts'
@@ -90,7 +90,7 @@ async function start() {
   const time = { now: Date.parse('2026-01-02T03:04:05.006Z') }
   const clock = { now: () => time.now++ }
   const failures: GatewayError[] = []
-  const store = await openStore({ path: ':memory:' })
+  const store = await openMigratedStore()
   const limitsOf = createKeyLimits(createPlans())
   const keys = await KeyRegistry.load({ keys: store.keys, limitsOf, clock })
   const gates = await GateRegistry.load({ gates: store.gates, clock })

@@ -9,6 +9,8 @@ import type { DatabaseKind } from './databases.ts'
 export interface PropertyRuns<Values> {
   /** At random, beside the example. */
   readonly numRuns: number
+  /** As many in the short form, where each takes long. */
+  readonly numShortRuns?: number
   /** What the property speaks of, each kind of it once. */
   readonly example: Values
 }
@@ -16,8 +18,9 @@ export interface PropertyRuns<Values> {
 /** For `fc.assert`. */
 export function runsOn<Values extends [unknown, ...unknown[]]>(
   { name }: Pick<DatabaseKind, 'name'>,
-  { numRuns, example }: PropertyRuns<Values>,
+  { numRuns, numShortRuns = numRuns, example }: PropertyRuns<Values>,
   { isLong = IS_LONG }: { readonly isLong?: boolean } = {},
 ): fc.Parameters<Values> {
-  return { examples: [example], numRuns: name === 'Postgres' && !isLong ? 1 : 1 + numRuns }
+  const atRandom = isLong ? numRuns : name === 'Postgres' ? 0 : numShortRuns
+  return { examples: [example], numRuns: 1 + atRandom }
 }

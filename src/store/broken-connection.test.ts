@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { databases } from '../../test/support/databases.ts'
+import { pollUntil } from '../../test/support/poll-until.ts'
 import { openDatabase } from './open-database.ts'
 
 describe.each(databases.filter(({ name }) => name === 'Postgres'))('on %p', (kind) => {
@@ -33,8 +34,14 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on %p', (kin
     try {
       await database.connection().execute(async (connection) => {
         const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(connection)
-        await own.run(`SELECT pg_terminate_backend(${rows[0]?.pid})`)
-        await Bun.sleep(200)
+        const pid = rows[0]?.pid
+        await own.run(`SELECT pg_terminate_backend(${pid})`)
+        await pollUntil('the end of the session', async () => {
+          const there = await own.run(`SELECT pid FROM pg_stat_activity WHERE pid = ${pid}`)
+          return there.length === 0
+        })
+        // Time for what arrives while nobody asks anything.
+        await Bun.sleep(50)
         await expect(sql`SELECT 1`.execute(connection)).rejects.toThrow()
       })
       await sql`SELECT 1`.execute(database)

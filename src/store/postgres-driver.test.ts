@@ -59,8 +59,12 @@ test.skipIf(databases.length < 2)(
         () => 'answered',
         (error: unknown) => String(error),
       )
-      while (proxy.open === 0) await Bun.sleep(5)
-      await Bun.sleep(200)
+      await pollUntil('the statement', async () => {
+        const running = await created.run(
+          "SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%'",
+        )
+        return running.length > 0
+      })
       proxy.cut()
       expect(await slow).toContain('ECONNRESET')
       proxy.restore()

@@ -1,0 +1,53 @@
+/** A server must not outlive the test process that started it, however that ended. */
+import { expect, test } from 'bun:test'
+import { chmodSync, existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { pollUntil } from './poll-until.ts'
+import { findPostgres } from './postgres-server.ts'
+import { createTemporaryFolder } from './temporary-folder.ts'
+
+const PATIENCE = { timeoutMs: 60_000, intervalMs: 100 }
+
+test.skipIf(findPostgres() === undefined)(
+  'a server and its folder are gone after the test process was killed',
+  async () => {
+    const folder = await createTemporaryFolder()
+    // The server runs as another user than root.
+    chmodSync(folder.path, 0o755)
+    const script = `
+      import { startPostgres } from ${JSON.stringify(join(import.meta.dir, 'postgres-server.ts'))}
+      await startPostgres()
+      process.stdout.write('started')
+      setInterval(() => {}, 1000)`
+    const child = Bun.spawn([process.execPath, '-e', script], {
+      stdout: 'pipe',
+      stderr: 'inherit',
+      env: { ...process.env, TMPDIR: folder.path },
+    })
+    try {
+      const { value } = await child.stdout.getReader().read()
+      expect(new TextDecoder().decode(value)).toBe('started')
+      const [name = ''] = readdirSync(folder.path)
+      const pid = Number(
+        (await Bun.file(join(folder.path, name, 'data', 'postmaster.pid')).text()).split('\n')[0],
+      )
+      expect(isRunning(pid)).toBe(true)
+      child.kill('SIGKILL')
+      await pollUntil('the end of the server', () => !isRunning(pid), PATIENCE)
+      await pollUntil('the end of its folder', () => !existsSync(join(folder.path, name)), PATIENCE)
+    } finally {
+      child.kill('SIGKILL')
+      await folder.remove()
+    }
+  },
+  120_000,
+)
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -96,7 +96,7 @@ async function runTests(
       timeLimitMs,
       capture: true,
       folder: copy.path,
-      environment: { TMPDIR: copy.temporary, GATEHOUSE_TEST_STORES: 'sqlite' },
+      environment: { TMPDIR: copy.temporary, GATEHOUSE_TEST_POSTGRES: 'none' },
     })
   } finally {
     copy.emptyTemporary()

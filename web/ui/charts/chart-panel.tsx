@@ -1,16 +1,11 @@
-/** A chart with its legend, and a switch between the drawing and its figures. The drawing is fetched when it is first shown. */
+/** A chart with its legend, and a switch between the drawing and its figures. */
 import { ChartLine, Table2 } from 'lucide-react'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { IconButton } from '../button.tsx'
 import { classNames } from '../class-names.ts'
-import { Skeleton } from '../states.tsx'
+import { ChartDrawing } from './chart-drawing.tsx'
 import type { TimeChartData } from './chart-series.ts'
 import { ChartTable } from './chart-table.tsx'
-
-const LineChart = lazy(async () => ({ default: (await import('./line-chart.tsx')).LineChart }))
-const StackedChart = lazy(async () => ({ default: (await import('./stacked-chart.tsx')).StackedChart }))
-
-const HEIGHT_PX = 260
 
 export function ChartPanel({
   label,
@@ -22,7 +17,6 @@ export function ChartPanel({
   readonly note?: ReactNode
 }) {
   const [isTable, setTable] = useState(false)
-  const Chart = data.series.some(({ look }) => look === 'stack') ? StackedChart : LineChart
   return (
     <figure className="m-0" aria-label={label}>
       <div className="flex items-start justify-between gap-3 px-4 pt-3">
@@ -57,15 +51,7 @@ export function ChartPanel({
           {isTable ? <ChartLine aria-hidden className="size-4" /> : <Table2 aria-hidden className="size-4" />}
         </IconButton>
       </div>
-      {isTable ? (
-        <ChartTable label={label} data={data} />
-      ) : (
-        <div className="px-3 pb-3 sm:px-4">
-          <Suspense fallback={<Skeleton className="h-[280px] w-full" />}>
-            <Chart label={label} data={data} heightPx={HEIGHT_PX} />
-          </Suspense>
-        </div>
-      )}
+      {isTable ? <ChartTable label={label} data={data} /> : <ChartDrawing label={label} data={data} />}
       {note !== undefined && <figcaption className="px-5 pb-3 text-xs text-ink-faint">{note}</figcaption>}
     </figure>
   )

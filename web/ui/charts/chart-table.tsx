@@ -5,7 +5,7 @@ import type { TimeChartData } from './chart-series.ts'
 
 export function ChartTable({ label, data }: { readonly label: string; readonly data: TimeChartData }) {
   return (
-    <div className="max-h-80 overflow-y-auto">
+    <div className="max-h-80 overflow-y-auto print:max-h-none">
       <Table
         label={`${label} as a table`}
         head={

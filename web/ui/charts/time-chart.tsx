@@ -20,14 +20,14 @@ function listMidnights(rows: TimeChartData['rows']): number[] {
 export interface TimeChartProps {
   readonly label: string
   readonly data: TimeChartData
-  readonly heightPx?: number
+  readonly heightPx: number
 }
 
 /** Arrow keys move the tooltip along once the chart has the focus. */
 export function TimeChart({
   label,
   data,
-  heightPx = 260,
+  heightPx,
   draw,
 }: TimeChartProps & {
   /** One series. `gradientId` names a gradient of its colour. */

@@ -1,0 +1,55 @@
+/** The drawing of a chart, fetched once its place comes into view: it is the largest part of the pages. Draws nothing itself. */
+import { useQuery } from '@tanstack/react-query'
+import { useRef } from 'react'
+import { QueryBoundary } from '../query-boundary.tsx'
+import { Skeleton } from '../states.tsx'
+import { useIsPrinting } from '../use-is-printing.ts'
+import { useWasSeen } from '../use-was-seen.ts'
+import type { TimeChartData } from './chart-series.ts'
+import { ChartTable } from './chart-table.tsx'
+
+const HEIGHT_PX = 260
+/** The drawing and the line above it that names the unit. */
+const PLACE_HEIGHT_PX = HEIGHT_PX + 20
+
+const DRAWINGS = {
+  line: async () => ({ Chart: (await import('./line-chart.tsx')).LineChart }),
+  stack: async () => ({ Chart: (await import('./stacked-chart.tsx')).StackedChart }),
+} as const
+
+export function ChartDrawing({ label, data }: { readonly label: string; readonly data: TimeChartData }) {
+  const place = useRef<HTMLDivElement>(null)
+  const wasSeen = useWasSeen(place)
+  const isPrinting = useIsPrinting()
+  const look = data.series.some((one) => one.look === 'stack') ? 'stack' : 'line'
+  const drawing = useQuery({
+    queryKey: ['chart', look],
+    queryFn: DRAWINGS[look],
+    enabled: wasSeen,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: 1,
+  })
+  return (
+    <div ref={place}>
+      {isPrinting && drawing.data === undefined ? (
+        // Paper does not wait: a chart that is not here yet is printed as its figures.
+        <ChartTable label={label} data={data} />
+      ) : (
+        <div className="px-3 pb-3 sm:px-4">
+          <div style={{ minHeight: PLACE_HEIGHT_PX }}>
+            <QueryBoundary
+              query={drawing}
+              loading={
+                <div role="status" aria-label="Loading the chart" style={{ height: PLACE_HEIGHT_PX }}>
+                  <Skeleton className="size-full" />
+                </div>
+              }
+            >
+              {({ Chart }) => <Chart label={label} data={data} heightPx={HEIGHT_PX} />}
+            </QueryBoundary>
+          </div>
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,7 +1,8 @@
 /** Code to read and to copy, in one language or with a tab for each. */
-import { type ReactNode, useId, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useId, useState } from 'react'
 import { classNames } from './class-names.ts'
 import { CopyButton } from './copy-button.tsx'
+import { moveAmongTabs } from './move-among-tabs.ts'
 
 export interface Snippet {
   /** On its tab: `Python`, `curl`. */
@@ -42,8 +43,10 @@ export function SnippetTabs({
   const snippet = snippets[Math.min(chosen, snippets.length - 1)]
   if (snippet === undefined) return null
 
-  const move = (step: number) => {
-    const next = (chosen + step + snippets.length) % snippets.length
+  const press = (event: KeyboardEvent) => {
+    const next = moveAmongTabs(event.key, { from: chosen, count: snippets.length })
+    if (next === undefined) return
+    event.preventDefault()
     setChosen(next)
     document.getElementById(`${id}-tab-${next}`)?.focus()
   }
@@ -61,10 +64,7 @@ export function SnippetTabs({
               aria-controls={`${id}-panel`}
               tabIndex={index === chosen ? 0 : -1}
               onClick={() => setChosen(index)}
-              onKeyDown={(event) => {
-                if (event.key === 'ArrowRight') move(1)
-                if (event.key === 'ArrowLeft') move(-1)
-              }}
+              onKeyDown={press}
               className={classNames(
                 '-mb-px border-b-2 px-3.5 py-2 text-[13px] font-medium whitespace-nowrap focus-visible:-outline-offset-2',
                 index === chosen

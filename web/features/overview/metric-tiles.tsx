@@ -1,8 +1,9 @@
 /** The account's figures in one row; the one that is chosen is drawn below. */
-import { useRef } from 'react'
+import { type KeyboardEvent, useRef } from 'react'
 import { formatChange } from '../../format/figures.ts'
 import type { Measure, UsageFigures } from '../../format/usage-measures.ts'
 import { classNames } from '../../ui/class-names.ts'
+import { moveAmongTabs } from '../../ui/move-among-tabs.ts'
 import { Skeleton } from '../../ui/states.tsx'
 import { OVERVIEW_METRICS, type OverviewMetric } from './overview-metrics.ts'
 
@@ -26,10 +27,11 @@ export function MetricTiles({
   readonly onChoose: (id: string) => void
 }) {
   const list = useRef<HTMLDivElement>(null)
-  const move = (from: number, step: number) => {
-    const next = (from + step + OVERVIEW_METRICS.length) % OVERVIEW_METRICS.length
-    const metric = OVERVIEW_METRICS[next]
+  const press = (event: KeyboardEvent, from: number) => {
+    const next = moveAmongTabs(event.key, { from, count: OVERVIEW_METRICS.length })
+    const metric = next === undefined ? undefined : OVERVIEW_METRICS[next]
     if (metric === undefined) return
+    event.preventDefault()
     onChoose(metric.id)
     list.current?.querySelector<HTMLElement>(`#${tabId(metric.id)}`)?.focus()
   }
@@ -50,10 +52,7 @@ export function MetricTiles({
           aria-controls={PANEL_ID}
           tabIndex={metric.id === chosen ? 0 : -1}
           onClick={() => onChoose(metric.id)}
-          onKeyDown={(event) => {
-            if (event.key === 'ArrowRight') move(index, 1)
-            if (event.key === 'ArrowLeft') move(index, -1)
-          }}
+          onKeyDown={(event) => press(event, index)}
           className={classNames(
             'relative flex min-w-0 flex-col items-start gap-1 px-4 py-3.5 text-left transition-colors focus-visible:-outline-offset-2',
             metric.id === chosen

@@ -71,6 +71,16 @@ test('a name that is refused is told at its field', async () => {
   await page.getByLabel('Name').and(page.locator('[aria-invalid=true]')).waitFor()
 })
 
+test('arrow keys go from one way of getting a key to the other and back', async () => {
+  const { page } = visit
+  const way = (name: string) => page.getByRole('dialog').getByRole('radio', { name })
+  await way('Make a new key').focus()
+  for (const name of ['Import an existing key', 'Make a new key', 'Import an existing key']) {
+    await page.keyboard.press('ArrowDown')
+    await way(name).and(page.locator(':checked')).and(page.locator(':focus')).waitFor({ state: 'attached' })
+  }
+})
+
 const LEGACY = 'legacy_key-of-the-old-gateway-0417'
 
 test('a key that was made elsewhere is imported, works, and is seen nowhere', async () => {

@@ -25,6 +25,8 @@ export function CreateKeyDialog({
 
 function OpenDialog({ onClose }: { readonly onClose: () => void }) {
   const [way, setWay] = useState<Way>('create')
+  // Arrow keys go from way to way: a form that took the focus would end that at the second.
+  const [wasChosen, setChosen] = useState(false)
   const [created, setCreated] = useState<CreatedKey>()
   if (created !== undefined) return <NewKeyShown created={created} onClose={onClose} />
   return (
@@ -46,14 +48,17 @@ function OpenDialog({ onClose }: { readonly onClose: () => void }) {
               name="way"
               className="sr-only"
               checked={choice.way === way}
-              onChange={() => setWay(choice.way)}
+              onChange={() => {
+                setWay(choice.way)
+                setChosen(true)
+              }}
             />
             {choice.label}
           </label>
         ))}
       </fieldset>
       {way === 'create' ? (
-        <NewKeyForm onCreated={setCreated} onCancel={onClose} />
+        <NewKeyForm takesFocus={!wasChosen} onCreated={setCreated} onCancel={onClose} />
       ) : (
         <ImportKeyForm onDone={onClose} />
       )}

@@ -45,7 +45,6 @@ export function ImportKeyForm({ onDone }: { readonly onDone: () => void }) {
         label="Name"
         placeholder="old billing service"
         required
-        autoFocus
         maxLength={MAX_NAME_LENGTH}
         value={name}
         onChange={(event) => setName(event.target.value)}

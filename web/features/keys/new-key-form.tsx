@@ -13,9 +13,12 @@ export type CreatedKey = AnswerOf<'POST /v1/keys'>
 export const MAX_NAME_LENGTH = 120
 
 export function NewKeyForm({
+  takesFocus,
   onCreated,
   onCancel,
 }: {
+  /** Its first field does, when it appears. */
+  readonly takesFocus: boolean
   readonly onCreated: (created: CreatedKey) => void
   readonly onCancel: () => void
 }) {
@@ -42,7 +45,7 @@ export function NewKeyForm({
         placeholder="production, billing service"
         hint="To tell it from the others. Only members of the account see it."
         required
-        autoFocus
+        autoFocus={takesFocus}
         maxLength={MAX_NAME_LENGTH}
         value={name}
         onChange={(event) => setName(event.target.value)}

@@ -99,7 +99,8 @@ test('the second and third model of the list are hovered, clicked and reached by
   const { page } = visit
   await page.goto('/dashboard/gates/new')
   await page.getByRole('textbox', { name: 'Id' }).fill('chosen')
-  await page.getByLabel('Description').fill('typed before')
+  // Two words, also where they are read out.
+  await page.getByRole('textbox', { name: 'Description optional', exact: true }).fill('typed before')
   const models = page.getByRole('listbox', { name: 'Models' }).getByRole('option')
   const open = async () => {
     await picker(page).click()

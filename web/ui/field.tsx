@@ -41,7 +41,8 @@ export function Field({
     <div className={classNames('flex flex-col gap-1.5', className)}>
       <label htmlFor={id} className="text-[13px] font-medium text-ink">
         {label}
-        {isOptional && <span className="ml-1.5 font-normal text-ink-faint">optional</span>}
+        {/* The space keeps the two words apart where the label is read out. */}
+        {isOptional && <span className="ml-0.5 font-normal text-ink-faint"> optional</span>}
       </label>
       {children({
         id,

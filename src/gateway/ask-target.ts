@@ -51,6 +51,8 @@ export interface AttemptInput {
 export interface Attempted {
   readonly target: Target
   readonly answer: BegunAnswer
+  /** Members of the request that had no effect with this target. */
+  readonly ignored: readonly string[]
 }
 
 /**
@@ -71,9 +73,9 @@ export async function askTarget(
   if (target.owner === 'account') ports.credentials.touch(plan.gate.accountId, target.providerId)
   health.noteAsked(target.healthKey)
   try {
-    const answer = await exchangeOnce(ports, input, { target, signal, attempt })
+    const attempted = await exchangeOnce(ports, input, { target, signal, attempt })
     health.noteAnswered(target.healthKey, clock.elapsed() - attempt.askedAt)
-    return { target, answer }
+    return attempted
   } catch (thrown) {
     attempt.failedAt = clock.elapsed()
     // The client went away: no blame on the upstream.
@@ -105,7 +107,7 @@ async function exchangeOnce(
   ports: AskPorts,
   input: AttemptInput,
   { target, signal, attempt }: OneAttempt,
-): Promise<BegunAnswer> {
+): Promise<Attempted> {
   const { request, accepted, dialect, plan, startedAt } = input
   const { clock } = ports
   const outgoing = toOutgoing(ports, input, target)
@@ -134,7 +136,8 @@ async function exchangeOnce(
     signal,
   })
   try {
-    return await beginAnswer(exchange, { target, dialect, request: accepted, outgoing, attempt, secrets })
+    const expected = { target, dialect, request: accepted, outgoing, attempt, secrets }
+    return { target, answer: await beginAnswer(exchange, expected), ignored: outgoing.ignored }
   } catch (thrown) {
     exchange.close()
     throw thrown
@@ -167,18 +170,16 @@ function isUnreachable(thrown: unknown): boolean {
 }
 
 function toOutgoing(ports: AskPorts, input: AttemptInput, target: Target): OutgoingRequest {
-  const { accepted, dialect, progress } = input
+  const { accepted, dialect } = input
   const translated = toTranslated(ports, input, target)
-  if (translated !== undefined) {
-    progress.ignored = join(accepted.ignored, translated.ignored)
-    return { type: 'translated', ...translated }
-  }
+  if (translated !== undefined)
+    return { type: 'translated', ...translated, ignored: join(accepted.ignored, translated.ignored) }
   if (!isRelayed(dialect))
     throw new GatewayError('internal_error', `Nothing translates ${dialect.id} for ${target.name}.`)
-  const { body, hidesUsage, ignored } = dialect.rewrite(accepted, target)
-  progress.ignored = join(accepted.ignored, ignored)
+  const { body, hidesUsage, ignored: unknown } = dialect.rewrite(accepted, target)
   const { readUsage } = dialect
-  return { type: 'relayed', body, readUsage, createTap: () => dialect.createTap({ hidesUsage }) }
+  const ignored = join(accepted.ignored, unknown)
+  return { type: 'relayed', body, ignored, readUsage, createTap: () => dialect.createTap({ hidesUsage }) }
 }
 
 function toTranslated(

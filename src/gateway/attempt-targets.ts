@@ -40,6 +40,7 @@ export async function attemptTargets(
       try {
         const attempted = await ask(ports, input, target, untried)
         call.progress.firstByteAt = ports.clock.now()
+        call.progress.ignored = attempted.ignored
         return attempted
       } catch (thrown) {
         if (!(thrown instanceof GatewayError)) throw thrown

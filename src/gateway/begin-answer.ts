@@ -43,9 +43,9 @@ export interface AnswerExpectation {
 
 /** What is sent, and with it how the answer comes back: as it is, or in the caller's own dialect. */
 export type OutgoingRequest =
-  | ({ readonly type: 'relayed' } & Pick<TranslatedRequest, 'body' | 'createTap'> &
+  | ({ readonly type: 'relayed' } & Pick<TranslatedRequest, 'body' | 'ignored' | 'createTap'> &
       Pick<RelayedDialect, 'readUsage'>)
-  | ({ readonly type: 'translated' } & Omit<TranslatedRequest, 'ignored'>)
+  | ({ readonly type: 'translated' } & TranslatedRequest)
 
 /** @throws GatewayError `upstream_error` or `provider_auth_failed`; UpstreamFailure */
 export async function beginAnswer(exchange: Exchange, expected: AnswerExpectation): Promise<BegunAnswer> {

@@ -32,7 +32,7 @@ export interface CallProgress {
   credential: CallCredential | null
   /** Milliseconds since the Unix epoch. */
   firstByteAt: number | null
-  /** Members of the request that had no effect with the target asked last. */
+  /** Members of the request that had no effect with the target that answers; none until one does. */
   ignored: readonly string[]
   /** Targets that could not go on with the conversation, because another one sealed its reasoning. */
   readonly skipped: string[]

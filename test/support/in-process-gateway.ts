@@ -82,8 +82,8 @@ export interface ClientRequest {
 export interface ClientScript {
   /** It hangs up so many milliseconds after it has asked. */
   readonly leavesAfterMs?: number
-  /** It hangs up as soon as it has so many pieces of the answer's body; 0: at its head. */
-  readonly leavesAfterPieces?: number
+  /** It hangs up as soon as it has so many events of the answer, or more that came with them; 0: at its head. */
+  readonly leavesAfterEvents?: number
   /** It takes so long for each piece. */
   readonly msForEachPiece?: number
 }
@@ -251,9 +251,9 @@ class ReadingClient {
   async #readBody(response: Response): Promise<Seen['ending']> {
     const decoder = new TextDecoder()
     this.#reader = response.body?.getReader()
-    const { leavesAfterPieces, msForEachPiece } = this.#script
+    const { leavesAfterEvents = Number.POSITIVE_INFINITY, msForEachPiece } = this.#script
     for (;;) {
-      if (this.#pieces.length === leavesAfterPieces) this.leave()
+      if (this.#pieces.join('').split('\n\n').length > leavesAfterEvents) this.leave()
       if (this.#leaving.signal.aborted) this.#reader?.cancel().catch(() => {})
       try {
         const next = await this.#reader?.read()

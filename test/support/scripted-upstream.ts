@@ -52,12 +52,12 @@ export function json(status: number, body: unknown, headers: Readonly<Record<str
   return [head(status, { ...own, ...headers }), piece(bytes)]
 }
 
-/** An event stream, one piece each; `then` follows the last one, and without it comes the clean end. */
+/** An event stream, one piece each; `ending` follows the last one instead of the clean end. */
 export function stream(
   pieces: readonly (string | Uint8Array)[],
-  { then = [], headers = {} }: { then?: Script; headers?: Readonly<Record<string, string>> } = {},
+  { ending = [], headers = {} }: { ending?: Script; headers?: Readonly<Record<string, string>> } = {},
 ): Script {
-  return [head(200, { 'content-type': EVENT_STREAM, ...headers }), ...pieces.map(piece), ...then]
+  return [head(200, { 'content-type': EVENT_STREAM, ...headers }), ...pieces.map(piece), ...ending]
 }
 
 /** What was sent in one exchange, and what became of it. */
@@ -89,14 +89,19 @@ export class ScriptedUpstream implements Upstream {
   }
 
   open(request: ExchangeRequest): Exchange {
-    const script = this.#scripts.shift()
-    if (script === undefined)
-      throw new Error(`The upstream was asked more often than was scripted: ${request.url}`)
-    return new ScriptedExchange(script, request, {
+    return new ScriptedExchange(request, {
       clock: this.#clock,
       deadlines: this.#deadlines,
-      keep: (sent) => this.sent.push(sent),
+      begin: (sent) => this.#begin(sent),
     })
+  }
+
+  #begin(sent: SentRequest): Script {
+    const script = this.#scripts.shift()
+    if (script === undefined)
+      throw new Error(`The upstream was asked more often than was scripted: ${sent.url}`)
+    this.sent.push(sent)
+    return script
   }
 
   /** Adds what it does with the requests that come after those scripted so far. */
@@ -112,11 +117,11 @@ export class ScriptedUpstream implements Upstream {
 interface Surroundings {
   readonly clock: ScriptedClock
   readonly deadlines: Deadlines
-  readonly keep: (sent: SentRequest) => void
+  readonly begin: (sent: SentRequest) => Script
 }
 
 class ScriptedExchange implements Exchange {
-  readonly #steps: Step[]
+  #steps: Step[] = []
   readonly #request: ExchangeRequest
   readonly #around: Surroundings
   readonly #startedAt: number
@@ -127,8 +132,7 @@ class ScriptedExchange implements Exchange {
   #callOffPause: (() => void) | undefined
   #isOver = false
 
-  constructor(script: Script, request: ExchangeRequest, around: Surroundings) {
-    this.#steps = [...script]
+  constructor(request: ExchangeRequest, around: Surroundings) {
     this.#request = request
     this.#around = around
     this.#startedAt = around.deadlines.now()
@@ -142,6 +146,11 @@ class ScriptedExchange implements Exchange {
 
   async send(): Promise<{ readonly status: number; readonly headers: Headers }> {
     const { url, serverName, headers, body, timeouts, signal } = this.#request
+    if (signal.aborted) {
+      // Nobody is asked for a client that has left before.
+      this.close()
+      throw new UpstreamFailure('cancelled', 'The client left before anything was sent.')
+    }
     this.#sent = {
       url,
       serverName,
@@ -152,8 +161,7 @@ class ScriptedExchange implements Exchange {
       taken: 0,
       state: 'open',
     }
-    this.#around.keep(this.#sent)
-    if (signal.aborted) this.#end('cancelled')
+    this.#steps = [...this.#around.begin(this.#sent)]
     const step = await this.#nextStep()
     if (step?.type !== 'head') throw new Error('A script has to begin its answer with a head.')
     this.#expectWithin(timeouts.firstByteMs)
@@ -164,6 +172,7 @@ class ScriptedExchange implements Exchange {
     const step = await this.#nextStep()
     if (step === undefined) {
       this.#finish('whole')
+      this.#letGo()
       return undefined
     }
     if (step.type !== 'piece') throw new Error('A script has one head.')
@@ -186,11 +195,21 @@ class ScriptedExchange implements Exchange {
   }
 
   close(): void {
-    if (!this.#isOver) this.#end('closed')
+    this.#end('closed')
+    this.#letGo()
   }
 
   /** The next head or piece; undefined at the end of the script. @throws UpstreamFailure */
   async #nextStep(): Promise<Extract<Step, { type: 'head' | 'piece' }> | undefined> {
+    try {
+      return await this.#followScript()
+    } catch (thrown) {
+      this.#letGo()
+      throw thrown
+    }
+  }
+
+  async #followScript(): Promise<Extract<Step, { type: 'head' | 'piece' }> | undefined> {
     for (;;) {
       // Every answer takes at least a turn, as over a socket.
       await Promise.race([this.#ended.promise, Promise.resolve()])
@@ -233,6 +252,10 @@ class ScriptedExchange implements Exchange {
     this.#isOver = true
     this.#callOffPause?.()
     if (this.#sent !== undefined) this.#sent.state = state
+  }
+
+  /** An exchange that was aborted waits for whoever opened it to notice: a deadline that stays shows who does not. */
+  #letGo(): void {
     this.#around.deadlines.remove(this.#deadline)
     this.#request.signal.removeEventListener('abort', this.#onAbort)
   }

@@ -1,0 +1,343 @@
+/** A target that is late, and a second that is asked beside it: who answers, what becomes of the other, and what is told. */
+import { describe, expect, test } from 'bun:test'
+import { CHAT_JSON, CHAT_STREAM, CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
+import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
+import { CUT, hold, json, pause, piece, type Script, SILENCE, stream } from '../support/scripted-upstream.ts'
+import {
+  CHAT,
+  CHAT_ANSWER,
+  CHAT_EVENTS,
+  CHAT_USAGE,
+  chatBody,
+  GATE,
+  runRow,
+  runRows,
+} from '../support/stage-rows.ts'
+
+const FIRST = 'openai/first'
+const SECOND = 'groq/second'
+const THIRD = 'xai/third'
+
+const hedged = (targets: readonly string[] = [FIRST, SECOND], members: object = {}) => ({
+  gates: { [GATE]: { targets: targets.map((model) => ({ model })), hedgeAfterMs: 200, ...members } },
+})
+const gateway = hedged()
+const answering = (ms: number, script: Script = CHAT_ANSWER): Script => [pause(ms), ...script]
+const refusal = (status: number): Script =>
+  json(status, { error: { message: `said ${status}`, type: 't', param: null, code: null } })
+const conditionOf = (scene: InProcessGateway, target: string) =>
+  scene.health.seenOf(`${CALLER.accountId}\n${target}`)?.failuresInARow ?? 0
+
+describe('a first target in time', () => {
+  runRows([
+    {
+      name: 'answers alone',
+      gateway,
+      upstream: [answering(199)],
+      seen: { status: 200, headers: { 'x-gatehouse-target': FIRST, 'x-gatehouse-attempts': '1' } },
+      sent: [{ state: 'whole' }],
+      settled: { target: FIRST, attempts: 1, attemptDetails: undefined, outcome: 'succeeded' },
+      tookMs: 199,
+    },
+    {
+      name: 'that has only begun to stream answers alone',
+      gateway,
+      request: { body: chatBody({ stream: true }) },
+      upstream: [
+        stream(CHAT_STREAM.slice(0, 1), { ending: [pause(900), ...CHAT_STREAM.slice(1).map(piece)] }),
+      ],
+      seen: { status: 200, headers: { 'x-gatehouse-attempts': '1' } },
+      sent: [{ state: 'whole' }],
+      settled: { target: FIRST, attempts: 1, outcome: 'succeeded' },
+    },
+    {
+      name: 'that fails is followed by the next at once, as without a hedge',
+      gateway,
+      upstream: [answering(50, refusal(500)), CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': SECOND, 'x-gatehouse-attempts': '2' } },
+      sent: [{ atMs: 0 }, { atMs: 50 }],
+      settled: { target: SECOND, attempts: 2 },
+      tookMs: 50,
+    },
+    {
+      name: 'that refuses for good ends the call',
+      gateway,
+      upstream: [answering(50, refusal(400))],
+      seen: { status: 400, json: { error: { message: 'said 400' } } },
+      sent: [{}],
+      settled: { outcome: 'failed', status: 400, target: FIRST, attempts: 1 },
+      tookMs: 50,
+    },
+  ])
+})
+
+describe('a late first target', () => {
+  const details = (first: object, second: object) => ({ attemptDetails: [first, second] as never })
+  runRows([
+    {
+      name: 'loses to a second that answers first: it is cancelled, and counts for nothing',
+      gateway,
+      upstream: [answering(5_000), answering(300)],
+      seen: {
+        status: 200,
+        text: CHAT_JSON,
+        headers: { 'x-gatehouse-target': SECOND, 'x-gatehouse-attempts': '2' },
+      },
+      sent: [
+        { json: { model: 'first' }, atMs: 0, state: 'cancelled', taken: 0 },
+        { json: { model: 'second' }, atMs: 200, state: 'whole' },
+      ],
+      settled: {
+        target: SECOND,
+        attempts: 2,
+        outcome: 'succeeded',
+        usage: CHAT_USAGE,
+        durationMs: 500,
+        firstByteMs: 500,
+        ...details(
+          { target: FIRST, status: null, afterMs: 0, durationMs: 500 },
+          { target: SECOND, status: 200, afterMs: 200, durationMs: 300 },
+        ),
+      },
+      tookMs: 500,
+      check: (scene) => expect(conditionOf(scene, FIRST)).toBe(0),
+    },
+    {
+      name: 'wins when it answers first after all: the second is cancelled',
+      gateway,
+      upstream: [answering(450), answering(300)],
+      seen: { status: 200, headers: { 'x-gatehouse-target': FIRST, 'x-gatehouse-attempts': '2' } },
+      sent: [{ state: 'whole' }, { state: 'cancelled', atMs: 200, taken: 0 }],
+      settled: {
+        target: FIRST,
+        attempts: 2,
+        durationMs: 450,
+        ...details({ status: 200, durationMs: 450 }, { status: null, afterMs: 200, durationMs: 250 }),
+      },
+      tookMs: 450,
+      check: (scene) => expect(conditionOf(scene, SECOND)).toBe(0),
+    },
+    {
+      name: 'that sent a head and no event is still late',
+      gateway,
+      request: { body: chatBody({ stream: true }) },
+      upstream: [stream([], { ending: [SILENCE] }), CHAT_EVENTS],
+      seen: { status: 200, text: CHAT_STREAM.join(''), headers: { 'x-gatehouse-target': SECOND } },
+      sent: [{ state: 'cancelled' }, { atMs: 200, state: 'whole' }],
+      settled: { target: SECOND, attempts: 2, stream: true, ...details({ status: 200 }, { status: 200 }) },
+    },
+    {
+      name: 'that fails leaves it to the second',
+      gateway,
+      upstream: [answering(300, [CUT]), answering(600)],
+      seen: { status: 200, headers: { 'x-gatehouse-target': SECOND } },
+      sent: [{ state: 'connection_lost' }, { state: 'whole' }],
+      settled: {
+        target: SECOND,
+        attempts: 2,
+        ...details(
+          { target: FIRST, status: null, afterMs: 0, durationMs: 300 },
+          { target: SECOND, status: 200, afterMs: 200, durationMs: 600 },
+        ),
+      },
+      tookMs: 800,
+      check: (scene) => expect(conditionOf(scene, FIRST)).toBe(1),
+    },
+    {
+      name: 'is waited for when the second fails',
+      gateway,
+      upstream: [answering(900), answering(100, refusal(503))],
+      seen: { status: 200, headers: { 'x-gatehouse-target': FIRST, 'x-gatehouse-attempts': '2' } },
+      sent: [{ state: 'whole' }, { state: 'whole' }],
+      settled: { target: FIRST, attempts: 2, ...details({ status: 200 }, { status: 503 }) },
+      tookMs: 900,
+      check: (scene) => expect(conditionOf(scene, SECOND)).toBe(1),
+    },
+    {
+      name: 'is not hedged where there is no other target',
+      gateway: hedged([FIRST]),
+      upstream: [answering(900)],
+      seen: { status: 200 },
+      sent: [{ state: 'whole' }],
+      settled: { attempts: 1 },
+    },
+    {
+      name: 'that fails where there is no other target has its own failure told',
+      gateway: hedged([FIRST]),
+      upstream: [answering(900, refusal(503))],
+      seen: { status: 502, json: { error: { message: 'said 503' } } },
+      sent: [{}],
+      settled: { outcome: 'failed', attempts: 1, status: 502 },
+    },
+    {
+      name: 'is not hedged by a target without a credential',
+      gateway: { ...gateway, credentials: { groq: 'none' } },
+      upstream: [answering(900)],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { attempts: 1, target: FIRST },
+    },
+  ])
+})
+
+describe('when both fail', () => {
+  runRows([
+    {
+      name: 'the next target follows, which was not asked yet',
+      gateway: hedged([FIRST, SECOND, THIRD]),
+      upstream: [answering(400, [CUT]), answering(100, refusal(500)), CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': THIRD, 'x-gatehouse-attempts': '3' } },
+      sent: [{ atMs: 0 }, { atMs: 200 }, { atMs: 400, json: { model: 'third' } }],
+      settled: { target: THIRD, attempts: 3 },
+    },
+    {
+      name: 'without another target their failure is told',
+      gateway,
+      upstream: [answering(400, [CUT]), answering(300, refusal(503))],
+      seen: { status: 502, json: { error: { message: 'said 503' } } },
+      sent: [{}, {}],
+      settled: { outcome: 'failed', status: 502, attempts: 2, target: SECOND },
+      spent: { tokens: 0 },
+    },
+    {
+      name: 'the first is tried again, if the gate says so, and hedged by who is left',
+      gateway: hedged([FIRST, SECOND, THIRD], { maxRetries: 1 }),
+      upstream: [answering(300, [CUT]), answering(200, [CUT]), [SILENCE], CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': THIRD, 'x-gatehouse-attempts': '4' } },
+      sent: [
+        { json: { model: 'first' } },
+        { json: { model: 'second' } },
+        { json: { model: 'first' }, state: 'cancelled' },
+        { json: { model: 'third' } },
+      ],
+      settled: { target: THIRD, attempts: 4 },
+    },
+  ])
+})
+
+describe('a client that leaves', () => {
+  const left = { status: 502, ending: 'left' } as const
+  const settled = { outcome: 'cancelled', status: 499, usage: null } as const
+  runRows([
+    {
+      name: 'before the second was asked',
+      gateway,
+      upstream: [[SILENCE]],
+      client: { leavesAfterMs: 100 },
+      seen: left,
+      sent: [{ state: 'cancelled' }],
+      settled: { ...settled, attempts: 1, target: FIRST, durationMs: 100 },
+      tookMs: 100,
+    },
+    {
+      name: 'while both are asked: both are cancelled, and nobody is blamed',
+      gateway: hedged([FIRST, SECOND, THIRD]),
+      upstream: [[SILENCE], [SILENCE]],
+      client: { leavesAfterMs: 700 },
+      seen: left,
+      sent: [{ state: 'cancelled' }, { state: 'cancelled' }],
+      settled: { ...settled, attempts: 2, durationMs: 700 },
+      spent: { tokens: 0 },
+      tookMs: 700,
+      check: (scene) => expect([conditionOf(scene, FIRST), conditionOf(scene, SECOND)]).toEqual([0, 0]),
+    },
+    {
+      name: 'after one of them has failed: the other is cancelled, and nobody else is asked',
+      gateway: hedged([FIRST, SECOND, THIRD]),
+      upstream: [answering(300, refusal(500)), [SILENCE]],
+      client: { leavesAfterMs: 700 },
+      seen: left,
+      sent: [{ state: 'whole' }, { state: 'cancelled' }],
+      settled: { ...settled, attempts: 2 },
+      tookMs: 700,
+    },
+    {
+      name: 'after the second has failed: the first is cancelled, and nobody else is asked',
+      gateway: hedged([FIRST, SECOND, THIRD]),
+      upstream: [[SILENCE], answering(100, refusal(500))],
+      client: { leavesAfterMs: 700 },
+      seen: left,
+      sent: [{ state: 'cancelled' }, { state: 'whole' }],
+      settled: { ...settled, attempts: 2 },
+      tookMs: 700,
+    },
+    {
+      name: 'in the middle of the answer that won',
+      gateway,
+      request: { body: chatBody({ stream: true }) },
+      upstream: [[SILENCE], stream(CHAT_STREAM.slice(0, 2), { ending: [SILENCE] })],
+      client: { leavesAfterEvents: 2 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }, { state: 'cancelled', taken: 2 }],
+      settled: { outcome: 'cancelled', status: 200, target: SECOND, attempts: 2 },
+    },
+  ])
+})
+
+describe('what is told of the winner is the winner’s', () => {
+  test('its credential, though the loser was asked last', () =>
+    runRow({
+      name: '',
+      gateway: { ...gateway, credentials: { openai: 'account' } },
+      upstream: [answering(450), [SILENCE]],
+      seen: { status: 200, headers: { 'x-gatehouse-target': FIRST } },
+      sent: [{}, {}],
+      settled: { target: FIRST, credential: 'own' },
+      spent: { countsForQuota: false },
+    }))
+
+  test('what had no effect with it, though the loser takes more or less', async () => {
+    const body = chatBody({ seed: 7 })
+    const messages = json(200, { type: 'message', content: [], usage: { input_tokens: 1, output_tokens: 1 } })
+    await runRow({
+      name: '',
+      gateway: hedged([FIRST, 'anthropic/claude-opus-5']),
+      request: { body },
+      upstream: [answering(450), [SILENCE]],
+      seen: { status: 200, headers: { 'x-gatehouse-target': FIRST, 'x-gatehouse-ignored': null } },
+      sent: [{}, {}],
+      settled: { target: FIRST },
+    })
+    await runRow({
+      name: '',
+      gateway: hedged(['anthropic/claude-opus-5', FIRST]),
+      request: { body },
+      upstream: [answering(450, messages), [SILENCE]],
+      seen: {
+        status: 200,
+        headers: { 'x-gatehouse-target': 'anthropic/claude-opus-5', 'x-gatehouse-ignored': 'seed' },
+      },
+      sent: [{}, {}],
+      settled: { target: 'anthropic/claude-opus-5' },
+    })
+  })
+})
+
+test.each([
+  ['streams', true, stream(CHAT_STREAM_WITH_USAGE), ['whole', 'cancelled']],
+  ['whole answers', false, CHAT_ANSWER, ['whole', 'whole']],
+] as const)(
+  'of two %s that begin in the same moment one is relayed, and the other closed',
+  async (...row) => {
+    const [, isStream, answer, states] = row
+    const both = Promise.withResolvers<void>()
+    const scene = new InProcessGateway({
+      ...gateway,
+      upstream: [
+        [hold(both.promise), ...answer],
+        [hold(both.promise), ...answer],
+      ],
+    })
+    const body = chatBody({ stream: isStream, stream_options: { include_usage: true } })
+    const call = scene.begin({ path: CHAT, body })
+    await scene.clock.advance(300)
+    both.resolve()
+    const seen = await scene.clock.finish(call.seen)
+    expect(seen.text).toBe(isStream ? CHAT_STREAM_WITH_USAGE.join('') : CHAT_JSON)
+    expect(seen.headers['x-gatehouse-target']).toBe(FIRST)
+    expect(scene.upstream.sent.map(({ state }) => state).toSorted()).toEqual([...states].toSorted())
+    expect(scene.ledger.records).toMatchObject([{ target: FIRST, attempts: 2, usage: CHAT_USAGE }])
+    expect([conditionOf(scene, FIRST), conditionOf(scene, SECOND)]).toEqual([0, 0])
+    await scene.assertNothingIsLeft()
+  },
+)

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Gate } from '../../src/core/gate.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
-import { pause, type Script, UNREACHABLE } from '../support/scripted-upstream.ts'
+import { json, pause, type Script, SILENCE, UNREACHABLE } from '../support/scripted-upstream.ts'
 import { CHAT, CHAT_ANSWER, chatBody, GATE } from '../support/stage-rows.ts'
 
 function scene(gate: Partial<Gate> & Pick<Gate, 'targets'>, ...upstream: readonly Script[]) {
@@ -104,6 +104,19 @@ describe('a target that fails again and again', () => {
     await gateway.clock.finish(Promise.all([probing.seen, beside.seen]))
     const [sick, well] = gateway.upstream.sent.slice(-2).map(({ body }) => JSON.parse(body).model)
     expect([sick, well]).toEqual(['sick', 'well'])
+    expect(await ask(CHAT_ANSWER)).toBe('sick')
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('is tried by the next call when the one that tried it said nothing of it', async () => {
+    const { gateway, ask } = scene({ targets })
+    for (let call = 0; call < 5; call += 1) await ask(UNREACHABLE, CHAT_ANSWER)
+    await gateway.clock.advance(5_000)
+    gateway.upstream.script([SILENCE])
+    await gateway.ask({ path: CHAT, body: chatBody() }, { leavesAfterMs: 100 })
+    // Neither a client that has left nor one that has asked for what there is not.
+    expect(await ask(json(404, { error: { message: 'no such model' } }))).toBe('sick')
+    expect(await ask(CHAT_ANSWER)).toBe('sick')
     expect(await ask(CHAT_ANSWER)).toBe('sick')
     await gateway.assertNothingIsLeft()
   })

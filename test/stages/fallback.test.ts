@@ -1,0 +1,400 @@
+/** From one target to the next: what moves on, in which order, what the answer says of it, and which failure is told. */
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../src/core/errors.ts'
+import {
+  MESSAGES_JSON,
+  MESSAGES_USAGE,
+  RESPONSES_JSON,
+  RESPONSES_STREAM,
+} from '../support/dialect-samples.ts'
+import { CALLER, type InProcessGateway, plantedCredentialOf } from '../support/in-process-gateway.ts'
+import {
+  CUT,
+  head,
+  json,
+  pause,
+  piece,
+  type Script,
+  SILENCE,
+  stream,
+  UNREACHABLE,
+} from '../support/scripted-upstream.ts'
+import {
+  CHAT,
+  CHAT_ANSWER,
+  CHAT_EVENTS,
+  CHAT_USAGE,
+  chatBody,
+  GATE,
+  runRow,
+  runRows,
+  type StageRow,
+} from '../support/stage-rows.ts'
+
+const FIRST = 'openai/first'
+const SECOND = 'groq/second'
+const THIRD = 'xai/third'
+const gates = (...targets: string[]) => ({ gates: { [GATE]: targets } })
+const two = gates(FIRST, SECOND)
+const refusal = (status: number, error: object = {}) =>
+  json(status, { error: { message: `said ${status}`, type: 't', param: null, code: null, ...error } })
+const told = (message: string) => ({ error: { message } })
+const failuresOf = (gateway: InProcessGateway, target: string) =>
+  gateway.health.seenOf(`${CALLER.accountId}\n${target}`)?.failuresInARow ?? 0
+
+describe('moves on to the next target', () => {
+  const failing: readonly (readonly [string, Script, number | null])[] = [
+    ['an address that cannot be reached', UNREACHABLE, null],
+    ['a connection that goes', [CUT], null],
+    ['silence', [SILENCE], null],
+    ['a body cut short', [head(200), piece('{'), CUT], 200],
+    ['500', refusal(500), 500],
+    ['529', refusal(529), 529],
+    ['429', refusal(429), 429],
+    ['a refused credential', refusal(401), 401],
+    ['a forbidden one', refusal(403), 403],
+    ['HTML', json(200, '<html>', { 'content-type': 'text/html' }), 200],
+    ['an array', json(200, '[]'), 200],
+    ['a redirect', refusal(302), 302],
+  ]
+  runRows(
+    failing.map(([name, script, status]) => ({
+      name,
+      gateway: two,
+      upstream: [script, CHAT_ANSWER],
+      seen: {
+        status: 200,
+        headers: {
+          'x-gatehouse-target': SECOND,
+          'x-gatehouse-attempts': '2',
+          'x-gatehouse-skipped': null,
+        },
+        forbids: ['said', '<html>'],
+      },
+      sent: [
+        {
+          url: 'https://openai.test/base/chat/completions',
+          headers: { authorization: `Bearer ${plantedCredentialOf('openai')}` },
+          json: { model: 'first' },
+        },
+        {
+          url: 'https://groq.test/base/chat/completions',
+          headers: { authorization: `Bearer ${plantedCredentialOf('groq')}` },
+          json: { model: 'second' },
+          state: 'whole',
+        },
+      ],
+      settled: {
+        outcome: 'succeeded',
+        status: 200,
+        errorKind: null,
+        target: SECOND,
+        attempts: 2,
+        usage: CHAT_USAGE,
+        attemptDetails: [
+          { target: FIRST, status },
+          { target: SECOND, status: 200 },
+        ] as never,
+      },
+      check: (gateway) => {
+        expect(failuresOf(gateway, FIRST)).toBe(1)
+        expect(failuresOf(gateway, SECOND)).toBe(0)
+      },
+    })),
+  )
+
+  test('a 409 too, which says nothing against the target', () =>
+    runRow({
+      name: '',
+      gateway: two,
+      upstream: [refusal(409), CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}, {}],
+      settled: { target: SECOND, attempts: 2 },
+      check: (gateway) => expect(failuresOf(gateway, FIRST)).toBe(0),
+    }))
+})
+
+describe('ends the call', () => {
+  runRows(
+    [400, 404, 413, 422].map((status) => ({
+      name: `a client's own ${status}`,
+      gateway: two,
+      upstream: [refusal(status)],
+      seen: { status, json: told(`said ${status}`), headers: { 'x-gatehouse-target': null } },
+      sent: [{ state: 'whole' }],
+      settled: { outcome: 'failed', status, errorKind: 'upstream_error', target: FIRST, attempts: 1 },
+      check: (gateway) => expect(failuresOf(gateway, FIRST)).toBe(0),
+    })),
+  )
+
+  runRows([
+    {
+      name: 'the last target: its failure is told',
+      gateway: two,
+      upstream: [refusal(500), refusal(429)],
+      seen: { status: 429, json: told('said 429') },
+      sent: [{}, {}],
+      settled: { outcome: 'failed', status: 429, target: SECOND, attempts: 2, usage: null },
+      spent: { tokens: 0 },
+    },
+    {
+      name: 'a client that leaves: nobody else is asked',
+      gateway: two,
+      upstream: [[SILENCE]],
+      client: { leavesAfterMs: 700 },
+      seen: { status: 502, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { outcome: 'cancelled', status: 499, target: FIRST, attempts: 1, durationMs: 700 },
+      tookMs: 700,
+      check: (gateway) => expect(failuresOf(gateway, FIRST)).toBe(0),
+    },
+    {
+      name: 'a shutdown: nobody else is asked',
+      gateway: { ...two, timeouts: { totalMs: 60_000 } },
+      upstream: [[pause(100), { type: 'fail', failure: 'shutdown' }]],
+      seen: { status: 503, json: { error: { code: 'shutdown' } } },
+      sent: [{ state: 'shutdown' }],
+      settled: { outcome: 'failed', status: 503, errorKind: 'unavailable', attempts: 1 },
+    },
+  ])
+})
+
+describe('the order', () => {
+  test('each target is tried as often as the gate says before the next one', () =>
+    runRow({
+      name: '',
+      gateway: { gates: { [GATE]: { targets: [{ model: FIRST }, { model: SECOND }], maxRetries: 1 } } },
+      upstream: [UNREACHABLE, refusal(503), UNREACHABLE, CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-attempts': '4' } },
+      sent: [
+        { json: { model: 'first' }, atMs: 0 },
+        { json: { model: 'first' } },
+        { json: { model: 'second' } },
+        { json: { model: 'second' } },
+      ],
+      settled: { attempts: 4, target: SECOND, outcome: 'succeeded' },
+      check: ({ upstream: { sent } }) => {
+        // Between targets there is no pause.
+        expect(sent[2]?.atMs).toBe(sent[1]?.atMs)
+      },
+    }))
+
+  test('a refused credential is not tried again, whatever the gate says', () =>
+    runRow({
+      name: '',
+      gateway: { gates: { [GATE]: { targets: [{ model: FIRST }, { model: SECOND }], maxRetries: 3 } } },
+      upstream: [refusal(401), CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{ json: { model: 'first' } }, { json: { model: 'second' } }],
+      settled: { attempts: 2 },
+      tookMs: 0,
+    }))
+
+  test('targets without a credential are passed over and count for nothing', () =>
+    runRow({
+      name: '',
+      gateway: { ...gates(FIRST, SECOND, THIRD), credentials: { openai: 'none', groq: 'none' } },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': THIRD, 'x-gatehouse-attempts': '1' } },
+      sent: [{ json: { model: 'third' } }],
+      settled: { attempts: 1, target: THIRD, attemptDetails: undefined },
+    }))
+
+  test('the gate’s time counts for all targets together', () =>
+    runRow({
+      name: '',
+      gateway: {
+        gates: {
+          [GATE]: { targets: [{ model: FIRST }, { model: SECOND }, { model: THIRD }], timeoutMs: 1_000 },
+        },
+      },
+      upstream: [[pause(600), CUT], [SILENCE]],
+      seen: { status: 504, json: { error: { message: `No time was left to ask ${THIRD}.` } } },
+      sent: [
+        { timeouts: { totalMs: 1_000 } as never },
+        { timeouts: { totalMs: 400 } as never, state: 'total_timeout' },
+      ],
+      settled: { outcome: 'failed', errorKind: 'upstream_timeout', attempts: 3, durationMs: 1_000 },
+      tookMs: 1_000,
+    }))
+})
+
+describe('across dialects', () => {
+  const gateway = gates('anthropic/claude-opus-5', SECOND)
+  const body = chatBody({ seed: 7 })
+
+  test('the answer is the one of the target that gave it: its headers, its usage, its dialect', async () => {
+    await runRow({
+      name: '',
+      gateway,
+      request: { body },
+      upstream: [refusal(500), CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': SECOND, 'x-gatehouse-ignored': null } },
+      sent: [
+        { url: 'https://anthropic.test/base/v1/messages', headers: { authorization: null } },
+        { url: 'https://groq.test/base/chat/completions', headers: { 'x-api-key': null }, json: { seed: 7 } },
+      ],
+      settled: { target: SECOND, usage: CHAT_USAGE, attempts: 2 },
+    })
+    await runRow({
+      name: '',
+      gateway: gates(SECOND, 'anthropic/claude-opus-5'),
+      request: { body },
+      upstream: [refusal(500), json(200, MESSAGES_JSON)],
+      seen: {
+        status: 200,
+        json: { object: 'chat.completion' },
+        headers: { 'x-gatehouse-target': 'anthropic/claude-opus-5', 'x-gatehouse-ignored': 'seed' },
+      },
+      sent: [{ json: { seed: 7 } }, { headers: { 'x-api-key': plantedCredentialOf('anthropic') } }],
+      settled: { target: 'anthropic/claude-opus-5', usage: MESSAGES_USAGE, attempts: 2 },
+    })
+  })
+
+  test('a strict caller is refused by a target that cannot take all of it, and no other is asked', () =>
+    runRow({
+      name: '',
+      gateway,
+      request: { body, headers: { 'x-gatehouse-strict': 'true' } },
+      seen: { status: 400, json: { error: { param: 'seed', code: 'unsupported_parameter' } } },
+      settled: { outcome: 'failed', status: 400, errorKind: 'invalid_request', attempts: 1 },
+    }))
+})
+
+describe('whose credential it was', () => {
+  const rows: readonly StageRow[] = [
+    {
+      name: 'is that of the target that answered: the account’s own, which costs no quota',
+      gateway: { ...two, credentials: { groq: 'account' } },
+      upstream: [refusal(500), CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}, {}],
+      settled: { target: SECOND, credential: 'own' },
+      spent: { countsForQuota: false },
+      check: ({ touched }) => expect(touched).toEqual([CALLER.keyId, 'groq']),
+    },
+    {
+      name: 'is that of the target that answered: the platform’s',
+      gateway: { ...two, credentials: { openai: 'account' } },
+      upstream: [refusal(500), CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}, {}],
+      settled: { target: SECOND, credential: 'platform' },
+      spent: { countsForQuota: true },
+      check: ({ touched }) => expect(touched).toEqual([CALLER.keyId, 'openai']),
+    },
+    {
+      name: 'one of the account’s own that cannot be opened is passed over, and no other takes its place',
+      gateway: {
+        ...two,
+        credentials: { openai: new GatewayError('provider_auth_failed', 'It cannot be opened.') },
+      },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': SECOND } },
+      sent: [{ json: { model: 'second' } }],
+      settled: { target: SECOND, attempts: 1 },
+    },
+  ]
+  runRows(rows)
+})
+
+describe('reasoning that another target sealed', () => {
+  const foreign = refusal(400, { code: 'invalid_encrypted_content', message: 'not mine' })
+  const row = {
+    gateway: gates('openai/gpt-5', 'xai/grok', 'openrouter/other'),
+    request: { path: '/v1/responses', body: { model: GATE, input: 'hi' } },
+  }
+  const mine = { gateway: gates('openai/gpt-5', 'azure-openai/gpt-5'), request: row.request }
+  const healthy = (gateway: InProcessGateway) => expect(failuresOf(gateway, 'openai/gpt-5')).toBe(0)
+
+  runRows([
+    {
+      name: 'passes the target over: it is named, and nothing is said against it',
+      ...mine,
+      upstream: [foreign, json(200, RESPONSES_JSON)],
+      seen: {
+        status: 200,
+        text: RESPONSES_JSON,
+        headers: {
+          'x-gatehouse-skipped': 'openai/gpt-5',
+          'x-gatehouse-target': 'azure-openai/gpt-5',
+          'x-gatehouse-attempts': '2',
+        },
+      },
+      sent: [{}, {}],
+      settled: { outcome: 'succeeded', attempts: 2, target: 'azure-openai/gpt-5' },
+      check: healthy,
+    },
+    {
+      name: 'and in a stream',
+      ...mine,
+      request: { ...row.request, body: { model: GATE, input: 'hi', stream: true } },
+      upstream: [foreign, stream(RESPONSES_STREAM)],
+      seen: { status: 200, headers: { 'x-gatehouse-skipped': 'openai/gpt-5' } },
+      sent: [{}, {}],
+      settled: { outcome: 'succeeded', attempts: 2, stream: true },
+      check: healthy,
+    },
+    {
+      name: 'by all targets: the first refusal is told, and all are named',
+      ...mine,
+      upstream: [foreign, refusal(400, { code: 'invalid_encrypted_content', message: 'nor mine' })],
+      seen: {
+        status: 400,
+        json: told('not mine'),
+        headers: { 'x-gatehouse-skipped': 'openai/gpt-5, azure-openai/gpt-5' },
+      },
+      sent: [{}, {}],
+      settled: { outcome: 'failed', status: 400, attempts: 2 },
+    },
+    {
+      name: 'by the target behind one that failed: that failure is told, because only it may pass',
+      ...mine,
+      upstream: [refusal(503), foreign],
+      seen: {
+        status: 502,
+        json: told('said 503'),
+        headers: { 'x-gatehouse-skipped': 'azure-openai/gpt-5' },
+      },
+      sent: [{}, {}],
+      settled: { outcome: 'failed', status: 502, attempts: 2 },
+    },
+    {
+      name: 'by the target before one that failed: the failure is told',
+      ...mine,
+      upstream: [foreign, refusal(503)],
+      seen: { status: 502, json: told('said 503'), headers: { 'x-gatehouse-skipped': 'openai/gpt-5' } },
+      sent: [{}, {}],
+      settled: { outcome: 'failed', status: 502, attempts: 2 },
+    },
+    {
+      name: 'is never tried again at the same target',
+      gateway: {
+        gates: {
+          [GATE]: {
+            targets: [{ model: 'openai/gpt-5' }, { model: 'azure-openai/gpt-5' }],
+            maxRetries: 2,
+          },
+        },
+      },
+      request: row.request,
+      upstream: [foreign, json(200, RESPONSES_JSON)],
+      seen: { status: 200 },
+      sent: [{}, {}],
+      settled: { attempts: 2 },
+      tookMs: 0,
+    },
+  ])
+})
+
+test('a stream that fails before its first event falls back unseen', () =>
+  runRow({
+    name: '',
+    gateway: two,
+    request: { path: CHAT, body: chatBody({ stream: true }) },
+    upstream: [stream([], { ending: [pause(100), CUT] }), CHAT_EVENTS],
+    seen: { status: 200, headers: { 'x-gatehouse-target': SECOND } },
+    sent: [{ state: 'connection_lost' }, { state: 'whole' }],
+    settled: { outcome: 'succeeded', attempts: 2, stream: true, firstByteMs: 100 },
+  }))

@@ -14,4 +14,44 @@ export interface ListedSurvivor {
   readonly reason: string
 }
 
-export const survivors: readonly ListedSurvivor[] = []
+export const survivors: readonly ListedSurvivor[] = [
+  {
+    path: 'src/cluster/usage-lease.ts',
+    lineText: '#nodes = 1',
+    operator: 'number',
+    mutated: '0',
+    reason: 'a store never speaks of fewer nodes than one, and the greater of the two counts',
+  },
+  {
+    path: 'src/cluster/usage-lease.ts',
+    lineText: '#takenSinceAsked = { tokens: 0, microUsd: 0 }',
+    operator: 'number',
+    reason: 'the first question asks for nothing in advance, whatever was taken before it',
+  },
+  {
+    path: 'src/cluster/usage-lease.ts',
+    lineText: 'this.#needs.push(needed)',
+    operator: 'method',
+    reason: 'they are added up',
+  },
+  {
+    path: 'src/cluster/usage-lease.ts',
+    lineText:
+      'return isQuiet && nowMs > this.window.endsAtMs && FIELDS.every((field) => this.#reserved[field] === 0)',
+    operator: 'comparison',
+    mutated: 'nowMs >= this.window.endsAtMs',
+    reason: 'at its last moment a period has no calls any more',
+  },
+  {
+    path: 'src/cluster/usage-lease.ts',
+    lineText: 'const awayMs = this.#awaySinceMs === undefined ? 0 : nowMs - this.#awaySinceMs',
+    operator: 'number',
+    reason: 'both are less than three seconds',
+  },
+  ...(['assignment removed', 'number'] as const).map((operator) => ({
+    path: 'src/cluster/usage-lease.ts',
+    lineText: 'this.#sequence += 1',
+    operator,
+    reason: 'nothing is in doubt then, so the next question takes another number anyway',
+  })),
+]

@@ -1,0 +1,106 @@
+/** Who is told of a change, and what is done about one that cannot be read. */
+import { describe, expect, test } from 'bun:test'
+import type { AccountId } from '../core/ids.ts'
+import type { FollowedChange } from '../store/change-feed.ts'
+import { FOLLOWED_RESOURCES } from '../store/changes-made.ts'
+import { ChangeFollowers, type Follower, type Followers } from './change-followers.ts'
+
+const ACME = 'acct_acme' as AccountId
+const OTHER = 'acct_other' as AccountId
+
+function start() {
+  const told: string[] = []
+  const follower = (name: string): Follower => ({
+    follow: async (accountId, id) => void told.push(`${name} ${accountId} ${id}`),
+    followAll: async () => void told.push(`all of ${name}`),
+  })
+  const forget = (accountId: AccountId, id: string) => void told.push(`forget ${accountId} ${id}`)
+  const each = Object.fromEntries(FOLLOWED_RESOURCES.map((name) => [name, follower(name)]))
+  const followers = { ...each, key: { ...follower('key'), forget } } as unknown as Followers
+  return { told, followers: new ChangeFollowers(followers) }
+}
+
+function changeOf(change: Partial<FollowedChange>): FollowedChange {
+  return {
+    seq: 1,
+    accountId: ACME,
+    resourceType: 'gate',
+    resourceId: 'gate_1',
+    operation: 'update',
+    ...change,
+  }
+}
+
+test('each thing that changed is read once, by who holds its kind', async () => {
+  const { told, followers } = start()
+  await followers.follow([
+    changeOf({}),
+    changeOf({ seq: 2, resourceType: 'key', resourceId: 'key_1' }),
+    changeOf({ seq: 3, operation: 'delete' }),
+    changeOf({ seq: 4, accountId: OTHER }),
+    changeOf({ seq: 5, resourceId: 'gate_2' }),
+  ])
+  expect(told.toSorted()).toEqual([
+    'gate acct_acme gate_1',
+    'gate acct_acme gate_2',
+    'gate acct_other gate_1',
+    'key acct_acme key_1',
+  ])
+})
+
+test('what a newer version follows and this one does not hold is passed over', async () => {
+  const { told, followers } = start()
+  await followers.follow([changeOf({ resourceType: 'spaceship' }), changeOf({ resourceType: 'toString' })])
+  await followers.follow([changeOf({ resourceType: 'gate' })])
+  expect(told).toEqual(['gate acct_acme gate_1'])
+})
+
+test('of more than a hundred things all is read anew', async () => {
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, index) => changeOf({ seq: index, resourceId: `gate_${index}` }))
+  const alone = start()
+  await alone.followers.follow(many(100))
+  expect(alone.told).toHaveLength(100)
+  const together = start()
+  await together.followers.follow(many(101))
+  expect(together.told.toSorted()).toEqual(FOLLOWED_RESOURCES.map((name) => `all of ${name}`).toSorted())
+})
+
+test('it resolves when all is read, and not before', async () => {
+  const { told, followers } = start()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let isDone = false
+  const slow = new ChangeFollowers({ gate: { follow: () => promise } } as unknown as Followers)
+  const following = slow.follow([changeOf({})]).then(() => {
+    isDone = true
+  })
+  await followers.followAll()
+  expect(told).toHaveLength(FOLLOWED_RESOURCES.length)
+  expect(isDone).toBe(false)
+  resolve()
+  await following
+})
+
+describe('without the store', () => {
+  test('a deleted key is gone at once', () => {
+    const { told, followers } = start()
+    const change = changeOf({ resourceType: 'key', resourceId: 'key_1', operation: 'delete' })
+    expect(followers.followBlindly(change)).toBe(true)
+    expect(told).toEqual(['forget acct_acme key_1'])
+  })
+
+  test.each([
+    ['key', 'insert', false],
+    ['key', 'update', false],
+    ['gate', 'delete', false],
+    ['provider-key', 'update', false],
+    ['owned-model', 'insert', false],
+    // They decide neither who may call nor whom a call goes to.
+    ['webhook', 'insert', true],
+    ['budget', 'delete', true],
+  ] as const)('%s %s: whether this process may go on: %p', (resourceType, operation, mayGoOn) => {
+    const { told, followers } = start()
+    expect(followers.followBlindly(changeOf({ resourceType, operation }))).toBe(mayGoOn)
+    expect(told).toEqual([])
+  })
+})

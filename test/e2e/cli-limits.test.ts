@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { runCli } from '../support/run-cli.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 // Each step is a process of its own.
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 let folder: TemporaryFolder
 beforeAll(async () => {
@@ -13,21 +14,8 @@ beforeAll(async () => {
 })
 afterAll(() => folder.remove())
 
-async function run(words: readonly string[], input = '') {
-  const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn([process.execPath, 'src/main.ts', ...words], {
-    env: { PATH, HOME, GATEHOUSE_DATA_DIR: folder.path },
-    stdin: new Blob([input]),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [stdout, stderr, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { exitCode, stdout, stderr }
-}
+const run = (words: readonly string[], input = '') =>
+  runCli(words, { environment: { GATEHOUSE_DATA_DIR: folder.path }, input })
 
 test('account tells the plan and what is used', async () => {
   const { stdout, exitCode } = await run(['account'])

@@ -1,6 +1,7 @@
 /** `gatehouse users` as an operator uses it: with and without a server on the data folder, and against a server far away. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { Browser } from '../support/browser.ts'
+import { runCli } from '../support/run-cli.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -16,20 +17,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.remove())
 
-async function run(words: readonly string[], environment: Record<string, string>, input = '') {
-  const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn([process.execPath, 'src/main.ts', 'users', ...words], {
-    env: { PATH, HOME, ...environment },
-    stdin: new Blob([input]),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [stdout, stderr] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
-  return { exitCode: await child.exited, stdout, stderr }
-}
+const run = (words: readonly string[], environment: Record<string, string>, input = '') =>
+  runCli(['users', ...words], { environment, input })
 
 test('beside a running server: the first user is invited, listed, and gets a new password that ends the sessions', async () => {
   const invited = await run(['invite', 'Owner@example.test'], local)

@@ -1,33 +1,10 @@
 /** The command line as a person or a script uses it: the real program, on a local folder and against a server. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { boundToTest } from '../support/bound-to-test.ts'
 import { listLogRows } from '../support/control-plane.ts'
+import { runCli as run } from '../support/run-cli.ts'
 import { createBootstrapKey, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
-
-interface Ran {
-  readonly exitCode: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-async function run(
-  words: readonly string[],
-  options: { readonly environment: Record<string, string>; readonly input?: string },
-): Promise<Ran> {
-  const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn([process.execPath, 'src/main.ts', ...words], {
-    env: { PATH, HOME, ...options.environment },
-    stdin: new Blob([options.input ?? '']),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [stdout, stderr, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { exitCode, stdout, stderr }
-}
 
 describe('on the local data folder', () => {
   let folder: TemporaryFolder
@@ -243,7 +220,7 @@ describe('on the local data folder', () => {
     await run(['gates', 'create', `hang-${signal}`, '--target', target], { environment })
     const { PATH = '', HOME = '' } = process.env
     const child = Bun.spawn(
-      [process.execPath, 'src/main.ts', 'call', `hang-${signal}`, 'one two three four'],
+      boundToTest([process.execPath, 'src/main.ts', 'call', `hang-${signal}`, 'one two three four']),
       {
         env: { PATH, HOME, ...environment },
         stdin: 'ignore',

@@ -6,6 +6,7 @@ import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Secret } from '../../src/core/secret.ts'
 import { createVault } from '../../src/core/vault.ts'
+import { boundToTest } from '../support/bound-to-test.ts'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { CHAT } from '../support/raw-scene.ts'
@@ -50,7 +51,7 @@ afterEach(async () => {
 
 function spawnCli(words: readonly string[], environment: Record<string, string> = {}) {
   const { PATH = '', HOME = '' } = process.env
-  return Bun.spawn([process.execPath, 'src/main.ts', ...words], {
+  return Bun.spawn(boundToTest([process.execPath, 'src/main.ts', ...words]), {
     env: { PATH, HOME, GATEHOUSE_DATA_DIR: folder.path, ...environment },
     stdin: 'ignore',
     stdout: 'pipe',

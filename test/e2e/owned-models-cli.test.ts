@@ -1,6 +1,7 @@
 /** `gatehouse owned-models` as a person or a script uses it, on a local folder. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { runCli } from '../support/run-cli.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -19,20 +20,10 @@ afterAll(async () => {
 })
 
 async function run(words: readonly string[], input = '') {
-  const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn([process.execPath, 'src/main.ts', 'owned-models', ...words], {
-    env: { PATH, HOME, GATEHOUSE_DATA_DIR: folder.path, GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' },
-    stdin: new Blob([input]),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [stdout, stderr, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  expect(stdout + stderr).not.toContain('canary')
-  return { stdout, stderr, exitCode }
+  const environment = { GATEHOUSE_DATA_DIR: folder.path, GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' }
+  const ran = await runCli(['owned-models', ...words], { environment, input })
+  expect(ran.stdout + ran.stderr).not.toContain('canary')
+  return ran
 }
 
 const create = (slug: string) => [

@@ -1,6 +1,7 @@
 /** The forms of REDIS_URL that need more than one plain server: TLS, Sentinel, and a cluster on which limits are kept. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { boundToTest } from '../support/bound-to-test.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { findRedis, startRedis, startRedisCluster } from '../support/redis-server.ts'
@@ -67,7 +68,7 @@ describe.skipIf(findRedis() === undefined)('a gateway reaches', () => {
     const file = join(folder.path, 'sentinel.conf')
     const lines = [`port ${port}`, 'bind 127.0.0.1', `dir ${folder.path}`, 'logfile sentinel.log']
     await Bun.write(file, [...lines, `sentinel monitor main 127.0.0.1 ${redis.port} 1`, ''].join('\n'))
-    const sentinel = Bun.spawn([findRedis() ?? '', file, '--sentinel'], {
+    const sentinel = Bun.spawn(boundToTest([findRedis() ?? '', file, '--sentinel']), {
       stdout: 'ignore',
       stderr: 'ignore',
     })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Browser } from '../support/browser.ts'
 import { controlPlaneCall } from '../support/control-plane.ts'
 import { startIdentityProvider } from '../support/identity-provider.ts'
+import { runCli } from '../support/run-cli.ts'
 import { startGatehouse } from '../support/start-gatehouse.ts'
 
 setDefaultTimeout(60_000)
@@ -14,14 +15,8 @@ const password = 'correct horse battery staple'
 const body = { email: 'owner@example.test', name: 'Owner', password }
 
 async function rotate(dataFolder: string): Promise<void> {
-  const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn([process.execPath, 'src/main.ts', 'master-key', 'rotate', '--json'], {
-    env: { PATH, HOME, GATEHOUSE_DATA_DIR: dataFolder },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+  const environment = { GATEHOUSE_DATA_DIR: dataFolder }
+  const { stdout, stderr } = await runCli(['master-key', 'rotate', '--json'], { environment })
   expect({ stderr, said: JSON.parse(stdout || '{}') }).toMatchObject({ said: { outcome: 'rotated' } })
 }
 

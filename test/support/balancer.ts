@@ -3,6 +3,7 @@
  * Kubernetes does, and an nginx that asks nobody and goes on to the next node where it finds none. Knows no path but `/readyz`.
  */
 import { connect, createServer, type Socket } from 'node:net'
+import { boundToTest } from './bound-to-test.ts'
 import { findFreePort } from './free-port.ts'
 import { pollUntil } from './poll-until.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
@@ -49,7 +50,7 @@ export async function startReadinessBalancer(ports: readonly number[]): Promise<
   return {
     url: `http://127.0.0.1:${address.port}`,
     whenSeen: async (nodes) => {
-      await pollUntil('ready nodes', () => ready.length === nodes, { timeoutMs: 20_000 })
+      await pollUntil('ready nodes', () => ready.length === nodes, { timeoutMs: 50_000 })
     },
     remove: async () => {
       isEnding = true
@@ -117,7 +118,8 @@ ${ports.map((each) => `    server 127.0.0.1:${each} max_fails=0;`).join('\n')}
 `,
   )
   const child = Bun.spawn(
-    [program, '-c', configuration, '-p', folder.path, '-e', `${folder.path}/error.log`],
+    // Its workers end with it only where it can tell them to.
+    boundToTest([program, '-c', configuration, '-p', folder.path, '-e', `${folder.path}/error.log`], 'TERM'),
     {
       stdio: ['ignore', 'ignore', 'ignore'],
     },

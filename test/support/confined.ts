@@ -20,7 +20,8 @@ const SCRIPT = `
   done < /proc/self/mounts
   # As in a container; and the folder it was started in is on the mount from before.
   cd /
-  exec setpriv --reuid ${STRANGER} --regid ${STRANGER} --clear-groups --no-new-privs --bounding-set -all "$@"`
+  # A process that becomes another user would outlive the test again.
+  exec setpriv --pdeathsig KILL --reuid ${STRANGER} --regid ${STRANGER} --clear-groups --no-new-privs --bounding-set -all "$@"`
 
 /** @param writableFolder absolute, without spaces; to be written by everybody */
 export function confine(writableFolder: string, command: readonly string[]): string[] {

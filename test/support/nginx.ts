@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { boundToTest } from './bound-to-test.ts'
 import { findFreePort } from './free-port.ts'
 import { pollUntil, within } from './poll-until.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
@@ -56,11 +57,15 @@ export async function startNginx(nodes: readonly string[]): Promise<Nginx> {
       .replaceAll('/tmp/', `${temporary}/`)
       .replaceAll('/dev/stdout', log),
   )
-  const child = Bun.spawn([program, '-p', folder.path, '-c', path, '-g', 'daemon off;'], {
-    stdin: 'ignore',
-    stdout: 'ignore',
-    stderr: 'pipe',
-  })
+  // Its workers end with it only where it can tell them to.
+  const child = Bun.spawn(
+    boundToTest([program, '-p', folder.path, '-c', path, '-g', 'daemon off;'], 'TERM'),
+    {
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: 'pipe',
+    },
+  )
   const errors = new Response(child.stderr).text()
   const url = `http://127.0.0.1:${port}`
   await pollUntil('nginx', async () => {

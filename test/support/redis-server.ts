@@ -4,6 +4,7 @@
  */
 import { connect } from 'node:net'
 import { Redis } from 'ioredis'
+import { boundToTest } from './bound-to-test.ts'
 import { findFreePort } from './free-port.ts'
 import { pollUntil, within } from './poll-until.ts'
 import { createTemporaryFolder, type TemporaryFolder } from './temporary-folder.ts'
@@ -120,13 +121,13 @@ async function launch(
   settings: readonly string[],
 ): Promise<Bun.Subprocess> {
   const child = Bun.spawn(
-    [
+    boundToTest([
       program,
       ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder.path],
       // What a cluster's nodes talk on is this far above; the usual 10000 may be above all ports.
       ...['--save', '', '--appendonly', 'no', '--daemonize', 'no', '--logfile', `${folder.path}/log`],
       ...settings,
-    ],
+    ]),
     { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
   )
   try {

@@ -1,5 +1,6 @@
 /** Runs one command of the real program to its end, without a terminal. It must not import anything from src/. */
 import { resolve } from 'node:path'
+import { boundToTest } from './bound-to-test.ts'
 
 const PROGRAM = resolve(import.meta.dir, '../../src/main.ts')
 
@@ -18,7 +19,7 @@ export interface RunOptions {
 
 export async function runCli(words: readonly string[], options: RunOptions): Promise<Ran> {
   const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn([process.execPath, PROGRAM, ...words], {
+  const child = Bun.spawn(boundToTest([process.execPath, PROGRAM, ...words]), {
     cwd: options.folder ?? resolve(import.meta.dir, '../..'),
     env: { PATH, HOME, ...options.environment },
     stdin: new Blob([options.input ?? '']),

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
+import { boundToTest } from './bound-to-test.ts'
 import { within } from './poll-until.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
@@ -11,8 +12,8 @@ const REPOSITORY = resolve(import.meta.dir, '../..')
 const LISTENING = /listening on (http:\/\/[^\s"\\]+)/
 /** As users have it, for tests that kill the server between two shipments. */
 export const UNHURRIED_SHIPPING = { GATEHOUSE_SHIP_INTERVAL_MS: '1000' } as const
-const START_TIMEOUT_MS = 20_000
-const STOP_TIMEOUT_MS = 15_000
+const START_TIMEOUT_MS = 45_000
+const STOP_TIMEOUT_MS = 45_000
 
 export interface GatehouseOptions {
   /** A program of its own, as `make binary` makes it; without it, the sources. Started outside of the repository. */
@@ -60,11 +61,11 @@ export async function startGatehouse(options: GatehouseOptions = {}): Promise<Ga
   const key = options.key ?? createBootstrapKey()
   const command = options.command ?? (options.program === undefined ? undefined : [options.program])
   const child = Bun.spawn(
-    [
+    boundToTest([
       ...(command ?? [process.execPath, 'src/main.ts']),
       'serve',
       ...(options.sandbox === true ? ['--sandbox'] : []),
-    ],
+    ]),
     {
       cwd: command === undefined ? (options.source ?? REPOSITORY) : dataFolder,
       // Not the test's own environment: a real provider's key there must never reach a test server by accident.

@@ -1,9 +1,10 @@
 /** The sandbox provider as a process of its own, so that what happens to a gateway does not happen to its upstream. */
 import { resolve } from 'node:path'
+import { boundToTest } from './bound-to-test.ts'
 import { within } from './poll-until.ts'
 
 const REPOSITORY = resolve(import.meta.dir, '../..')
-const START_TIMEOUT_MS = 20_000
+const START_TIMEOUT_MS = 45_000
 
 export interface SandboxServer {
   /** For `SANDBOX_BASE_URL`. */
@@ -14,7 +15,10 @@ export interface SandboxServer {
 /** @param delayMs pause between the events of a stream */
 export async function startSandboxServer({ delayMs = 0 } = {}): Promise<SandboxServer> {
   const child = Bun.spawn(
-    [process.execPath, 'src/main.ts', 'sandbox', '--port', '0', '--delay-ms', String(delayMs), '--json'],
+    boundToTest([
+      ...[process.execPath, 'src/main.ts', 'sandbox', '--json'],
+      ...['--port', '0', '--delay-ms', String(delayMs)],
+    ]),
     {
       cwd: REPOSITORY,
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' },

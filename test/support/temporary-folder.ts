@@ -1,4 +1,5 @@
 /** A folder of a test's own, gone when the test is done. Knows nothing of what is put in it. */
+import { readdirSync, rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +9,29 @@ export interface TemporaryFolder {
   remove(): Promise<void>
 }
 
+let isSwept = false
+
 export async function createTemporaryFolder(): Promise<TemporaryFolder> {
-  const path = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  if (!isSwept) removeLeftovers()
+  isSwept = true
+  const path = await mkdtemp(join(tmpdir(), `gatehouse-test-${process.pid}-`))
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}
+
+/** Of test processes that were killed: nothing could tell them to tidy up. */
+function removeLeftovers(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = /^gatehouse-test-(\d+)-/.exec(name)?.[1]
+    if (pid === undefined || isRunning(Number(pid))) continue
+    rmSync(join(tmpdir(), name), { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as { code?: unknown }).code === 'EPERM'
+  }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ALONE, findTestFiles, isAlone, partOf } from './test-files.ts'
+import { findTestFiles, isAlone, partOf } from './test-files.ts'
 
 const HOUSE = join(import.meta.dir, '..')
 
@@ -21,23 +21,15 @@ test.each([
 describe('no other test runs beside', () => {
   const spawning = findTestFiles(HOUSE).filter((path) => partOf(path) === 'e2e')
 
-  test.each(Object.keys(ALONE))('%s, which is there', (path) => {
-    expect(spawning).toContain(path)
-    expect(path).not.toStartWith('test/chaos/')
-  })
-
   test('what is under test/chaos', () => {
     expect(isAlone('test/chaos/kill.test.ts')).toBeTrue()
     expect(isAlone('test/e2e/keys.test.ts')).toBeFalse()
   })
 
-  // What only a measurement, a flood or a shared resource needs: who imports it, and is not named, was forgotten.
-  test.each(["'../support/process-memory.ts'", "'../support/call-load.ts'", "'mount', '-t'"])(
-    'what uses %s',
-    (text) => {
-      const using = spawning.filter((path) => readFileSync(join(HOUSE, path), 'utf8').includes(text))
-      expect(using.filter((path) => !isAlone(path))).toEqual([])
-      expect(using).not.toBeEmpty()
-    },
-  )
+  // A cluster under load needs both cores; a disk over a folder is everybody's.
+  test.each(["'../support/cluster.ts'", "'../support/slow-disk.ts'"])('what uses %s', (text) => {
+    const using = spawning.filter((path) => readFileSync(join(HOUSE, path), 'utf8').includes(text))
+    expect(using.filter((path) => !isAlone(path))).toEqual([])
+    expect(using).not.toBeEmpty()
+  })
 })

@@ -4,7 +4,7 @@ export type TestPart = 'unit' | 'e2e' | 'browser' | 'live'
 
 /** What starts processes and servers. */
 const SPAWNING = /^test\/(contract|e2e|chaos)\//
-/** Kills, stops and floods what it starts, for longer than anything beside it could bear. */
+/** Kills, stops and floods three nodes at a time, for longer than anything beside it could bear. */
 const CHAOS = /^test\/chaos\//
 /** What drives a browser: it waits more than it works. */
 const BROWSING = /^test\/browser\//
@@ -17,24 +17,9 @@ export function partOf(path: string): TestPart {
   return SPAWNING.test(path) ? 'e2e' : 'unit'
 }
 
-/**
- * The tests under test/e2e and test/contract beside which no other test may run, each with the reason; test/chaos is such a test
- * without being named. Everything else must hold on a machine that is busy with another test.
- */
-export const ALONE: Readonly<Record<string, string>> = {
-  'test/e2e/backup.test.ts': 'clients as fast as they can while copies are made',
-  'test/e2e/deadlines.test.ts': 'waits of 100 ms to 1.5 s follow each other in a fixed order',
-  'test/e2e/full-disk.test.ts': 'mounts a disk and fills it',
-  'test/e2e/kill.test.ts': 'twelve clients as fast as they can, twenty times',
-  'test/e2e/nginx.test.ts': 'clients as fast as they can while nodes are replaced',
-  'test/e2e/postgres-kill.test.ts': 'eight clients as fast as they can',
-  'test/e2e/quota-kill.test.ts': 'clients as fast as they can; counts what was under way at the kill',
-  'test/e2e/relay.test.ts': 'measures memory, and the time from a client leaving to the end upstream',
-  'test/e2e/shutdown.test.ts': 'measures how long the end takes',
-}
-
+/** Whether no other test may run beside it. Everything else must hold on a machine that is busy with other tests. */
 export function isAlone(path: string): boolean {
-  return CHAOS.test(path) || path in ALONE
+  return CHAOS.test(path)
 }
 
 /** Paths from `folder`, sorted. */

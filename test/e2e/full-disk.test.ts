@@ -1,27 +1,33 @@
 /** The whole gateway on a disk that fills up and is freed again: refused clearly, nothing lost, no restart. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { waitForLogRow } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
-import { startGatehouse } from '../support/start-gatehouse.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-const canMount = await tryMount()
+setDefaultTimeout(60_000)
+
+const PROGRAM = [process.execPath, resolve(import.meta.dir, '../../src/main.ts')]
+const canMount = tryMount()
 if (!canMount) process.stderr.write('SKIPPED: a disk that fills up needs the permission to mount a tmpfs.\n')
 
 describe.skipIf(!canMount)('a full disk', () => {
   let folder: TemporaryFolder
-  let gatehouse: Awaited<ReturnType<typeof startGatehouse>>
+  let gatehouse: Gatehouse
+  /** The disk as the server sees it. */
+  let disk: string
   beforeAll(async () => {
     folder = await createTemporaryFolder()
-    Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', folder.path])
-    gatehouse = await startGatehouse({ sandbox: true, dataFolder: folder.path })
+    const command = onOwnDisk(folder.path, '8m', PROGRAM)
+    gatehouse = await startGatehouse({ sandbox: true, dataFolder: folder.path, command })
+    disk = join(`/proc/${gatehouse.pid}/root`, folder.path)
   })
   afterAll(async () => {
-    await gatehouse.kill()
-    Bun.spawnSync(['umount', '-l', folder.path])
-    await folder.remove()
+    await gatehouse?.remove()
+    await folder?.remove()
   })
 
   const call = () =>
@@ -37,7 +43,7 @@ describe.skipIf(!canMount)('a full disk', () => {
 
   test("calls are refused with 503 in the caller's envelope, /readyz says why, and both recover by themselves", async () => {
     expect((await call()).status).toBe(200)
-    const ballast = join(folder.path, 'ballast')
+    const ballast = join(disk, 'ballast')
     fill(ballast)
     const refused = await pollUntil('a refusal', async () => {
       const response = await call()
@@ -75,11 +81,14 @@ function fill(path: string): void {
   }
 }
 
-async function tryMount(): Promise<boolean> {
-  if (process.platform !== 'linux' || Bun.which('mount') === null) return false
-  const folder = await createTemporaryFolder()
-  const isMounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder.path]).success
-  if (isMounted) Bun.spawnSync(['umount', folder.path])
-  await folder.remove()
-  return isMounted
+/** Mounted where nobody else sees it, and gone with the command, whatever ends it. */
+function onOwnDisk(folder: string, size: string, command: readonly string[]): string[] {
+  const script = 'mount -t tmpfs -o "size=$1" tmpfs "$0" && shift && exec "$@"'
+  const isolated = ['unshare', '--mount', '--propagation', 'private']
+  return [...isolated, 'sh', '-c', script, folder, size, ...command]
+}
+
+function tryMount(): boolean {
+  if (process.platform !== 'linux' || Bun.which('unshare') === null) return false
+  return Bun.spawnSync(onOwnDisk(tmpdir(), '64k', ['true'])).success
 }

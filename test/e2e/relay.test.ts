@@ -1,5 +1,6 @@
 /** Slow and leaving clients: memory stays bounded, and nothing goes on upstream for a client that has gone. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { IS_LONG } from '../support/chaos-form.ts'
 import { createGate, listLogRows, waitForLogRow } from '../support/control-plane.ts'
 import { DIALECT_GATES, DIALECTS, type DialectRow, requestBody } from '../support/dialect-table.ts'
 import { chunk, composeRequest, LAST_CHUNK } from '../support/http-bytes.ts'
@@ -11,12 +12,14 @@ import type { Exchange, Script } from '../support/raw-upstream.ts'
 import { answerHead, beginStream, jsonAnswer, silence, streamAnswer } from '../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 const MEGABYTE = 1024 * 1024
 /** The two bounds that the product promises. */
 const MEMORY_BOUND = 150 * MEGABYTE
-const ABORT_BOUND_MS = 100
+/** A machine that is busy with another test keeps to none: measured in the long form alone, which has it to itself. */
+const ABORT_BOUND_MS = IS_LONG ? 100 : Number.POSITIVE_INFINITY
+const MEMORY_SAMPLES = IS_LONG ? 25 : 8
 
 let scene: RawScene
 beforeAll(async () => {
@@ -58,13 +61,13 @@ describe('back-pressure', () => {
     const connection = await connectAndSend(row, stream, 100_000)
     const upstreamSide = await exchange.promise
     let highest = 0
-    for (let sample = 0; sample < 25; sample++) {
+    for (let sample = 0; sample < MEMORY_SAMPLES; sample++) {
       await Bun.sleep(100)
       highest = Math.max(highest, await residentBytes(scene.gatehouse.pid))
     }
     const accepted = upstreamSide.acceptedBytes()
     connection.destroy()
-    await within(5000, 'end of the upstream connection', upstreamSide.whenClosed)
+    await within(30_000, 'end of the upstream connection', upstreamSide.whenClosed)
     expect(highest).toBeLessThan(MEMORY_BOUND)
     // What the kernel's socket buffers and the gateway hold between them; nowhere near the whole answer.
     expect(accepted).toBeLessThan(64 * MEGABYTE)
@@ -112,7 +115,7 @@ describe('back-pressure', () => {
     const answer = await scene.post(row.path, requestBody(row, { stream: true }))
     expect(answer.complete).toBeTrue()
     expect(answer.body.length).toBe(event.length * 60 * pieces + 'data: [DONE]\n\n'.length)
-  }, 30_000)
+  })
 })
 
 describe('abort', () => {
@@ -133,13 +136,13 @@ describe('abort', () => {
       await leaving.begin(upstreamSide)
     })
     const connection = await connectAndSend(row, leaving.stream)
-    const upstreamSide = await within(5000, 'request at the upstream', exchange.promise)
+    const upstreamSide = await within(30_000, 'request at the upstream', exchange.promise)
     await pollUntil('the part of the answer that the client waits for', () => leaving.after(connection), {
       intervalMs: 5,
     })
     const leftAt = Date.now()
     connection.destroy()
-    return (await within(5000, 'end of the upstream connection', upstreamSide.whenClosed)) - leftAt
+    return (await within(30_000, 'end of the upstream connection', upstreamSide.whenClosed)) - leftAt
   }
 
   const situations: readonly (readonly [string, (row: DialectRow) => Leaving])[] = [

@@ -11,7 +11,7 @@ import { beginStream } from '../support/scripted-answers.ts'
 import { startGatehouse } from '../support/start-gatehouse.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 let scene: RawScene | undefined
 afterEach(async () => {
@@ -58,7 +58,7 @@ describe('SIGTERM', () => {
     const answer = await finishedAnswer(connection)
     expect(answer.text).toBe(CHAT_STREAM.join(''))
     expect(answer.complete).toBeTrue()
-    expect(await within(20_000, 'exit', gatehouse.exited)).toBe(0)
+    expect(await within(30_000, 'exit', gatehouse.exited)).toBe(0)
 
     const again = await startGatehouse({ dataFolder: gatehouse.dataFolder, key: gatehouse.key })
     const rows = await pollUntil('the row', async () => {
@@ -73,15 +73,16 @@ describe('SIGTERM', () => {
   })
 
   test('does not wait for idle connections', async () => {
-    scene = await openRawScene({ gates: { chat: 'openai/gpt-4o' } })
+    scene = await openRawScene({
+      gates: { chat: 'openai/gpt-4o' },
+      // Longer than the test would wait for the end.
+      environment: { GATEHOUSE_SHUTDOWN_TIMEOUT_MS: '3600000' },
+    })
     const idle = await connectRaw(scene.gatehouse.url)
     const keptAlive = await connectRaw(scene.gatehouse.url)
     keptAlive.send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
     await finishedAnswer(keptAlive)
-    const begunMs = Date.now()
     expect(await scene.gatehouse.stop()).toBe(0)
-    // Well under the deadline that streams get.
-    expect(Date.now() - begunMs).toBeLessThan(8000)
     idle.destroy()
     keptAlive.destroy()
   })
@@ -110,7 +111,7 @@ describe('SIGTERM', () => {
   test('SIGINT does the same', async () => {
     scene = await openRawScene({ gates: {} })
     scene.gatehouse.signal('SIGINT')
-    expect(await within(10_000, 'exit', scene.gatehouse.exited)).toBe(0)
+    expect(await within(30_000, 'exit', scene.gatehouse.exited)).toBe(0)
   })
 })
 

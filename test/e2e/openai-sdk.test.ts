@@ -9,9 +9,10 @@ import {
   type OpenAiScene,
 } from '../support/openai-scenarios.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { toldFailure } from '../support/told-failure.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 let gatehouse: Gatehouse
 beforeAll(async () => {
@@ -151,7 +152,7 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
             seen.push(event.type)
           }
         }
-        expect(await caught(read())).toBeInstanceOf(Sdk.APIError)
+        expect(await toldFailure(read)).toBeInstanceOf(Sdk.APIError)
         expect(seen).not.toContain('response.completed')
       })
 
@@ -170,7 +171,7 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
           })
           for await (const chunk of stream) expect(chunk).not.toHaveProperty('usage')
         }
-        expect(await caught(read())).toBeInstanceOf(Sdk.APIError)
+        expect(await toldFailure(read)).toBeInstanceOf(Sdk.APIError)
       })
     },
   )

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { createGate, waitForLogRow } from '../support/control-plane.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { toldFailure } from '../support/told-failure.ts'
 
 const TARGETS = [
   'sandbox-anthropic/echo',
@@ -23,7 +24,11 @@ beforeAll(async () => {
   gatehouse = await startGatehouse({ sandbox: true })
   impatient = await startGatehouse({
     sandbox: true,
-    environment: { GATEHOUSE_IDLE_TIMEOUT_MS: '300', GATEHOUSE_FIRST_BYTE_TIMEOUT_MS: '300' },
+    environment: {
+      GATEHOUSE_CONNECT_TIMEOUT_MS: '300',
+      GATEHOUSE_FIRST_BYTE_TIMEOUT_MS: '300',
+      GATEHOUSE_IDLE_TIMEOUT_MS: '300',
+    },
   })
   for (const target of TARGETS) await createGate(gatehouse, gateOf(target), [target])
   openai = clientOf(gatehouse)
@@ -136,10 +141,11 @@ describe.each(['sandbox-anthropic', 'sandbox-gemini', 'sandbox-bedrock', 'sandbo
   '%s: a stream that does not end as it should',
   (provider) => {
     const gate = `${provider}-broken`
+    const serverOf = (fault: string) => (fault.startsWith('hang') ? impatient : gatehouse)
+    const create = (fault: string) =>
+      createGate(serverOf(fault), `${gate}-${fault}`, [`${provider}/echo+${fault}`])
     const read = async (fault: string) => {
-      const server = fault.startsWith('hang') ? impatient : gatehouse
-      await createGate(server, `${gate}-${fault}`, [`${provider}/echo+${fault}`])
-      const stream = await clientOf(server).chat.completions.create({
+      const stream = await clientOf(serverOf(fault)).chat.completions.create({
         model: `${gate}-${fault}`,
         stream: true,
         messages: [{ role: 'user', content: 'one two three four' }],
@@ -149,10 +155,9 @@ describe.each(['sandbox-anthropic', 'sandbox-gemini', 'sandbox-bedrock', 'sandbo
 
     test.each(BROKEN)('%s: the caller is told, wherever it strikes', async (fault, places) => {
       for (const after of places) {
-        const outcome = await read(fault + after).then(
-          () => 'looked whole',
-          (failure: unknown) => (failure instanceof OpenAI.APIError ? 'told' : String(failure)),
-        )
+        await create(fault + after)
+        const failure = await toldFailure(() => read(fault + after))
+        const outcome = failure instanceof OpenAI.APIError ? 'told' : String(failure ?? 'looked whole')
         // Converse counts in an event after the one that ends the answer: without it nothing of the answer is missing.
         const isWhole = provider === 'sandbox-bedrock' && fault + after === 'clean-cut-99'
         expect([fault + after, outcome]).toEqual([fault + after, isWhole ? 'looked whole' : 'told'])
@@ -160,6 +165,7 @@ describe.each(['sandbox-anthropic', 'sandbox-gemini', 'sandbox-bedrock', 'sandbo
     })
 
     test.each(['drip', 'slow-stream-1', 'leaky-headers', 'big-1'])('%s: harmless', async (fault) => {
+      await create(fault)
       expect(await read(fault).then(() => 'whole')).toBe('whole')
     })
   },

@@ -55,20 +55,23 @@ const withoutComments = (text: string): string => text.replaceAll(/^:[^\n]*\n\n/
 /** One of each envelope: waiting is what takes time here, and the dialects share the code that waits. */
 const TRIED = DIALECTS.filter((row) => ['openai-responses', 'mistral-fim'].includes(row.dialect))
 
-describeWith({ GATEHOUSE_FIRST_BYTE_TIMEOUT_MS: '200' }, (row, post, scene, rows) => {
-  test.each([false, true])('an upstream that never begins is a 504 (stream: %p)', async (stream) => {
-    const exchange = Promise.withResolvers<Exchange>()
-    scene().upstream.answer((upstreamSide) => {
-      exchange.resolve(upstreamSide)
-      return silence(upstreamSide)
+describeWith(
+  { GATEHOUSE_FIRST_BYTE_TIMEOUT_MS: '200', GATEHOUSE_CONNECT_TIMEOUT_MS: '400' },
+  (row, post, scene, rows) => {
+    test.each([false, true])('an upstream that never begins is a 504 (stream: %p)', async (stream) => {
+      const exchange = Promise.withResolvers<Exchange>()
+      scene().upstream.answer((upstreamSide) => {
+        exchange.resolve(upstreamSide)
+        return silence(upstreamSide)
+      })
+      const answer = await post(row.path, requestBody(row, { stream }))
+      expect(answer.status).toBe(504)
+      expectTimeout(row, answer.text)
+      await within(30_000, 'end of the upstream connection', (await exchange.promise).whenClosed)
+      rows.expectRow(answer, { outcome: 'failed', status: 504, errorKind: 'upstream_timeout', usage: null })
     })
-    const answer = await post(row.path, requestBody(row, { stream }))
-    expect(answer.status).toBe(504)
-    expectTimeout(row, answer.text)
-    await within(30_000, 'end of the upstream connection', (await exchange.promise).whenClosed)
-    rows.expectRow(answer, { outcome: 'failed', status: 504, errorKind: 'upstream_timeout', usage: null })
-  })
-})
+  },
+)
 
 describeWith({ GATEHOUSE_IDLE_TIMEOUT_MS: '400' }, (row, post, scene, rows) => {
   test('an upstream that falls silent in a stream is told in the stream, and the end is not clean', async () => {

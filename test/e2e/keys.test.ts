@@ -8,7 +8,7 @@ import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 let gatehouse: Gatehouse
 let folder: TemporaryFolder
@@ -124,10 +124,12 @@ describe('a deleted key', () => {
     secrets.push(created.key)
     let deleted = false
     const wrong: number[] = []
+    let calls = 0
     const caller = async (): Promise<void> => {
       for (;;) {
         const begunAfterDelete = deleted
         const status = await statusWith(created.key)
+        calls += 1
         if (begunAfterDelete) {
           if (status !== 401) wrong.push(status)
           return
@@ -135,7 +137,7 @@ describe('a deleted key', () => {
       }
     }
     const callers = Array.from({ length: 8 }, caller)
-    await Bun.sleep(100)
+    await pollUntil('calls of all of them', () => calls > 3 * callers.length)
     await deleteKey(gatehouse, created.id)
     deleted = true
     await Promise.all(callers)

@@ -153,7 +153,7 @@ describe.skipIf(!isHere)('nginx in front of two nodes', () => {
     await reader?.read()
     await reader?.cancel()
     await within(
-      10_000,
+      30_000,
       'end of the connection upstream',
       left.promise.then((closed) => closed),
     )

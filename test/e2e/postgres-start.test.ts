@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { Browser } from '../support/browser.ts'
 import { controlPlaneCall } from '../support/control-plane.ts'
 import { examine, found } from '../support/examine.ts'
+import { pollUntil } from '../support/poll-until.ts'
 import {
   call,
   createPostgresScene,
@@ -76,7 +77,10 @@ describe.skipIf(findPostgres() === undefined)('on Postgres', () => {
     const starting = startGatehouse({
       environment: { DATABASE_URL: url, GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS: '300' },
     })
-    await Bun.sleep(1500)
+    const waiters = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    await pollUntil('a start that waits', async () => (await scene.server.run(waiters)).length > 0)
+    // Several times what a statement may take.
+    await Bun.sleep(900)
     release()
     await (await starting).remove()
     await holding.ended

@@ -6,7 +6,7 @@ import { findPostgres, type PostgresServer, startPostgres } from '../support/pos
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { LOCALHOST_CERTIFICATE, OTHER_CERTIFICATE } from '../support/tls-certificates.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 describe.skipIf(findPostgres() === undefined)('a connection to Postgres', () => {
   let folder: TemporaryFolder

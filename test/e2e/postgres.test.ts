@@ -147,7 +147,7 @@ describe.skipIf(findPostgres() === undefined)('on Postgres', () => {
       ids.add(answer.headers.get('x-request-id') ?? '')
       await expectAway(gatehouse)
       await pollUntil('the shipper to give up', () => gatehouse.output().includes('ship-failed'), {
-        timeoutMs: 20_000,
+        timeoutMs: 50_000,
       })
       own.signal('SIGCONT')
       expect(await waitForRows(gatehouse, ids)).toHaveLength(2)

@@ -11,7 +11,7 @@ import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
 const REPOSITORY = resolve(import.meta.dir, '../..')
 const STAND_IN = '4010'
-const BLOCK_TIME_MS = 30_000
+const BLOCK_TIME_MS = 60_000
 const TRIES = 10
 
 interface Block {
@@ -146,5 +146,5 @@ test.skipIf(isCurlMissing)(
       await folder.remove()
     }
   },
-  240_000,
+  600_000,
 )

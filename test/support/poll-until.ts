@@ -1,7 +1,7 @@
 /** Waiting for something that will come true, without guessing how long it takes. */
 
 export interface PollOptions {
-  /** Gives up, with an error that names what was awaited. */
+  /** Gives up, with an error that names what was awaited. By default no busy machine takes so long. */
   readonly timeoutMs?: number
   readonly intervalMs?: number
 }
@@ -12,7 +12,7 @@ export async function pollUntil<T>(
   probe: () => T | undefined | false | Promise<T | undefined | false>,
   options: PollOptions = {},
 ): Promise<T> {
-  const deadlineMs = Date.now() + (options.timeoutMs ?? 10_000)
+  const deadlineMs = Date.now() + (options.timeoutMs ?? 30_000)
   for (;;) {
     const value = await probe()
     if (value !== undefined && value !== false) return value

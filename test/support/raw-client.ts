@@ -103,7 +103,7 @@ export function finishedAnswer(connection: RawConnection): Promise<RawAnswer> {
       const answer = connection.answer()
       return answer.complete || connection.closed ? connection.answer() : undefined
     },
-    { intervalMs: 5, timeoutMs: 15_000 },
+    { intervalMs: 5, timeoutMs: 45_000 },
   )
 }
 

@@ -140,6 +140,6 @@ export async function waitForCalls(stores: Stores, complete: ReadonlySet<string>
       const kept = new Set(await stores.callIds())
       return complete.size > 0 && [...complete].every((id) => kept.has(id))
     },
-    { timeoutMs: 20_000, intervalMs: 200 },
+    { timeoutMs: 50_000, intervalMs: 200 },
   )
 }

@@ -26,11 +26,8 @@ test-live: node_modules/.installed ## tests against the real providers whose key
 mutate: node_modules/.installed ## plant faults, ask whether the nearest tests notice: SEED=1 COUNT=60 FOLDER=gateway FILE=src/… JOBS=2
 	@scripts/require-programs.sh redis-server && exec $(BUN) scripts/mutate.ts $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) $(if $(FOLDER),--folder $(FOLDER)) $(if $(FILE),--file $(FILE)) $(if $(JOBS),--jobs $(JOBS))
 
-# Properties that are tried on Postgres at random in their long form alone.
-STORE_PROPERTIES = $(shell grep -rl support/property-runs.ts --include=*.test.ts src)
-
-chaos: node_modules/.installed ## the tests of failures and the stores' properties in their long form, with figures: a quarter of an hour
-	@scripts/require-programs.sh postgresql redis-server && exec env GATEHOUSE_CHAOS=long $(BUN) test --isolate --timeout=1800000 ./test/chaos/ $(addprefix ./,$(STORE_PROPERTIES))
+chaos: node_modules/.installed ## every test that has a long form, in it, with figures: twenty minutes
+	@scripts/require-programs.sh postgresql redis-server nginx && exec env GATEHOUSE_CHAOS=long $(BUN) test --isolate --timeout=1800000 $$(grep -rlE 'chaos-form|property-runs' --include='*.test.ts' ./test ./src)
 
 soak: node_modules/.installed ## three nodes at a steady load for half an hour: does anything grow? MINUTES=30 RATE=60
 	@scripts/require-programs.sh postgresql redis-server && exec $(BUN) test/chaos/soak.ts --minutes $(or $(MINUTES),30) --rate $(or $(RATE),60)

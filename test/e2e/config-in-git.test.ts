@@ -1,23 +1,52 @@
 /** `gatehouse config`: what is on a server as a file, the difference told, and a server made as the file says. */
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RunOptions, runCli } from '../support/run-cli.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
+setDefaultTimeout(60_000)
+
 const FILE = 'gatehouse.config.yaml'
 
 let work: TemporaryFolder
+/** Both are empty when a test begins. */
 let server: Gatehouse
+let other: Gatehouse
+beforeAll(async () => {
+  server = await startServer()
+  other = await startServer()
+})
 beforeEach(async () => {
   work = await createTemporaryFolder()
-  server = await startServer()
 })
 afterEach(async () => {
-  await server.remove()
   await work.remove()
+  for (const each of [server, other]) await empty(each)
 })
+afterAll(async () => {
+  await server?.remove()
+  await other?.remove()
+})
+
+async function empty(on: Gatehouse): Promise<void> {
+  for (const path of ['/v1/budgets', '/v1/webhooks', '/v1/gates', '/v1/owned-models']) {
+    const { data } = (await ask('GET', `${path}?limit=200`, undefined, on)) as {
+      data: { id?: string; slug?: string }[]
+    }
+    for (const { id, slug } of data) await ask('DELETE', `${path}/${slug ?? id}`, undefined, on)
+  }
+}
 
 function startServer(): Promise<Gatehouse> {
   return startGatehouse({ environment: { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' } })
@@ -72,18 +101,13 @@ test('pull → push to an empty server → pull gives the same text, whatever th
   const text = await read()
   expect(text).toMatch(/^# /)
   expect(text).not.toMatch(/displayName|hedgeAfterMs|createdAt|weight: 1$/m)
-  const other = await startServer()
-  try {
-    expect(await run('config push', { on: other })).toMatchObject({ exitCode: 0 })
-    expect(await run('config pull --file -', { on: other })).toEqual({
-      exitCode: 0,
-      stdout: text,
-      stderr: '',
-    })
-    expect(await run('config diff', { on: other })).toMatchObject({ exitCode: 0 })
-  } finally {
-    await other.remove()
-  }
+  expect(await run('config push', { on: other })).toMatchObject({ exitCode: 0 })
+  expect(await run('config pull --file -', { on: other })).toEqual({
+    exitCode: 0,
+    stdout: text,
+    stderr: '',
+  })
+  expect(await run('config diff', { on: other })).toMatchObject({ exitCode: 0 })
 })
 
 test('diff tells field by field what push would do, with exit code 1, and a second push changes nothing', async () => {
@@ -237,8 +261,13 @@ test('a file that is not there, or a server that is not, is told with the way ou
   for (const words of ['config push', 'config diff'])
     expect(await run(words)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--file') })
   await write(TWO_GATES)
-  await server.stop()
-  expect(await run('config push')).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('running') })
+  const gone = await startServer()
+  await gone.stop()
+  expect(await run('config push', { on: gone })).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('running'),
+  })
+  await gone.remove()
 })
 
 test('push stops at the first refusal and tells what was done and what was not', async () => {
@@ -323,13 +352,8 @@ test('budgets of gates and webhooks are kept too, by what they are for, and no s
   expect(pulled.stderr).toContain('1 budgets of keys are left out')
   const text = await read()
   expect(text).not.toContain('key_')
-  const other = await startServer()
-  try {
-    await run('config push', { on: other })
-    expect((await run('config pull --file -', { on: other })).stdout).toBe(text)
-  } finally {
-    await other.remove()
-  }
+  await run('config push', { on: other })
+  expect((await run('config pull --file -', { on: other })).stdout).toBe(text)
   await write(text.replace('limitUsd: 5', 'limitUsd: 6').replace('- budget.threshold', '- provider.degraded'))
   expect(await run('config push')).toMatchObject({ stdout: expect.stringContaining('Done: 2 changed.') })
   await write('version: 1\ngates: []\nbudgets: []\nwebhooks: []\n')
@@ -385,13 +409,8 @@ test('owned models are made before gates and deleted after them; their credentia
   await run('config pull')
   const text = await read()
   expect(text + pushed.stdout + pushed.stderr).not.toContain('planted')
-  const other = await startServer()
-  try {
-    await run('config push', { on: other, environment })
-    expect((await run('config pull --file -', { on: other })).stdout).toBe(text)
-  } finally {
-    await other.remove()
-  }
+  await run('config push', { on: other, environment })
+  expect((await run('config pull --file -', { on: other })).stdout).toBe(text)
   await write(text.replace('http://127.0.0.1:9/v1', 'http://127.0.0.1:10/v1'))
   expect(await run('config push')).toMatchObject({
     exitCode: 1,

@@ -44,6 +44,8 @@ describe.skipIf(findPostgres() === undefined)('nodes on one Postgres', () => {
     })
     try {
       await work(node)
+      // As an operator replaces a node: it says farewell, and what changes next does not wait for it.
+      expect(await node.stop()).toBe(0)
     } finally {
       await node.remove()
     }

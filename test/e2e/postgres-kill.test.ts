@@ -1,6 +1,7 @@
 /** What a client has seen complete is in the ledger, also when that is in Postgres and the process is killed the next instant. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startLoad } from '../support/call-load.ts'
+import { IS_LONG } from '../support/chaos-form.ts'
 import { controlPlaneCall } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { createPostgresScene, type PostgresScene, waitForRows } from '../support/postgres-scene.ts'
@@ -8,8 +9,9 @@ import { findPostgres } from '../support/postgres-server.ts'
 import { createBootstrapKey, startGatehouse, UNHURRIED_SHIPPING } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
+const ROUNDS = IS_LONG ? 10 : 3
 const CLIENTS = 8
 
 describe.skipIf(findPostgres() === undefined)('on Postgres', () => {
@@ -19,14 +21,14 @@ describe.skipIf(findPostgres() === undefined)('on Postgres', () => {
   })
   afterAll(() => scene.remove())
 
-  test('SIGKILL under load, five times: every answer seen complete has exactly one row, and the sums agree', async () => {
+  test(`SIGKILL under load, ${ROUNDS} times: every answer seen complete has exactly one row, and the sums agree`, async () => {
     const url = await scene.createDatabase()
     const folder = await createTemporaryFolder()
     const kept = { dataFolder: folder.path, key: createBootstrapKey() }
     const start = () =>
       startGatehouse({ sandbox: true, ...kept, environment: { DATABASE_URL: url, ...UNHURRIED_SHIPPING } })
     const complete = new Set<string>()
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       const gatehouse = await start()
       const load = startLoad(gatehouse, { clients: CLIENTS, complete })
       const before = complete.size

@@ -1,5 +1,6 @@
 /** What counts against quotas and budgets is what the ledger holds, also when the process is killed under load. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { IS_LONG } from '../support/chaos-form.ts'
 import { controlPlaneCall, listLogRows } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import {
@@ -11,9 +12,9 @@ import {
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
-const ROUNDS = 6
+const ROUNDS = IS_LONG ? 12 : 4
 const CLIENTS = 8
 
 let folder: TemporaryFolder
@@ -94,4 +95,4 @@ test('SIGKILL under load: after each start the counters are exactly the sum of t
       await gatehouse.remove()
     }
   }
-}, 120_000)
+}, 300_000)

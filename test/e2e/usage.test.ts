@@ -1,6 +1,9 @@
 /** What the log, the analytics and the command line say was used is what was called, also after the process was killed. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { boundToTest } from '../support/bound-to-test.ts'
+import { IS_LONG } from '../support/chaos-form.ts'
 import { controlPlaneCall, createGate, listLogRows, waitForLogRow } from '../support/control-plane.ts'
+import { runCli } from '../support/run-cli.ts'
 import {
   createBootstrapKey,
   type Gatehouse,
@@ -9,7 +12,9 @@ import {
 } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
+
+const ROUNDS = IS_LONG ? 8 : 3
 
 let folder: TemporaryFolder
 const key = createBootstrapKey()
@@ -67,7 +72,7 @@ async function expectSumsToBeThoseOfTheLog(gatehouse: Gatehouse): Promise<number
 
 test('after every kill the sums are those of the log, and nothing is counted twice', async () => {
   let made = 0
-  for (let round = 0; round < 4; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     const gatehouse = await start()
     if (round === 0) {
       await createGate(gatehouse, 'failing', ['sandbox/500', 'sandbox/429'])
@@ -76,7 +81,7 @@ test('after every kill the sums are those of the log, and nothing is counted twi
     await Promise.all(Array.from({ length: 5 }, () => call(gatehouse, 'failing')))
     made += 45
     // Some of it is in the store by then, some is not: another moment in each round.
-    await Bun.sleep(round * 350)
+    await Bun.sleep((round % 4) * 350)
     await gatehouse.kill()
   }
   const gatehouse = await start()
@@ -99,19 +104,10 @@ test('after every kill the sums are those of the log, and nothing is counted twi
 })
 
 /** The command line, against a server. */
-async function run(gatehouse: Gatehouse, ...words: readonly string[]) {
-  const child = Bun.spawn([process.execPath, 'src/main.ts', ...words], {
-    env: { PATH: process.env.PATH ?? '', GATEHOUSE_URL: gatehouse.url, GATEHOUSE_API_KEY: key },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [output, errors, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { output, errors, exitCode }
+async function run({ url }: Gatehouse, ...words: readonly string[]) {
+  const environment = { GATEHOUSE_URL: url, GATEHOUSE_API_KEY: key }
+  const { stdout, stderr, exitCode } = await runCli(words, { environment })
+  return { output: stdout, errors: stderr, exitCode }
 }
 
 test('the command line shows sums and calls, verifies costs, and follows', async () => {
@@ -136,7 +132,7 @@ test('the command line shows sums and calls, verifies costs, and follows', async
     expect(verified.output).toContain(`Checked ${rows.length} calls`)
 
     const follower = Bun.spawn(
-      [process.execPath, 'src/main.ts', 'logs', '--follow', '--json', '--limit', '1'],
+      boundToTest([process.execPath, 'src/main.ts', 'logs', '--follow', '--json', '--limit', '1']),
       {
         env: { PATH: process.env.PATH ?? '', GATEHOUSE_URL: gatehouse.url, GATEHOUSE_API_KEY: key },
         stdin: 'ignore',

@@ -51,9 +51,9 @@ export async function relayAnswer(ports: RelayPorts, input: RelayInput): Promise
       return new Response(answer.body, { status, headers })
     }
     case 'large':
-      return new Response(streamBody(relayLarge(ports, answer, input)), { status, headers })
+      return new Response(streamBody(relayLarge(ports, answer, input), answer, input), { status, headers })
     case 'events':
-      return new Response(streamBody(relayEvents(ports, answer, input)), {
+      return new Response(streamBody(relayEvents(ports, answer, input), answer, input), {
         status,
         headers: { ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
       })
@@ -68,10 +68,31 @@ function toForwarded({ target, answer }: Attempted): Record<string, string> {
   }
 }
 
+type StreamedAnswer = Extract<BegunAnswer, { type: 'large' | 'events' }>
+
 /** An async generator is pulled at the client's pace: a slow reader slows the upstream instead of filling memory. */
-function streamBody(generator: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+function streamBody(
+  generator: AsyncGenerator<Uint8Array>,
+  answer: StreamedAnswer,
+  input: RelayInput,
+): ReadableStream<Uint8Array> {
+  const end = generator.return
+  // A client that has left before the first piece is never served one, and a generator that was not begun runs no `finally`.
+  generator.return = async (value) => {
+    const result = await end.call(generator, value)
+    await giveUp(answer, input)
+    return result
+  }
   // Bun takes an async iterable as a body, which the web's own type does not know.
   return generator as unknown as ReadableStream<Uint8Array>
+}
+
+/** Whatever has become of the answer: nothing is read any more, and the call is settled. Safe to call again. */
+function giveUp(answer: StreamedAnswer, { settle }: RelayInput): Promise<void> {
+  answer.exchange.close()
+  const usage = answer.type === 'events' ? answer.tap.usage : null
+  // Without an end before this only when the client has left.
+  return settleQuietly(settle, { outcome: 'cancelled', status: answer.status, usage })
 }
 
 async function* relayEvents(
@@ -110,9 +131,7 @@ async function* relayEvents(
     yield* endBroken(ports, input, { thrown, usage: tap.usage, encode: (error) => tap.encodeFailure(error) })
   } finally {
     reader.close()
-    exchange.close()
-    // Reached without an end only when the client has left between two events.
-    await settleQuietly(settle, { outcome: 'cancelled', status, usage: tap.usage })
+    await giveUp(answer, input)
   }
 }
 
@@ -137,8 +156,7 @@ async function* relayLarge(
   } catch (thrown) {
     yield* endBroken(ports, input, { thrown, usage: null, encode: () => NOTHING })
   } finally {
-    exchange.close()
-    await settleQuietly(settle, { outcome: 'cancelled', status })
+    await giveUp(answer, input)
   }
 }
 

@@ -1,0 +1,300 @@
+/** A client that hangs up, at each point of its call: the upstream is let go at once, and the call is settled once. */
+import { describe, expect, test } from 'bun:test'
+import { CHAT_JSON, CHAT_STREAM_WITH_USAGE, MESSAGES_STREAM } from '../support/dialect-samples.ts'
+import { DIALECTS } from '../support/dialect-table.ts'
+import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
+import { head, hold, json, pause, piece, SILENCE, stream } from '../support/scripted-upstream.ts'
+import {
+  CHAT,
+  CHAT_ANSWER,
+  CHAT_USAGE,
+  chatBody,
+  GATE,
+  runRow,
+  runRows,
+  TARGET,
+} from '../support/stage-rows.ts'
+
+const left = { status: 502, ending: 'left' } as const
+const cancelled = { outcome: 'cancelled', errorKind: null } as const
+const isBlamed = ({ health }: InProcessGateway) =>
+  (health.seenOf(`${CALLER.accountId}\n${TARGET}`)?.failuresInARow ?? 0) > 0
+const streamed = (members: object = {}) => ({
+  body: chatBody({ stream: true, stream_options: { include_usage: true }, ...members }),
+})
+
+describe('before there is an answer', () => {
+  runRows([
+    {
+      name: 'while the upstream says nothing',
+      upstream: [[SILENCE]],
+      client: { leavesAfterMs: 333 },
+      seen: left,
+      sent: [{ state: 'cancelled' }],
+      settled: {
+        ...cancelled,
+        status: 499,
+        target: TARGET,
+        attempts: 1,
+        usage: null,
+        firstByteMs: null,
+        durationMs: 333,
+      },
+      spent: { tokens: 0 },
+      tookMs: 333,
+      check: (gateway) => expect(isBlamed(gateway)).toBeFalse(),
+    },
+    {
+      name: 'between head and body',
+      upstream: [[...json(200, CHAT_JSON).slice(0, 1), SILENCE]],
+      client: { leavesAfterMs: 10 },
+      seen: left,
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, status: 499, firstByteMs: null },
+      spent: { tokens: 0 },
+      tookMs: 10,
+      check: (gateway) => expect(isBlamed(gateway)).toBeFalse(),
+    },
+    {
+      name: 'between the head of a stream and its first event',
+      request: streamed(),
+      upstream: [stream([], { ending: [SILENCE] })],
+      client: { leavesAfterMs: 10 },
+      seen: left,
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, status: 499, stream: true },
+      spent: { tokens: 0 },
+      tookMs: 10,
+    },
+    {
+      name: 'while a refusal is read: nobody is asked again',
+      gateway: {
+        gates: { [GATE]: { targets: [{ model: TARGET }, { model: 'groq/other' }], maxRetries: 1 } },
+      },
+      upstream: [[...json(500, 'x').slice(0, 1), SILENCE]],
+      client: { leavesAfterMs: 10 },
+      seen: left,
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, status: 499, attempts: 1 },
+      tookMs: 10,
+    },
+  ])
+})
+
+describe('while others are asked about the call: nothing is sent', () => {
+  const later = (clock: () => InProcessGateway['clock']) => () =>
+    new Promise<undefined>((resolve) => clock().after(100, () => resolve(undefined)))
+
+  test.each([
+    ['which limits have been used', 'whenReady'],
+    ['whether there is a place', 'admit'],
+    ['whether there is quota', 'reserveQuota'],
+  ] as const)('%s', async (_, question) => {
+    const gateway: InProcessGateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      limits: { [question]: later(() => gateway.clock) },
+    })
+    const seen = await gateway.ask({ path: CHAT, body: chatBody() }, { leavesAfterMs: 50 })
+    expect(seen).toMatchObject(left)
+    expect(gateway.upstream.sent).toEqual([])
+    expect(gateway.ledger.records).toMatchObject([{ ...cancelled, status: 499, usage: null }])
+    expect(gateway.limits.tickets[0]?.spent).toMatchObject([{ tokens: 0 }])
+    expect(isBlamed(gateway)).toBeFalse()
+    await gateway.assertNothingIsLeft()
+  })
+})
+
+describe('while its request is on its way', () => {
+  test('a body that ends with its client takes no place', async () => {
+    const gateway = new InProcessGateway({ gates: { [GATE]: [TARGET] } })
+    let fail: (error: Error) => void = () => {}
+    const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode('{"model":'))
+        fail = (error) => controller.error(error)
+      },
+    })
+    const call = gateway.begin({ path: CHAT, body })
+    await gateway.clock.advance(100)
+    call.leave()
+    fail(new Error('the connection went'))
+    expect(await gateway.clock.finish(call.seen)).toMatchObject({ status: 400, ending: 'left' })
+    expect(gateway.ledger.records).toEqual([])
+    await gateway.assertNothingIsLeft()
+  })
+})
+
+describe('in the middle of a stream', () => {
+  describe.each(DIALECTS.map((row) => [row.dialect, row] as const))(
+    '%s',
+    (_, { path, target, fields, stream: events }) => {
+      test.each(events.slice(0, -1).map((_event, index) => index + 1))('after %d events', (count) =>
+        runRow({
+          name: '',
+          gateway: { gates: { [GATE]: [target] } },
+          request: { path, body: { ...fields, model: GATE, stream: true } },
+          upstream: [stream(events.slice(0, count), { ending: [SILENCE] })],
+          client: { leavesAfterEvents: count },
+          seen: { status: 200, text: events.slice(0, count).join(''), ending: 'left' },
+          sent: [{ state: 'cancelled', taken: count }],
+          settled: { ...cancelled, status: 200, target, stream: true, firstByteMs: 0 },
+          tookMs: 0,
+          check: ({ health }) =>
+            expect(health.seenOf(`${CALLER.accountId}\n${target}`)?.failuresInARow).toBe(0),
+        }),
+      )
+    },
+  )
+
+  runRows([
+    {
+      name: 'what was reported until then is kept and paid for',
+      request: streamed(),
+      upstream: [stream(CHAT_STREAM_WITH_USAGE.slice(0, -1), { ending: [SILENCE] })],
+      client: { leavesAfterEvents: CHAT_STREAM_WITH_USAGE.length - 1 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: {
+        ...cancelled,
+        status: 200,
+        usage: CHAT_USAGE,
+        cost: { microUsd: 81, status: 'exact', source: 'scripted' },
+      },
+      spent: { tokens: 18 },
+    },
+    {
+      name: 'of what was reported in part, that part is kept',
+      gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+      request: { path: '/v1/messages', body: chatBody({ max_tokens: 9, stream: true }) },
+      upstream: [stream(MESSAGES_STREAM.slice(0, 3), { ending: [SILENCE] })],
+      client: { leavesAfterEvents: 3 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: {
+        ...cancelled,
+        usage: { inputTokens: 11, outputTokens: 1, cachedInputTokens: 3, reasoningTokens: 0 },
+      },
+    },
+    {
+      name: 'without a report nobody knows what was used: not that nothing was',
+      request: streamed(),
+      upstream: [stream(CHAT_STREAM_WITH_USAGE.slice(0, 2), { ending: [SILENCE] })],
+      client: { leavesAfterEvents: 2 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, usage: null, cost: { microUsd: null, status: 'unknown', source: null } },
+      spent: { tokens: null },
+    },
+    {
+      name: 'at its head',
+      request: streamed(),
+      upstream: [stream(CHAT_STREAM_WITH_USAGE.slice(0, 1), { ending: [SILENCE] })],
+      client: { leavesAfterEvents: 0 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, status: 200, firstByteMs: 0 },
+    },
+    {
+      name: 'at its head, which told of usage already',
+      gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+      request: { path: '/v1/messages', body: chatBody({ max_tokens: 9, stream: true }) },
+      upstream: [stream(MESSAGES_STREAM.slice(0, 1), { ending: [SILENCE] })],
+      client: { leavesAfterEvents: 0 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: {
+        ...cancelled,
+        usage: { inputTokens: 11, outputTokens: 1, cachedInputTokens: 3, reasoningTokens: 0 },
+      },
+    },
+    {
+      name: 'during a silence that a comment has filled',
+      request: streamed(),
+      gateway: { keepAliveMs: 1_000 },
+      upstream: [stream(CHAT_STREAM_WITH_USAGE.slice(0, 1), { ending: [SILENCE] })],
+      client: { leavesAfterEvents: 2 },
+      seen: { status: 200, ending: 'left', text: `${CHAT_STREAM_WITH_USAGE[0]}: keep-alive\n\n` },
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, status: 200, durationMs: 1_000 },
+      tookMs: 1_000,
+    },
+    {
+      name: 'at the head of an answer too large to hold',
+      upstream: [
+        [head(200, { 'content-type': 'application/json' }), piece('x'.repeat(4 * 1024 * 1024 + 1)), SILENCE],
+      ],
+      client: { leavesAfterEvents: 0 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, status: 200, usage: null },
+    },
+    {
+      name: 'of an answer too large to hold',
+      upstream: [
+        [
+          head(200, { 'content-type': 'application/json' }),
+          piece(`{"x":"${'x'.repeat(4 * 1024 * 1024)}`),
+          piece('y\n\n'),
+          piece('z'),
+          SILENCE,
+        ],
+      ],
+      client: { leavesAfterEvents: 1 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, status: 200, usage: null },
+      spent: { tokens: null },
+    },
+  ])
+})
+
+describe('after all of it', () => {
+  const release = Promise.withResolvers<void>()
+
+  test('a client that leaves while the ledger writes has had its answer all the same', async () => {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      upstream: [stream(CHAT_STREAM_WITH_USAGE)],
+      ledger: { record: () => release.promise },
+    })
+    const call = gateway.begin({ path: CHAT, ...streamed() })
+    await gateway.clock.advance(10)
+    call.leave()
+    await gateway.clock.advance(10)
+    expect(gateway.limits.tickets[0]?.spent).toEqual([])
+    release.resolve()
+    expect((await gateway.clock.finish(call.seen)).ending).toBe('left')
+    expect(gateway.ledger.records).toMatchObject([{ outcome: 'succeeded', usage: CHAT_USAGE }])
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('a client that leaves after a whole answer changes nothing', async () => {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      upstream: [[pause(5), ...CHAT_ANSWER]],
+    })
+    const call = gateway.begin({ path: CHAT, body: chatBody() })
+    await gateway.clock.finish(call.seen)
+    call.leave()
+    await gateway.clock.advance(1_000)
+    expect(gateway.ledger.records).toMatchObject([{ outcome: 'succeeded' }])
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('two calls of one client: only the one that is left is cancelled', async () => {
+    const going = Promise.withResolvers<void>()
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      upstream: [[SILENCE], [hold(going.promise), ...CHAT_ANSWER]],
+    })
+    const [first, second] = [0, 1].map(() => gateway.begin({ path: CHAT, body: chatBody() }))
+    await gateway.clock.advance(10)
+    first?.leave()
+    await gateway.clock.advance(10)
+    going.resolve()
+    const seen = await gateway.clock.finish(Promise.all([first?.seen, second?.seen]))
+    expect(seen.map((answer) => answer?.ending)).toEqual(['left', 'whole'])
+    expect(gateway.ledger.records.map(({ outcome }) => outcome)).toEqual(['cancelled', 'succeeded'])
+    await gateway.assertNothingIsLeft()
+  })
+})

@@ -43,6 +43,9 @@ function runsOf(part: TestPart, files: readonly string[]): readonly Run[] {
 
 async function runTests(part: TestPart, { how, files }: Run): Promise<Counts> {
   const temporary = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
+  const remove = () => rmSync(temporary, { recursive: true, force: true })
+  // A signal ends this process here and now.
+  process.on('exit', remove)
   try {
     const reportPath = join(temporary, 'junit.xml')
     const command = [
@@ -54,7 +57,11 @@ async function runTests(part: TestPart, { how, files }: Run): Promise<Counts> {
     const result = await runCommand(command, {
       timeLimitMs: TIME_LIMIT_MS,
       capture: false,
-      environment: part === 'live' ? { GATEHOUSE_TEST_LIVE: '1' } : {},
+      environment: {
+        // For what test processes make once and share.
+        GATEHOUSE_TEST_RUN_FOLDER: temporary,
+        ...(part === 'live' && { GATEHOUSE_TEST_LIVE: '1' }),
+      },
     })
     const reportFile = Bun.file(reportPath)
     const report = readJunit((await reportFile.exists()) ? await reportFile.text() : '')
@@ -75,7 +82,8 @@ async function runTests(part: TestPart, { how, files }: Run): Promise<Counts> {
     }
     return { ...report.counts, failed }
   } finally {
-    rmSync(temporary, { recursive: true, force: true })
+    process.off('exit', remove)
+    remove()
   }
 }
 

@@ -10,6 +10,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -110,12 +111,7 @@ async function createIn(
   watch(folder)
   const identity = identityOfPostgres()
   if (identity !== undefined) chownSync(folder, identity.uid, identity.gid)
-  writeFileSync(join(folder, 'password'), POSTGRES_PASSWORD)
-  const made = asPostgres('initdb', [
-    ...['-D', join(folder, 'data'), '-U', USER, '--pwfile', join(folder, 'password')],
-    ...['-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
-  ])
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
+  makeData(folder)
   if (certificate !== undefined) {
     const data = join(folder, 'data')
     for (const [name, text] of [
@@ -133,6 +129,40 @@ async function createIn(
   const server = describe(folder, await findFreePort())
   await server.start()
   return server
+}
+
+/** Made once in a run of the tests, which names a folder for it, and copied. */
+function makeData(folder: string): void {
+  const data = join(folder, 'data')
+  const run = process.env.GATEHOUSE_TEST_RUN_FOLDER
+  const prepared = run === undefined ? undefined : join(run, 'postgres-data')
+  if (prepared !== undefined && existsSync(prepared)) {
+    copy(prepared, data)
+    return
+  }
+  writeFileSync(join(folder, 'password'), POSTGRES_PASSWORD)
+  const made = asPostgres('initdb', [
+    ...['-D', data, '-U', USER, '--pwfile', join(folder, 'password')],
+    ...['-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
+  ])
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
+  if (prepared === undefined) return
+  // Whole or not at all: another process may look for it at this moment.
+  const own = `${prepared}-${process.pid}`
+  copy(data, own)
+  try {
+    renameSync(own, prepared)
+  } catch (error) {
+    // Another process has made it meanwhile.
+    if (!existsSync(prepared)) throw error
+    rmSync(own, { recursive: true, force: true })
+  }
+}
+
+/** With its owner, who is not whoever runs the tests. */
+function copy(from: string, to: string): void {
+  const { status, stderr } = spawnSync('cp', ['-a', from, to], { stdio: ['ignore', 'ignore', 'pipe'] })
+  if (status !== 0) throw new Error(`The data could not be copied: ${String(stderr)}`)
 }
 
 function describe(folder: string, port: number): PostgresServer {

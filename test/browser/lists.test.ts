@@ -1,0 +1,481 @@
+/** Every list of the dashboard, in a real browser on the real server: its second and third option are chosen by mouse and by keyboard. */
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { resolve } from 'node:path'
+import type { Locator, Page } from 'playwright-core'
+import { openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { controlPlaneCall, createGate, createKey, waitForLogRow } from '../support/control-plane.ts'
+import { type PageList, tryList } from '../support/page-lists.ts'
+import { exampleBodies } from '../support/route-examples.ts'
+import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+// A step may wait for the browser longer than the runner's five seconds.
+setDefaultTimeout(60_000)
+
+/** The audit log shows so many changes at a time. */
+const PAGE_OF_CHANGES = 50
+
+let gatehouse: Gatehouse
+let browser: Awaited<ReturnType<typeof openBrowser>>
+let visit: Visit
+let page: Page
+beforeAll(async () => {
+  gatehouse = await startGatehouse({ sandbox: true, environment: { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' } })
+  await createGate(gatehouse, 'second', ['sandbox/echo', 'sandbox/slow'])
+  await createGate(gatehouse, 'third', 'sandbox/500')
+  for (let made = 0; made < PAGE_OF_CHANGES; made += 1) await createKey(gatehouse, `key ${made}`)
+  const model = { ...exampleBodies.createOwnedModel?.(''), slug: 'house' }
+  expect((await controlPlaneCall(gatehouse, 'POST', '/v1/owned-models', model)).status).toBe(201)
+  for (const gate of ['demo', 'second', 'second', 'third']) {
+    const response = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', { model: gate, input: 'x' })
+    await response.text()
+    await waitForLogRow(gatehouse, response.headers.get('x-request-id'))
+  }
+  browser = await openBrowser()
+  visit = await browser.visit(gatehouse.url)
+  page = visit.page
+  await signUpOwner(page, gatehouse.key)
+})
+afterAll(async () => {
+  await browser.close()
+  await gatehouse.remove()
+})
+afterEach(async () => {
+  // The page of a page that broke.
+  expect(await page.getByText('Something went wrong on this page').count()).toBe(0)
+  expect(visit.complaints).toEqual([])
+})
+
+interface PageWithLists {
+  readonly path: string
+  /** The files of web/ whose lists these are. */
+  readonly files: readonly string[]
+  /** Goes to where the lists are. */
+  readonly prepare?: () => Promise<unknown>
+  readonly lists: readonly PageList[]
+}
+
+/** The address says it, without the quotes that tell text from numbers there. */
+const inAddress =
+  (name: string, absentFor = '') =>
+  (shown: Page, option: string) =>
+    shown.waitForURL(
+      ({ searchParams }) =>
+        (searchParams.get(name) ?? absentFor).replaceAll('"', '') === option.toLowerCase().replace(' h', 'h'),
+    )
+
+const heading = (toName: (option: string) => string | RegExp) => (shown: Page, option: string) =>
+  shown
+    .getByRole('heading', { name: toName(option) })
+    .first()
+    .waitFor()
+
+const code = (part: string) => (shown: Page) =>
+  shown.getByRole('tabpanel').getByText(part, { exact: false }).first().waitFor()
+
+const PAGES: readonly PageWithLists[] = [
+  {
+    path: '/',
+    files: ['app/shell.tsx', 'features/overview/metric-tiles.tsx', 'features/overview/overview-page.tsx'],
+    lists: [
+      { kind: 'tab', name: 'Figures', fewest: 6, shows: (shown) => shown.getByRole('figure').waitFor() },
+      { kind: 'button', name: 'Range of time', fewest: 5 },
+      { kind: 'link', name: 'Pages', fewest: 10 },
+    ],
+  },
+  {
+    path: '/playground?gate=demo&compare=second',
+    files: ['features/playground/lane-head.tsx', 'features/playground/settings-panel.tsx'],
+    lists: [
+      { kind: 'select', name: 'Gate to compare with', shows: inAddress('compare') },
+      { kind: 'select', name: 'Gate', shows: inAddress('gate') },
+      { kind: 'select', name: 'Reasoning effort' },
+    ],
+  },
+  {
+    path: '/playground?gate=demo',
+    files: ['features/playground/code-dialog.tsx'],
+    prepare: async () => {
+      await page.getByRole('textbox', { name: 'Message' }).fill('hello')
+      await page.keyboard.press('Enter')
+      await page.getByText('in all').waitFor()
+      await page.getByRole('button', { name: /^Code/ }).click()
+    },
+    lists: [{ kind: 'tab', name: 'Language', shows: code('hello') }],
+  },
+  {
+    path: '/gates/new',
+    files: ['features/gates/strategy-field.tsx', 'features/gates/settings-folds.tsx'],
+    prepare: async () => await page.getByText('Instructions, sampling').click(),
+    lists: [
+      { kind: 'radio', name: 'Strategy' },
+      {
+        kind: 'select',
+        name: 'Reasoning effort optional',
+        shows: (shown, effort) =>
+          effort === '' ? Promise.resolve() : shown.getByText(`effort ${effort}`).waitFor(),
+      },
+      {
+        kind: 'select',
+        name: 'When a request says otherwise',
+        shows: (shown, says) =>
+          says === 'ignore' ? Promise.resolve() : shown.getByText(`overrides: ${says}`).waitFor(),
+      },
+    ],
+  },
+  {
+    path: '/gates/demo?tab=snippets',
+    files: ['features/gates/gate-page.tsx', 'features/gates/gate-snippets.tsx'],
+    lists: [
+      {
+        kind: 'button',
+        name: 'SDK',
+        shows: (shown, sdk) => shown.getByRole('tablist', { name: sdk }).waitFor(),
+      },
+      { kind: 'tab', name: 'Anthropic', fewest: 2, shows: code('demo') },
+    ],
+  },
+  {
+    path: '/owned-models/new',
+    files: ['features/owned-models/dialect-field.tsx'],
+    lists: [{ kind: 'radio', name: 'Format that its server speaks', fewest: 4 }],
+  },
+  {
+    path: '/owned-models/house',
+    files: ['features/owned-models/use-in-gate.tsx'],
+    lists: [{ kind: 'tab', name: 'How to use owned/house', shows: code('owned/house') }],
+  },
+  {
+    path: '/keys',
+    files: ['features/keys/create-key-dialog.tsx'],
+    prepare: async () => await page.getByRole('button', { name: 'Create New Key' }).click(),
+    lists: [{ kind: 'radio', name: 'Where the key comes from', fewest: 2 }],
+  },
+  {
+    path: '/logs',
+    files: ['features/logs/log-filters.tsx', 'features/logs/filter-controls.tsx'],
+    lists: [
+      { kind: 'select', name: 'Outcome', shows: inAddress('outcome') },
+      { kind: 'select', name: 'Status', shows: inAddress('status') },
+      { kind: 'select', name: 'Gate', shows: inAddress('gate') },
+      { kind: 'select', name: 'Key', shows: inAddress('key') },
+      { kind: 'select', name: 'Error', shows: inAddress('errorKind') },
+      { kind: 'select', name: 'Stream', shows: inAddress('stream') },
+      {
+        kind: 'select',
+        name: 'Time',
+        fewest: 7,
+        shows: (shown, time) =>
+          time === 'custom' ? shown.getByLabel('From').waitFor() : inAddress('range')(shown, time),
+      },
+    ],
+  },
+  {
+    path: '/analytics',
+    files: [
+      'features/analytics/analytics-page.tsx',
+      'features/analytics/filter-bar.tsx',
+      'features/analytics/breakdown-card.tsx',
+      'features/analytics/latency-card.tsx',
+    ],
+    lists: [
+      { kind: 'button', name: 'Break down by', fewest: 5, shows: inAddress('by', 'gate') },
+      { kind: 'button', name: 'Range of time', fewest: 5 },
+      { kind: 'select', name: 'Which figure', shows: heading((figure) => new RegExp(`^${figure} by`, 'i')) },
+      {
+        kind: 'select',
+        name: 'Which time',
+        fewest: 2,
+        shows: (shown, time) =>
+          shown
+            .getByRole('application', { name: time === 'durationMs' ? /^Duration/ : /^Time to first token/ })
+            .or(shown.getByText('Nothing to measure in this range'))
+            .waitFor(),
+      },
+    ],
+  },
+  {
+    path: '/settings',
+    files: ['features/settings/settings-layout.tsx'],
+    lists: [{ kind: 'link', name: 'Settings', fewest: 7 }],
+  },
+  {
+    path: '/settings/budgets',
+    files: ['features/settings/budget-dialog.tsx', 'features/settings/budget-scope-fields.tsx'],
+    prepare: async () =>
+      await page
+        .getByRole('button', { name: /budget/i })
+        .first()
+        .click(),
+    lists: [
+      { kind: 'select', name: 'Key' },
+      {
+        kind: 'select',
+        name: 'Limits',
+        fewest: 2,
+        shows: (shown, scope) =>
+          shown.getByRole('combobox', { name: scope === 'key' ? 'Key' : 'Gate', exact: true }).waitFor(),
+      },
+      { kind: 'select', name: 'Gate' },
+      {
+        kind: 'select',
+        name: 'Counted in',
+        fewest: 2,
+        shows: (shown, unit) =>
+          shown.getByLabel(unit === 'usd' ? 'Limit in US dollars' : 'Limit in tokens').waitFor(),
+      },
+      { kind: 'select', name: 'Period', fewest: 4 },
+    ],
+  },
+  {
+    path: '/settings/audit-log',
+    files: ['features/settings/audit-filter.tsx'],
+    lists: [
+      { kind: 'select', name: 'By', shows: inAddress('actor') },
+      { kind: 'select', name: 'Change', shows: inAddress('action') },
+      { kind: 'select', name: 'Of', shows: inAddress('resourceType') },
+    ],
+  },
+  {
+    path: '/docs',
+    files: ['features/docs/docs-layout.tsx', 'features/docs/quick-start-page.tsx'],
+    lists: [
+      { kind: 'select', name: 'Gate', shows: (shown, gate) => code(`"${gate}"`)(shown) },
+      {
+        kind: 'radio',
+        name: 'SDK',
+        fewest: 5,
+        shows: (shown, sdk) => shown.getByRole('tablist', { name: `${sdk} variants` }).waitFor(),
+      },
+      { kind: 'link', name: 'Docs' },
+    ],
+  },
+  {
+    path: '/docs/errors',
+    files: ['features/docs/errors-page.tsx'],
+    lists: [{ kind: 'tab', name: 'Error envelopes', shows: code('message') }],
+  },
+  {
+    path: '/docs/conformance',
+    files: ['features/docs/conformance-page.tsx'],
+    lists: [{ kind: 'select', name: 'Feature', fewest: 10 }],
+  },
+]
+
+/** Lists that need more than a choice: where they are tried. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'app/account-menu-items.tsx': 'below',
+  'features/analytics/sums-table.tsx': 'below',
+  'features/logs/export-menu.tsx': 'below',
+  'features/logs/log-list.tsx': 'below',
+  'features/logs/log-row.tsx': 'below',
+  'features/settings/webhook-dialog.tsx': 'below',
+  'features/gates/target-picker.tsx': 'gates.test.ts, and below while nothing matches',
+  'features/overview/first-steps.tsx': 'overview.test.ts: it is gone once there was a call',
+}
+
+describe.each(PAGES)('$path', ({ path, prepare, lists }) => {
+  beforeAll(async () => {
+    await page.goto(`/dashboard${path}`)
+    await prepare?.()
+  })
+  test.each(lists)('$kind: $name', async (list) => {
+    await tryList(page, list)
+  })
+})
+
+test('the colours in the account’s menu', async () => {
+  await page.goto('/dashboard/keys')
+  const trigger = page.getByRole('button', { name: 'Account' })
+  const choices = page.getByRole('menuitemradio')
+  const isTheme = (theme: string) => page.locator(`html[data-theme=${theme}]`).waitFor()
+  await page.emulateMedia({ colorScheme: 'light' })
+  await trigger.click()
+  await choices.nth(1).click()
+  await isTheme('dark')
+  await trigger.click()
+  await choices.nth(2).click()
+  await isTheme('light')
+  const isFocused = (item: Locator) => item.and(page.locator(':focus')).waitFor()
+  await trigger.press('Enter')
+  await isFocused(choices.nth(0))
+  for (const [key, item] of [
+    ['End', page.getByRole('menuitem', { name: 'Sign out' })],
+    ['Home', choices.nth(0)],
+    ['ArrowDown', choices.nth(1)],
+    ['ArrowDown', choices.nth(2)],
+    ['ArrowUp', choices.nth(1)],
+  ] as const) {
+    await page.keyboard.press(key)
+    await isFocused(item)
+  }
+  await page.keyboard.press('Enter')
+  await isTheme('dark')
+  await trigger.press('ArrowDown')
+  await isFocused(choices.nth(0))
+  await page.keyboard.press('a')
+  await isFocused(choices.nth(2))
+  await page.keyboard.press('Enter')
+  await isTheme('light')
+  await trigger.press('Enter')
+  await page.keyboard.press('Escape')
+  await choices.first().waitFor({ state: 'detached' })
+  await isTheme('light')
+})
+
+test('the formats of the log’s export', async () => {
+  await page.goto('/dashboard/logs')
+  const trigger = page.getByRole('button', { name: 'Export' })
+  const named = async (choose: () => Promise<unknown>) => {
+    const [download] = await Promise.all([page.waitForEvent('download'), choose()])
+    return download.suggestedFilename()
+  }
+  await trigger.click()
+  expect(await named(() => page.getByRole('menuitem').nth(1).click())).toBe('gatehouse-logs.ndjson')
+  await trigger.press('Enter')
+  await page.getByRole('menuitem').nth(0).and(page.locator(':focus')).waitFor()
+  await page.keyboard.press('ArrowDown')
+  expect(await named(() => page.keyboard.press('Enter'))).toBe('gatehouse-logs.ndjson')
+})
+
+test('the calls of the log', async () => {
+  await page.goto('/dashboard/logs')
+  const rows = page.getByRole('grid', { name: 'Calls' }).locator('tbody').getByRole('row')
+  await rows.nth(3).waitFor()
+  const ids = await rows.evaluateAll((all) => all.map(({ id }) => id.replace('log-', '')))
+  for (const index of [1, 2]) {
+    await rows.nth(index).getByRole('link').click()
+    await page.waitForURL(`**/dashboard/logs/${ids[index]}`)
+    await page.getByRole('complementary', { name: 'Call' }).getByRole('list', { name: 'Attempts' }).waitFor()
+  }
+  await page.keyboard.press('Escape')
+  await page.waitForURL('**/dashboard/logs')
+  await page.goto('/dashboard/logs')
+  await page.getByRole('grid').focus()
+  for (const index of [0, 1, 2]) {
+    await page.keyboard.press(index % 2 === 0 ? 'ArrowDown' : 'j')
+    await rows.nth(index).and(page.locator('[aria-selected=true]')).waitFor()
+  }
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/dashboard/logs/${ids[2]}`)
+  // Past both ends nothing moves.
+  for (let step = 0; step < ids.length + 2; step += 1) await page.keyboard.press('k')
+  await page.waitForURL(`**/dashboard/logs/${ids[0]}`)
+  for (let step = 0; step < ids.length + 2; step += 1) await page.keyboard.press('j')
+  await page.waitForURL(`**/dashboard/logs/${ids.at(-1)}`)
+})
+
+test('the targets that the log suggests', async () => {
+  await page.goto('/dashboard/logs')
+  const field = page.getByRole('combobox', { name: 'Target' })
+  const suggested = await page
+    .locator('datalist option')
+    .evaluateAll((all) => all.map((one) => one.getAttribute('value')))
+  expect(suggested).toEqual(['sandbox/500', 'sandbox/echo', 'sandbox/slow'])
+  await field.fill('sandbox/echo')
+  await page.waitForURL('**target=sandbox%2Fecho**')
+  await field.fill('sandbox/slo')
+  await field.press('Enter')
+  await page.waitForURL('**target=sandbox%2Fslo')
+  await field.fill('')
+  await field.press('Enter')
+  await page.waitForURL((url) => !url.search.includes('target'))
+})
+
+test('the columns that the analytics are sorted by', async () => {
+  await page.goto('/dashboard/analytics')
+  const heads = page.getByRole('region', { name: 'Figures by gate' }).getByRole('columnheader')
+  await heads.nth(2).waitFor()
+  for (const index of [1, 2]) {
+    // The first is sorted by already: pressed again, it is turned round.
+    const order = index === 1 ? 'ascending' : 'descending'
+    await heads.nth(index).getByRole('button').click()
+    await heads
+      .nth(index)
+      .and(page.locator(`[aria-sort=${order}]`))
+      .waitFor()
+  }
+  await heads.nth(2).getByRole('button').press('Enter')
+  await heads.nth(2).and(page.locator('[aria-sort=ascending]')).waitFor()
+  await heads.nth(0).getByRole('button').press('Space')
+  await heads.nth(0).and(page.locator('[aria-sort=ascending]')).waitFor()
+})
+
+test('the events of a webhook', async () => {
+  await page.goto('/dashboard/settings/webhooks')
+  await page.getByRole('button', { name: 'Add a webhook' }).first().click()
+  const events = page.getByRole('dialog').getByRole('checkbox')
+  await events.nth(2).waitFor()
+  const areChecked = async () => [await events.nth(1).isChecked(), await events.nth(2).isChecked()]
+  const before = await areChecked()
+  await page.getByRole('dialog').locator('fieldset label').nth(1).click()
+  await events.nth(2).press('Space')
+  expect(await areChecked()).toEqual(before.map((was) => !was))
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+})
+
+test('the pages of the audit log', async () => {
+  await page.goto('/dashboard/settings/audit-log')
+  const changes = page.getByRole('region', { name: 'Changes' }).locator('tbody tr')
+  await changes.nth(PAGE_OF_CHANGES - 1).waitFor()
+  const before = await changes.count()
+  await page.getByRole('button', { name: 'Older changes' }).press('Enter')
+  await changes.nth(before).waitFor()
+})
+
+test('a search for models that finds none is left by every key without harm', async () => {
+  await page.goto('/dashboard/gates/new')
+  await page.getByLabel('Description').fill('typed before')
+  const picker = page.getByRole('combobox', { name: 'Add a target' })
+  await picker.fill('no such model')
+  await page.getByText('No model matches').waitFor()
+  for (const key of ['ArrowDown', 'ArrowUp', 'Home', 'End', 'PageDown', 'Enter']) await picker.press(key)
+  await page.getByText('No model matches').waitFor()
+  await picker.press('Escape')
+  await page.getByText('No model matches').waitFor({ state: 'detached' })
+  // Closed, Enter neither adds nor sends; an arrow key opens it again.
+  await picker.press('Enter')
+  await picker.press('ArrowUp')
+  await page.getByText('No model matches').waitFor()
+  expect(await page.getByRole('list', { name: 'Targets' }).count()).toBe(0)
+  expect(await page.getByLabel('Description').inputValue()).toBe('typed before')
+})
+
+test('lists of gates say that there is none', async () => {
+  await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/second')
+  await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/third')
+  await controlPlaneCall(gatehouse, 'DELETE', '/v1/gates/demo')
+  await page.goto('/dashboard/docs')
+  await page.getByText('There is none yet. Make one under').waitFor()
+  await page.goto('/dashboard/playground?gate=demo')
+  await page.getByRole('heading', { name: 'No gates' }).waitFor()
+  await page.goto('/dashboard/logs')
+  const gates = page.getByRole('combobox', { name: 'Gate', exact: true })
+  for (const key of ['ArrowDown', 'End', 'Home', 'ArrowUp']) await gates.press(key)
+  expect(await gates.inputValue()).toBe('')
+  await page.goto('/dashboard/settings/budgets')
+  await page
+    .getByRole('button', { name: /budget/i })
+    .first()
+    .click()
+  await page.getByRole('combobox', { name: 'Limits' }).selectOption('gate')
+  await page
+    .getByRole('combobox', { name: 'Gate', exact: true })
+    .getByText('There is none yet')
+    .waitFor({ state: 'attached' })
+  await page.getByRole('combobox', { name: 'Gate', exact: true }).press('ArrowDown')
+})
+
+/** What makes a list, wherever it is written. The parts of web/ui are tried on the pages that use them. */
+const MAKES_A_LIST =
+  /<(?:select|SelectField|Choice|SnippetTabs|SectionTabs|RangePicker|datalist|MenuItem|MenuLink|DropdownMenu\.RadioGroup)\b|type="(?:radio|checkbox)"|role="(?:combobox|listbox|tablist|radiogroup|menu|grid)"|aria-pressed=\{\w+(?:\.\w+)? ===|aria-(?:current|selected)=|aria-sort=|<nav\b/
+
+test('no list of the pages is missing here', async () => {
+  const web = resolve(import.meta.dir, '../../web')
+  const known = new Set([...PAGES.flatMap(({ files }) => files), ...Object.keys(ELSEWHERE)])
+  const found: string[] = []
+  for (const path of new Bun.Glob('{app,features}/**/*.tsx').scanSync({ cwd: web })) {
+    if (MAKES_A_LIST.test(await Bun.file(`${web}/${path}`).text())) found.push(path)
+  }
+  expect(found.sort()).toEqual([...known].sort())
+})

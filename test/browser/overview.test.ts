@@ -162,10 +162,14 @@ test('a chart is fetched when its place comes into view, and again when that fai
 
   await page.route('**/assets/*.js', (route) => route.abort())
   await figure.scrollIntoViewIfNeeded()
-  await figure.getByRole('alert').waitFor()
+  await figure.getByRole('alert').getByText('The table has its figures').waitFor()
   await page.unroute('**/assets/*.js')
   await figure.getByRole('button', { name: 'Try again' }).click()
   await figure.getByRole('application').waitFor()
+  // Whole calls, each told once.
+  const ticks = await figure.locator('.recharts-yAxis-tick-labels text').allTextContents()
+  expect(ticks.length).toBeGreaterThan(1)
+  expect(new Set(ticks).size).toBe(ticks.length)
   // What stands below has not moved.
   expect(await heightOf()).toBe(before)
   expect(low.complaints).toEqual([])

@@ -31,12 +31,21 @@ export function EmptyState({
   )
 }
 
-export function ErrorState({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
+export function ErrorState({
+  error,
+  message = describeError(error),
+  retry,
+}: {
+  readonly error: unknown
+  /** Where more is known than the error tells. */
+  readonly message?: string
+  readonly retry?: () => void
+}) {
   const requestId = error instanceof ApiError ? error.requestId : undefined
   return (
     <div role="alert" className="flex flex-col items-center gap-3 px-6 py-14 text-center">
       <CircleAlert aria-hidden className="size-6 text-danger" />
-      <p className="max-w-md text-sm text-ink">{describeError(error)}</p>
+      <p className="max-w-md text-sm text-ink">{message}</p>
       {requestId !== undefined && (
         <p className="text-xs text-ink-faint">
           Request <code className="font-mono">{requestId}</code>

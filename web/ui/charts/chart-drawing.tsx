@@ -1,8 +1,7 @@
 /** The drawing of a chart, fetched once its place comes into view: it is the largest part of the pages. Draws nothing itself. */
 import { useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
-import { QueryBoundary } from '../query-boundary.tsx'
-import { Skeleton } from '../states.tsx'
+import { ErrorState, Skeleton } from '../states.tsx'
 import { useIsPrinting } from '../use-is-printing.ts'
 import { useWasSeen } from '../use-was-seen.ts'
 import type { TimeChartData } from './chart-series.ts'
@@ -37,16 +36,19 @@ export function ChartDrawing({ label, data }: { readonly label: string; readonly
       ) : (
         <div className="px-3 pb-3 sm:px-4">
           <div style={{ minHeight: PLACE_HEIGHT_PX }}>
-            <QueryBoundary
-              query={drawing}
-              loading={
-                <div role="status" aria-label="Loading the chart" style={{ height: PLACE_HEIGHT_PX }}>
-                  <Skeleton className="size-full" />
-                </div>
-              }
-            >
-              {({ Chart }) => <Chart label={label} data={data} heightPx={HEIGHT_PX} />}
-            </QueryBoundary>
+            {drawing.data !== undefined ? (
+              <drawing.data.Chart label={label} data={data} heightPx={HEIGHT_PX} />
+            ) : drawing.isError ? (
+              <ErrorState
+                error={drawing.error}
+                message="The drawing could not be fetched. The table has its figures; reloading the page may help."
+                retry={() => void drawing.refetch()}
+              />
+            ) : (
+              <div role="status" aria-label="Loading the chart" style={{ height: PLACE_HEIGHT_PX }}>
+                <Skeleton className="size-full" />
+              </div>
+            )}
           </div>
         </div>
       )}

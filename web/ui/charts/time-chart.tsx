@@ -17,6 +17,11 @@ function listMidnights(rows: TimeChartData['rows']): number[] {
   return rows.map(({ startMs }) => startMs).filter((startMs) => new Date(startMs).getHours() === 0)
 }
 
+/** Between whole values there is nothing to tell: a step of a half would be written as the number above it. */
+function isWhole({ rows, series }: TimeChartData): boolean {
+  return rows.every(({ values }) => series.every(({ key }) => Number.isInteger(values[key] ?? 0)))
+}
+
 export interface TimeChartProps {
   readonly label: string
   readonly data: TimeChartData
@@ -81,6 +86,7 @@ export function TimeChart({
           axisLine={false}
           width="auto"
           tickCount={5}
+          allowDecimals={!isWhole(data)}
         />
         <Tooltip
           content={<ChartTooltip data={data} />}

@@ -1,12 +1,11 @@
 /** The documentation inside the dashboard, in a real browser on the real server. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { BROWSER_TEST_TIMEOUT_MS, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
-// A step may wait for the browser longer than the runner's five seconds.
-setDefaultTimeout(30_000)
+setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
 let gatehouse: Gatehouse
 let browser: Awaited<ReturnType<typeof openBrowser>>

@@ -1,12 +1,18 @@
 /** Gates in the dashboard, in a real browser on the real server: built, called, tested, reordered, refused, deleted and brought back. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { findAccessibilityFaults, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import {
+  BROWSER_TEST_TIMEOUT_MS,
+  findAccessibilityFaults,
+  openBrowser,
+  signUpOwner,
+  type Visit,
+} from '../support/chromium.ts'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
 let gatehouse: Gatehouse
 let browser: Awaited<ReturnType<typeof openBrowser>>

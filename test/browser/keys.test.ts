@@ -1,10 +1,18 @@
 /** API keys in the dashboard, in a real browser on the real server: made, shown once, used, deleted, refused. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { findAccessibilityFaults, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  BROWSER_TEST_TIMEOUT_MS,
+  findAccessibilityFaults,
+  openBrowser,
+  signUpOwner,
+  type Visit,
+} from '../support/chromium.ts'
 import { controlPlaneCall, createKey } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { collectSeenTexts, type SeenTexts } from '../support/seen-texts.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+
+setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
 let gatehouse: Gatehouse
 let browser: Awaited<ReturnType<typeof openBrowser>>

@@ -2,14 +2,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { resolve } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
-import { openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { BROWSER_TEST_TIMEOUT_MS, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
 import { controlPlaneCall, createGate, createKey, waitForLogRow } from '../support/control-plane.ts'
 import { type PageList, tryList } from '../support/page-lists.ts'
 import { exampleBodies } from '../support/route-examples.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
-// A step may wait for the browser longer than the runner's five seconds.
-setDefaultTimeout(60_000)
+setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
 /** The audit log shows so many changes at a time. */
 const PAGE_OF_CHANGES = 50

@@ -1,14 +1,20 @@
 /** The log in the dashboard, in a real browser on the real server, over a hundred thousand calls of the past. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { findAccessibilityFaults, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import {
+  BROWSER_TEST_TIMEOUT_MS,
+  findAccessibilityFaults,
+  openBrowser,
+  signUpOwner,
+  type Visit,
+} from '../support/chromium.ts'
 import { controlPlaneCall, waitForLogRow } from '../support/control-plane.ts'
 import { FAILED_EVERY, SEEDED_GATES, seedCalls } from '../support/seed-calls.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 import { watchInteractions } from '../support/watch-interactions.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
 const SEEDED = 100_000
 /** What the page may hold of the list, whatever its length. */

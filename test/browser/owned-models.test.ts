@@ -1,6 +1,12 @@
 /** Owned models in the dashboard, in a real browser on the real server: registered, edited, rotated with a warning, deleted. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { findAccessibilityFaults, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  BROWSER_TEST_TIMEOUT_MS,
+  findAccessibilityFaults,
+  openBrowser,
+  signUpOwner,
+  type Visit,
+} from '../support/chromium.ts'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { CHAT_JSON } from '../support/dialect-samples.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
@@ -10,6 +16,8 @@ import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 const CREDENTIALS = ['first-credential-5521', 'second-credential-8840', 'third-credential-1079']
 const [FIRST = '', SECOND = '', THIRD = ''] = CREDENTIALS
+
+setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
 let gatehouse: Gatehouse
 let upstream: RawUpstream

@@ -1,13 +1,19 @@
 /** The playground as its users meet it: streamed answers, stopping, errors, tools, two gates, and code to take away. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
-import { findAccessibilityFaults, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import {
+  BROWSER_TEST_TIMEOUT_MS,
+  findAccessibilityFaults,
+  openBrowser,
+  signUpOwner,
+  type Visit,
+} from '../support/chromium.ts'
 import { createGate, listLogRows, waitForLogRow } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 // The runner would kill the server along with a test that outlasts its time.
-setDefaultTimeout(60_000)
+setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
 let gatehouse: Gatehouse
 let browser: Awaited<ReturnType<typeof openBrowser>>

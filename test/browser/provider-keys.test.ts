@@ -1,6 +1,12 @@
 /** Provider keys in the dashboard, in a real browser on the real server: set, deactivated, replaced, deleted, and never seen again. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { findAccessibilityFaults, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  BROWSER_TEST_TIMEOUT_MS,
+  findAccessibilityFaults,
+  openBrowser,
+  signUpOwner,
+  type Visit,
+} from '../support/chromium.ts'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { collectSeenTexts, type SeenTexts } from '../support/seen-texts.ts'
@@ -8,6 +14,8 @@ import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 const FIRST = 'sandbox-key-of-the-customer-7f3a'
 const SECOND = 'sandbox-key-that-came-later-91bd'
+
+setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
 let gatehouse: Gatehouse
 let browser: Awaited<ReturnType<typeof openBrowser>>

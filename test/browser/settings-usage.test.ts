@@ -1,7 +1,7 @@
 /** Limits, budgets, webhooks and the audit log in the dashboard, in a real browser on the real server. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { BROWSER_TEST_TIMEOUT_MS, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -10,8 +10,7 @@ import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 const SECRET = 'shared with the receiver'
 
 const receiver = startWebhookReceiver(SECRET)
-// A step may wait for the browser longer than the runner's five seconds.
-setDefaultTimeout(30_000)
+setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
 let gatehouse: Gatehouse
 let browser: Awaited<ReturnType<typeof openBrowser>>

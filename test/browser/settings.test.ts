@@ -1,13 +1,12 @@
 /** The account, its members and one's own security in the dashboard, in a real browser on the real server. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { OWNER, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { BROWSER_TEST_TIMEOUT_MS, OWNER, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 const GUEST = { name: 'Grace Guest', email: 'grace@example.com', password: 'unrelated words compile 7' }
 
-// A step may wait for the browser longer than the runner's five seconds.
-setDefaultTimeout(30_000)
+setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
 let gatehouse: Gatehouse
 let browser: Awaited<ReturnType<typeof openBrowser>>

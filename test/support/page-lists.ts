@@ -67,9 +67,13 @@ async function trySelect({ page, list, fewest, shows }: Trial): Promise<void> {
   )
   const [second, third] = chosenOf(options)
   const isChosen = async (how: string, { value }: { readonly value: string }) => {
-    await pollUntil(`“${value}” in the list ${list.name}, ${how}`, async () => {
-      return (await control.inputValue()) === value
-    })
+    await pollUntil(
+      `“${value}” in the list ${list.name}, ${how}`,
+      async () => {
+        return (await control.inputValue()) === value
+      },
+      { timeoutMs: 60_000 },
+    )
     await shows(value)
   }
   for (const option of [second, third]) {

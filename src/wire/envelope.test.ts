@@ -21,7 +21,89 @@ describe.each(Object.keys(ERROR_POLICY) as ErrorKind[])('%s', (kind) => {
       details: { field: 'field' },
     })
   })
+
+  test('messages: the type that Anthropic has for the status, and nothing else', () => {
+    const type = MESSAGES_TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
+    expect(JSON.parse(String(encodeError('messages', error)))).toEqual({
+      type: 'error',
+      error: { type, message: 'said so' },
+    })
+  })
 })
+
+/** https://docs.anthropic.com/en/api/errors */
+const MESSAGES_TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+}
+
+describe('an error that is', () => {
+  const typeAt = (status: number) =>
+    JSON.parse(String(encodeError('messages', new GatewayError('upstream_error', 'no', { status })))).error
+      .type
+
+  test.each([
+    ...Object.entries(MESSAGES_TYPES).map(([status, type]) => [Number(status), type] as const),
+    [409, 'invalid_request_error'],
+    [422, 'invalid_request_error'],
+    [499, 'invalid_request_error'],
+    [500, 'api_error'],
+    [502, 'api_error'],
+    [529, 'api_error'],
+  ] as const)('a %d has for clients of Messages the type %s', (status, type) => {
+    expect(typeAt(status)).toBe(type)
+  })
+
+  test('an upstream’s own is told in its own bytes, where envelopes can be the same', () => {
+    const upstreamBody = Buffer.from('{ "error": {} }')
+    const error = new GatewayError('upstream_error', 'no', { upstreamBody })
+    expect(encodeError('nested', error)).toBe(upstreamBody)
+    expect(encodeError('messages', error)).toBe(upstreamBody)
+    expect(JSON.parse(String(encodeError('flat', error)))).toEqual({ error: 'upstream_error', message: 'no' })
+  })
+
+  test('about no field says so: null where it is nested, no details where it is flat', () => {
+    const error = new GatewayError('conflict', 'no')
+    expect(JSON.parse(String(encodeError('nested', error))).error.param).toBeNull()
+    expect(JSON.parse(String(encodeError('flat', error)))).toEqual({
+      error: ERROR_POLICY.conflict.flat,
+      message: 'no',
+    })
+  })
+
+  test('detailed keeps its details where it is flat', () => {
+    const error = new GatewayError('upstream_error', 'no', { param: 'p', details: { status: 500 } })
+    expect(JSON.parse(String(encodeError('flat', error))).details).toEqual({ status: 500 })
+  })
+})
+
+test.each([
+  ['{"error":{"message":"m","code":"c"}}', 'c', false],
+  ['{"message":"m","code":"c"}', 'c', false],
+  ['{"error":{"message":"m","code":7}}', undefined, false],
+  ['[{"error":{"message":"m","code":"c"}}]', 'c', true],
+  ['[{"error":{"message":"m"}},{}]', undefined, false],
+  ['["x"]', undefined, true],
+  ['null', undefined, false],
+])('an upstream that says %s has the code %p', (body, code, isWrapped) => {
+  const read = readUpstreamError(Buffer.from(body))
+  expect(read.code).toBe(code)
+  expect(read.isWrapped).toBe(isWrapped)
+})
+
+test.each(['{"message":""}', '{"message":null}', '{"error":{"message":""}}', '{"error":{"message":null}}'])(
+  'an upstream that says %s has no words',
+  (body) => {
+    expect(readUpstreamError(Buffer.from(body)).message).toBeUndefined()
+  },
+)
 
 test.each([
   ['{"error":{"message":"m","type":"t"}}', 'm', true],

@@ -1,11 +1,12 @@
 /** Anthropic Messages as our clients speak it: what they ask is understood, what they read is what their SDK expects. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { parseEvents } from '../../../test/support/server-sent-events.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { ChatEvent } from '../chat-answer.ts'
+import type { ChatAnswer, ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord } from '../chat-request.ts'
 import type { AnswerFacts } from '../codec.ts'
-import { writeSeal } from '../seal-carrier.ts'
+import { writeSeal, writeToolId } from '../seal-carrier.ts'
 import { anthropicServerCodec } from './server-codec.ts'
 
 const facts: AnswerFacts = {
@@ -161,40 +162,226 @@ const EVENTS: ChatEvent[] = [
   { type: 'finish', reason: 'tool_calls' },
 ]
 
-test('a stream has the events, indexes and order that the SDK accumulates', () => {
-  const request = decode({ stream: true })
-  const encoder = anthropicServerCodec.createEventEncoder(request, facts)
-  const text = EVENTS.map((event) => encoder.push(event)).join('') + encoder.end()
-  const events = text
-    .split('\n\n')
-    .filter((event) => event !== '')
-    .map((event) => {
-      const [name, data] = event.split('\n')
-      const json = JSON.parse(data?.slice('data: '.length) ?? '') as { type: string; index?: number }
-      expect(name).toBe(`event: ${json.type}`)
-      return json
+type Told = JsonRecord & { readonly type: string; readonly index?: number }
+function encode(events: readonly ChatEvent[]): Told[] {
+  const encoder = anthropicServerCodec.createEventEncoder(decode({ stream: true }), facts)
+  let text = ''
+  for (const event of events) text += encoder.push(event)
+  return parseEvents(text + encoder.end()).map(({ event, data }) => {
+    const told = JSON.parse(data) as Told
+    expect(event).toBe(told.type)
+    return told
+  })
+}
+const shapeOf = (told: readonly Told[]) =>
+  told.map(({ type, index }) => (index === undefined ? type : `${type} ${index}`))
+const NO_USAGE = {
+  ...{ input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, cache_creation: null },
+  ...{ output_tokens: 0, output_tokens_details: null, server_tool_use: null, service_tier: null },
+  ...{ inference_geo: null, speed: null },
+}
+
+describe('a stream', () => {
+  test('has the events, indexes and order that the SDK accumulates', () => {
+    const told = encode(EVENTS)
+    expect(shapeOf(told)).toEqual([
+      'message_start',
+      'content_block_start 0',
+      'content_block_delta 0',
+      'content_block_delta 0',
+      'content_block_stop 0',
+      'content_block_start 1',
+      'content_block_delta 1',
+      'content_block_delta 1',
+      'content_block_stop 1',
+      'content_block_start 2',
+      'content_block_delta 2',
+      'content_block_delta 2',
+      'content_block_stop 2',
+      'message_delta',
+      'message_stop',
+    ])
+    expect(told[0]?.message).toEqual({
+      ...{ id: 'u1', type: 'message', role: 'assistant', model: 'm-1', content: [] },
+      ...{ container: null, diagnostics: null, stop_reason: null, stop_sequence: null, stop_details: null },
+      usage: NO_USAGE,
     })
-  expect(events.map(({ type, index }) => (index === undefined ? type : `${type} ${index}`))).toEqual([
-    'message_start',
-    'content_block_start 0',
-    'content_block_delta 0',
-    'content_block_delta 0',
-    'content_block_stop 0',
-    'content_block_start 1',
-    'content_block_delta 1',
-    'content_block_delta 1',
-    'content_block_stop 1',
-    'content_block_start 2',
-    'content_block_delta 2',
-    'content_block_delta 2',
-    'content_block_stop 2',
-    'message_delta',
-    'message_stop',
-  ])
-  expect(events[0]).toMatchObject({ message: { id: 'u1', role: 'assistant', model: 'm-1', content: [] } })
-  expect(events.at(-2)).toMatchObject({
-    delta: { stop_reason: 'tool_use', stop_sequence: null },
-    usage: { input_tokens: 7, cache_read_input_tokens: 2, output_tokens: 5 },
+    expect(
+      told.filter(({ type }) => type === 'content_block_start').map((each) => each.content_block),
+    ).toEqual([
+      { type: 'thinking', thinking: '', signature: '' },
+      { type: 'text', text: '' },
+      { type: 'tool_use', id: 'a', name: 'f', input: {} },
+    ])
+    expect(told.filter(({ type }) => type === 'content_block_delta').map((each) => each.delta)).toEqual([
+      { type: 'thinking_delta', thinking: 'hm' },
+      { type: 'signature_delta', signature: writeSeal({ type: 'signature', value: 's' }, 'p#1') },
+      { type: 'text_delta', text: 'Hi ' },
+      { type: 'text_delta', text: 'there' },
+      { type: 'input_json_delta', partial_json: '{"a"' },
+      { type: 'input_json_delta', partial_json: ':1}' },
+    ])
+    expect(told.at(-2)).toEqual({
+      type: 'message_delta',
+      delta: { stop_reason: 'tool_use', stop_sequence: null },
+      usage: {
+        ...NO_USAGE,
+        ...{ input_tokens: 7, cache_read_input_tokens: 2, output_tokens: 5 },
+        output_tokens_details: { thinking_tokens: 1 },
+      },
+    })
+    expect(told.at(-1)).toEqual({ type: 'message_stop' })
+  })
+
+  test('keeps parallel calls apart, whose pieces may be told in turn', () => {
+    const told = encode([
+      { type: 'text-delta', text: 'so' },
+      { type: 'tool-call-start', index: 0, id: 'a', name: 'f' },
+      { type: 'tool-call-start', index: 1, id: 'b', name: 'g' },
+      { type: 'tool-call-delta', index: 1, arguments: '{}' },
+      { type: 'tool-call-delta', index: 0, arguments: '[]' },
+      { type: 'tool-call-end', index: 1 },
+      { type: 'tool-call-end', index: 0 },
+      { type: 'finish', reason: 'tool_calls' },
+    ])
+    expect(shapeOf(told).slice(4, -2)).toEqual([
+      'content_block_start 1',
+      'content_block_start 2',
+      'content_block_delta 2',
+      'content_block_delta 1',
+      'content_block_stop 2',
+      'content_block_stop 1',
+    ])
+  })
+
+  test('closes a block that the upstream left open when another begins, and at the end', () => {
+    const told = encode([
+      { type: 'reasoning-delta', text: 'hm' },
+      { type: 'text-delta', text: 'Hi' },
+      { type: 'refusal-delta', text: 'No' },
+      { type: 'finish', reason: 'content_filter' },
+    ])
+    expect(shapeOf(told)).toEqual([
+      'message_start',
+      'content_block_start 0',
+      'content_block_delta 0',
+      'content_block_stop 0',
+      'content_block_start 1',
+      'content_block_delta 1',
+      'content_block_delta 1',
+      'content_block_stop 1',
+      'message_delta',
+      'message_stop',
+    ])
+    const unfinished = encode([{ type: 'text-delta', text: 'Hi' }])
+    expect(shapeOf(unfinished).slice(-3)).toEqual(['content_block_stop 0', 'message_delta', 'message_stop'])
+    expect(unfinished.at(-2)).toMatchObject({ delta: { stop_reason: 'end_turn', stop_sequence: null } })
+  })
+
+  test('of an upstream that never said that it starts, or that said nothing, starts all the same', () => {
+    for (const events of [
+      [],
+      [{ type: 'text-delta', text: 'Hi' }],
+      [{ type: 'tool-call-start', index: 0, id: 'a', name: 'f' }],
+      [{ type: 'reasoning-end', seal: { type: 'encrypted', value: 'e' } }],
+    ] satisfies ChatEvent[][]) {
+      const told = encode(events)
+      expect(told[0]).toMatchObject({ type: 'message_start', message: { id: 'msg_req_1', model: 'p/m' } })
+      expect(told.filter(({ type }) => type === 'message_start')).toHaveLength(1)
+    }
+  })
+
+  test('has sealed reasoning without words as a block of its own, and nothing for what is neither', () => {
+    const told = encode([
+      { type: 'start' },
+      { type: 'text-delta', text: 'Hi' },
+      { type: 'reasoning-end', seal: { type: 'encrypted', value: 'e' } },
+      { type: 'reasoning-end' },
+      { type: 'finish', reason: 'stop' },
+    ])
+    expect(shapeOf(told).slice(3, -2)).toEqual([
+      'content_block_stop 0',
+      'content_block_start 1',
+      'content_block_stop 1',
+    ])
+    expect(told[4]?.content_block).toEqual({
+      type: 'redacted_thinking',
+      data: writeSeal({ type: 'encrypted', value: 'e' }, 'p#1'),
+    })
+    const unsealed = encode([{ type: 'reasoning-delta', text: 'hm' }, { type: 'reasoning-end' }])
+    expect(shapeOf(unsealed).slice(1, -2)).toEqual([
+      'content_block_start 0',
+      'content_block_delta 0',
+      'content_block_stop 0',
+    ])
+  })
+
+  test('tells the stop sequence that ended it', () => {
+    const told = encode([{ type: 'start' }, { type: 'finish', reason: 'stop', stopSequence: 'x' }])
+    expect(told.at(-2)).toMatchObject({ delta: { stop_reason: 'stop_sequence', stop_sequence: 'x' } })
+  })
+
+  test('that breaks says so as Anthropic does', () => {
+    const encoder = anthropicServerCodec.createEventEncoder(decode({}), facts)
+    const failure = new GatewayError('upstream_timeout', 'It fell silent.')
+    expect(encoder.encodeFailure(failure)).toBe(
+      'event: error\ndata: {"type":"error","error":{"type":"timeout_error","message":"It fell silent."}}\n\n',
+    )
+  })
+})
+
+describe('an answer', () => {
+  const encodeAnswer = (answer: Partial<ChatAnswer>) =>
+    anthropicServerCodec.encodeAnswer({ content: [], finishReason: 'stop', usage: null, ...answer }, facts)
+
+  test('has every member that the SDK requires, also where nothing was said', () => {
+    expect(encodeAnswer({})).toEqual({
+      ...{ id: 'msg_req_1', type: 'message', role: 'assistant', model: 'p/m', content: [] },
+      ...{ container: null, diagnostics: null, stop_details: null },
+      ...{ stop_reason: 'end_turn', stop_sequence: null },
+      usage: NO_USAGE,
+    })
+  })
+
+  test('has the blocks that the model wrote, in their order, with seals that come back', () => {
+    const signature = { type: 'signature' as const, value: 's' }
+    const encrypted = { type: 'encrypted' as const, value: 'e' }
+    expect(
+      encodeAnswer({
+        ...{ id: 'u1', model: 'm-1', finishReason: 'stop', stopSequence: 'x' },
+        content: [
+          { type: 'reasoning', text: 'a', seal: signature },
+          { type: 'reasoning', text: '', seal: encrypted },
+          { type: 'reasoning', text: 'b' },
+          { type: 'text', text: 'c' },
+          { type: 'text', text: '' },
+          { type: 'refusal', text: 'd' },
+          { type: 'tool-call', id: 't', name: 'f', arguments: '{"a":1}', seal: signature },
+        ],
+        usage: { inputTokens: 3, outputTokens: 5, cachedInputTokens: 4, reasoningTokens: 1 },
+      }),
+    ).toMatchObject({
+      ...{ id: 'u1', model: 'm-1', stop_reason: 'stop_sequence', stop_sequence: 'x' },
+      content: [
+        { type: 'thinking', thinking: 'a', signature: writeSeal(signature, 'p#1') },
+        { type: 'redacted_thinking', data: writeSeal(encrypted, 'p#1') },
+        { type: 'thinking', thinking: 'b', signature: '' },
+        { type: 'text', text: 'c' },
+        { type: 'text', text: 'd' },
+        { type: 'tool_use', id: writeToolId('t', { seal: signature }, 'p#1'), name: 'f', input: { a: 1 } },
+      ],
+      // More came from the cache than was counted: no less than nothing is left.
+      usage: { input_tokens: 0, cache_read_input_tokens: 4, output_tokens: 5 },
+    })
+  })
+
+  test.each([
+    ['stop', 'end_turn'],
+    ['length', 'max_tokens'],
+    ['tool_calls', 'tool_use'],
+    ['content_filter', 'refusal'],
+  ] as const)('that ended for %s has stop_reason %s', (finishReason, stop_reason) => {
+    expect(encodeAnswer({ finishReason })).toMatchObject({ stop_reason, stop_sequence: null })
   })
 })
 

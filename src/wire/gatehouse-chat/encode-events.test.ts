@@ -27,7 +27,8 @@ const seal = { type: 'encrypted' as const, value: 'e' }
 function encode(events: readonly ChatEvent[]) {
   const request = gatehouseChatServerCodec.decodeRequest({ messages: [] })
   const encoder = gatehouseChatServerCodec.createEventEncoder(request, facts)
-  const shown = events.map((event) => encoder.push(event)).join('')
+  let shown = ''
+  for (const event of events) shown += encoder.push(event)
   return {
     encoder,
     told: parseEvents(shown + encoder.end()).map(({ event, data }) => ({ event, data: JSON.parse(data) })),

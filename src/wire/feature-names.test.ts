@@ -1,0 +1,186 @@
+/** What callers are told that had no effect is named as they wrote it: each name is a place in a request of their dialect. */
+import { describe, expect, test } from 'bun:test'
+import { anthropicServerCodec } from './anthropic-messages/server-codec.ts'
+import type { ChatRequest, JsonRecord, JsonValue } from './chat-request.ts'
+import type { Feature, ServerCodec } from './codec.ts'
+import { gatehouseChatServerCodec } from './gatehouse-chat/server-codec.ts'
+import { openaiChatServerCodec } from './openai-chat/server-codec.ts'
+import { isRecord } from './read-json.ts'
+
+/** Every feature, with how the request says that it has it; undefined where it is no member of one. */
+const FEATURES: Readonly<Record<Feature, ((request: ChatRequest) => unknown) | undefined>> = {
+  maxOutputTokens: (request) => request.maxOutputTokens,
+  temperature: (request) => request.temperature,
+  topP: (request) => request.topP,
+  topK: (request) => request.topK,
+  stop: (request) => request.stop,
+  seed: (request) => request.seed,
+  presencePenalty: (request) => request.presencePenalty,
+  frequencyPenalty: (request) => request.frequencyPenalty,
+  logprobs: (request) => request.logprobs,
+  topLogprobs: (request) => request.topLogprobs,
+  tools: (request) => request.tools,
+  toolChoice: (request) => request.toolChoice,
+  parallelToolCalls: (request) => request.parallelToolCalls,
+  responseFormat: (request) => request.responseFormat,
+  reasoning: (request) => request.reasoning,
+  'reasoning.effort': (request) => request.reasoning?.effort,
+  'reasoning.budgetTokens': (request) => request.reasoning?.budgetTokens,
+  'reasoning.summary': undefined,
+  user: (request) => request.user,
+  metadata: (request) => request.metadata,
+  serviceTier: (request) => request.serviceTier,
+  promptCacheKey: (request) => request.promptCacheKey,
+  reasoningParts: undefined,
+  seals: undefined,
+  'image.detail': undefined,
+  'image.url': undefined,
+  images: undefined,
+  files: undefined,
+  audio: undefined,
+  'toolResult.images': undefined,
+  'toolResult.isError': undefined,
+  'tool.strict': (request) => request.tools?.[0]?.strict,
+  'message.name': undefined,
+  cache: undefined,
+}
+
+interface Spoken {
+  readonly codec: ServerCodec
+  /** Says everything that the dialect can say. */
+  readonly body: JsonRecord
+  /** What its callers cannot ask for. */
+  readonly never: readonly Feature[]
+}
+
+const schema = { type: 'object' }
+const data = 'data:image/png;base64,AA'
+const cache_control = { type: 'ephemeral' }
+const source = { type: 'base64', media_type: 'image/png', data: 'AA' }
+const DIALECTS: Readonly<Record<string, Spoken>> = {
+  'openai-chat': {
+    codec: openaiChatServerCodec,
+    body: {
+      max_completion_tokens: 9,
+      ...{
+        temperature: 1,
+        top_p: 1,
+        top_k: 1,
+        stop: 'x',
+        seed: 1,
+        presence_penalty: 1,
+        frequency_penalty: 1,
+      },
+      ...{ logprobs: true, top_logprobs: 1, tool_choice: 'auto', parallel_tool_calls: false },
+      ...{ reasoning_effort: 'low', user: 'u', metadata: {}, service_tier: 'flex', prompt_cache_key: 'k' },
+      tools: [{ type: 'function', function: { name: 'f', parameters: schema, strict: true } }],
+      response_format: { type: 'json_object' },
+      messages: [
+        {
+          ...{ role: 'user', name: 'ann' },
+          content: [
+            { type: 'text', text: 'a', cache_control },
+            { type: 'image_url', image_url: { url: data, detail: 'low' } },
+            { type: 'file', file: { file_data: data } },
+            { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } },
+          ],
+        },
+        { role: 'assistant', content: 'b', reasoning_details: [] },
+      ],
+    },
+    never: ['reasoning.budgetTokens', 'reasoning.summary', 'toolResult.isError'],
+  },
+  'anthropic-messages': {
+    codec: anthropicServerCodec,
+    body: {
+      ...{ max_tokens: 9, temperature: 1, top_p: 1, top_k: 1, stop_sequences: ['x'], service_tier: 'auto' },
+      thinking: { type: 'enabled', budget_tokens: 1024 },
+      output_config: { effort: 'low', format: { type: 'json_schema', schema } },
+      metadata: { user_id: 'u' },
+      cache_control,
+      tools: [{ name: 'f', input_schema: schema, strict: true }],
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+      messages: [
+        {
+          role: 'assistant',
+          content: [{ type: 'thinking', thinking: 'a', signature: 's' }],
+        },
+        {
+          role: 'user',
+          content: [
+            { type: 'image', source },
+            { type: 'document', source },
+            { type: 'tool_result', tool_use_id: 't', is_error: true, content: 'x', tool_result: {} },
+          ],
+        },
+      ],
+    },
+    never: [
+      ...(['seed', 'presencePenalty', 'frequencyPenalty', 'logprobs', 'topLogprobs'] as const),
+      ...(['metadata', 'promptCacheKey', 'reasoning.summary', 'message.name', 'audio'] as const),
+      ...(['image.detail', 'image.url'] as const),
+    ],
+  },
+  'gatehouse-chat': {
+    codec: gatehouseChatServerCodec,
+    body: {
+      ...{ max_output_tokens: 9, temperature: 1, top_p: 1, stop: 'x', tool_choice: 'auto', metadata: {} },
+      reasoning: { effort: 'low' },
+      response_format: { type: 'json' },
+      tools: [{ name: 'f', parameters: schema, strict: true }],
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'image', url: 'https://x.test/a', detail: 'low' },
+            { type: 'file', data: 'AA', media_type: 'text/csv' },
+          ],
+        },
+        { role: 'assistant', tool_calls: [{ id: 't', name: 'f', arguments: '{}' }] },
+      ],
+    },
+    never: [
+      ...(['topK', 'seed', 'presencePenalty', 'frequencyPenalty', 'logprobs', 'topLogprobs'] as const),
+      ...(['parallelToolCalls', 'user', 'serviceTier', 'promptCacheKey', 'reasoning.budgetTokens'] as const),
+      ...(['reasoning.summary', 'audio', 'toolResult.isError', 'message.name', 'cache'] as const),
+    ],
+  },
+}
+
+/** Whether a request has such a place: each step a member, or what a part says that it is. */
+function hasPlace(value: JsonValue | undefined, steps: readonly string[]): boolean {
+  const [step, ...rest] = steps
+  if (step === undefined) return true
+  if (Array.isArray(value)) return value.some((entry: JsonValue) => hasPlace(entry, steps))
+  if (!isRecord(value)) return false
+  if (value.type === step && hasPlace(value, rest)) return true
+  return value[step] !== undefined && hasPlace(value[step], rest)
+}
+
+function without(value: JsonValue | undefined, [step, ...rest]: readonly string[]): JsonValue {
+  if (Array.isArray(value)) return value.map((entry: JsonValue) => without(entry, [step ?? '', ...rest]))
+  if (!isRecord(value) || step === undefined) return value ?? null
+  const { [step]: inner, ...others } = value
+  return rest.length === 0 ? others : { ...others, [step]: without(inner, rest) }
+}
+
+describe.each(Object.entries(DIALECTS))('%s', (_, { codec, body, never }) => {
+  const features = (Object.keys(FEATURES) as Feature[]).filter((feature) => !never.includes(feature))
+
+  test.each(features)('%s is named by a place of the request', (feature) => {
+    const name = codec.nameFeature(feature)
+    expect([name, hasPlace(body, name.split('.'))]).toEqual([name, true])
+  })
+
+  const read = features.flatMap((feature) => {
+    const valueIn = FEATURES[feature]
+    return valueIn === undefined ? [] : [[feature, valueIn] as const]
+  })
+  test.each(read)('%s is named by the place that says it', (feature, valueIn) => {
+    expect(valueIn(codec.decodeRequest(body))).toBeDefined()
+    const left = without(body, codec.nameFeature(feature).split('.')) as JsonRecord
+    expect(valueIn(codec.decodeRequest({ messages: [], ...left }))).not.toEqual(
+      valueIn(codec.decodeRequest(body)),
+    )
+  })
+})

@@ -1,0 +1,109 @@
+/** Usage of every dialect in the same terms: what is included in what, and what is no count at all. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { readUsage, USAGE_READERS } from './usage.ts'
+
+type Dialect = keyof typeof USAGE_READERS
+const DIALECTS = Object.keys(USAGE_READERS) as Dialect[]
+
+test.each<[Dialect, object, object]>([
+  [
+    'openai-responses',
+    {
+      ...{ input_tokens: 11, output_tokens: 7, total_tokens: 99 },
+      input_tokens_details: { cached_tokens: 3 },
+      output_tokens_details: { reasoning_tokens: 2 },
+    },
+    { inputTokens: 11, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 2 },
+  ],
+  [
+    'openai-chat',
+    {
+      ...{ prompt_tokens: 11, completion_tokens: 7, total_tokens: 99 },
+      prompt_tokens_details: { cached_tokens: 3, audio_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 2 },
+    },
+    { inputTokens: 11, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 2 },
+  ],
+  [
+    'anthropic-messages',
+    {
+      ...{ input_tokens: 5, cache_read_input_tokens: 3, cache_creation_input_tokens: 2, output_tokens: 7 },
+      output_tokens_details: { thinking_tokens: 4 },
+    },
+    { inputTokens: 10, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 4, cacheWriteTokens: 2 },
+  ],
+  [
+    'gemini',
+    {
+      ...{ promptTokenCount: 9, toolUsePromptTokenCount: 2, cachedContentTokenCount: 3 },
+      ...{ candidatesTokenCount: 5, thoughtsTokenCount: 2, totalTokenCount: 99 },
+    },
+    { inputTokens: 11, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 2 },
+  ],
+  [
+    'cohere-chat',
+    {
+      billed_units: { input_tokens: 1, output_tokens: 1 },
+      tokens: { input_tokens: 11, output_tokens: 7 },
+      cached_tokens: 3,
+    },
+    { inputTokens: 11, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 0 },
+  ],
+  [
+    'cohere-chat',
+    { billed_units: { input_tokens: 11, output_tokens: 7 } },
+    { inputTokens: 11, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 },
+  ],
+  [
+    'bedrock-converse',
+    { inputTokens: 5, cacheReadInputTokens: 3, cacheWriteInputTokens: 2, outputTokens: 7, totalTokens: 99 },
+    { inputTokens: 10, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 0, cacheWriteTokens: 2 },
+  ],
+])('%s: %j', (dialect, reported, usage) => {
+  expect(readUsage(dialect, reported)).toEqual(usage as ReturnType<typeof readUsage>)
+})
+
+const NOTHING = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
+
+describe.each(DIALECTS)('%s', (dialect) => {
+  test('a report that is no object is none', () => {
+    for (const reported of [null, undefined, 7, 'x', [], [{ input_tokens: 1 }]])
+      expect(readUsage(dialect, reported)).toBeNull()
+  })
+
+  test('a report of nothing counts nothing', () => {
+    expect(readUsage(dialect, {})).toEqual(NOTHING)
+    const details = { input_tokens_details: null, prompt_tokens_details: 'x', tokens: null, billed_units: 7 }
+    expect(readUsage(dialect, details)).toEqual(NOTHING)
+  })
+})
+
+const input = fc.oneof(fc.integer(), fc.double(), fc.string(), fc.constant(null), fc.maxSafeInteger())
+test('no report, however odd, gives a count that is negative, broken or no number', () => {
+  const names = ['input_tokens', 'output_tokens', 'prompt_tokens', 'completion_tokens', 'promptTokenCount']
+  const more = ['thoughtsTokenCount', 'inputTokens', 'outputTokens', 'cacheReadInputTokens', 'cached_tokens']
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...DIALECTS),
+      fc.dictionary(fc.constantFrom(...names, ...more), input),
+      (dialect, reported) => {
+        for (const [name, value] of Object.entries(readUsage(dialect, reported) ?? {})) {
+          expect([name, Number.isInteger(value) && value >= 0]).toEqual([name, true])
+        }
+      },
+    ),
+  )
+})
+
+test('written to a cache is what the provider says, and unknown where it does not', () => {
+  expect(readUsage('anthropic-messages', { cache_creation_input_tokens: 0 })).toEqual({
+    ...NOTHING,
+    cacheWriteTokens: 0,
+  })
+  expect(readUsage('anthropic-messages', { cache_creation_input_tokens: null })).toEqual(NOTHING)
+  expect(readUsage('bedrock-converse', { cacheWriteInputTokens: -1 })).toEqual({
+    ...NOTHING,
+    cacheWriteTokens: 0,
+  })
+})

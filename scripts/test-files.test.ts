@@ -1,8 +1,8 @@
-/** Every test file is in one part of the run, and what measures is not disturbed. */
+/** Every test file is in one part of the run, and what floods is not crowded. */
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findTestFiles, isAlone, partOf } from './test-files.ts'
+import { findTestFiles, needsRoom, partOf } from './test-files.ts'
 
 const HOUSE = join(import.meta.dir, '..')
 
@@ -18,18 +18,17 @@ test.each([
   expect(partOf(path)).toBe(part)
 })
 
-describe('no other test runs beside', () => {
+describe('not more than one other test runs beside', () => {
   const spawning = findTestFiles(HOUSE).filter((path) => partOf(path) === 'e2e')
 
   test('what is under test/chaos', () => {
-    expect(isAlone('test/chaos/kill.test.ts')).toBeTrue()
-    expect(isAlone('test/e2e/keys.test.ts')).toBeFalse()
+    expect(needsRoom('test/chaos/kill.test.ts')).toBeTrue()
+    expect(needsRoom('test/e2e/keys.test.ts')).toBeFalse()
   })
 
-  // A cluster under load needs both cores; a disk over a folder is everybody's.
   test.each(["'../support/cluster.ts'", "'../support/slow-disk.ts'"])('what uses %s', (text) => {
     const using = spawning.filter((path) => readFileSync(join(HOUSE, path), 'utf8').includes(text))
-    expect(using.filter((path) => !isAlone(path))).toEqual([])
+    expect(using.filter((path) => !needsRoom(path))).toEqual([])
     expect(using).not.toBeEmpty()
   })
 })

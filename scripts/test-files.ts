@@ -4,7 +4,7 @@ export type TestPart = 'unit' | 'e2e' | 'browser' | 'live'
 
 /** What starts processes and servers. */
 const SPAWNING = /^test\/(contract|e2e|chaos)\//
-/** Kills, stops and floods three nodes at a time, for longer than anything beside it could bear. */
+/** Kills, stops and floods three nodes at a time. */
 const CHAOS = /^test\/chaos\//
 /** What drives a browser: it waits more than it works. */
 const BROWSING = /^test\/browser\//
@@ -17,8 +17,8 @@ export function partOf(path: string): TestPart {
   return SPAWNING.test(path) ? 'e2e' : 'unit'
 }
 
-/** Whether no other test may run beside it. Everything else must hold on a machine that is busy with other tests. */
-export function isAlone(path: string): boolean {
+/** Whether it would starve, and be starved by, more than one other beside it. Each must hold on a machine that is busy all the same. */
+export function needsRoom(path: string): boolean {
   return CHAOS.test(path)
 }
 

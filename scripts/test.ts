@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { bundleProgram } from './bundle-program.ts'
 import { runChecks } from './checks.ts'
 import { runCommand, stopCommandsOnSignals } from './run-command.ts'
 import { addCounts, type Counts, closingLine, NO_TESTS, readJunit, seconds } from './test-counts.ts'
-import { findTestFiles, isAlone, partOf, type TestPart } from './test-files.ts'
+import { findTestFiles, needsRoom, partOf, type TestPart } from './test-files.ts'
 
 const HOUSE = join(import.meta.dir, '..')
 const TIME_LIMIT_MS = 25 * 60_000
@@ -15,8 +16,7 @@ const HELP = `bun scripts/test.ts [--only checks|unit|e2e|browser|live]
 
   checks  types, style, layers, unused code, generated text
   unit    tests beside the code, and test/contract
-  e2e     tests that start processes: test/contract, test/e2e, test/chaos; two files at a time, then those alone
-          that scripts/test-files.ts names
+  e2e     tests that start processes: test/contract and test/e2e, four files at a time, then test/chaos, two at a time
   browser the dashboard in Chromium: test/browser
   live    test/live, against the real providers whose keys are in the environment
 
@@ -25,6 +25,8 @@ Without --only: checks, unit, e2e and browser. One file: bun test path/to/file.t
 // Each file gets a fresh global object either way: `--parallel` isolates too.
 const ONE_AT_A_TIME = ['--isolate', '--timeout=60000']
 const TWO_AT_A_TIME = ['--parallel=2', '--timeout=60000']
+/** For files that wait more than they work. */
+const FOUR_AT_A_TIME = ['--parallel=4', '--timeout=60000']
 
 interface Run {
   readonly how: readonly string[]
@@ -36,8 +38,8 @@ function runsOf(part: TestPart, files: readonly string[]): readonly Run[] {
   if (part === 'unit' || part === 'browser') return [{ how: TWO_AT_A_TIME, files }]
   if (part === 'live') return [{ how: ONE_AT_A_TIME, files }]
   return [
-    { how: TWO_AT_A_TIME, files: files.filter((path) => !isAlone(path)) },
-    { how: ONE_AT_A_TIME, files: files.filter(isAlone) },
+    { how: FOUR_AT_A_TIME, files: files.filter((path) => !needsRoom(path)) },
+    { how: TWO_AT_A_TIME, files: files.filter(needsRoom) },
   ]
 }
 
@@ -89,6 +91,8 @@ async function runTests(part: TestPart, { how, files }: Run): Promise<Counts> {
 
 async function runPart(part: TestPart | 'checks'): Promise<Counts> {
   if (part === 'checks') return await runChecks()
+  // Its tests start the program hundreds of times.
+  if (part === 'e2e') process.env.GATEHOUSE_TEST_PROGRAM = await bundleProgram()
   const files = findTestFiles(HOUSE).filter((path) => partOf(path) === part)
   if (files.length === 0) console.log('  there are no such tests')
   let total = NO_TESTS

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { Browser } from '../support/browser.ts'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
+import { PROGRAM } from '../support/program.ts'
 import { sendRaw } from '../support/raw-client.ts'
 import type { Exchange } from '../support/raw-upstream.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
@@ -195,7 +196,7 @@ test('every document, list, export, metric and command is read', async () => {
     ['config', 'pull', '--file', '-'],
     ['doctor'],
   ]) {
-    const child = Bun.spawnSync([process.execPath, 'src/main.ts', ...command], {
+    const child = Bun.spawnSync([...PROGRAM, ...command], {
       cwd: resolve(import.meta.dir, '../..'),
       env: {
         PATH: process.env.PATH ?? '',

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { boundToTest } from '../support/bound-to-test.ts'
 import { listLogRows } from '../support/control-plane.ts'
+import { PROGRAM } from '../support/program.ts'
 import { runCli as run } from '../support/run-cli.ts'
 import { createBootstrapKey, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -219,15 +220,12 @@ describe('on the local data folder', () => {
     const target = 'sandbox/echo+hang-mid-stream'
     await run(['gates', 'create', `hang-${signal}`, '--target', target], { environment })
     const { PATH = '', HOME = '' } = process.env
-    const child = Bun.spawn(
-      boundToTest([process.execPath, 'src/main.ts', 'call', `hang-${signal}`, 'one two three four']),
-      {
-        env: { PATH, HOME, ...environment },
-        stdin: 'ignore',
-        stdout: 'pipe',
-        stderr: 'pipe',
-      },
-    )
+    const child = Bun.spawn(boundToTest([...PROGRAM, 'call', `hang-${signal}`, 'one two three four']), {
+      env: { PATH, HOME, ...environment },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
     const text = child.stdout.getReader()
     await text.read()
     child.kill(signal)
@@ -383,7 +381,7 @@ describe('against a server', () => {
 
   test('a reader that leaves early ends a call without a stack trace', async () => {
     const { PATH = '', HOME = '' } = process.env
-    const program = `"${process.execPath}" src/main.ts call demo "repeat 20000 words"`
+    const program = `"${PROGRAM.join('" "')}" call demo "repeat 20000 words"`
     const shell = Bun.spawn(['bash', '-c', `${program} | head -c 5 > /dev/null; echo "\${PIPESTATUS[0]}"`], {
       env: { PATH, HOME, ...environment },
       stdout: 'pipe',

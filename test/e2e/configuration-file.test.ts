@@ -3,8 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { readdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import OpenAI from 'openai'
+import { boundToTest } from '../support/bound-to-test.ts'
 import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
 import { DIALECTS, type DialectRow } from '../support/dialect-table.ts'
+import { PROGRAM } from '../support/program.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -183,7 +185,7 @@ test('a file in the data folder is found there, and an address in the environmen
 describe('a file that is wrong stops the start, and nothing is made,', () => {
   async function startWith(environment: Record<string, string>) {
     const data = join(folder.path, `data-${crypto.randomUUID()}`)
-    const child = Bun.spawn([process.execPath, 'src/main.ts', 'serve', '--sandbox'], {
+    const child = Bun.spawn(boundToTest([...PROGRAM, 'serve', '--sandbox']), {
       cwd: resolve(import.meta.dir, '../..'),
       env: {
         PATH: process.env.PATH ?? '',

@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { waitForLogRow } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
+import { PROGRAM } from '../support/program.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 setDefaultTimeout(60_000)
 
-const PROGRAM = [process.execPath, resolve(import.meta.dir, '../../src/main.ts')]
 const canMount = tryMount()
 if (!canMount) process.stderr.write('SKIPPED: a disk that fills up needs the permission to mount a tmpfs.\n')
 

@@ -9,6 +9,7 @@ import { createVault } from '../../src/core/vault.ts'
 import { boundToTest } from '../support/bound-to-test.ts'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
+import { PROGRAM } from '../support/program.ts'
 import { CHAT } from '../support/raw-scene.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
@@ -51,7 +52,7 @@ afterEach(async () => {
 
 function spawnCli(words: readonly string[], environment: Record<string, string> = {}) {
   const { PATH = '', HOME = '' } = process.env
-  return Bun.spawn(boundToTest([process.execPath, 'src/main.ts', ...words]), {
+  return Bun.spawn(boundToTest([...PROGRAM, ...words]), {
     env: { PATH, HOME, GATEHOUSE_DATA_DIR: folder.path, ...environment },
     stdin: 'ignore',
     stdout: 'pipe',

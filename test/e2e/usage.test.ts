@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { boundToTest } from '../support/bound-to-test.ts'
 import { IS_LONG } from '../support/chaos-form.ts'
 import { controlPlaneCall, createGate, listLogRows, waitForLogRow } from '../support/control-plane.ts'
+import { PROGRAM } from '../support/program.ts'
 import { runCli } from '../support/run-cli.ts'
 import {
   createBootstrapKey,
@@ -131,15 +132,12 @@ test('the command line shows sums and calls, verifies costs, and follows', async
     expect(verified).toMatchObject({ exitCode: 0 })
     expect(verified.output).toContain(`Checked ${rows.length} calls`)
 
-    const follower = Bun.spawn(
-      boundToTest([process.execPath, 'src/main.ts', 'logs', '--follow', '--json', '--limit', '1']),
-      {
-        env: { PATH: process.env.PATH ?? '', GATEHOUSE_URL: gatehouse.url, GATEHOUSE_API_KEY: key },
-        stdin: 'ignore',
-        stdout: 'pipe',
-        stderr: 'inherit',
-      },
-    )
+    const follower = Bun.spawn(boundToTest([...PROGRAM, 'logs', '--follow', '--json', '--limit', '1']), {
+      env: { PATH: process.env.PATH ?? '', GATEHOUSE_URL: gatehouse.url, GATEHOUSE_API_KEY: key },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'inherit',
+    })
     let followed = ''
     let latest: string | undefined
     for await (const chunk of follower.stdout) {

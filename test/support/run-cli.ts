@@ -1,8 +1,7 @@
 /** Runs one command of the real program to its end, without a terminal. It must not import anything from src/. */
 import { resolve } from 'node:path'
 import { boundToTest } from './bound-to-test.ts'
-
-const PROGRAM = resolve(import.meta.dir, '../../src/main.ts')
+import { PROGRAM } from './program.ts'
 
 export interface Ran {
   readonly exitCode: number
@@ -19,7 +18,7 @@ export interface RunOptions {
 
 export async function runCli(words: readonly string[], options: RunOptions): Promise<Ran> {
   const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn(boundToTest([process.execPath, PROGRAM, ...words]), {
+  const child = Bun.spawn(boundToTest([...PROGRAM, ...words]), {
     cwd: options.folder ?? resolve(import.meta.dir, '../..'),
     env: { PATH, HOME, ...options.environment },
     stdin: new Blob([options.input ?? '']),

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { boundToTest } from './bound-to-test.ts'
 import { within } from './poll-until.ts'
+import { PROGRAM } from './program.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
 const REPOSITORY = resolve(import.meta.dir, '../..')
@@ -62,7 +63,7 @@ export async function startGatehouse(options: GatehouseOptions = {}): Promise<Ga
   const command = options.command ?? (options.program === undefined ? undefined : [options.program])
   const child = Bun.spawn(
     boundToTest([
-      ...(command ?? [process.execPath, 'src/main.ts']),
+      ...(command ?? (options.source === undefined ? PROGRAM : [process.execPath, 'src/main.ts'])),
       'serve',
       ...(options.sandbox === true ? ['--sandbox'] : []),
     ]),

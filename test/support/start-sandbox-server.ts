@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { boundToTest } from './bound-to-test.ts'
 import { within } from './poll-until.ts'
+import { PROGRAM } from './program.ts'
 
 const REPOSITORY = resolve(import.meta.dir, '../..')
 const START_TIMEOUT_MS = 45_000
@@ -15,10 +16,7 @@ export interface SandboxServer {
 /** @param delayMs pause between the events of a stream */
 export async function startSandboxServer({ delayMs = 0 } = {}): Promise<SandboxServer> {
   const child = Bun.spawn(
-    boundToTest([
-      ...[process.execPath, 'src/main.ts', 'sandbox', '--json'],
-      ...['--port', '0', '--delay-ms', String(delayMs)],
-    ]),
+    boundToTest([...[...PROGRAM, 'sandbox', '--json'], ...['--port', '0', '--delay-ms', String(delayMs)]]),
     {
       cwd: REPOSITORY,
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' },

@@ -7,6 +7,8 @@ export interface CommandOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** It runs there; without it, in this process's own folder. */
   readonly folder?: string
+  /** Called as soon as it runs; `pid` leads a process group and a session of its own. */
+  readonly onStart?: (pid: number) => void
 }
 
 export interface CommandResult {
@@ -23,11 +25,17 @@ const GRACE_MS = 5_000
 const STILL_RUNNING_MS = 30_000
 
 const running = new Set<number>()
+let isStopped = false
 
+/** Why a command did not come to its end, or was not even started: this process was told to stop. */
+class Stopped extends Error {}
+
+/** @throws when the program cannot be started, and when this process was told to stop (`runUntilStopped`) */
 export async function runCommand(
   command: readonly string[],
   options: CommandOptions,
 ): Promise<CommandResult> {
+  if (isStopped) throw new Stopped()
   const startedAt = performance.now()
   // In a process group of its own, so that its children can be ended with it.
   const child = Bun.spawn([...command], {
@@ -39,6 +47,7 @@ export async function runCommand(
     detached: true,
   })
   running.add(child.pid)
+  options.onStart?.(child.pid)
 
   let timedOut = false
   let killTimer: ReturnType<typeof setTimeout> | undefined
@@ -56,6 +65,7 @@ export async function runCommand(
     await child.exited
     // What it left running would hold its pipes open, and the ports it listens on.
     signalGroup(child.pid, 'SIGKILL')
+    if (isStopped) throw new Stopped()
     return {
       exitCode: child.signalCode === null ? child.exitCode : null,
       timedOut,
@@ -70,14 +80,24 @@ export async function runCommand(
   }
 }
 
-/** From now on Ctrl-C and its like end every running program, then this process (130). */
-export function stopCommandsOnSignals(): void {
+/**
+ * Does `work`. Ctrl-C and its like end every running program, and this process (130) as soon as `work` has cleaned up;
+ * the second time at once.
+ */
+export async function runUntilStopped(work: () => Promise<void>): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
+      if (isStopped) process.exit(130)
+      isStopped = true
       for (const pid of running) signalGroup(pid, 'SIGKILL')
-      process.exit(130)
     })
   }
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error
+  }
+  if (isStopped) process.exit(130)
 }
 
 function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {

@@ -1,11 +1,10 @@
 /** `make test`: every check, then every test. Its last line is `N passed, N failed`, where a check counts as a test. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bundleProgram } from './bundle-program.ts'
 import { runChecks } from './checks.ts'
-import { runCommand, stopCommandsOnSignals } from './run-command.ts'
+import { runUntilStopped } from './run-command.ts'
+import { runInFolder } from './run-in-folder.ts'
 import { addCounts, type Counts, closingLine, NO_TESTS, readJunit, seconds } from './test-counts.ts'
 import { findTestFiles, needsRoom, partOf, type TestPart } from './test-files.ts'
 
@@ -29,75 +28,78 @@ const TWO_AT_A_TIME = ['--parallel=2', '--timeout=60000']
 const FOUR_AT_A_TIME = ['--parallel=4', '--timeout=60000']
 
 interface Run {
+  readonly name: string
   readonly how: readonly string[]
   readonly files: readonly string[]
 }
 
+/** What a part came to. */
+interface PartResult {
+  readonly counts: Counts
+  /** What took how long, when the part has several runs. */
+  readonly runs: readonly { readonly name: string; readonly durationMs: number }[]
+}
+
 /** The runs of `bun test` that make up a part, one after the other. */
 function runsOf(part: TestPart, files: readonly string[]): readonly Run[] {
-  if (part === 'unit' || part === 'browser') return [{ how: TWO_AT_A_TIME, files }]
-  if (part === 'live') return [{ how: ONE_AT_A_TIME, files }]
+  if (part === 'unit' || part === 'browser') return [{ name: 'two at a time', how: TWO_AT_A_TIME, files }]
+  if (part === 'live') return [{ name: 'one at a time', how: ONE_AT_A_TIME, files }]
   return [
-    { how: FOUR_AT_A_TIME, files: files.filter((path) => !needsRoom(path)) },
-    { how: TWO_AT_A_TIME, files: files.filter(needsRoom) },
+    { name: 'four at a time', how: FOUR_AT_A_TIME, files: files.filter((path) => !needsRoom(path)) },
+    { name: 'chaos, two at a time', how: TWO_AT_A_TIME, files: files.filter(needsRoom) },
   ]
 }
 
-async function runTests(part: TestPart, { how, files }: Run): Promise<Counts> {
-  const temporary = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
-  const remove = () => rmSync(temporary, { recursive: true, force: true })
-  // A signal ends this process here and now.
-  process.on('exit', remove)
-  try {
-    const reportPath = join(temporary, 'junit.xml')
-    const command = [
+async function runTests(part: TestPart, { name, how, files }: Run): Promise<PartResult> {
+  const result = await runInFolder(
+    (reportPath) => [
       ...[process.execPath, 'test', '--only-failures', '--no-orphans'],
       ...['--reporter=junit', `--reporter-outfile=${reportPath}`],
       ...how,
       ...files.map((path) => `./${path}`),
-    ]
-    const result = await runCommand(command, {
+    ],
+    {
       timeLimitMs: TIME_LIMIT_MS,
       capture: false,
-      environment: {
-        // For what test processes make once and share.
-        GATEHOUSE_TEST_RUN_FOLDER: temporary,
-        ...(part === 'live' && { GATEHOUSE_TEST_LIVE: '1' }),
-      },
-    })
-    const reportFile = Bun.file(reportPath)
-    const report = readJunit((await reportFile.exists()) ? await reportFile.text() : '')
-    for (const name of report.skippedNames) console.log(`  SKIPPED  ${name}`)
-
-    let { failed } = report.counts
+      environment: part === 'live' ? { GATEHOUSE_TEST_LIVE: '1' } : {},
+    },
+    async (reportPath) => {
+      const file = Bun.file(reportPath)
+      return readJunit((await file.exists()) ? await file.text() : '')
+    },
+  )
+  const { counts, skippedNames, files: reported } = result.report
+  for (const name of skippedNames) console.log(`  SKIPPED  ${name}`)
+  const faults = [
     // A file that cannot be loaded is not in the report at all.
-    for (const path of files.filter((path) => !report.files.has(path))) {
-      failed += 1
-      console.log(`  FAIL  ${path}: none of its tests ran`)
-    }
-    if (result.timedOut) {
-      failed += 1
-      console.log(`  FAIL  ${part}: stopped after ${seconds(result.durationMs)}`)
-    } else if (result.exitCode !== 0 && failed === 0) {
-      failed += 1
-      console.log(`  FAIL  ${part}: exit code ${result.exitCode ?? 'none'}, though no test failed`)
-    }
-    return { ...report.counts, failed }
-  } finally {
-    process.off('exit', remove)
-    remove()
+    ...files.filter((path) => !reported.has(path)).map((path) => `${path}: none of its tests ran`),
+    ...result.leftovers.map((line) => `${part}: a test left something behind, ${line}`),
+  ]
+  if (result.timedOut) faults.push(`${part}: stopped after ${seconds(result.durationMs)}`)
+  else if (result.exitCode !== 0 && counts.failed + faults.length === 0)
+    faults.push(`${part}: exit code ${result.exitCode ?? 'none'}, though no test failed`)
+  for (const fault of faults) console.log(`  FAIL  ${fault}`)
+  return {
+    counts: { ...counts, failed: counts.failed + faults.length },
+    runs: [{ name, durationMs: result.durationMs }],
   }
 }
 
-async function runPart(part: TestPart | 'checks'): Promise<Counts> {
-  if (part === 'checks') return await runChecks()
+async function runPart(part: TestPart | 'checks'): Promise<PartResult> {
+  if (part === 'checks') return { counts: await runChecks(), runs: [] }
   // Its tests start the program hundreds of times.
   if (part === 'e2e') process.env.GATEHOUSE_TEST_PROGRAM = await bundleProgram()
   const files = findTestFiles(HOUSE).filter((path) => partOf(path) === part)
   if (files.length === 0) console.log('  there are no such tests')
-  let total = NO_TESTS
-  for (const run of runsOf(part, files))
-    if (run.files.length > 0) total = addCounts(total, await runTests(part, run))
+  let total: PartResult = { counts: NO_TESTS, runs: [] }
+  for (const run of runsOf(part, files)) {
+    if (run.files.length === 0) continue
+    const { counts, runs } = await runTests(part, run)
+    total = {
+      counts: addCounts(total.counts, counts),
+      runs: [...total.runs, ...runs],
+    }
+  }
   return total
 }
 
@@ -117,20 +119,27 @@ async function main(): Promise<void> {
     process.exitCode = 2
     return
   }
-  stopCommandsOnSignals()
 
   let total = NO_TESTS
+  const durations: string[] = []
   for (const part of asked) {
     console.log(`== ${part}`)
     const startedAt = performance.now()
-    const counts = await runPart(part)
-    console.log(`== ${part}: ${closingLine(counts)} in ${seconds(performance.now() - startedAt)}`)
-    total = addCounts(total, counts)
+    const result = await runPart(part)
+    const took = seconds(performance.now() - startedAt)
+    console.log(`== ${part}: ${closingLine(result.counts)} in ${took}`)
+    total = addCounts(total, result.counts)
+    const runs = result.runs.length > 1 ? result.runs : []
+    const parts = runs.map(({ name, durationMs }) => `${name} ${seconds(durationMs)}`)
+    durations.push(
+      `  ${part.padEnd(9)}${took.padStart(9)}${parts.length > 0 ? `  (${parts.join(', ')})` : ''}`,
+    )
   }
+  console.log(['== how long it took', ...durations].join('\n'))
   const ran = total.passed + total.failed
   // Live tests are all skipped where there are no keys; anywhere else a run of nothing is a fault.
   if (total.failed > 0 || (ran === 0 && values.only !== 'live')) process.exitCode = 1
   console.log(closingLine(total))
 }
 
-await main()
+await runUntilStopped(main)

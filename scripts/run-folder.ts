@@ -1,0 +1,131 @@
+/**
+ * The temporary folder of one run of tests: what is left in it, what still runs in it, and the end of both.
+ * Knows nothing of tests.
+ */
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface RunFolder {
+  readonly path: string
+  /** For `TMPDIR`. */
+  readonly temporary: string
+}
+
+export interface RunningProcess {
+  readonly pid: number
+  readonly command: string
+}
+
+/** How long processes that were killed may take to be gone. */
+const END_TIMEOUT_MS = 10_000
+const LOOK_EVERY_MS = 50
+const STEM = 'gh-'
+const NAME = /\/gh-\w{6}$/
+
+/** The name is short, because the path of a Unix socket may have 104 to 108 bytes. */
+export function createRunFolder(): RunFolder {
+  const path = mkdtempSync(join(tmpdir(), STEM))
+  const temporary = join(path, 't')
+  mkdirSync(temporary)
+  // Servers that refuse to run as root have their files here as another user.
+  chmodSync(path, 0o755)
+  chmodSync(temporary, 0o1777)
+  return { path, temporary }
+}
+
+/** The names of what lies in it, sorted. */
+export function filesLeft({ temporary }: RunFolder): string[] {
+  return readdirSync(temporary).sort()
+}
+
+/**
+ * Processes that belong to the run: those of the session that `leader` leads, those whose command line or environment
+ * names the folder, and their children. Those with a terminal do not count: a person looks into the folder with them.
+ * On Linux only; elsewhere none.
+ */
+export function processesOf({ path }: Pick<RunFolder, 'path'>, leader: number): RunningProcess[] {
+  // An empty path would be in every command line.
+  if (!NAME.test(path) || !(leader > 0))
+    throw new Error(`no folder of a run, or no leader: ${path} ${leader}`)
+  const all = readProcesses()
+  const found = new Set(
+    all.filter(({ session, hasTerminal, text }) => {
+      return session === leader || (!hasTerminal && text.includes(`${path}/`))
+    }),
+  )
+  // A set that grows is gone through to its new end.
+  for (const { pid } of found) for (const each of all) if (each.parent === pid) found.add(each)
+  return [...found].map(({ pid, command }) => ({ pid, command }))
+}
+
+interface SeenProcess extends RunningProcess {
+  readonly parent: number
+  readonly session: number
+  readonly hasTerminal: boolean
+  /** Command line and environment. */
+  readonly text: string
+}
+
+function readProcesses(): SeenProcess[] {
+  if (!existsSync('/proc/self/stat')) return []
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+  return pids.flatMap((pid) => {
+    try {
+      // The name in parentheses may itself hold a space or a parenthesis.
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '')
+      const [state = '', parent, , session, terminal] = stat.split(' ')
+      if ('ZX'.includes(state)) return []
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+      const text = `${command} ${readEnvironment(pid)}`
+      const numbers = { pid: Number(pid), parent: Number(parent), session: Number(session) }
+      return [{ ...numbers, command, text, hasTerminal: terminal !== '0' }]
+    } catch {
+      // It has ended meanwhile.
+      return []
+    }
+  })
+}
+
+/** Nothing where it may not be read: another user's processes are none of the run's, or known by their parents. */
+function readEnvironment(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** Ends what still runs, takes down what is mounted inside, and removes the folder. */
+export async function endRun(folder: Pick<RunFolder, 'path'>, leader: number): Promise<void> {
+  const deadlineMs = Date.now() + END_TIMEOUT_MS
+  for (;;) {
+    const running = processesOf(folder, leader)
+    if (running.length === 0) break
+    if (Date.now() > deadlineMs) {
+      const list = running.map(({ pid, command }) => `${pid} ${command}`).join('\n')
+      throw new Error(`still running after they were killed:\n${list}`)
+    }
+    for (const { pid } of running) kill(pid)
+    await Bun.sleep(LOOK_EVERY_MS)
+  }
+  for (const place of mountsIn(folder)) Bun.spawnSync(['umount', '-l', place])
+  rmSync(folder.path, { recursive: true, force: true })
+}
+
+/** The innermost first. */
+function mountsIn({ path }: Pick<RunFolder, 'path'>): string[] {
+  if (!existsSync('/proc/self/mounts')) return []
+  const places = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '')
+  return places.filter((place) => place.startsWith(`${path}/`)).reverse()
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
+}

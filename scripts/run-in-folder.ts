@@ -1,0 +1,81 @@
+/** Runs a program with a temporary folder of its own, and leaves neither files nor processes of it behind, whatever ends it. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type CommandOptions, type CommandResult, runCommand } from './run-command.ts'
+import { createRunFolder, filesLeft, processesOf, type RunFolder } from './run-folder.ts'
+
+export interface FolderResult extends CommandResult {
+  /** A line each: what it left in its folder, and what of it still ran. Both are gone now. */
+  readonly leftovers: readonly string[]
+}
+
+export interface FolderOptions extends CommandOptions {
+  /** How long what the program left may take to clean up after it. */
+  readonly settleTimeoutMs?: number
+}
+
+/** Long for a busy machine; where nothing is left, nothing is waited for. */
+const SETTLE_TIMEOUT_MS = 10_000
+const LOOK_EVERY_MS = 50
+
+const WATCH = join(import.meta.dir, 'watch-run-folder.ts')
+
+/** @param command is given a file's path that lies outside of the program's temporary folder, for its report */
+export async function runInFolder<Report>(
+  command: (reportPath: string) => readonly string[],
+  options: FolderOptions,
+  readReport: (reportPath: string) => Promise<Report>,
+): Promise<FolderResult & { readonly report: Report }> {
+  const folder = createRunFolder()
+  const reportPath = join(folder.path, 'report')
+  let leader = 0
+  let end = async (): Promise<void> => rmSync(folder.path, { recursive: true, force: true })
+  try {
+    const result = await runCommand(command(reportPath), {
+      ...options,
+      environment: {
+        ...options.environment,
+        TMPDIR: folder.temporary,
+        // For what test processes make once and share.
+        GATEHOUSE_TEST_RUN_FOLDER: folder.path,
+      },
+      onStart: (pid) => {
+        leader = pid
+        end = startWatch(folder, pid)
+      },
+    })
+    const report = await readReport(reportPath)
+    return { ...result, report, leftovers: await findLeftovers(folder, leader, options) }
+  } finally {
+    await end()
+  }
+}
+
+/** A process of its own, because this one may be killed. Its end is also the end of what it watches over. */
+function startWatch({ path }: RunFolder, leader: number): () => Promise<void> {
+  const watch = Bun.spawn([process.execPath, WATCH, path, String(leader)], {
+    stdin: 'pipe',
+    stdout: 'ignore',
+    stderr: 'inherit',
+    detached: true,
+  })
+  return async () => {
+    await watch.stdin.end()
+    const exitCode = await watch.exited
+    if (exitCode !== 0) throw new Error(`${path} could not be cleaned up (see above)`)
+  }
+}
+
+async function findLeftovers(
+  folder: RunFolder,
+  leader: number,
+  { settleTimeoutMs = SETTLE_TIMEOUT_MS }: FolderOptions,
+): Promise<string[]> {
+  const look = () => [
+    ...filesLeft(folder).map((name) => `in the temporary folder: ${name}`),
+    ...processesOf(folder, leader).map(({ pid, command }) => `still running: ${pid} ${command}`),
+  ]
+  const deadlineMs = Date.now() + settleTimeoutMs
+  while (look().length > 0 && Date.now() < deadlineMs) await Bun.sleep(LOOK_EVERY_MS)
+  return look()
+}

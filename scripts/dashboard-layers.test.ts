@@ -24,6 +24,12 @@ describe('what a file of the dashboard may import', () => {
     expect(dashboardLayerFaults(PAGE, source)).toHaveLength(1)
   })
 
+  test('a test may be skipped with a reason, which is all it takes from outside', () => {
+    const source = "import { testIf } from '../../../test/support/skip-unless.ts'"
+    expect(dashboardLayerFaults('web/features/gates/rows.test.ts', source)).toEqual([])
+    expect(dashboardLayerFaults(PAGE, source)).toHaveLength(1)
+  })
+
   test('a folder that is not in the table is told', () => {
     expect(dashboardLayerFaults('web/stuff/x.ts', '')).toHaveLength(1)
   })

@@ -1,12 +1,13 @@
 /** What a run leaves behind, and that nothing of it is there any more afterwards, whatever ended it. */
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pollUntil } from '../test/support/poll-until.ts'
+import { testIf } from '../test/support/skip-unless.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../test/support/temporary-folder.ts'
 
 const FIXTURE = join(import.meta.dir, 'run-in-folder.fixture.ts')
-const onLinux = test.skipIf(process.platform !== 'linux')
+const onLinux = testIf(process.platform === 'linux', 'needs Linux, whose /proc tells what runs')
 
 let folder: TemporaryFolder
 beforeEach(async () => {

@@ -1,5 +1,6 @@
 /** Reading `bun test`'s report. */
 import { expect, test } from 'bun:test'
+import { nameWithReason } from '../test/support/skip-unless.ts'
 import { closingLine, readJunit } from './test-counts.ts'
 
 const report = `<?xml version="1.0" encoding="UTF-8"?>
@@ -19,10 +20,24 @@ const report = `<?xml version="1.0" encoding="UTF-8"?>
 </testsuites>`
 
 test('passed, failed and skipped tests are told apart', () => {
-  const { counts, files, skippedNames } = readJunit(report)
+  const { counts, files, skipped } = readJunit(report)
   expect(counts).toEqual({ passed: 2, failed: 1, skipped: 1 })
   expect([...files]).toEqual(['a.test.ts', 'b.test.ts'])
-  expect(skippedNames).toEqual(['b.test.ts: g & h > later'])
+  expect(skipped).toEqual([{ name: 'b.test.ts: g & h > later', reason: undefined }])
+})
+
+test.each([
+  ['', nameWithReason('helm renders', 'needs helm (v3)'), 'a.test.ts: helm renders'],
+  [nameWithReason('helm', 'needs helm (v3)'), 'renders', 'a.test.ts: helm > renders'],
+  [
+    `on disk > ${nameWithReason('helm', 'needs helm (v3)')} > whole`,
+    'one',
+    'a.test.ts: on disk > helm > whole > one',
+  ],
+])('a skipped test says why, by its own name or by its group (%s)', (group, name, told) => {
+  const escaped = (text: string) => text.replaceAll('>', '&gt;')
+  const testcase = `<testcase name="${name}" classname="${escaped(group)}" file="a.test.ts"><skipped /></testcase>`
+  expect(readJunit(testcase).skipped).toEqual([{ name: told, reason: 'needs helm (v3)' }])
 })
 
 test('no report is a report of nothing', () => {

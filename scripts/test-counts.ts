@@ -21,14 +21,22 @@ export interface TestReport {
   readonly counts: Counts
   /** The test files that the report speaks of, as it spells them. */
   readonly files: ReadonlySet<string>
-  /** `file: group > test` of each skipped test. */
-  readonly skippedNames: readonly string[]
+  readonly skipped: readonly SkippedTest[]
 }
+
+export interface SkippedTest {
+  /** `file: group > test`. */
+  readonly name: string
+  /** What `test/support/skip-unless.ts` put at the end of its name, or of its group's. */
+  readonly reason: string | undefined
+}
+
+const REASON = / \(skipped: (needs .+?)\)(?= > |$)/
 
 /** Reads the JUnit report of `bun test`; an empty text is a report of nothing. */
 export function readJunit(xml: string): TestReport {
   const files = new Set<string>()
-  const skippedNames: string[] = []
+  const skipped: SkippedTest[] = []
   let tests = 0
   let failed = 0
   // A test without children is `<testcase … />`; failures and skips are children.
@@ -41,11 +49,12 @@ export function readJunit(xml: string): TestReport {
     if (/<(failure|error)\b/.test(content)) failed += 1
     else if (/<skipped\b/.test(content)) {
       const group = attribute(attributes, 'classname')
-      skippedNames.push(`${file}: ${group === '' ? '' : `${group} > `}${attribute(attributes, 'name')}`)
+      const name = `${group === '' ? '' : `${group} > `}${attribute(attributes, 'name')}`
+      skipped.push({ name: `${file}: ${name.replace(REASON, '')}`, reason: REASON.exec(name)?.[1] })
     }
   }
-  const skipped = skippedNames.length
-  return { counts: { passed: tests - failed - skipped, failed, skipped }, files, skippedNames }
+  const counts = { passed: tests - failed - skipped.length, failed, skipped: skipped.length }
+  return { counts, files, skipped }
 }
 
 export function seconds(durationMs: number): string {

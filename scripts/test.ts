@@ -5,7 +5,15 @@ import { bundleProgram } from './bundle-program.ts'
 import { runChecks } from './checks.ts'
 import { runUntilStopped } from './run-command.ts'
 import { runInFolder } from './run-in-folder.ts'
-import { addCounts, type Counts, closingLine, NO_TESTS, readJunit, seconds } from './test-counts.ts'
+import {
+  addCounts,
+  type Counts,
+  closingLine,
+  NO_TESTS,
+  readJunit,
+  type SkippedTest,
+  seconds,
+} from './test-counts.ts'
 import { findTestFiles, needsRoom, partOf, type TestPart } from './test-files.ts'
 
 const HOUSE = join(import.meta.dir, '..')
@@ -36,6 +44,7 @@ interface Run {
 /** What a part came to. */
 interface PartResult {
   readonly counts: Counts
+  readonly skipped: readonly SkippedTest[]
   /** What took how long, when the part has several runs. */
   readonly runs: readonly { readonly name: string; readonly durationMs: number }[]
 }
@@ -68,11 +77,13 @@ async function runTests(part: TestPart, { name, how, files }: Run): Promise<Part
       return readJunit((await file.exists()) ? await file.text() : '')
     },
   )
-  const { counts, skippedNames, files: reported } = result.report
-  for (const name of skippedNames) console.log(`  SKIPPED  ${name}`)
+  const { counts, skipped, files: reported } = result.report
   const faults = [
     // A file that cannot be loaded is not in the report at all.
     ...files.filter((path) => !reported.has(path)).map((path) => `${path}: none of its tests ran`),
+    ...skipped
+      .filter(({ reason }) => reason === undefined)
+      .map((test) => `${test.name}: skipped without a reason (test/support/skip-unless.ts takes one)`),
     ...result.leftovers.map((line) => `${part}: a test left something behind, ${line}`),
   ]
   if (result.timedOut) faults.push(`${part}: stopped after ${seconds(result.durationMs)}`)
@@ -81,22 +92,24 @@ async function runTests(part: TestPart, { name, how, files }: Run): Promise<Part
   for (const fault of faults) console.log(`  FAIL  ${fault}`)
   return {
     counts: { ...counts, failed: counts.failed + faults.length },
+    skipped,
     runs: [{ name, durationMs: result.durationMs }],
   }
 }
 
 async function runPart(part: TestPart | 'checks'): Promise<PartResult> {
-  if (part === 'checks') return { counts: await runChecks(), runs: [] }
+  if (part === 'checks') return { counts: await runChecks(), skipped: [], runs: [] }
   // Its tests start the program hundreds of times.
   if (part === 'e2e') process.env.GATEHOUSE_TEST_PROGRAM = await bundleProgram()
   const files = findTestFiles(HOUSE).filter((path) => partOf(path) === part)
   if (files.length === 0) console.log('  there are no such tests')
-  let total: PartResult = { counts: NO_TESTS, runs: [] }
+  let total: PartResult = { counts: NO_TESTS, skipped: [], runs: [] }
   for (const run of runsOf(part, files)) {
     if (run.files.length === 0) continue
-    const { counts, runs } = await runTests(part, run)
+    const { counts, skipped, runs } = await runTests(part, run)
     total = {
       counts: addCounts(total.counts, counts),
+      skipped: [...total.skipped, ...skipped],
       runs: [...total.runs, ...runs],
     }
   }
@@ -121,6 +134,7 @@ async function main(): Promise<void> {
   }
 
   let total = NO_TESTS
+  const skipped: SkippedTest[] = []
   const durations: string[] = []
   for (const part of asked) {
     console.log(`== ${part}`)
@@ -129,12 +143,15 @@ async function main(): Promise<void> {
     const took = seconds(performance.now() - startedAt)
     console.log(`== ${part}: ${closingLine(result.counts)} in ${took}`)
     total = addCounts(total, result.counts)
+    skipped.push(...result.skipped)
     const runs = result.runs.length > 1 ? result.runs : []
     const parts = runs.map(({ name, durationMs }) => `${name} ${seconds(durationMs)}`)
     durations.push(
       `  ${part.padEnd(9)}${took.padStart(9)}${parts.length > 0 ? `  (${parts.join(', ')})` : ''}`,
     )
   }
+  if (skipped.length > 0) console.log(`== skipped: ${skipped.length}`)
+  for (const { name, reason } of skipped) console.log(`  ${name}: ${reason ?? 'it does not say why'}`)
   console.log(['== how long it took', ...durations].join('\n'))
   const ran = total.passed + total.failed
   // Live tests are all skipped where there are no keys; anywhere else a run of nothing is a fault.

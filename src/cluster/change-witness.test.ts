@@ -1,6 +1,7 @@
 /** Redis as the nodes' second way to hear of changes, on a real server. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { findRedis, type RedisServer, startRedis } from '../../test/support/redis-server.ts'
+import { describeIf } from '../../test/support/skip-unless.ts'
 import { readRedisSettings } from '../config/redis-settings.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import type { FollowedChange } from '../store/change-feed.ts'
@@ -19,7 +20,7 @@ const changeOf = (seq: number): FollowedChange => ({
   operation: 'update',
 })
 
-describe.skipIf(findRedis() === undefined)('on Redis', () => {
+describeIf(findRedis() !== undefined, 'needs redis-server')('on Redis', () => {
   let redis: RedisServer
   let store: RedisStore
   let connectedForMs = Number.POSITIVE_INFINITY

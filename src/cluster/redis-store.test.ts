@@ -1,5 +1,5 @@
 /** The connection to a real Redis: it fails fast, comes back by itself, and counts the nodes. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { pollUntil } from '../../test/support/poll-until.ts'
 import {
   findRedis,
@@ -7,6 +7,7 @@ import {
   startRedis,
   startRedisCluster,
 } from '../../test/support/redis-server.ts'
+import { describeIf, testIf } from '../../test/support/skip-unless.ts'
 import { readRedisSettings } from '../config/redis-settings.ts'
 import type { RedisSettings } from '../core/redis-settings.ts'
 import { RedisStore, type RedisStoreState } from './redis-store.ts'
@@ -25,7 +26,7 @@ function settingsOf(url: string, more: Record<string, string> = {}): RedisSettin
   return settings
 }
 
-describe.skipIf(findRedis() === undefined)('one server', () => {
+describeIf(findRedis() !== undefined, 'needs redis-server')('one server', () => {
   let redis: RedisServer
   const stores: RedisStore[] = []
   const changes: RedisStoreState[] = []
@@ -94,7 +95,7 @@ describe.skipIf(findRedis() === undefined)('one server', () => {
   })
 })
 
-describe.skipIf(findRedis() === undefined)('with a password', () => {
+describeIf(findRedis() !== undefined, 'needs redis-server')('with a password', () => {
   test('a wrong password is a store that is away, and the password is in no message', async () => {
     const redis = await startRedis(['--requirepass', 'planted-secret-1'])
     const messages: unknown[] = []
@@ -115,18 +116,21 @@ describe.skipIf(findRedis() === undefined)('with a password', () => {
   })
 })
 
-test.skipIf(findRedis() === undefined)('a cluster of three: each key goes where it belongs', async () => {
-  const cluster = await startRedisCluster()
-  const store = new RedisStore({ settings: settingsOf(cluster.url) })
-  try {
-    await store.open()
-    expect(store.mode).toBe('shared')
-    for (let index = 0; index < 60; index++) expect(await store.run(ADD, `key:${index}`, [1])).toEqual([1])
-    const sizes = await Promise.all(cluster.servers.map(({ client }) => client.dbsize()))
-    expect(sizes.every((size) => size > 0)).toBe(true)
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(61)
-  } finally {
-    await store.close()
-    await cluster.remove()
-  }
-})
+testIf(findRedis() !== undefined, 'needs redis-server')(
+  'a cluster of three: each key goes where it belongs',
+  async () => {
+    const cluster = await startRedisCluster()
+    const store = new RedisStore({ settings: settingsOf(cluster.url) })
+    try {
+      await store.open()
+      expect(store.mode).toBe('shared')
+      for (let index = 0; index < 60; index++) expect(await store.run(ADD, `key:${index}`, [1])).toEqual([1])
+      const sizes = await Promise.all(cluster.servers.map(({ client }) => client.dbsize()))
+      expect(sizes.every((size) => size > 0)).toBe(true)
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(61)
+    } finally {
+      await store.close()
+      await cluster.remove()
+    }
+  },
+)

@@ -1,7 +1,8 @@
 /** One model, two implementations: in memory it holds exactly, shared by one node too, and by several within the stated bound. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { findRedis, type RedisServer, startRedis } from '../../test/support/redis-server.ts'
+import { describeIf, testIf } from '../../test/support/skip-unless.ts'
 import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { createPlans, type PlanLimits } from '../core/plan.ts'
 import type { Limits, Ticket } from '../gateway/ports.ts'
@@ -54,7 +55,7 @@ const SUBJECTS: readonly (readonly [string, boolean, (plan: Partial<PlanLimits>)
 ]
 
 for (const [name, isHere, create] of SUBJECTS) {
-  test.skipIf(!isHere)(`any interleaving agrees with an exact model (${name})`, async () => {
+  testIf(isHere, 'needs redis-server')(`any interleaving agrees with an exact model (${name})`, async () => {
     const key = fc.constantFrom('key_a', 'key_b')
     // A shared limit that is smaller than 64 is leased one by one, and so exact.
     const tokens = fc.integer({ min: 1, max: 90 })
@@ -145,7 +146,7 @@ for (const [name, isHere, create] of SUBJECTS) {
   })
 }
 
-describe.skipIf(!HAS_REDIS)('several nodes', () => {
+describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
   const settled = (nodes: readonly TestNode[]) => Promise.all(nodes.map(({ limits }) => limits.settled()))
   async function tend(nodes: readonly TestNode[]): Promise<void> {
     for (const { limits } of nodes) limits.tend()
@@ -304,7 +305,7 @@ describe.skipIf(!HAS_REDIS)('several nodes', () => {
   })
 })
 
-describe.skipIf(!HAS_REDIS)('while the store is away', () => {
+describeIf(HAS_REDIS, 'needs redis-server')('while the store is away', () => {
   test('each node admits its share, and afterwards no more than if it had never been away', async () => {
     const { clock, nodes } = startNodes(redis.client, 3, { requestsPerMinute: 600, concurrentCalls: 9 })
     let admitted = 0

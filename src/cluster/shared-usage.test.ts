@@ -1,7 +1,8 @@
 /** Quotas and budgets of several nodes on one store: never more is admitted than a single counter would, and nothing is counted twice. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { findRedis, type RedisServer, startRedis } from '../../test/support/redis-server.ts'
+import { describeIf } from '../../test/support/skip-unless.ts'
 import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import type { Ticket } from '../gateway/ports.ts'
 import { startNodes, type TestNode } from './shared-limits.fixture.ts'
@@ -12,7 +13,7 @@ setDefaultTimeout(120_000)
 /** Tokens. */
 const LARGEST_CALL = 60
 
-describe.skipIf(findRedis() === undefined)('shared quotas and budgets', () => {
+describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and budgets', () => {
   let redis: RedisServer
   beforeAll(async () => {
     redis = await startRedis()

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { testIf } from '../../test/support/skip-unless.ts'
 import type { CallRecord } from '../core/call.ts'
 import { createCallRecord, readClosed } from './call-record.fixture.ts'
 import { Journal } from './journal.ts'
@@ -193,12 +194,9 @@ test('a file size limit makes it go on in a new file, and no record is lost or t
 
 describe('on a small file system of its own', () => {
   const canMount = mountTmpfs(mkdtempSync(join(tmpdir(), 'gatehouse-mount-')), true)
-  if (!canMount) {
-    process.stderr.write('SKIPPED: the full and the read-only disk need the permission to mount a tmpfs.\n')
-  }
 
   function withMount(name: string, run: () => Promise<void>): void {
-    test.skipIf(!canMount)(name, async () => {
+    testIf(canMount, 'needs the permission to mount a tmpfs')(name, async () => {
       mountTmpfs(folder, false)
       try {
         await run()

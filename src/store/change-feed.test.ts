@@ -1,6 +1,7 @@
 /** The feed of changes on a real Postgres: what is in it, in which order, and what a lease is worth against a commit. */
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
+import { describeIf } from '../../test/support/skip-unless.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import { DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import { CHANGES_CHANNEL, ChangeFeed, type NodeRow } from './change-feed.ts'
@@ -19,7 +20,7 @@ const NODE: NodeRow = {
   needsRedis: false,
 }
 
-describe.skipIf(databases.length < 2)('on Postgres', () => {
+describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
   let created: TestDatabase
   let store: Store
   let notices = 0

@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'kysely'
 import { databases } from '../../test/support/databases.ts'
 import { pollUntil } from '../../test/support/poll-until.ts'
+import { testIf } from '../../test/support/skip-unless.ts'
 import { startTcpProxy } from '../../test/support/tcp-proxy.ts'
 import { Secret } from '../core/secret.ts'
 import { openDatabase } from './open-database.ts'
@@ -43,7 +44,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
   })
 })
 
-test.skipIf(databases.length < 2)(
+testIf(databases.length > 1, 'needs Postgres')(
   'a connection that is reset while a statement runs fails the statement, and the next one works',
   async () => {
     const created = await databases[1]?.create()

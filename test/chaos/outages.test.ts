@@ -1,5 +1,5 @@
 /** What the nodes share goes away, is silent or slow, under load: calls are served, none is lost or counted twice, and all is well after it. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { IS_LONG, tellFigures } from '../support/chaos-form.ts'
 import { askControlPlane, type Cluster, canStartCluster, startCluster } from '../support/cluster.ts'
 import { expectCountedOnce, findMissing, readLedger } from '../support/cluster-ledger.ts'
@@ -7,6 +7,7 @@ import { type SeenCall, startClusterLoad } from '../support/cluster-load.ts'
 import { controlPlaneCall } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { privateBytes } from '../support/process-figures.ts'
+import { describeIf } from '../support/skip-unless.ts'
 
 setDefaultTimeout(180_000)
 
@@ -16,7 +17,7 @@ const LARGEST_GROWTH_BYTES = 60 * 1024 * 1024
 /** Of one node: those that set out before it was known, twice the pool; then from one attempt to the next 0.5 s to 1 s. */
 const largestHerd = (lastedMs: number) => 20 + (3 * lastedMs) / 1000
 
-describe.skipIf(!canStartCluster())('three nodes under load', () => {
+describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes under load', () => {
   let cluster: Cluster
   let budgetId = ''
   const calls: SeenCall[] = []

@@ -2,11 +2,12 @@
  * What is revoked or changed on one node is so on every node when the answer is there: also on one that was stopped, or is cut
  * off from Redis, from Postgres or from both. Short by default, once each; GATEHOUSE_CHAOS=long revokes two hundred times.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { IS_LONG, tellProgress } from '../support/chaos-form.ts'
 import { askControlPlane, type Cluster, canStartCluster, startCluster } from '../support/cluster.ts'
 import { startClusterLoad } from '../support/cluster-load.ts'
 import { pollUntil } from '../support/poll-until.ts'
+import { describeIf } from '../support/skip-unless.ts'
 
 setDefaultTimeout(IS_LONG ? 1_200_000 : 180_000)
 
@@ -43,7 +44,7 @@ interface MadeKey {
   readonly key: string
 }
 
-describe.skipIf(!canStartCluster())('three nodes under load', () => {
+describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes under load', () => {
   let cluster: Cluster
   /** What an upstream was given as credential. */
   const seen: string[] = []

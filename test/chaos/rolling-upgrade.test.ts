@@ -1,13 +1,15 @@
 /** Three nodes become the next version one after the other, under load, and go back: no call fails, and each has one row. */
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { type Balancer, findNginx, startNginx, startReadinessBalancer } from '../support/balancer.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
+import { type Balancer, startNginx, startReadinessBalancer } from '../support/balancer.ts'
 import { IS_LONG } from '../support/chaos-form.ts'
 import { type Cluster, canStartCluster, startCluster } from '../support/cluster.ts'
 import { findMissing, readLedger, readUsage } from '../support/cluster-ledger.ts'
 import { type SeenCall, startClusterLoad } from '../support/cluster-load.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { createNextVersion, NEXT_STEP } from '../support/next-version.ts'
+import { findNginx } from '../support/nginx.ts'
 import { pollUntil } from '../support/poll-until.ts'
+import { testIf } from '../support/skip-unless.ts'
 import type { TemporaryFolder } from '../support/temporary-folder.ts'
 
 setDefaultTimeout(180_000)
@@ -74,7 +76,7 @@ async function appliedSteps({ query }: Cluster): Promise<string[]> {
 const TRIED = IS_LONG ? KINDS : KINDS.filter(({ isHere }) => isHere).slice(-1)
 
 describe.each(TRIED)('behind $name', (kind) => {
-  test.skipIf(!canStartCluster() || !kind.isHere)(
+  testIf(canStartCluster() && kind.isHere, 'needs Postgres, redis-server and nginx')(
     'an upgrade node by node fails no call, and neither does an old node that starts again on the new schema',
     async () => {
       const { cluster, balancer } = await open(kind)
@@ -115,7 +117,7 @@ describe.each(TRIED)('behind $name', (kind) => {
 })
 
 describe('a node that is killed', () => {
-  test.skipIf(!canStartCluster())(
+  testIf(canStartCluster(), 'needs Postgres and redis-server')(
     'is rolled back with a journal that only the next version can read, and loses nothing of it',
     async () => {
       cluster = await startCluster({ nodes: 2 })

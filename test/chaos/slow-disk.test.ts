@@ -1,10 +1,11 @@
 /** The disk of a node's journal stands still again and again: its calls wait for it, and none is lost. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { IS_LONG, tellFigures } from '../support/chaos-form.ts'
 import { type Cluster, canStartCluster, startCluster } from '../support/cluster.ts'
 import { findMissing, readLedger } from '../support/cluster-ledger.ts'
 import { type SeenCall, startClusterLoad } from '../support/cluster-load.ts'
 import { privateBytes } from '../support/process-figures.ts'
+import { describeIf } from '../support/skip-unless.ts'
 import { canSlowDisk, mountSlowDisk, type SlowDisk } from '../support/slow-disk.ts'
 
 setDefaultTimeout(180_000)
@@ -14,7 +15,9 @@ const GOING_MS = 50
 const LASTING_MS = 30_000
 
 // It mounts a file system, which is not everybody's idea of `make test`.
-describe.skipIf(!IS_LONG || !canStartCluster() || !canSlowDisk())('a node whose disk is slow', () => {
+const NEEDS = 'needs the long form (make chaos) as root, with loop devices, ext4, Postgres and redis-server'
+
+describeIf(IS_LONG && canStartCluster() && canSlowDisk(), NEEDS)('a node whose disk is slow', () => {
   let cluster: Cluster
   let disk: SlowDisk | undefined
   beforeAll(async () => {

@@ -7,6 +7,7 @@ import { findPostgres, startPostgres } from '../support/postgres-server.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { findRedis } from '../support/redis-server.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
+import { testIf } from '../support/skip-unless.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { createWorkerScene, post, startWorkers, workerPids } from '../support/worker-scene.ts'
@@ -99,7 +100,7 @@ test('its command line speaks to a gateway', async () => {
   expect(await listed.exited).toBe(0)
 })
 
-test.skipIf(findPostgres() === undefined || findRedis() === undefined)(
+testIf(findPostgres() !== undefined && findRedis() !== undefined, 'needs Postgres and redis-server')(
   'serves with several workers too',
   async () => {
     const scene = await createWorkerScene()
@@ -115,7 +116,7 @@ test.skipIf(findPostgres() === undefined || findRedis() === undefined)(
   },
 )
 
-test.skipIf(findPostgres() === undefined)('keeps the store in Postgres too', async () => {
+testIf(findPostgres() !== undefined, 'needs Postgres')('keeps the store in Postgres too', async () => {
   const postgres = await startPostgres()
   const own = await startGatehouse({ program, environment: { DATABASE_URL: postgres.urlOf('postgres') } })
   try {

@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type Examined, examine as examineWith, found } from '../support/examine.ts'
 import { runCli } from '../support/run-cli.ts'
+import { testIf } from '../support/skip-unless.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 let folder: TemporaryFolder
@@ -84,12 +85,15 @@ describe('the data folder', () => {
     expect(found(below, 'data folder', 'fail')).toContain('cannot be made')
   })
 
-  test.skipIf(process.getuid?.() === 0)('that cannot be written fails', async () => {
-    await chmod(folder.path, 0o500)
-    const examined = await examine()
-    await chmod(folder.path, 0o700)
-    expect(found(examined, 'data folder', 'fail')).toContain('EACCES')
-  })
+  testIf(process.getuid?.() !== 0, 'needs another user than root')(
+    'that cannot be written fails',
+    async () => {
+      await chmod(folder.path, 0o500)
+      const examined = await examine()
+      await chmod(folder.path, 0o700)
+      expect(found(examined, 'data folder', 'fail')).toContain('EACCES')
+    },
+  )
 
   test('that others may write in, or whose files they may read, is told with the command', async () => {
     await gate('list')

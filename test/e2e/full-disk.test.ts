@@ -1,11 +1,12 @@
 /** The whole gateway on a disk that fills up and is freed again: refused clearly, nothing lost, no restart. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { waitForLogRow } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { PROGRAM } from '../support/program.ts'
+import { describeIf } from '../support/skip-unless.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -14,7 +15,7 @@ setDefaultTimeout(60_000)
 const canMount = tryMount()
 if (!canMount) process.stderr.write('SKIPPED: a disk that fills up needs the permission to mount a tmpfs.\n')
 
-describe.skipIf(!canMount)('a full disk', () => {
+describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () => {
   let folder: TemporaryFolder
   let gatehouse: Gatehouse
   /** The disk as the server sees it. */

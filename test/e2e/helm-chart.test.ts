@@ -1,11 +1,12 @@
 /** The Helm chart: its values, schema and templates belong together and to the settings; rendered for real where helm is. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import Ajv from 'ajv'
 import { parse } from 'yaml'
 import { VARIABLES } from '../../src/config/settings.ts'
 import { CHART, findHelm, type Manifest, renderChart, runHelm } from '../support/helm.ts'
+import { describeIf } from '../support/skip-unless.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 // Programs that take a second on a machine with nothing else to do.
@@ -69,7 +70,7 @@ test('every variable that it sets is one of the settings', () => {
   for (const name of Object.keys(values.settings as object)) expect(Object.keys(VARIABLES)).toContain(name)
 })
 
-describe.skipIf(findHelm() === undefined)('helm', () => {
+describeIf(findHelm() !== undefined, 'needs helm (GATEHOUSE_TEST_HELM)')('helm', () => {
   let folder: TemporaryFolder
   beforeAll(async () => {
     folder = await createTemporaryFolder()

@@ -17,6 +17,7 @@ import { join, resolve } from 'node:path'
 import { canConfine, confine, STRANGER } from '../support/confined.ts'
 import { waitForLogRow } from '../support/control-plane.ts'
 import { type Instruction, readCopy, readDockerfile, readEnvironment } from '../support/dockerfile.ts'
+import { testIf } from '../support/skip-unless.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -80,7 +81,7 @@ describe('what its steps make', () => {
     expect(existsSync(program)).toBeTrue()
   })
 
-  test.skipIf(!canConfine())(
+  testIf(canConfine(), 'needs root on Linux, to confine a process')(
     'serves as a user that nobody knows where only the data folder can be written, and ends at SIGTERM',
     async () => {
       const dataFolder = join(folder.path, 'data')

@@ -1,11 +1,12 @@
 /** The rounds in which docs/operations/backup.md changes the master key of several nodes: no node ever meets what it cannot read. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { call, createPostgresScene, type PostgresScene } from '../support/postgres-scene.ts'
 import { findPostgres } from '../support/postgres-server.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { runCli } from '../support/run-cli.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
+import { describeIf } from '../support/skip-unless.ts'
 import { createBootstrapKey, type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -16,7 +17,7 @@ const NEW = '02'.repeat(32)
 const FIRST = { GATEHOUSE_MASTER_KEY: OLD, GATEHOUSE_MASTER_KEY_PREVIOUS: NEW }
 const SECOND = { GATEHOUSE_MASTER_KEY: NEW, GATEHOUSE_MASTER_KEY_PREVIOUS: OLD }
 
-describe.skipIf(findPostgres() === undefined)('nodes on one Postgres', () => {
+describeIf(findPostgres() !== undefined, 'needs Postgres')('nodes on one Postgres', () => {
   const key = createBootstrapKey()
   let scene: PostgresScene
   let upstream: RawUpstream

@@ -1,5 +1,5 @@
 /** deploy/nginx.conf in front of two real nodes on Postgres and Redis: what compose.yaml promises, without containers. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { startLoad } from '../support/call-load.ts'
@@ -12,6 +12,7 @@ import { findPostgres } from '../support/postgres-server.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { beginStream, jsonAnswer } from '../support/scripted-answers.ts'
+import { describeIf } from '../support/skip-unless.ts'
 import { createBootstrapKey, type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -27,7 +28,7 @@ const ANSWER = {
   usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
 }
 
-describe.skipIf(!isHere)('nginx in front of two nodes', () => {
+describeIf(isHere, 'needs nginx, Postgres and redis-server')('nginx in front of two nodes', () => {
   const key = createBootstrapKey()
   let scene: PostgresScene
   let redis: RedisServer

@@ -1,11 +1,12 @@
 /** What a client has seen complete is in the ledger, also when that is in Postgres and the process is killed the next instant. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startLoad } from '../support/call-load.ts'
 import { IS_LONG } from '../support/chaos-form.ts'
 import { controlPlaneCall } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { createPostgresScene, type PostgresScene, waitForRows } from '../support/postgres-scene.ts'
 import { findPostgres } from '../support/postgres-server.ts'
+import { describeIf } from '../support/skip-unless.ts'
 import { createBootstrapKey, startGatehouse, UNHURRIED_SHIPPING } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -14,7 +15,7 @@ setDefaultTimeout(300_000)
 const ROUNDS = IS_LONG ? 10 : 3
 const CLIENTS = 8
 
-describe.skipIf(findPostgres() === undefined)('on Postgres', () => {
+describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => {
   let scene: PostgresScene
   beforeAll(async () => {
     scene = await createPostgresScene()

@@ -14,12 +14,13 @@ import {
 } from '../support/postgres-scene.ts'
 import { findPostgres } from '../support/postgres-server.ts'
 import { runCli } from '../support/run-cli.ts'
+import { describeIf } from '../support/skip-unless.ts'
 import { createBootstrapKey, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 setDefaultTimeout(60_000)
 
-describe.skipIf(findPostgres() === undefined)('on Postgres', () => {
+describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => {
   let scene: PostgresScene
   beforeAll(async () => {
     scene = await createPostgresScene()

@@ -1,14 +1,15 @@
 /** What `sslmode` promises of the connection to Postgres, it keeps; the modes mean what libpq means by them. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { examine, found } from '../support/examine.ts'
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { describeIf } from '../support/skip-unless.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { LOCALHOST_CERTIFICATE, OTHER_CERTIFICATE } from '../support/tls-certificates.ts'
 
 setDefaultTimeout(60_000)
 
-describe.skipIf(findPostgres() === undefined)('a connection to Postgres', () => {
+describeIf(findPostgres() !== undefined, 'needs Postgres')('a connection to Postgres', () => {
   let folder: TemporaryFolder
   let postgres: PostgresServer
   let right: string

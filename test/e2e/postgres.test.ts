@@ -21,6 +21,7 @@ import {
 } from '../support/postgres-scene.ts'
 import { findPostgres, startPostgres } from '../support/postgres-server.ts'
 import { runCli } from '../support/run-cli.ts'
+import { describeIf } from '../support/skip-unless.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 setDefaultTimeout(60_000)
@@ -36,7 +37,7 @@ async function expectAway(gatehouse: Gatehouse): Promise<void> {
   })
 }
 
-describe.skipIf(findPostgres() === undefined)('on Postgres', () => {
+describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => {
   let scene: PostgresScene
   beforeAll(async () => {
     scene = await createPostgresScene()

@@ -1,9 +1,10 @@
 /** Alerts and the Grafana dashboard: they parse, fire when they should, and name nothing that the gateway does not tell. */
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { labelsShownIn, unknownIn } from '../support/promql.ts'
+import { describeIf } from '../support/skip-unless.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
 // Programs that take a second on a machine with nothing else to do.
@@ -111,7 +112,7 @@ test('the search for unknown names finds them', () => {
   expect(unknownIn('gatehouse_absent == 0')).toEqual(['gatehouse_absent'])
 })
 
-describe.skipIf(findPromtool() === undefined)('promtool', () => {
+describeIf(findPromtool() !== undefined, 'needs promtool')('promtool', () => {
   test('takes the rules and the configuration', async () => {
     expect(promtool('check', 'rules', 'alerts.yaml')).toMatchObject({ exitCode: 0 })
     const folder = await createTemporaryFolder()

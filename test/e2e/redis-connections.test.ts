@@ -1,17 +1,18 @@
 /** The forms of REDIS_URL that need more than one plain server: TLS, Sentinel, and a cluster on which limits are kept. */
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { boundToTest } from '../support/bound-to-test.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { findRedis, startRedis, startRedisCluster } from '../support/redis-server.ts'
+import { describeIf } from '../support/skip-unless.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 import { LOCALHOST_CERTIFICATE } from '../support/tls-certificates.ts'
 
 setDefaultTimeout(60_000)
 
-describe.skipIf(findRedis() === undefined)('a gateway reaches', () => {
+describeIf(findRedis() !== undefined, 'needs redis-server')('a gateway reaches', () => {
   const cleanups: (() => Promise<unknown>)[] = []
   afterEach(async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup()

@@ -1,11 +1,12 @@
 /** Three gateways, one Redis: a key's limits hold across all of them, also when Redis is killed and comes back empty. */
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { IS_LONG, tellProgress } from '../support/chaos-form.ts'
 import { createGate } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
+import { describeIf } from '../support/skip-unless.ts'
 import { createBootstrapKey, type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -16,7 +17,7 @@ const PER_MINUTE = 600
 /** What a node may hold in advance: docs/decisions/0018. */
 const LEASE = Math.floor(PER_MINUTE / 64)
 
-describe.skipIf(findRedis() === undefined)('three nodes on one Redis', () => {
+describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one Redis', () => {
   const key = createBootstrapKey()
   let redis: RedisServer
   let folder: TemporaryFolder

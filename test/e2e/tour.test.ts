@@ -2,10 +2,11 @@
  * docs/guides/tour.md, pasted block by block into a shell beside a fresh server, as a new user would; only ports are the test's.
  * What the guide says that a block prints must be what it prints.
  */
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { symlink } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pollUntil, within } from '../support/poll-until.ts'
+import { testIf } from '../support/skip-unless.ts'
 import { startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -105,7 +106,7 @@ function findFreePort(): number {
 /** The guide's reader has it. */
 const isCurlMissing = Bun.which('curl') === null && !process.env.CI
 
-test.skipIf(isCurlMissing)(
+testIf(!isCurlMissing, 'needs curl')(
   'every block of the tour prints what the guide shows',
   async () => {
     const [start, ...blocks] = await readBlocks()

@@ -4,6 +4,7 @@ import { Mistral } from '@mistralai/mistralai'
 import { createGate } from '../support/control-plane.ts'
 import { MISTRAL_SCENARIOS } from '../support/mistral-scenarios.ts'
 import { alteredReplay, OPENAI_SCENARIOS, OPENAI_VERSIONS } from '../support/openai-scenarios.ts'
+import { describeIf } from '../support/skip-unless.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 const { GATEHOUSE_TEST_LIVE, OPENAI_API_KEY = '', MISTRAL_API_KEY = '' } = process.env
@@ -26,8 +27,8 @@ function started(): Gatehouse {
   return gatehouse
 }
 
-describe.skipIf(!isLive || OPENAI_API_KEY === '')(
-  'live: OpenAI (needs GATEHOUSE_TEST_LIVE=1 and OPENAI_API_KEY)',
+describeIf(isLive && OPENAI_API_KEY !== '', 'needs GATEHOUSE_TEST_LIVE=1 and OPENAI_API_KEY')(
+  'live: OpenAI',
   () => {
     describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
       const open = () => ({
@@ -59,8 +60,8 @@ describe.skipIf(!isLive || OPENAI_API_KEY === '')(
   },
 )
 
-describe.skipIf(!isLive || MISTRAL_API_KEY === '')(
-  'live: Mistral (needs GATEHOUSE_TEST_LIVE=1 and MISTRAL_API_KEY)',
+describeIf(isLive && MISTRAL_API_KEY !== '', 'needs GATEHOUSE_TEST_LIVE=1 and MISTRAL_API_KEY')(
+  'live: Mistral',
   () => {
     test.each(MISTRAL_SCENARIOS)(
       '%s',

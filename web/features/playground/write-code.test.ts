@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { testIf } from '../../../test/support/skip-unless.ts'
 import type { ChatRequest } from './conversation.ts'
 import { writeCode } from './write-code.ts'
 
@@ -110,8 +111,10 @@ test('Python has its own words for true and nothing, and every string on one lin
 })
 
 const python = Bun.which('python3')
-test.skipIf(python === null && process.env.CI === undefined)('Python calls the SDK with it', () => {
-  const stub = `
+testIf(python !== null || process.env.CI !== undefined, 'needs python3')(
+  'Python calls the SDK with it',
+  () => {
+    const stub = `
 import json, sys, types, os
 class OpenAI:
     def __init__(self, **options):
@@ -120,10 +123,11 @@ class OpenAI:
         sys.stdout.buffer.write(json.dumps(call).encode())
         return types.SimpleNamespace(choices=[types.SimpleNamespace(message=None)])
 `
-  const script = `${stub}\n${codeOf('Python').replace('from openai import OpenAI\n', '').replace('print(', '(')}`
-  const ran = Bun.spawnSync([python ?? '', '-c', script], {
-    env: { GATEHOUSE_API_KEY: 'sk-svc-1', PYTHONUTF8: '1' },
-  })
-  expect(ran.stderr.toString()).toBe('')
-  expect(JSON.parse(ran.stdout.toString())).toEqual(completion)
-})
+    const script = `${stub}\n${codeOf('Python').replace('from openai import OpenAI\n', '').replace('print(', '(')}`
+    const ran = Bun.spawnSync([python ?? '', '-c', script], {
+      env: { GATEHOUSE_API_KEY: 'sk-svc-1', PYTHONUTF8: '1' },
+    })
+    expect(ran.stderr.toString()).toBe('')
+    expect(JSON.parse(ran.stdout.toString())).toEqual(completion)
+  },
+)

@@ -4,6 +4,11 @@
 
 BUN := node_modules/.bin/bun
 
+# Debian's packages with what the tests of each part start, besides what every Debian has.
+unit_needs := postgresql redis-server procps python3
+e2e_needs := postgresql redis-server procps nginx prometheus curl
+browser_needs := chromium
+
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
@@ -14,7 +19,7 @@ dashboard: node_modules/.installed ## bundle the pages into dist/dashboard, wher
 	@$(BUN) scripts/build-dashboard.ts --if-stale
 
 test: dashboard ## every check and every test (a part of it: ONLY=checks, unit, e2e or browser)
-	@$(if $(filter checks,$(ONLY)),:,scripts/require-programs.sh postgresql redis-server nginx prometheus $(if $(filter unit e2e,$(ONLY)),,chromium))
+	@scripts/require-programs.sh $(sort $(foreach part,$(or $(ONLY),unit e2e browser),$($(part)_needs)))
 	@exec $(BUN) scripts/test.ts $(if $(ONLY),--only $(ONLY))
 
 screenshots: dashboard ## pictures of every page, light and dark; writes docs/screenshots/

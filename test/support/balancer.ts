@@ -5,6 +5,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { boundToTest } from './bound-to-test.ts'
 import { findFreePort } from './free-port.ts'
+import { findNginx } from './nginx.ts'
 import { pollUntil } from './poll-until.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
@@ -69,14 +70,6 @@ async function isReady(port: number): Promise<boolean> {
     ({ status }) => status === 200,
     () => false,
   )
-}
-
-/** Debian's package nginx, or what GATEHOUSE_TEST_NGINX names. @returns undefined when it is nowhere @throws where `CI` is set and it is nowhere */
-export function findNginx(): string | undefined {
-  const found = process.env.GATEHOUSE_TEST_NGINX ?? Bun.which('nginx') ?? undefined
-  if (found === undefined && process.env.CI)
-    throw new Error("nginx is not here: install Debian's package nginx, or name it in GATEHOUSE_TEST_NGINX.")
-  return found
 }
 
 /** It keeps connections to nodes, and sends no call twice that a node may have seen. */

@@ -1,14 +1,15 @@
 /** A server must not outlive the test process that started it, however that ended. */
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { chmodSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pollUntil } from './poll-until.ts'
 import { findPostgres } from './postgres-server.ts'
+import { testIf } from './skip-unless.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
 const PATIENCE = { timeoutMs: 60_000, intervalMs: 100 }
 
-test.skipIf(findPostgres() === undefined)(
+testIf(findPostgres() !== undefined, 'needs Postgres')(
   'a server and its folder are gone after the test process was killed',
   async () => {
     const folder = await createTemporaryFolder()

@@ -1,6 +1,6 @@
 /** The analytics in a real browser on the real server: told apart, picked out, sorted, shared by address, taken along as CSV. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { BROWSER_TEST_TIMEOUT_MS, OWNER, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { BROWSER_TEST_TIMEOUT_MS, enterAsOwner, OWNER, openBrowser, type Visit } from '../support/chromium.ts'
 import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
 import { findFaultsOfPalettes } from '../support/page-checks.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
   for (const gate of ['demo', 'demo', 'broken']) await call(gate, key)
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
-  await signUpOwner(visit.page, gatehouse.key)
+  await enterAsOwner(visit.page, gatehouse)
 })
 afterAll(async () => {
   await browser.close()

@@ -1,7 +1,7 @@
 /** The documentation inside the dashboard, in a real browser on the real server. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { BROWSER_TEST_TIMEOUT_MS, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { BROWSER_TEST_TIMEOUT_MS, enterAsOwner, openBrowser, type Visit } from '../support/chromium.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
   page = visit.page
-  await signUpOwner(page, gatehouse.key)
+  await enterAsOwner(page, gatehouse)
 })
 afterAll(async () => {
   await browser.close()

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { resolve } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
-import { BROWSER_TEST_TIMEOUT_MS, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { BROWSER_TEST_TIMEOUT_MS, enterAsOwner, openBrowser, type Visit } from '../support/chromium.ts'
 import { controlPlaneCall, createGate, createKey, waitForLogRow } from '../support/control-plane.ts'
 import { type PageList, tryList } from '../support/page-lists.ts'
 import { exampleBodies } from '../support/route-examples.ts'
@@ -32,7 +32,7 @@ beforeAll(async () => {
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
   page = visit.page
-  await signUpOwner(page, gatehouse.key)
+  await enterAsOwner(page, gatehouse)
 })
 afterAll(async () => {
   await browser.close()

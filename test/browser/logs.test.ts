@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import {
   BROWSER_TEST_TIMEOUT_MS,
+  enterAsOwner,
   findAccessibilityFaults,
   openBrowser,
-  signUpOwner,
   type Visit,
 } from '../support/chromium.ts'
 import { controlPlaneCall, waitForLogRow } from '../support/control-plane.ts'
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await waitForLogRow(gatehouse, fallbackCallId)
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
-  await signUpOwner(visit.page, gatehouse.key)
+  await enterAsOwner(visit.page, gatehouse)
 })
 afterAll(async () => {
   await browser.close()

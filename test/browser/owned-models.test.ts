@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   BROWSER_TEST_TIMEOUT_MS,
+  enterAsOwner,
   findAccessibilityFaults,
   openBrowser,
-  signUpOwner,
   type Visit,
 } from '../support/chromium.ts'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
@@ -36,7 +36,7 @@ beforeAll(async () => {
   seen = collectSeenTexts(visit.page)
   // A message that is fading in has no contrast yet.
   await visit.page.emulateMedia({ reducedMotion: 'reduce' })
-  await signUpOwner(visit.page, gatehouse.key)
+  await enterAsOwner(visit.page, gatehouse)
 })
 afterAll(async () => {
   await browser.close()

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Locator, Page } from 'playwright-core'
 import {
   BROWSER_TEST_TIMEOUT_MS,
+  enterAsOwner,
   findAccessibilityFaults,
   openBrowser,
-  signUpOwner,
   type Visit,
 } from '../support/chromium.ts'
 import { createGate, listLogRows, waitForLogRow } from '../support/control-plane.ts'
@@ -32,7 +32,7 @@ beforeAll(async () => {
   visit = await browser.visit(gatehouse.url)
   page = visit.page
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: gatehouse.url })
-  await signUpOwner(page, gatehouse.key)
+  await enterAsOwner(page, gatehouse)
 })
 afterAll(async () => {
   await browser.close()

@@ -1,6 +1,6 @@
 /** The account, its members and one's own security in the dashboard, in a real browser on the real server. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { BROWSER_TEST_TIMEOUT_MS, OWNER, openBrowser, signUpOwner, type Visit } from '../support/chromium.ts'
+import { BROWSER_TEST_TIMEOUT_MS, enterAsOwner, OWNER, openBrowser, type Visit } from '../support/chromium.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   gatehouse = await startGatehouse({ sandbox: true })
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
-  await signUpOwner(visit.page, gatehouse.key)
+  await enterAsOwner(visit.page, gatehouse)
 })
 afterAll(async () => {
   await browser.close()

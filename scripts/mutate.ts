@@ -11,7 +11,7 @@ import { limitMsFor, runMutants, timeTests } from './mutate/run-mutants.ts'
 import { survivors } from './mutate/survivors.ts'
 import { isTypeScript } from './mutate/syntax.ts'
 import { TreeCopy, unmountUnder } from './mutate/tree-copy.ts'
-import { stopCommandsOnSignals } from './run-command.ts'
+import { runUntilStopped } from './run-command.ts'
 import { seconds } from './test-counts.ts'
 
 const HOUSE = join(import.meta.dir, '..')
@@ -49,7 +49,6 @@ async function main(): Promise<void> {
     unmountUnder(root)
     rmSync(root, { recursive: true, force: true, maxRetries: 5 })
   })
-  stopCommandsOnSignals()
 
   const pool = findPool(asked)
   const chosen = asked.folders.flatMap((folder) =>
@@ -163,7 +162,7 @@ function print({ scores, survivors: left, killedThoughListed, gone }: Report): v
 }
 
 try {
-  await main()
+  await runUntilStopped(main)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 2

@@ -44,8 +44,8 @@ export interface AttemptInput {
   readonly startedAtMs: number
   /** Decoded when the first target that speaks another dialect is asked; undefined where the dialect is only relayed. */
   readonly caller: CallerRequest | undefined
-  /** When the first target was asked, on the clock's `elapsed` scale: the gate's time limit counts from there. */
-  readonly startedAt: number
+  /** When the gate's time is over, on the clock's `elapsed` scale: for all attempts together. */
+  readonly endsAt: number
 }
 
 export interface Attempted {
@@ -108,11 +108,10 @@ async function exchangeOnce(
   input: AttemptInput,
   { target, signal, attempt }: OneAttempt,
 ): Promise<Attempted> {
-  const { request, accepted, dialect, plan, startedAt } = input
+  const { request, accepted, dialect, endsAt } = input
   const { clock } = ports
   const outgoing = toOutgoing(ports, input, target)
-  const { connectMs, firstByteMs, idleMs, totalMs } = ports.timeouts
-  const endsAt = startedAt + (plan.gate.timeoutMs ?? totalMs)
+  const { connectMs, firstByteMs, idleMs } = ports.timeouts
   if (timeUntil(clock, endsAt) <= 0)
     throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
   const headers = toUpstreamHeaders(request.headers, target, attempt)

@@ -14,10 +14,12 @@ import { CallerRequest } from './translate.ts'
 /** @throws GatewayError of the last target's failure; UpstreamFailure `cancelled` when the client left */
 export async function attemptTargets(
   ports: AskPorts,
-  call: Omit<AttemptInput, 'startedAt' | 'caller'>,
+  call: Omit<AttemptInput, 'endsAt' | 'caller'>,
 ): Promise<Attempted> {
   const { serverCodec } = call.dialect
   const caller = serverCodec === undefined ? undefined : new CallerRequest(serverCodec, call.accepted)
+  const { gate, targets } = call.plan
+  const endsAt = ports.clock.elapsed() + (gate.timeoutMs ?? ports.timeouts.totalMs)
   // Member by member, as everywhere on this path: to spread an object costs ten times as much.
   const input: AttemptInput = {
     request: call.request,
@@ -28,15 +30,18 @@ export async function attemptTargets(
     callId: call.callId,
     startedAtMs: call.startedAtMs,
     caller,
-    startedAt: ports.clock.elapsed(),
+    endsAt,
   }
-  const { gate, targets } = call.plan
   const untried = [...targets]
   let failure: GatewayError | undefined
   for (let target = untried.shift(); target !== undefined; target = untried.shift()) {
     for (let retry = 0; retry <= gate.maxRetries; retry += 1) {
-      if (failure !== undefined && retry > 0)
-        await pause(ports.clock, retryDelayMs(retry, failure), call.request.signal)
+      if (failure !== undefined && retry > 0) {
+        const delayMs = retryDelayMs(retry, failure)
+        // No time would be left to ask it: the caller would wait for nothing, and the next target may be asked now.
+        if (ports.clock.elapsed() + delayMs >= endsAt) break
+        await pause(ports.clock, delayMs, call.request.signal)
+      }
       try {
         const attempted = await ask(ports, input, target, untried)
         call.progress.firstByteAt = ports.clock.now()

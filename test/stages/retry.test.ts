@@ -249,18 +249,60 @@ describe('a client that leaves during the pause', () => {
   })
 })
 
-test('the time that the gate grants counts from the first attempt, and its pauses count', async () => {
-  // Retries after 100, 300 and 700 ms; at 1,000 ms the time is over.
-  await runRow({
-    name: '',
-    gateway: gate(3, { timeoutMs: 1_000 }),
-    upstream: [UNREACHABLE, UNREACHABLE, [SILENCE]],
-    seen: { status: 504, json: { error: { type: 'upstream_error' } } },
-    sent: [
-      { timeouts: { totalMs: 1_000 } as never },
-      { timeouts: { totalMs: 900 } as never },
-      { timeouts: { totalMs: 700 } as never, state: 'total_timeout' },
-    ],
-    settled: { outcome: 'failed', status: 504, errorKind: 'upstream_timeout', attempts: 4 },
-  })
+describe('the time that the gate grants', () => {
+  test('counts from the first attempt on, pauses and all', () =>
+    // Retries after 100 and 300 ms.
+    runRow({
+      name: '',
+      gateway: gate(3, { timeoutMs: 1_000 }),
+      upstream: [UNREACHABLE, UNREACHABLE, [SILENCE]],
+      seen: { status: 504, json: { error: { type: 'upstream_error', code: 'total_timeout' } } },
+      sent: [
+        { timeouts: expect.objectContaining({ totalMs: 1_000 }) as never },
+        { timeouts: expect.objectContaining({ totalMs: 900 }) as never },
+        { timeouts: expect.objectContaining({ totalMs: 700 }) as never, state: 'total_timeout' },
+      ],
+      settled: { outcome: 'failed', status: 504, errorKind: 'upstream_timeout', attempts: 3 },
+      // With the time over there is no pause and no retry.
+      tookMs: 1_000,
+    }))
+
+  const busy = refusal(429, { 'retry-after': '8' })
+  runRows([
+    {
+      name: 'is not waited for: a retry that would begin after it is not made, and why is told at once',
+      gateway: gate(3, { timeoutMs: 5_000 }),
+      upstream: [busy],
+      seen: { status: 429, json: { error: { message: 'said 429' } }, headers: { 'retry-after': '8' } },
+      sent: [{}],
+      settled: { outcome: 'failed', status: 429, attempts: 1, durationMs: 0 },
+      tookMs: 0,
+    },
+    {
+      name: 'is left to the next target then',
+      gateway: gate(3, { timeoutMs: 5_000, targets: [{ model: TARGET }, { model: 'groq/other' }] }),
+      upstream: [busy, CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': 'groq/other' } },
+      sent: [{ atMs: 0 }, { atMs: 0 }],
+      settled: { outcome: 'succeeded', attempts: 2 },
+      tookMs: 0,
+    },
+    {
+      name: 'is the server’s where the gate has none',
+      gateway: { ...gate(3), timeouts: { totalMs: 5_000 } },
+      upstream: [busy],
+      seen: { status: 429 },
+      sent: [{}],
+      settled: { outcome: 'failed', attempts: 1 },
+      tookMs: 0,
+    },
+    {
+      name: 'is used to its end',
+      gateway: gate(1, { timeoutMs: 8_001 }),
+      upstream: [busy, CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{ atMs: 0 }, { atMs: 8_000 }],
+      settled: { outcome: 'succeeded', attempts: 2 },
+    },
+  ])
 })

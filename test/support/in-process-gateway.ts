@@ -251,15 +251,17 @@ class ReadingClient {
   async #readBody(response: Response): Promise<Seen['ending']> {
     const decoder = new TextDecoder()
     this.#reader = response.body?.getReader()
-    const { leavesAfterEvents = Number.POSITIVE_INFINITY, msForEachPiece } = this.#script
+    const { leavesAfterEvents, msForEachPiece } = this.#script
+    let events = 0
     for (;;) {
-      if (this.#pieces.join('').split('\n\n').length > leavesAfterEvents) this.leave()
+      if (leavesAfterEvents !== undefined && events >= leavesAfterEvents) this.leave()
       if (this.#leaving.signal.aborted) this.#reader?.cancel().catch(() => {})
       try {
         const next = await this.#reader?.read()
         if (this.#leaving.signal.aborted) return 'left'
         if (next?.value === undefined) return 'whole'
         this.#pieces.push(decoder.decode(next.value, { stream: true }))
+        if (leavesAfterEvents !== undefined) events = this.#pieces.join('').split('\n\n').length - 1
       } catch {
         return this.#leaving.signal.aborted ? 'left' : 'cut'
       }

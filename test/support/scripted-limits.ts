@@ -11,6 +11,8 @@ export interface LimitsScript {
   readonly admit?: () => MaybeLater<undefined>
   /** Why the quota cannot be had. */
   readonly reserveQuota?: () => MaybeLater<GatewayError | undefined>
+  /** Told of each place that is given back. */
+  readonly onSettled?: (spent: Spent) => void
   /** For the answer. */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -39,6 +41,7 @@ export class ScriptedTicket implements Ticket {
 
   settle(spent: Spent): void {
     this.spent.push(spent)
+    this.#script.onSettled?.(spent)
   }
 }
 

@@ -1,0 +1,403 @@
+/** Stage 6 at the border: what passes and what does not, at whose pace, and that nothing ends before it is written down. */
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../src/core/errors.ts'
+import {
+  CHAT_JSON,
+  CHAT_STREAM,
+  CHAT_STREAM_WITH_USAGE,
+  MESSAGES_STREAM,
+  RESPONSES_STREAM,
+} from '../support/dialect-samples.ts'
+import { InProcessGateway } from '../support/in-process-gateway.ts'
+import { CUT, head, json, pause, piece, type Script, SILENCE, stream } from '../support/scripted-upstream.ts'
+import {
+  CHAT,
+  CHAT_ANSWER,
+  CHAT_USAGE,
+  chatBody,
+  GATE,
+  runRow,
+  runRows,
+  TARGET,
+} from '../support/stage-rows.ts'
+
+const KEEP_ALIVE = ': keep-alive\n\n'
+const [FIRST = '', SECOND = '', ...REST] = CHAT_STREAM_WITH_USAGE
+const streaming = { body: chatBody({ stream: true, stream_options: { include_usage: true } }) }
+const succeeded = { outcome: 'succeeded', status: 200, errorKind: null } as const
+const events = (...parts: readonly (string | Script[number])[]): Script =>
+  stream([], { ending: parts.map((part) => (typeof part === 'string' ? piece(part) : part)) })
+
+describe('usage that only the gateway asked for', () => {
+  test('is asked for, counted, and not shown', () =>
+    runRow({
+      name: '',
+      request: { body: chatBody({ stream: true }) },
+      upstream: [stream(CHAT_STREAM_WITH_USAGE)],
+      seen: { status: 200, text: CHAT_STREAM.join('') },
+      sent: [{ json: { stream_options: { include_usage: true } } }],
+      settled: { ...succeeded, usage: CHAT_USAGE },
+    }))
+
+  test('that the client asked for as well is shown', () =>
+    runRow({
+      name: '',
+      request: streaming,
+      upstream: [stream(CHAT_STREAM_WITH_USAGE)],
+      seen: { status: 200, text: CHAT_STREAM_WITH_USAGE.join('') },
+      sent: [{}],
+      settled: { ...succeeded, usage: CHAT_USAGE },
+    }))
+
+  test('that never comes is unknown, and the answer whole', () =>
+    runRow({
+      name: '',
+      request: streaming,
+      upstream: [stream(CHAT_STREAM)],
+      seen: { status: 200, text: CHAT_STREAM.join('') },
+      sent: [{}],
+      settled: { ...succeeded, usage: null, cost: { microUsd: null, status: 'unknown', source: null } },
+      spent: { tokens: null },
+    }))
+})
+
+describe('headers', () => {
+  const hop = {
+    'x-upstream': 'kept',
+    'set-cookie': 'a=1',
+    'x-api-key': 'k',
+    'x-request-id': 'theirs',
+    'x-gatehouse-target': 'theirs',
+    'x-gatehouse-ignored': 'theirs',
+    'x-ratelimit-remaining-requests': '9999',
+    connection: 'x-hop',
+    'x-hop': '1',
+    'openai-organization': 'org',
+  }
+  const passed = {
+    'x-upstream': 'kept',
+    'set-cookie': null,
+    'x-api-key': null,
+    'x-request-id': expect.stringMatching(/^req_/),
+    'x-gatehouse-target': TARGET,
+    'x-gatehouse-ignored': null,
+    'x-ratelimit-remaining-requests': '41',
+    connection: null,
+    'x-hop': null,
+    'openai-organization': null,
+  }
+  runRows([
+    {
+      name: 'of a whole answer: the upstream’s pass but for what is ours, its own or opens something',
+      upstream: [json(200, CHAT_JSON, hop)],
+      seen: { status: 200, headers: passed },
+      sent: [{}],
+      settled: succeeded,
+    },
+    {
+      name: 'of a stream',
+      request: streaming,
+      upstream: [stream(CHAT_STREAM_WITH_USAGE, { headers: hop })],
+      seen: { status: 200, headers: { ...passed, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' } },
+      sent: [{}],
+      settled: succeeded,
+    },
+    {
+      name: 'of a refusal: only those that say when to come back',
+      upstream: [
+        json(429, { error: { message: 'later' } }, { ...hop, 'retry-after': '9', 'x-should-retry': 'true' }),
+      ],
+      seen: {
+        status: 429,
+        headers: {
+          ...passed,
+          'x-upstream': null,
+          'x-gatehouse-target': null,
+          'retry-after': '9',
+          'x-should-retry': 'true',
+        },
+      },
+      sent: [{}],
+      settled: { outcome: 'failed', status: 429 },
+    },
+    {
+      name: 'another 2xx keeps its status',
+      upstream: [json(201, CHAT_JSON)],
+      seen: { status: 201, text: CHAT_JSON },
+      sent: [{}],
+      settled: { outcome: 'succeeded', status: 201 },
+    },
+  ])
+})
+
+describe('a silent upstream', () => {
+  runRows([
+    {
+      name: 'is made up for by comments, one for each while, and the stream goes on where it was',
+      gateway: { keepAliveMs: 1_000 },
+      request: streaming,
+      upstream: [events(FIRST, pause(3_500), SECOND, ...REST)],
+      seen: {
+        status: 200,
+        text: FIRST + KEEP_ALIVE.repeat(3) + SECOND + REST.join(''),
+      },
+      sent: [{ state: 'whole' }],
+      settled: { ...succeeded, durationMs: 3_500, firstByteMs: 0, usage: CHAT_USAGE },
+      tookMs: 3_500,
+    },
+    {
+      name: 'counts from its newest bytes',
+      gateway: { keepAliveMs: 1_000 },
+      request: streaming,
+      upstream: [events(FIRST, pause(900), SECOND, pause(900), ...REST)],
+      seen: { status: 200, text: CHAT_STREAM_WITH_USAGE.join('') },
+      sent: [{}],
+      settled: { ...succeeded, durationMs: 1_800 },
+    },
+    {
+      name: 'is not made up for before its first event: there is no status yet',
+      gateway: { keepAliveMs: 1_000 },
+      request: streaming,
+      upstream: [[pause(3_500), ...stream(CHAT_STREAM_WITH_USAGE)]],
+      seen: { status: 200, text: CHAT_STREAM_WITH_USAGE.join('') },
+      sent: [{}],
+      settled: { ...succeeded, firstByteMs: 3_500 },
+    },
+    {
+      name: 'is given up after its own while, comments or not',
+      gateway: { keepAliveMs: 4_000 },
+      request: streaming,
+      upstream: [events(FIRST, SILENCE)],
+      seen: { status: 200, ending: 'cut', contains: [FIRST + KEEP_ALIVE.repeat(2)] },
+      sent: [{ state: 'idle_timeout' }],
+      settled: { outcome: 'failed', errorKind: 'upstream_timeout', durationMs: 10_000 },
+      tookMs: 10_050,
+    },
+    {
+      name: 'that does not close after its last event is waited for a second, and the answer is whole',
+      request: streaming,
+      upstream: [stream(CHAT_STREAM_WITH_USAGE, { ending: [SILENCE] })],
+      seen: { status: 200, text: CHAT_STREAM_WITH_USAGE.join('') },
+      sent: [{ state: 'idle_timeout' }],
+      settled: { ...succeeded, durationMs: 0 },
+      tookMs: 1_000,
+    },
+    {
+      name: 'that sends more after its last event is passed on with it',
+      request: streaming,
+      upstream: [stream(CHAT_STREAM_WITH_USAGE, { ending: [pause(10), piece(': cost=1\n\n')] })],
+      seen: { status: 200, text: `${CHAT_STREAM_WITH_USAGE.join('')}: cost=1\n\n` },
+      sent: [{ state: 'whole' }],
+      settled: succeeded,
+    },
+  ])
+})
+
+describe('a failure that the upstream tells itself', () => {
+  const ERROR = 'data: {"error":{"message":"overloaded","type":"server_error"}}\n\n'
+  runRows([
+    {
+      name: 'passes through once, and the call has failed',
+      request: streaming,
+      upstream: [events(FIRST, ERROR)],
+      seen: { status: 200, ending: 'cut', text: FIRST + ERROR },
+      sent: [{}],
+      settled: { outcome: 'failed', status: 200, errorKind: 'upstream_error' },
+    },
+    {
+      name: 'and closes as usual: the answer ends as it did',
+      request: streaming,
+      upstream: [events(FIRST, ERROR, 'data: [DONE]\n\n')],
+      seen: { status: 200, text: `${FIRST + ERROR}data: [DONE]\n\n` },
+      sent: [{ state: 'whole' }],
+      settled: { outcome: 'failed', status: 200, errorKind: 'upstream_error' },
+    },
+    {
+      name: 'in its last event of Responses',
+      gateway: { gates: { [GATE]: ['openai/gpt-5'] } },
+      request: { path: '/v1/responses', body: { model: GATE, input: 'x', stream: true } },
+      upstream: [
+        events(
+          RESPONSES_STREAM[0] ?? '',
+          'event: response.failed\ndata: {"type":"response.failed","response":{"usage":{"input_tokens":5,"output_tokens":1}}}\n\n',
+        ),
+      ],
+      seen: { status: 200, contains: ['response.failed'] },
+      sent: [{}],
+      settled: {
+        outcome: 'failed',
+        errorKind: 'upstream_error',
+        usage: { inputTokens: 5, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 },
+      },
+    },
+    {
+      name: 'is translated for a caller of another dialect',
+      gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+      request: streaming,
+      upstream: [
+        stream([
+          ...MESSAGES_STREAM.slice(0, 3),
+          'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"}}\n\n',
+        ]),
+      ],
+      seen: { status: 200, ending: 'cut', contains: ['"upstream_error"', 'busy'] },
+      sent: [{}],
+      settled: { outcome: 'failed', status: 200, errorKind: 'upstream_error' },
+    },
+  ])
+})
+
+describe('nothing ends before it is written down', () => {
+  function held(script: Script, body: object) {
+    const writing = Promise.withResolvers<void>()
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      upstream: [script],
+      ledger: { record: () => writing.promise },
+    })
+    let isOver = false
+    const call = gateway.begin({ path: CHAT, body })
+    const seen = call.seen.then((answer) => {
+      isOver = true
+      return answer
+    })
+    return { gateway, writing, seen, isOver: () => isOver }
+  }
+
+  test('a whole answer waits for the ledger, and so does the place', async () => {
+    const { gateway, writing, seen, isOver } = held(CHAT_ANSWER, chatBody())
+    await gateway.clock.advance(5_000)
+    expect({ isOver: isOver(), spent: gateway.limits.tickets[0]?.spent }).toEqual({
+      isOver: false,
+      spent: [],
+    })
+    writing.resolve()
+    expect((await gateway.clock.finish(seen)).text).toBe(CHAT_JSON)
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('a stream goes out but for its last event', async () => {
+    const { gateway, writing, seen, isOver } = held(stream(CHAT_STREAM_WITH_USAGE), streaming.body)
+    await gateway.clock.advance(5_000)
+    expect({ isOver: isOver(), spent: gateway.limits.tickets[0]?.spent }).toEqual({
+      isOver: false,
+      spent: [],
+    })
+    writing.resolve()
+    const { pieces, text } = await gateway.clock.finish(seen)
+    expect(text).toBe(CHAT_STREAM_WITH_USAGE.join(''))
+    expect(pieces.at(-1)).toBe(CHAT_STREAM_WITH_USAGE.at(-1) ?? '')
+    await gateway.assertNothingIsLeft()
+  })
+
+  const full = () => Promise.reject(new GatewayError('unavailable', 'The journal cannot be written.'))
+  const ledger = { record: full }
+  runRows([
+    {
+      name: 'a whole answer that cannot be written down is not given out',
+      gateway: { ledger },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 503, json: { error: { code: 'unavailable' } }, forbids: ['choices'] },
+      sent: [{}],
+      settled: { outcome: 'succeeded', usage: CHAT_USAGE },
+    },
+    {
+      name: 'a stream that cannot be written down breaks before its last event',
+      gateway: { ledger },
+      request: streaming,
+      upstream: [stream(CHAT_STREAM_WITH_USAGE)],
+      seen: { status: 200, ending: 'cut', contains: ['The journal cannot be written.'] },
+      sent: [{ state: 'closed' }],
+      settled: { outcome: 'succeeded' },
+      check: ({ health }) => expect(health.seenOf(`acct_caller\n${TARGET}`)?.failuresInARow).toBe(0),
+    },
+    {
+      name: 'a refusal that cannot be written down is our own failure',
+      gateway: { ledger },
+      upstream: [json(400, { error: { message: 'no' } })],
+      seen: { status: 503, json: { error: { code: 'unavailable' } } },
+      sent: [{}],
+      settled: { outcome: 'failed', status: 400 },
+    },
+    {
+      name: 'a stream that broke is told as broken, whether it can be written down or not',
+      gateway: { ledger },
+      request: streaming,
+      upstream: [stream([FIRST], { ending: [CUT] })],
+      seen: { status: 200, ending: 'cut', contains: ['upstream_error'], forbids: ['journal'] },
+      sent: [{}],
+      settled: { outcome: 'failed', errorKind: 'upstream_error' },
+    },
+  ])
+})
+
+describe('an answer too large to hold', () => {
+  const LIMIT = 4 * 1024 * 1024
+  const type = { 'content-type': 'application/json' }
+  const text = `{"x":"${'x'.repeat(LIMIT)}"}`
+  const COUNTED = '{"usage":{"prompt_tokens":1,"completion_tokens":2},"x":"'
+  const pieces = [text.slice(0, LIMIT), text.slice(LIMIT, LIMIT + 4), text.slice(LIMIT + 4)]
+
+  runRows([
+    {
+      name: 'flows through to the byte, uncounted',
+      upstream: [[head(200, type), ...pieces.map(piece)]],
+      seen: { status: 200, text },
+      sent: [{ state: 'whole' }],
+      settled: { ...succeeded, usage: null },
+      spent: { tokens: null },
+    },
+    {
+      name: 'with its length too',
+      upstream: [[head(200, { ...type, 'content-length': String(text.length) }), ...pieces.map(piece)]],
+      seen: { status: 200, text },
+      sent: [{ state: 'whole' }],
+      settled: { ...succeeded, usage: null },
+    },
+    {
+      name: 'that breaks is cut, and keeps its last piece back',
+      upstream: [[head(200, type), ...pieces.map(piece), CUT]],
+      seen: { status: 200, ending: 'cut', text: pieces.slice(0, 2).join('') },
+      sent: [{ state: 'connection_lost' }],
+      settled: { outcome: 'failed', status: 200, errorKind: 'upstream_error', usage: null },
+    },
+    {
+      name: 'is not translated',
+      gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+      upstream: [[head(200, type), ...pieces.map(piece)]],
+      seen: { status: 502, contains: ['too large to translate'] },
+      sent: [{ state: 'closed' }],
+      settled: { outcome: 'failed', status: 502, errorKind: 'upstream_error' },
+    },
+    {
+      name: 'by one byte less is held and counted',
+      upstream: [[head(200, type), piece(`${COUNTED}${'x'.repeat(LIMIT - COUNTED.length - 2)}"}`)]],
+      seen: { status: 200 },
+      sent: [{ state: 'whole' }],
+      settled: {
+        ...succeeded,
+        usage: { inputTokens: 1, outputTokens: 2, cachedInputTokens: 0, reasoningTokens: 0 },
+      },
+      check: (_, seen) => expect(seen.text).toHaveLength(LIMIT),
+    },
+  ])
+})
+
+test('a slow client slows the upstream: no more is read than it has taken', async () => {
+  const many = Array.from(
+    { length: 200 },
+    (_, index) => `data: {"choices":[{"index":${index}}]}\n\n${': '.padEnd(16_384, 'x')}\n\n`,
+  )
+  const gateway = new InProcessGateway({
+    gates: { [GATE]: [TARGET] },
+    upstream: [stream([...many, 'data: [DONE]\n\n'])],
+    timeouts: { totalMs: 600_000 },
+  })
+  const call = gateway.begin({ path: CHAT, ...streaming }, { msForEachPiece: 1_000 })
+  await gateway.clock.advance(3_500)
+  expect(gateway.upstream.sent[0]?.taken).toBeLessThan(100)
+  expect(gateway.ledger.records).toEqual([])
+  const seen = await gateway.clock.finish(call.seen)
+  expect(seen.text).toBe(`${many.join('')}data: [DONE]\n\n`)
+  await gateway.assertNothingIsLeft()
+})

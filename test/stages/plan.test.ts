@@ -1,0 +1,359 @@
+/** Stage 4 at the border: from a gate's name to who is asked and in what words; and what is refused before anyone is. */
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../src/core/errors.ts'
+import { Secret } from '../../src/core/secret.ts'
+import { toOwnedUpstream } from '../../src/gateway/owned-upstream.ts'
+import type { OwnedUpstream } from '../../src/gateway/ports.ts'
+import { RESPONSES_JSON } from '../support/dialect-samples.ts'
+import { CALLER } from '../support/in-process-gateway.ts'
+import { json, UNREACHABLE } from '../support/scripted-upstream.ts'
+import { CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
+
+const OTHER = 'groq/other'
+const refused = (status: number, error: object) => ({
+  seen: { status, json: { error }, headers: { 'x-gatehouse-target': null } },
+})
+const unasked = { outcome: 'failed', attempts: 0, target: null, credential: null, usage: null } as const
+
+describe('refused, and nobody is asked', () => {
+  runRows([
+    {
+      name: 'a gate that there is not',
+      request: { body: chatBody({ model: 'nobody' }) },
+      ...refused(404, {
+        code: 'model_not_found',
+        param: 'model',
+        message: expect.stringContaining("'nobody'"),
+      }),
+      settled: { ...unasked, status: 404, errorKind: 'gate_not_found', gateId: '(unknown)' as never },
+    },
+    {
+      name: 'a gate of another case: names are exact',
+      request: { body: chatBody({ model: GATE.toUpperCase() }) },
+      ...refused(404, { code: 'model_not_found' }),
+      settled: { ...unasked, status: 404 },
+    },
+    {
+      name: 'a name that is no gate is repeated no longer than helps',
+      request: { body: chatBody({ gate_id: 'x'.repeat(500), model: 'y' }) },
+      ...refused(404, { param: 'gate_id', message: expect.stringContaining(`'${'x'.repeat(64)}…'`) }),
+      settled: { ...unasked, gateId: '(unknown)' as never },
+    },
+    {
+      name: 'a gate whose providers have no credential',
+      gateway: { gates: { [GATE]: [TARGET, OTHER] }, credentials: { openai: 'none', groq: 'none' } },
+      ...refused(502, {
+        code: 'provider_auth_failed',
+        message: expect.stringContaining('No credential is configured for OpenAI or Groq'),
+      }),
+      settled: { ...unasked, status: 502, errorKind: 'provider_auth_failed', gateId: GATE as never },
+    },
+    {
+      name: 'a gate whose provider is not known',
+      gateway: { gates: { [GATE]: ['nobody/model'] } },
+      ...refused(502, { code: 'provider_not_configured', message: expect.stringContaining('nobody') }),
+      settled: { ...unasked, status: 502, errorKind: 'provider_auth_failed' },
+    },
+    {
+      name: 'a gate whose targets speak another dialect that is not translated',
+      gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+      request: { path: '/v1/responses', body: { model: GATE, input: 'x' } },
+      ...refused(400, {
+        code: 'provider_mismatch',
+        param: 'model',
+        message: expect.stringContaining('Cross-provider routing is done through /v1/chat/completions.'),
+      }),
+      settled: { ...unasked, status: 400, errorKind: 'invalid_request' },
+    },
+    {
+      name: 'a gate whose only credential cannot be opened: why is told',
+      gateway: { credentials: { openai: new GatewayError('provider_auth_failed', 'It cannot be opened.') } },
+      ...refused(502, { code: 'provider_auth_failed', message: 'It cannot be opened.' }),
+      settled: { ...unasked, status: 502, errorKind: 'provider_auth_failed' },
+    },
+  ])
+})
+
+describe('a model beside the gate', () => {
+  const gate = (overrides: 'ignore' | 'reject' | 'allow') => ({
+    gates: { [GATE]: { targets: [{ model: TARGET }, { model: OTHER }], overrides } },
+  })
+  const body = (model: string) => chatBody({ gate_id: GATE, model })
+  const answered = (target: string, ignored: string | null) => ({
+    seen: {
+      status: 200,
+      headers: { 'x-gatehouse-target': target, 'x-gatehouse-ignored': ignored, 'x-gatehouse-attempts': '1' },
+    },
+    settled: { outcome: 'succeeded' as const, target, gateId: GATE as never },
+  })
+  const invalid = (code: string) => ({
+    ...refused(400, { code, param: 'model' }),
+    settled: { ...unasked, status: 400, errorKind: 'invalid_request' as const },
+  })
+  runRows([
+    {
+      name: 'is ignored, and named',
+      gateway: gate('ignore'),
+      request: { body: body(OTHER) },
+      upstream: [CHAT_ANSWER],
+      sent: [{ json: { model: 'gpt-4o' } }],
+      ...answered(TARGET, 'model'),
+      check: ({ upstream }) => expect(upstream.sent[0]?.body).not.toContain('gate_id'),
+    },
+    {
+      name: 'that says the gate’s own name says nothing',
+      gateway: gate('reject'),
+      request: { body: body(GATE) },
+      upstream: [CHAT_ANSWER],
+      sent: [{ json: { model: 'gpt-4o' } }],
+      ...answered(TARGET, null),
+    },
+    {
+      name: 'is refused',
+      gateway: gate('reject'),
+      request: { body: body(OTHER) },
+      ...invalid('overrides_rejected'),
+    },
+    {
+      name: 'is asked first, and the gate’s own follow',
+      gateway: gate('allow'),
+      request: { body: body('xai/grok') },
+      upstream: [UNREACHABLE, UNREACHABLE, CHAT_ANSWER],
+      seen: {
+        status: 200,
+        headers: { 'x-gatehouse-target': OTHER, 'x-gatehouse-ignored': null, 'x-gatehouse-attempts': '3' },
+      },
+      sent: [{ json: { model: 'grok' } }, { json: { model: 'gpt-4o' } }, { json: { model: 'other' } }],
+      settled: { outcome: 'succeeded', target: OTHER, attempts: 3 },
+    },
+    {
+      name: 'that is one of the gate’s own is asked once',
+      gateway: gate('allow'),
+      request: { body: body(OTHER) },
+      upstream: [UNREACHABLE, CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': TARGET } },
+      sent: [{ json: { model: 'other' } }, { json: { model: 'gpt-4o' } }],
+      settled: { attempts: 2, target: TARGET },
+    },
+    {
+      name: 'without a credential is passed over, and named',
+      gateway: { ...gate('allow'), credentials: { xai: 'none' } },
+      request: { body: body('xai/grok') },
+      upstream: [CHAT_ANSWER],
+      sent: [{ json: { model: 'gpt-4o' } }],
+      ...answered(TARGET, 'model'),
+    },
+    {
+      name: 'of a provider that there is not is refused',
+      gateway: gate('allow'),
+      request: { body: body('nobody/x') },
+      ...invalid('invalid_value'),
+    },
+    {
+      name: 'that is none is refused',
+      gateway: gate('allow'),
+      request: { body: body('gpt-4o') },
+      ...invalid('invalid_value'),
+    },
+    {
+      name: 'that is too long is refused',
+      gateway: gate('allow'),
+      request: { body: body(`xai/${'x'.repeat(200)}`) },
+      ...invalid('invalid_value'),
+    },
+    {
+      name: 'that does not speak the endpoint’s dialect is refused',
+      gateway: { gates: { [GATE]: { targets: [{ model: 'mistral/codestral' }], overrides: 'allow' } } },
+      request: {
+        path: '/alt/v1/fim/completions',
+        body: { gate_id: GATE, model: 'openai/gpt-4o', prompt: 'x' },
+      },
+      seen: { status: 400, json: { error: 'invalid_request', details: { field: 'model' } } },
+      settled: { ...unasked, status: 400 },
+    },
+  ])
+})
+
+describe('what a gate says for its callers', () => {
+  const gate = (overrides: 'ignore' | 'reject' | 'allow') => ({
+    gates: {
+      [GATE]: {
+        targets: [{ model: TARGET }],
+        overrides,
+        defaults: { temperature: 0.25, instructions: 'Be kind.' },
+      },
+    },
+  })
+  const asked = { upstream: [CHAT_ANSWER], settled: { outcome: 'succeeded' as const } }
+  runRows([
+    {
+      name: 'is written into the request',
+      gateway: gate('ignore'),
+      ...asked,
+      seen: { status: 200, headers: { 'x-gatehouse-ignored': null } },
+      sent: [{ json: { temperature: 0.25, messages: [{ content: 'Be kind.' }, { content: 'hi' }] } }],
+    },
+    {
+      name: 'counts more than what the caller says, which is named',
+      gateway: gate('ignore'),
+      request: { body: chatBody({ temperature: 1 }) },
+      ...asked,
+      seen: { status: 200, headers: { 'x-gatehouse-ignored': 'temperature' } },
+      sent: [{ json: { temperature: 0.25 } }],
+    },
+    {
+      name: 'counts less, where the gate lets its callers',
+      gateway: gate('allow'),
+      request: { body: chatBody({ temperature: 1 }) },
+      ...asked,
+      seen: { status: 200, headers: { 'x-gatehouse-ignored': null } },
+      sent: [{ json: { temperature: 1 } }],
+    },
+    {
+      name: 'may not be said otherwise, where the gate does not let its callers',
+      gateway: gate('reject'),
+      request: { body: chatBody({ temperature: 1 }) },
+      ...refused(400, { code: 'overrides_rejected', param: 'temperature' }),
+      settled: { ...unasked, status: 400, errorKind: 'invalid_request' },
+    },
+  ])
+})
+
+describe('an owned model', () => {
+  const owned = (credential: boolean): OwnedUpstream =>
+    toOwnedUpstream(
+      {
+        accountId: CALLER.accountId,
+        slug: 'mine',
+        displayName: 'Mine',
+        dialect: 'openai-chat',
+        baseUrl: 'https://models.example/v1',
+        upstreamModelId: 'llama-7b',
+        pricingInput: 0,
+        pricingOutput: 0,
+        pricingCachedInput: 0,
+      } as Parameters<typeof toOwnedUpstream>[0],
+      credential ? { secret: new Secret('planted-owned'), owner: 'account' } : undefined,
+    )
+  const gateway = { gates: { [GATE]: ['owned/mine'] }, ownedModels: [owned(true)] }
+
+  test('is asked at its own address, with its own credential, and counts for no quota', () =>
+    runRow({
+      name: '',
+      gateway,
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': 'owned/mine' } },
+      sent: [
+        {
+          url: 'https://models.example/v1/chat/completions',
+          headers: { authorization: 'Bearer planted-owned' },
+          json: { model: 'llama-7b' },
+        },
+      ],
+      settled: { target: 'owned/mine', credential: 'own' },
+      spent: { countsForQuota: false },
+      check: ({ limits }) => expect(limits.tickets[0]?.reservations).toBe(0),
+    }))
+
+  runRows([
+    {
+      name: 'that is not registered is no target',
+      gateway: { gates: gateway.gates },
+      ...refused(400, { code: 'provider_mismatch' }),
+      settled: { ...unasked, status: 400 },
+    },
+    {
+      name: 'whose credential cannot be opened is not asked with another',
+      gateway: { ...gateway, ownedModels: [owned(false)] },
+      ...refused(502, {
+        code: 'provider_auth_failed',
+        message: expect.stringContaining('The stored credential of owned/mine cannot be opened'),
+      }),
+      settled: { ...unasked, status: 502 },
+    },
+  ])
+})
+
+describe('the quota of the account', () => {
+  const used = new GatewayError('quota_exceeded', 'The quota is used up.')
+  const two = { gates: { [GATE]: [TARGET, OTHER] } }
+  const reserved =
+    (times: number) =>
+    ({ limits }: { limits: { tickets: readonly { reservations: number }[] } }) =>
+      expect(limits.tickets[0]?.reservations).toBe(times)
+  runRows([
+    {
+      name: 'is set aside once, whatever the number of targets',
+      gateway: two,
+      upstream: [UNREACHABLE, CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}, {}],
+      settled: { attempts: 2 },
+      check: reserved(1),
+    },
+    {
+      name: 'is not asked for where the account pays for all targets itself',
+      gateway: {
+        ...two,
+        credentials: { openai: 'account', groq: 'account' },
+        limits: { reserveQuota: () => used },
+      },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { target: TARGET, credential: 'own' },
+      spent: { countsForQuota: false },
+      check: reserved(0),
+    },
+    ...[() => used, async () => used].map((reserveQuota, index) => ({
+      name: `that is used up leaves the targets that the account pays for (${index === 0 ? 'here' : 'elsewhere'})`,
+      gateway: { ...two, credentials: { groq: 'account' as const }, limits: { reserveQuota } },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': OTHER } },
+      sent: [{ json: { model: 'other' } }],
+      settled: { target: OTHER, attempts: 1 },
+      check: reserved(1),
+    })),
+    ...[() => used, async () => used].map((reserveQuota, index) => ({
+      name: `that is used up refuses the call where there are none (${index === 0 ? 'here' : 'elsewhere'})`,
+      gateway: { ...two, limits: { reserveQuota } },
+      seen: {
+        status: 429,
+        json: { error: { code: 'insufficient_quota', message: 'The quota is used up.' } },
+        headers: { 'x-should-retry': 'false', 'x-ratelimit-remaining-requests': '41' },
+      },
+      settled: { ...unasked, status: 429, errorKind: 'quota_exceeded' as const, gateId: GATE as never },
+      spent: { tokens: 0 },
+      check: reserved(1),
+    })),
+    {
+      name: 'is not asked for where the gateway answers itself',
+      gateway: { limits: { reserveQuota: () => used } },
+      request: { path: '/v1/messages/count_tokens', body: chatBody() },
+      seen: { status: 200 },
+      settled: { outcome: 'succeeded', attempts: 0 },
+      check: reserved(0),
+    },
+  ])
+})
+
+test('a translated caller’s request is encoded for its target, and a relayed one keeps its bytes', async () => {
+  const text = `{ "messages" : [{"role":"user","content":"caf\\u00e9"}], "model":"${GATE}", "x_odd": 1.50, "big":12345678901234567890 }`
+  await runRow({
+    name: '',
+    request: { body: text },
+    upstream: [CHAT_ANSWER],
+    seen: { status: 200 },
+    sent: [{ body: text.replace(`"${GATE}"`, '"gpt-4o"') }],
+    settled: { outcome: 'succeeded' },
+  })
+  await runRow({
+    name: '',
+    gateway: { gates: { [GATE]: ['openai/gpt-5'] } },
+    request: { path: '/v1/responses', body: `{"model":"${GATE}","input":"x"}` },
+    upstream: [json(200, RESPONSES_JSON)],
+    seen: { status: 200 },
+    sent: [{ json: { model: 'gpt-5', store: false, include: ['reasoning.encrypted_content'] } }],
+    settled: { outcome: 'succeeded' },
+  })
+})

@@ -1,0 +1,489 @@
+/** Stage 5 at the border, one attempt: what is sent, under which deadlines, what counts as an answer, and whose words a refusal has. */
+import { describe, expect, test } from 'bun:test'
+import { Secret } from '../../src/core/secret.ts'
+import type { CallObserver, CallTrace } from '../../src/gateway/call-observer.ts'
+import { toOwnedUpstream } from '../../src/gateway/owned-upstream.ts'
+import { AddressRefusedError } from '../../src/upstream/address-guard.ts'
+import { UpstreamFailure } from '../../src/upstream/upstream-failure.ts'
+import { MESSAGES_JSON } from '../support/dialect-samples.ts'
+import { CALLER, CALLER_KEY, type GatewayScript, plantedCredentialOf } from '../support/in-process-gateway.ts'
+import { head, json, piece, type Script, stream, UNREACHABLE } from '../support/scripted-upstream.ts'
+import { CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
+
+const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+const succeeded = { outcome: 'succeeded', status: 200 } as const
+const passed = { upstream: [CHAT_ANSWER], seen: { status: 200 }, settled: succeeded }
+const CLAUDE = 'anthropic/claude-opus-5'
+const messages = { path: '/v1/messages', body: chatBody({ max_tokens: 9 }) }
+
+describe('headers', () => {
+  runRows([
+    {
+      name: 'of the caller pass, but for what is ours, its own, or opens something',
+      request: {
+        headers: {
+          'x-custom': 'kept',
+          'openai-beta': 'assistants=v2',
+          'user-agent': 'client/1',
+          accept: 'application/json',
+          cookie: 'a=1',
+          'x-api-key': 'k',
+          'openai-organization': 'org',
+          'x-gatehouse-strict': 'true',
+          'x-forwarded-for': '10.0.0.1',
+          'accept-encoding': 'gzip',
+          connection: 'x-hop',
+          'x-hop': '1',
+        },
+      },
+      ...passed,
+      sent: [
+        {
+          headers: {
+            'x-custom': 'kept',
+            'openai-beta': 'assistants=v2',
+            'user-agent': 'client/1',
+            accept: 'application/json',
+            authorization: `Bearer ${plantedCredentialOf('openai')}`,
+            'content-type': 'application/json',
+            'accept-encoding': 'identity',
+            cookie: null,
+            'x-api-key': null,
+            'openai-organization': null,
+            'x-gatehouse-strict': null,
+            'x-forwarded-for': null,
+            connection: null,
+            'x-hop': null,
+            'content-length': null,
+          },
+        },
+      ],
+    },
+    {
+      name: 'of the caller do not pass to a target of another dialect',
+      gateway: { gates: { [GATE]: [CLAUDE] } },
+      request: {
+        headers: { 'x-custom': 'dropped', 'user-agent': 'client/1', traceparent: TRACE, tracestate: 'a=b' },
+      },
+      upstream: [json(200, MESSAGES_JSON)],
+      seen: { status: 200 },
+      sent: [
+        {
+          headers: {
+            'x-custom': null,
+            'user-agent': null,
+            authorization: null,
+            'x-api-key': plantedCredentialOf('anthropic'),
+            'anthropic-version': '2023-06-01',
+            traceparent: TRACE,
+            tracestate: 'a=b',
+          },
+        },
+      ],
+      settled: succeeded,
+    },
+    {
+      name: 'of the provider are added, and the caller’s own version counts',
+      gateway: { gates: { [GATE]: [CLAUDE] } },
+      request: { ...messages, headers: { 'anthropic-version': '2024-10-22' } },
+      upstream: [json(200, MESSAGES_JSON)],
+      seen: { status: 200, text: MESSAGES_JSON },
+      sent: [{ headers: { 'anthropic-version': '2024-10-22' } }],
+      settled: succeeded,
+    },
+  ])
+})
+
+describe('a trace', () => {
+  const observer = (trace: CallTrace): CallObserver => ({
+    begin: () => trace,
+    finish: () => {},
+    refuse: () => {},
+  })
+
+  test('goes on with each attempt, in the place of the caller’s', () => {
+    let spans = 0
+    const trace: CallTrace = {
+      traceId: 'f'.repeat(32),
+      beginAttempt() {
+        spans += 1
+        return { spanId: String(spans).repeat(16), headers: { traceparent: `span-${spans}` } }
+      },
+    }
+    return runRow({
+      name: '',
+      gateway: { gates: { [GATE]: [TARGET, 'groq/other'] }, observer: observer(trace) },
+      request: { headers: { traceparent: TRACE, tracestate: 'a=b' } },
+      upstream: [UNREACHABLE, CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [
+        { headers: { traceparent: 'span-1', tracestate: null } },
+        { headers: { traceparent: 'span-2', tracestate: null } },
+      ],
+      settled: { attempts: 2 },
+    })
+  })
+
+  test('of the caller passes where nobody traces', () =>
+    runRow({
+      name: '',
+      request: { headers: { traceparent: TRACE, tracestate: 'a=b' } },
+      ...passed,
+      sent: [{ headers: { traceparent: TRACE, tracestate: 'a=b' } }],
+    }))
+})
+
+describe('deadlines', () => {
+  const timeouts = { connectMs: 1, firstByteMs: 2, idleMs: 3, totalMs: 4_000 }
+  runRows([
+    {
+      name: 'are the server’s',
+      gateway: { timeouts },
+      ...passed,
+      sent: [{ timeouts }],
+    },
+    {
+      name: 'are the gate’s in all, where it has its own',
+      gateway: { timeouts, gates: { [GATE]: { targets: [{ model: TARGET }], timeoutMs: 90_000 } } },
+      ...passed,
+      sent: [{ timeouts: { ...timeouts, totalMs: 90_000 } }],
+    },
+  ])
+})
+
+describe('an address of a customer’s', () => {
+  const mine = toOwnedUpstream(
+    {
+      accountId: CALLER.accountId,
+      slug: 'mine',
+      dialect: 'openai-chat',
+      baseUrl: 'https://models.example/v1',
+      upstreamModelId: 'llama-7b',
+    } as Parameters<typeof toOwnedUpstream>[0],
+    { secret: new Secret('planted-owned'), owner: 'account' },
+  )
+  const avoided: string[] = []
+  const gateway = (locate: GatewayScript['addresses']) => ({
+    gates: { [GATE]: ['owned/mine', TARGET] },
+    ownedModels: [mine],
+    addresses: { avoid: (url: string) => void avoided.push(url), ...locate },
+  })
+  const located = {
+    locate: async (url: string) => ({
+      url: url.replace('models.example', '192.0.2.7'),
+      host: 'models.example',
+      serverName: 'models.example',
+    }),
+  }
+
+  runRows([
+    {
+      name: 'is connected to where it was checked, under its own name',
+      gateway: gateway(located),
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': 'owned/mine' } },
+      sent: [
+        {
+          url: 'https://192.0.2.7/v1/chat/completions',
+          serverName: 'models.example',
+          headers: { host: 'models.example' },
+          json: { model: 'llama-7b' },
+        },
+      ],
+      settled: { target: 'owned/mine' },
+      check: () => expect(avoided.splice(0)).toEqual([]),
+    },
+    {
+      name: 'that cannot be reached is avoided, and the next target asked',
+      gateway: gateway(located),
+      upstream: [UNREACHABLE, CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': TARGET } },
+      sent: [{}, { url: 'https://openai.test/base/chat/completions', headers: { host: null } }],
+      settled: { attempts: 2, target: TARGET },
+      check: () => expect(avoided.splice(0)).toEqual(['https://models.example/v1/chat/completions']),
+    },
+    {
+      name: 'that is not allowed is never connected to nor tried again, and the next target is asked',
+      gateway: {
+        ...gateway({ locate: () => Promise.reject(new AddressRefusedError('It is private.')) }),
+        gates: { [GATE]: { targets: [{ model: 'owned/mine' }, { model: TARGET }], maxRetries: 2 } },
+      },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': TARGET, 'x-gatehouse-attempts': '2' } },
+      sent: [{ url: 'https://openai.test/base/chat/completions' }],
+      settled: {
+        attempts: 2,
+        attemptDetails: [{ target: 'owned/mine', status: null }, { target: TARGET }] as never,
+      },
+      tookMs: 0,
+      check: () => expect(avoided.splice(0)).toEqual([]),
+    },
+    {
+      name: 'that is not allowed says so where it is the only one',
+      gateway: {
+        ...gateway({ locate: () => Promise.reject(new AddressRefusedError('It is private.')) }),
+        gates: { [GATE]: ['owned/mine'] },
+      },
+      seen: {
+        status: 502,
+        json: {
+          error: {
+            code: 'address_refused',
+            message: 'The address of owned/mine is not allowed: It is private.',
+          },
+        },
+      },
+      settled: { outcome: 'failed', errorKind: 'upstream_error', status: 502 },
+    },
+    {
+      name: 'whose name leads nowhere is unreachable',
+      gateway: {
+        ...gateway({ locate: () => Promise.reject(new UpstreamFailure('connect_failed', 'No such name.')) }),
+        gates: { [GATE]: ['owned/mine'] },
+      },
+      seen: { status: 502, json: { error: { code: 'connect_failed' } } },
+      settled: { outcome: 'failed', errorKind: 'upstream_error' },
+      check: () => expect(avoided.splice(0)).toHaveLength(1),
+    },
+  ])
+})
+
+describe('a refusal', () => {
+  const SAID =
+    '{ "error": {"message":"No caf\\u00e9","type":"odd_error","param":"tools[0]","code":"odd", "extra":1} }'
+  const failed = (status: number) =>
+    ({ outcome: 'failed', errorKind: 'upstream_error', status, usage: null }) as const
+
+  test.each([400, 402, 404, 408, 409, 413, 418, 422, 429, 499])(
+    'of %d keeps its status and its words, to the byte where the dialects match',
+    (status) =>
+      runRow({
+        name: '',
+        upstream: [json(status, SAID)],
+        seen: {
+          status,
+          text: SAID,
+          headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+        },
+        sent: [{ state: 'whole' }],
+        settled: failed(status),
+      }),
+  )
+
+  test.each([300, 302, 304, 407, 500, 502, 503, 529, 599])('of %d is the upstream’s failure', (status) =>
+    runRow({
+      name: '',
+      upstream: [json(status, SAID)],
+      seen: { status: 502, text: SAID },
+      sent: [{}],
+      settled: failed(502),
+    }),
+  )
+
+  test.each([401, 403])('of %d is of our credential, and its words are not passed on', (status) =>
+    runRow({
+      name: '',
+      upstream: [json(status, `{"error":{"message":"Incorrect API key ${plantedCredentialOf('openai')}"}}`)],
+      seen: {
+        status: 502,
+        json: {
+          error: { code: 'provider_auth_failed', message: expect.stringContaining(`(HTTP ${status})`) },
+        },
+        forbids: ['Incorrect'],
+      },
+      sent: [{ state: 'closed', taken: 0 }],
+      settled: { outcome: 'failed', errorKind: 'provider_auth_failed', status: 502 },
+    }),
+  )
+
+  test.each([
+    ['the account’s own key', { openai: 'account' }, "refused the account's own key"],
+    ['the platform’s', {}, "refused the gateway's credential"],
+  ] as const)('says whose credential it was: %s', (_, credentials, message) =>
+    runRow({
+      name: '',
+      gateway: { credentials },
+      upstream: [json(401, '{}')],
+      seen: { status: 502, contains: [message] },
+      sent: [{}],
+      settled: { errorKind: 'provider_auth_failed' },
+    }),
+  )
+
+  const nested = (message: unknown, more: object = {}) => ({
+    json: { error: { message, type: 'upstream_error', ...more } },
+  })
+  const shapes: readonly (readonly [string, Script, object])[] = [
+    ['without an error', json(400, '{}'), nested(expect.stringContaining('HTTP 400'))],
+    [
+      'that is no JSON',
+      json(400, '<html>x</html>', { 'content-type': 'text/html' }),
+      nested('The upstream of openai/gpt-4o answered HTTP 400 with text/html that names no error.'),
+    ],
+    ['that is empty', json(404, ''), nested(expect.stringContaining('HTTP 404'))],
+    [
+      'that is a redirect',
+      json(302, '', { location: 'https://elsewhere.test/' }),
+      nested(expect.stringContaining('which is not followed')),
+    ],
+    ['with a bare message', json(400, '{"message":"bad"}'), nested('bad')],
+    ['with a detail', json(400, '{"detail":"bad"}'), nested('bad')],
+    ['with a bare error', json(400, '{"error":"bad"}'), nested('bad')],
+    [
+      'in an array',
+      json(400, '[{"error":{"message":"bad","status":"INVALID"}}]'),
+      nested('bad', { status: 'INVALID' }),
+    ],
+    ['without a type', json(400, '{"error":{"message":"bad","code":7}}'), nested('bad', { code: 7 })],
+  ]
+  runRows(
+    shapes.map(([name, script, seen]) => ({
+      name: `${name} has the caller’s envelope`,
+      upstream: [script],
+      seen: {
+        status:
+          script[0]?.type === 'head' && script[0].status < 400
+            ? 502
+            : (script[0] as { status: number }).status,
+        ...seen,
+        forbids: ['<html>'],
+      },
+      sent: [{}],
+      settled: { outcome: 'failed' as const, errorKind: 'upstream_error' as const },
+    })),
+  )
+
+  test('never shows our credential, whoever repeats it', () =>
+    runRow({
+      name: '',
+      upstream: [
+        json(400, { error: { message: `bad key ${plantedCredentialOf('openai')}`, type: 't', code: null } }),
+      ],
+      seen: { status: 400, json: { error: { message: 'bad key [secret]' } } },
+      sent: [{}],
+      settled: failed(400),
+    }))
+
+  test('is told in the caller’s own dialect where the target speaks another', async () => {
+    await runRow({
+      name: '',
+      gateway: { gates: { [GATE]: [CLAUDE] } },
+      upstream: [json(400, '{"type":"error","error":{"type":"invalid_request_error","message":"bad"}}')],
+      seen: {
+        status: 400,
+        json: { error: { message: 'bad', type: 'upstream_error', param: null, code: 'upstream_error' } },
+      },
+      sent: [{}],
+      settled: failed(400),
+    })
+    await runRow({
+      name: '',
+      gateway: { gates: { [GATE]: ['mistral/codestral'] } },
+      request: { path: '/alt/v1/fim/completions', body: { model: GATE, prompt: 'x' } },
+      upstream: [json(422, '{"detail":[{"msg":"Extra inputs"}]}')],
+      seen: {
+        status: 400,
+        json: {
+          error: 'upstream_error',
+          details: { status: 422, body: { detail: [{ msg: 'Extra inputs' }] } },
+        },
+      },
+      sent: [{}],
+      settled: failed(400),
+    })
+  })
+})
+
+describe('what is no answer', () => {
+  const useless: readonly (readonly [string, Script, string])[] = [
+    [
+      'HTML',
+      json(200, '<html>', { 'content-type': 'text/html' }),
+      'answered with text/html where JSON was asked for',
+    ],
+    ['nothing', json(200, ''), 'sent an empty answer'],
+    ['half a JSON text', json(200, '{"id":'), 'sent an answer that is not valid JSON'],
+    ['an array', json(200, '[]'), 'sent JSON that is not an object'],
+    ['null', json(200, 'null'), 'sent JSON that is not an object'],
+    [
+      'no UTF-8',
+      [head(200, { 'content-type': 'application/json' }), piece(Uint8Array.of(0x7b, 0xff, 0x7d))],
+      'not valid JSON',
+    ],
+    ['a picture', json(200, 'x', { 'content-type': 'image/png' }), 'answered with image/png'],
+    [
+      'JSON lines',
+      json(200, '{}', { 'content-type': 'application/jsonl' }),
+      'answered with application/jsonl',
+    ],
+  ]
+  runRows(
+    useless.map(([name, script, message]) => ({
+      name,
+      upstream: [script],
+      seen: {
+        status: 502,
+        json: { error: { type: 'upstream_error', code: 'bad_upstream_answer' } },
+        contains: [message, `The upstream of ${TARGET}`],
+      },
+      sent: [{ state: expect.stringMatching(/^(?:whole|closed)$/) as never }],
+      settled: {
+        outcome: 'failed',
+        status: 502,
+        errorKind: 'upstream_error',
+        usage: null,
+        firstByteMs: null,
+      },
+      spent: { tokens: 0 },
+    })),
+  )
+
+  runRows([
+    {
+      name: 'but JSON without a content type is one',
+      upstream: [[head(200), piece('{}')]],
+      seen: { status: 200, text: '{}' },
+      sent: [{}],
+      settled: { ...succeeded, usage: null },
+    },
+    {
+      name: 'and JSON of another name is one',
+      upstream: [json(200, '{}', { 'content-type': 'application/vnd.api+json; charset=utf-8' })],
+      seen: { status: 200, text: '{}' },
+      sent: [{}],
+      settled: succeeded,
+    },
+    {
+      name: 'an event of implausible size is none',
+      request: { body: chatBody({ stream: true }) },
+      upstream: [stream(Array<string>(40).fill('x'.repeat(1024 * 1024)))],
+      seen: { status: 502, contains: ['sent an event of implausible size'] },
+      sent: [{ state: 'closed' }],
+      settled: { outcome: 'failed', errorKind: 'upstream_error' },
+    },
+    {
+      name: 'a first event that tells of a failure is none: its words are told with a real status',
+      request: { body: chatBody({ stream: true }) },
+      upstream: [stream(['data: {"error":{"message":"overloaded"}}\n\n'])],
+      seen: { status: 502, contains: ['reported a failure: overloaded'] },
+      sent: [{ state: 'closed' }],
+      settled: { outcome: 'failed', errorKind: 'upstream_error', firstByteMs: null },
+    },
+    {
+      name: 'a comment is no event: the answer has not begun',
+      request: { body: chatBody({ stream: true }) },
+      upstream: [stream([':'])],
+      seen: { status: 502, contains: ['ended its stream before the first event'] },
+      sent: [{ state: 'whole' }],
+      settled: { outcome: 'failed' },
+    },
+  ])
+})
+
+test('nothing of the caller’s key is ever sent, wherever the caller puts it', () =>
+  runRow({
+    name: '',
+    request: { headers: { 'x-api-key': CALLER_KEY, 'api-key': CALLER_KEY, cookie: CALLER_KEY } },
+    ...passed,
+    sent: [{ headers: { 'x-api-key': null, 'api-key': null, cookie: null } }],
+  }))

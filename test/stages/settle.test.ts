@@ -1,0 +1,324 @@
+/** Stage 7 at the border: one row and one place given back for each call, with what it used, what that cost, and who is told. */
+import { describe, expect, test } from 'bun:test'
+import type { CallRecord } from '../../src/core/call.ts'
+import { GatewayError } from '../../src/core/errors.ts'
+import type { CallObserver, Refusal } from '../../src/gateway/call-observer.ts'
+import { CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
+import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
+import { CUT, json, pause, piece, SILENCE, stream, UNREACHABLE } from '../support/scripted-upstream.ts'
+import {
+  CHAT,
+  CHAT_ANSWER,
+  CHAT_USAGE,
+  chatBody,
+  GATE,
+  runRow,
+  runRows,
+  TARGET,
+} from '../support/stage-rows.ts'
+
+const UNKNOWN = { microUsd: null, status: 'unknown', source: null } as const
+const answer = (usage: unknown) => json(200, { id: 'c', choices: [], usage })
+const MOST = Number.MAX_SAFE_INTEGER
+const streaming = { body: chatBody({ stream: true, stream_options: { include_usage: true } }) }
+
+describe('usage', () => {
+  const reported = { prompt_tokens: 11, completion_tokens: 7 }
+  const plain = { inputTokens: 11, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 }
+  runRows([
+    {
+      name: 'is what the provider reported',
+      upstream: [answer(reported)],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { usage: plain, cost: { microUsd: 81, status: 'exact', source: 'scripted' } },
+      spent: { tokens: 18, countsForQuota: true },
+    },
+    ...(
+      [
+        ['nothing', undefined],
+        ['null', null],
+        ['text', 'many'],
+      ] as const
+    ).map(([name, usage]) => ({
+      name: `is unknown where it reported ${name}: no guess`,
+      upstream: [answer(usage)],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { outcome: 'succeeded' as const, usage: null, cost: UNKNOWN },
+      spent: { tokens: null },
+    })),
+    {
+      name: 'is unknown where its counts add up to what cannot be true',
+      gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+      request: { path: '/v1/messages', body: chatBody({ max_tokens: 9 }) },
+      upstream: [
+        json(200, {
+          type: 'message',
+          usage: { input_tokens: MOST, cache_read_input_tokens: MOST, output_tokens: 1 },
+        }),
+      ],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { outcome: 'succeeded', usage: null, cost: UNKNOWN },
+      spent: { tokens: null },
+    },
+    {
+      name: 'is nothing where there was no answer',
+      upstream: [UNREACHABLE],
+      seen: { status: 502 },
+      sent: [{}],
+      settled: { outcome: 'failed', usage: null, cost: UNKNOWN },
+      spent: { tokens: 0 },
+    },
+    {
+      name: 'has no cost that is known where nobody knows a price',
+      gateway: { hasNoPrices: true },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { usage: CHAT_USAGE, cost: undefined as never },
+      spent: { cost: UNKNOWN, tokens: 18 },
+    },
+  ])
+})
+
+describe('times', () => {
+  runRows([
+    {
+      name: 'count from the request: the first byte, the end, each attempt',
+      gateway: { gates: { [GATE]: [TARGET, 'groq/other'] } },
+      request: streaming,
+      upstream: [
+        [pause(100), CUT],
+        [
+          pause(30),
+          ...stream(CHAT_STREAM_WITH_USAGE.slice(0, 1), {
+            ending: [pause(500), ...CHAT_STREAM_WITH_USAGE.slice(1).map(piece)],
+          }),
+        ],
+      ],
+      seen: { status: 200 },
+      sent: [{ atMs: 0 }, { atMs: 100 }],
+      settled: {
+        firstByteMs: 130,
+        durationMs: 630,
+        attemptDetails: [
+          { target: TARGET, status: null, afterMs: 0, durationMs: 100 },
+          { target: 'groq/other', status: 200, afterMs: 100, durationMs: 530 },
+        ],
+      },
+      check: ({ clock, ledger: { records }, limits: { tickets } }) => {
+        expect(records[0]?.startedAt).toBe(clock.now() - 630)
+        expect(tickets[0]?.spent[0]?.endedAtMs).toBe(clock.now())
+      },
+    },
+    {
+      name: 'of one attempt that failed are kept too',
+      upstream: [[pause(40), ...json(404, {})]],
+      seen: { status: 404 },
+      sent: [{}],
+      settled: {
+        durationMs: 40,
+        firstByteMs: null,
+        attemptDetails: [{ target: TARGET, status: 404, afterMs: 0, durationMs: 40 }],
+      },
+    },
+  ])
+})
+
+describe('once', () => {
+  test('the place is given back after the call is written down, and before its answer goes out', async () => {
+    const order: string[] = []
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      upstream: [CHAT_ANSWER],
+      limits: { onSettled: () => void order.push('place free') },
+      ledger: {
+        record: async () => {
+          order.push('writing')
+          await Promise.resolve()
+          order.push('written')
+        },
+      },
+    })
+    await gateway.ask({ path: CHAT, body: chatBody() }).then(() => order.push('answered'))
+    expect(order).toEqual(['writing', 'written', 'place free', 'answered'])
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('many calls at once, of every end there is: each has one row and gives one place back', async () => {
+    const scripts = {
+      succeeded: () => CHAT_ANSWER,
+      refused: () => json(400, {}),
+      unreachable: () => UNREACHABLE,
+      silent: () => [SILENCE],
+      cut: () => stream(CHAT_STREAM_WITH_USAGE.slice(0, 2), { ending: [CUT] }),
+      streamed: () => stream(CHAT_STREAM_WITH_USAGE),
+    }
+    const kinds = Object.keys(scripts) as (keyof typeof scripts)[]
+    const gateway = new InProcessGateway({ gates: { [GATE]: [TARGET] }, timeouts: { firstByteMs: 500 } })
+    const calls = Array.from({ length: 60 }, (_, index) => kinds[index % kinds.length] ?? 'succeeded')
+    gateway.upstream.script(...calls.map((kind) => [pause(calls.indexOf(kind)), ...scripts[kind]()]))
+    const begun = calls.map((kind, index) =>
+      gateway.begin(
+        { path: CHAT, ...(kind === 'cut' || kind === 'streamed' ? streaming : { body: chatBody() }) },
+        index % 4 === 0 ? { leavesAfterMs: index % 8 } : {},
+      ),
+    )
+    await gateway.clock.finish(Promise.all(begun.map(({ seen }) => seen)))
+    expect(gateway.ledger.records).toHaveLength(calls.length)
+    expect(gateway.limits.tickets).toHaveLength(calls.length)
+    await gateway.assertNothingIsLeft()
+  })
+})
+
+describe('who watches', () => {
+  function watch(log: string[]): CallObserver & { records: CallRecord[]; refusals: Refusal[] } {
+    const records: CallRecord[] = []
+    const refusals: Refusal[] = []
+    return {
+      records,
+      refusals,
+      begin() {
+        log.push('begin')
+        return undefined
+      },
+      finish(record, attempts) {
+        log.push(`finish ${record.outcome} ${attempts.length}`)
+        records.push(record)
+      },
+      refuse(refusal) {
+        log.push(`refuse ${refusal.kind}`)
+        refusals.push(refusal)
+      },
+    }
+  }
+
+  const cases: readonly (readonly [string, Parameters<typeof runRow>[0], string])[] = [
+    [
+      'of an answer',
+      { name: '', upstream: [CHAT_ANSWER], seen: { status: 200 }, sent: [{}], settled: {} },
+      'finish succeeded 1',
+    ],
+    [
+      'of a refusal by the upstream',
+      { name: '', upstream: [json(400, {})], seen: { status: 400 }, sent: [{}], settled: {} },
+      'finish failed 1',
+    ],
+    [
+      'of a client that left',
+      {
+        name: '',
+        upstream: [[SILENCE]],
+        client: { leavesAfterMs: 1 },
+        seen: { status: 502, ending: 'left' },
+        sent: [{}],
+        settled: {},
+      },
+      'finish cancelled 1',
+    ],
+    [
+      'of a gate that there is not, whose call was admitted',
+      { name: '', request: { body: chatBody({ model: 'nobody' }) }, seen: { status: 404 }, settled: {} },
+      'finish failed 0',
+    ],
+    [
+      'of a key that nobody has',
+      { name: '', request: { headers: { authorization: 'Bearer x' } }, seen: { status: 401 }, settled: null },
+      'refuse unauthorized',
+    ],
+    [
+      'of a body that is none',
+      { name: '', request: { body: '[]' }, seen: { status: 400 }, settled: null },
+      'refuse invalid_request',
+    ],
+  ]
+  test.each(cases)('is told once %s', async (_, row, told) => {
+    const log: string[] = []
+    await runRow({ ...row, gateway: { observer: watch(log) } })
+    expect(log).toEqual(['begin', told])
+  })
+
+  test('is told who was turned away, where that is known, how, and after how long', async () => {
+    const watching = watch([])
+    const limited = new GatewayError('rate_limited', 'Too many.')
+    const gateway: InProcessGateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      observer: watching,
+      limits: {
+        admit: () =>
+          new Promise((_, reject) => {
+            gateway.clock.after(25, () => reject(limited))
+          }),
+      },
+    })
+    const seen = await gateway.ask({ path: CHAT, body: chatBody() })
+    await gateway.ask({ path: CHAT, headers: { authorization: null } })
+    expect(watching.refusals).toEqual([
+      {
+        id: seen.headers['x-request-id'] as never,
+        dialect: 'openai-chat',
+        keyId: CALLER.keyId,
+        kind: 'rate_limited',
+        status: 429,
+        startedAt: gateway.clock.now() - 25,
+        durationMs: 25,
+      },
+      expect.objectContaining({ keyId: null, kind: 'unauthorized', status: 401, durationMs: 0 }),
+    ])
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('sees the same record as the ledger', async () => {
+    const watching = watch([])
+    await runRow({
+      name: '',
+      gateway: { observer: watching },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: {},
+      check: ({ ledger: { records } }) => expect(watching.records).toEqual([...records]),
+    })
+  })
+})
+
+describe('a failure of our own', () => {
+  const broken = new Error('planted-detail')
+  const row = {
+    seen: {
+      status: 500,
+      json: { error: { code: 'internal_error', message: 'The gateway failed to handle this request.' } },
+      forbids: ['detail'],
+    },
+    failures: [{ kind: 'internal_error' as const, cause: broken }],
+  }
+  runRows([
+    {
+      name: 'after the call was admitted is settled, told to the operator, and not to the caller',
+      gateway: {
+        limits: {
+          reserveQuota: () => {
+            throw broken
+          },
+        },
+      },
+      ...row,
+      settled: { outcome: 'failed', status: 500, errorKind: 'internal_error', attempts: 0 },
+      spent: { tokens: 0 },
+    },
+    {
+      name: 'before that is told to the operator, and has no row',
+      gateway: {
+        limits: {
+          whenReady: () => {
+            throw broken
+          },
+        },
+      },
+      ...row,
+      settled: null,
+    },
+  ])
+})

@@ -239,3 +239,102 @@ describe('what a cost is made of', () => {
     )
   })
 })
+
+test.each([
+  [undefined, 'exact'],
+  ['succeeded', 'exact'],
+  ['failed', 'estimated'],
+  ['cancelled', 'estimated'],
+] as const)('a call with the outcome %p is %s, by a listed and by a declared price', (outcome, status) => {
+  const ended = outcome === undefined ? {} : { outcome }
+  expect(costOf('openai/gpt-5', ended).status).toBe(status)
+  expect(costOf('owned/mine', ended).status).toBe(status)
+})
+
+test('the table lists the models of a provider with their prices', () => {
+  const models = book.modelsOf('openai', MIDDAY)
+  expect(models.find(({ id }) => id === 'gpt-5')).toMatchObject({
+    ...{ inputUsdPerMillion: 1.25, outputUsdPerMillion: 10 },
+  })
+  expect(book.modelsOf('nowhere', MIDDAY)).toEqual([])
+})
+
+describe('the models that are known', () => {
+  const known = (id: string, prices?: Record<string, unknown>) => ({
+    ...{ id, name: `The ${id}`, contextTokens: 1000 },
+    prices: prices as never,
+  })
+  const tiered = { base: 3, tiers: [{ start: 200_000, price: 6 }] }
+  const small = new PriceBook({
+    providers: new Map<string, ProviderPricing>([
+      ['all', { type: 'listed', name: 'all-of-it' }],
+      ['some', { type: 'listed', name: 'all-of-it', models: /^b/ }],
+      ['gift', { type: 'free', models: ['gift-1', 'gift-2'] }],
+      ['bare', { type: 'free' }],
+    ]),
+    loadTable: () => ({
+      source: 'test@1',
+      find: () => undefined,
+      models: (provider) =>
+        provider === 'all-of-it'
+          ? [known('a', { input_mtok: 1, output_mtok: 2 }), known('b', { input_mtok: tiered }), known('bc')]
+          : [],
+    }),
+  })
+
+  test('are those of the table, with the price of its first tier', () => {
+    expect(small.modelsOf('all', MIDDAY)).toEqual([
+      { ...{ id: 'a', name: 'The a', contextTokens: 1000 }, inputUsdPerMillion: 1, outputUsdPerMillion: 2 },
+      {
+        ...{ id: 'b', name: 'The b', contextTokens: 1000 },
+        ...{ inputUsdPerMillion: 3, outputUsdPerMillion: undefined },
+      },
+      {
+        ...{ id: 'bc', name: 'The bc', contextTokens: 1000 },
+        ...{ inputUsdPerMillion: undefined, outputUsdPerMillion: undefined },
+      },
+    ])
+  })
+
+  test('or a part of them, where the provider has only those', () => {
+    expect(small.modelsOf('some', MIDDAY).map(({ id }) => id)).toEqual(['b', 'bc'])
+  })
+
+  test('of a free provider are named with it, and cost nothing', () => {
+    expect(small.modelsOf('gift', MIDDAY)).toEqual(
+      ['gift-1', 'gift-2'].map((id) => ({
+        ...{ id, name: undefined, contextTokens: undefined },
+        ...{ inputUsdPerMillion: 0, outputUsdPerMillion: 0 },
+      })),
+    )
+    expect(small.modelsOf('bare', MIDDAY)).toEqual([])
+  })
+
+  test('of a provider of which nothing is known are none', () => {
+    expect(small.modelsOf('stranger', MIDDAY)).toEqual([])
+  })
+})
+
+test.each([
+  'input_audio_mtok',
+  'output_audio_mtok',
+  'input_image_mtok',
+  'output_image_mtok',
+  'input_video_mtok',
+  'output_video_mtok',
+  'output_citation_mtok',
+  'requests_kcount',
+])('a model with a price in %s is estimated, because reports do not tell such use apart', (key) => {
+  const bookWith = (prices: Record<string, number>) =>
+    new PriceBook({
+      providers: new Map([['p', listed('p')]]),
+      loadTable: () => ({
+        source: 'test@1',
+        find: () => ({ prices: { input_mtok: 1, output_mtok: 1, ...prices }, isOwn: true }),
+        models: () => [],
+      }),
+    })
+  const call = { accountId: DEFAULT_ACCOUNT, target: 'p/m', usage: usage(), startedAt: MIDDAY }
+  expect(bookWith({}).costOf(call).status).toBe('exact')
+  expect(bookWith({ [key]: 1 }).costOf(call).status).toBe('estimated')
+})

@@ -1,0 +1,99 @@
+/** Each count at its price, and tokens without a price of their own with those that they are part of. */
+import { describe, expect, test } from 'bun:test'
+import type { Usage } from '../core/usage.ts'
+import { partsOfListed, partsOfOwned, rateOf, sumParts, writtenTokens } from './cost-parts.ts'
+
+function usage(changes: Partial<Usage> = {}): Usage {
+  return { inputTokens: 1000, outputTokens: 100, cachedInputTokens: 0, reasoningTokens: 0, ...changes }
+}
+
+describe('a listed price', () => {
+  test('prices every kind that has a price of its own', () => {
+    const prices = {
+      ...{ input_mtok: 2, output_mtok: 8, cache_read_mtok: 0.5, cache_write_mtok: 3 },
+      ...{ output_reasoning_mtok: 20, requests_kcount: 5 },
+    }
+    const counts = { cachedInputTokens: 300, cacheWriteTokens: 200, reasoningTokens: 40 }
+    expect(partsOfListed(prices, usage(counts))).toEqual([
+      { kind: 'input', count: 500, microUsdEach: 2 },
+      { kind: 'cachedInput', count: 300, microUsdEach: 0.5 },
+      { kind: 'cacheWrite', count: 200, microUsdEach: 3 },
+      { kind: 'output', count: 60, microUsdEach: 8 },
+      { kind: 'reasoning', count: 40, microUsdEach: 20 },
+      { kind: 'request', count: 1, microUsdEach: 5000 },
+    ])
+  })
+
+  test('counts a kind without a price with the one that it is part of', () => {
+    const counts = { cachedInputTokens: 300, cacheWriteTokens: 200, reasoningTokens: 40 }
+    expect(partsOfListed({ input_mtok: 2, output_mtok: 8 }, usage(counts))).toEqual([
+      { kind: 'input', count: 1000, microUsdEach: 2 },
+      { kind: 'output', count: 100, microUsdEach: 8 },
+    ])
+  })
+
+  test.each([
+    ['input', { output_mtok: 8 }, { kind: 'input' as const, count: 1000, microUsdEach: 0 }],
+    ['output', { input_mtok: 2 }, { kind: 'output' as const, count: 100, microUsdEach: 0 }],
+  ])('takes nothing for %s that has none', (_, prices, part) => {
+    expect(partsOfListed(prices, usage())).toContainEqual(part)
+  })
+
+  test('is unknown with neither', () => {
+    expect(partsOfListed({ cache_read_mtok: 1, requests_kcount: 5 }, usage())).toBeUndefined()
+  })
+
+  test('never counts more of a kind than there is of the whole', () => {
+    const prices = { input_mtok: 2, output_mtok: 8, cache_read_mtok: 1, output_reasoning_mtok: 20 }
+    const counts = { cachedInputTokens: 5000, reasoningTokens: 700 }
+    expect(partsOfListed(prices, usage(counts))).toEqual([
+      { kind: 'cachedInput', count: 1000, microUsdEach: 1 },
+      { kind: 'reasoning', count: 100, microUsdEach: 20 },
+    ])
+  })
+
+  test('of a tier counts for all tokens once the input is longer than its start', () => {
+    const tiered = {
+      base: 1,
+      tiers: [
+        { start: 1000, price: 2 },
+        { start: 5000, price: 3 },
+      ],
+    }
+    expect([1000, 1001, 5000, 5001].map((tokens) => rateOf(tiered, tokens))).toEqual([1, 2, 2, 3])
+    expect(
+      partsOfListed({ input_mtok: 1, output_mtok: tiered }, usage({ inputTokens: 1001 })),
+    ).toContainEqual({
+      ...{ kind: 'output', count: 100, microUsdEach: 2 },
+    })
+  })
+})
+
+test('a declared price is cents for a million tokens', () => {
+  const prices = { input: 250, output: 1000, cachedInput: 25 }
+  expect(partsOfOwned(prices, usage({ cachedInputTokens: 400 }))).toEqual([
+    { kind: 'input', count: 600, microUsdEach: 2.5 },
+    { kind: 'cachedInput', count: 400, microUsdEach: 0.25 },
+    { kind: 'output', count: 100, microUsdEach: 10 },
+  ])
+  expect(partsOfOwned(prices, usage({ cachedInputTokens: 4000, outputTokens: 0 }))).toEqual([
+    { kind: 'cachedInput', count: 1000, microUsdEach: 0.25 },
+  ])
+})
+
+test('what was read from the cache was not written to it', () => {
+  expect(writtenTokens(usage())).toBe(0)
+  expect(writtenTokens(usage({ cachedInputTokens: 900, cacheWriteTokens: 300 }))).toBe(100)
+  expect(writtenTokens(usage({ cachedInputTokens: 100, cacheWriteTokens: 300 }))).toBe(300)
+  expect(writtenTokens(usage({ cachedInputTokens: 2000, cacheWriteTokens: 300 }))).toBe(0)
+})
+
+test('parts add up to whole micro-dollars, a half of one rounded up', () => {
+  const part = (count: number, microUsdEach: number) => ({ kind: 'input' as const, count, microUsdEach })
+  expect(sumParts([])).toBe(0)
+  expect(sumParts([part(3, 0.5)])).toBe(2)
+  expect(sumParts([part(1, 0.49)])).toBe(0)
+  expect(sumParts([part(10, 0.125), part(1, 1.25)])).toBe(3)
+  // 1.005 × 1000 is a hair less than 1005 in binary.
+  expect(sumParts([part(100, 1.005)])).toBe(101)
+})

@@ -139,6 +139,51 @@ describe.each(databases)('on $name', (kind) => {
     ])
   })
 
+  test('calls in the journal count from a moment within their hour, where it was announced', async () => {
+    const hourMs = 3_600_000
+    const journal = new Journal(folder)
+    const begun = [0, 10, 20, 30, 59].map((minute) => hourMs + minute * 60_000)
+    for (const [index, startedAt] of begun.entries())
+      void journal.record(recordOf(index, startedAt, 10 ** index - 1))
+    journal.close()
+    const past = await PastUsage.open({
+      sums: store.usageSums,
+      beginnings: store.budgetBeginnings,
+      segments: journal.closed.list(),
+      cutsMs: [hourMs + 20 * 60_000, hourMs + 10 * 60_000, 5 * hourMs],
+      onUnreadable: () => {},
+    })
+    const since = async (fromMs: number) =>
+      (await past.since(fromMs, DEFAULT_ACCOUNT)).reduce((total, { tokens }) => total + tokens, 0)
+    expect(await since(hourMs)).toBe(11_111)
+    expect(await since(hourMs + 10 * 60_000)).toBe(11_110)
+    expect(await since(hourMs + 20 * 60_000)).toBe(11_100)
+    expect(await since(2 * hourMs)).toBe(0)
+  })
+
+  test('the store adds up the hours since a moment once for each account', async () => {
+    await store.calls.insertMany([recordOf(1, 3_600_000, 9)])
+    const asked: (string | undefined)[] = []
+    const past = await PastUsage.open({
+      sums: {
+        since: (...question) => {
+          asked.push(question[0].accountId)
+          return store.usageSums.since(...question)
+        },
+        within: (...question) => store.usageSums.within(...question),
+        findShipped: (ids) => store.usageSums.findShipped(ids),
+      },
+      beginnings: store.budgetBeginnings,
+      segments: [],
+      onUnreadable: () => {},
+    })
+    for (let round = 0; round < 2; round += 1) {
+      expect(await past.since(0, DEFAULT_ACCOUNT)).toMatchObject([{ tokens: 10 }])
+      expect(await past.since(0)).toMatchObject([{ tokens: 10 }])
+    }
+    expect(asked).toEqual([DEFAULT_ACCOUNT, undefined])
+  })
+
   test('sums that nobody needs any more are given up', async () => {
     await store.calls.insertMany([recordOf(1, 1000, 1)])
     const closing = new AbortController()

@@ -106,6 +106,30 @@ test.each([
     'version 3 with a broken attempt',
     '[3,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[["p/m",500,0]]]',
   ],
+  [
+    'an attempt at something without a name',
+    '[3,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[[7,500,0,1]]]',
+  ],
+  [
+    'an attempt with a status in words',
+    '[3,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[["p/m","ok",0,1]]]',
+  ],
+  [
+    'an attempt that began at no time',
+    '[3,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[["p/m",500,null,1]]]',
+  ],
+  [
+    'an attempt that took no count of milliseconds',
+    '[3,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[["p/m",500,0,-1]]]',
+  ],
+  [
+    'a cost from no named source',
+    '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[1,"exact",7]]',
+  ],
+  [
+    'a cost of two members',
+    '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[null,"exact"]]',
+  ],
   ['version 4 without a cost', '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null]'],
   [
     'version 4 with a cost of an unknown kind',

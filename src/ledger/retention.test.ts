@@ -96,6 +96,25 @@ describe.each(databases)('on $name', (kind) => {
     expect(passes).toBe(seen)
   })
 
+  test('stopped in the middle of a pass, it ends after the batch that it is at', async () => {
+    await store.calls.insertMany(calls(450, 31))
+    const reached = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    const retention = createRetention({
+      intervalMs: 6,
+      ship: () => {
+        reached.resolve()
+        return released.promise
+      },
+    })
+    retention.start()
+    await reached.promise
+    const stopped = retention.stop()
+    released.resolve()
+    await stopped
+    expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 1000 })).toHaveLength(250)
+  })
+
   test('a call that is found by its id is gone too', async () => {
     const [old] = calls(1, 31)
     if (old === undefined) throw new Error('no call')

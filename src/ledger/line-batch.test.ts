@@ -1,0 +1,36 @@
+/** Lines of one turn: all of them, whole, in their order, whatever their number and length. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { LineBatch } from './line-batch.ts'
+
+const textOf = (batch: LineBatch) => Buffer.from(batch.bytes).toString()
+
+test('what was added is there as it was, turn after turn', () => {
+  const line = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 50 }),
+    // Far more than the buffer begins with.
+    fc.integer({ min: 1, max: 9_000 }).map((length) => 'é𝄞x'.repeat(length)),
+  )
+  fc.assert(
+    fc.property(fc.array(fc.array(line, { maxLength: 6 }), { maxLength: 4 }), (turns) => {
+      const batch = new LineBatch()
+      for (const lines of turns) {
+        for (const each of lines) batch.add(each)
+        expect(batch.lines).toBe(lines.length)
+        expect(textOf(batch) === Buffer.from(lines.join('')).toString()).toBe(true)
+        batch.clear()
+        expect(batch.lines).toBe(0)
+        expect(batch.bytes).toHaveLength(0)
+      }
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('many small lines fill the buffer to its last byte and go on', () => {
+  const batch = new LineBatch()
+  const count = 30_000
+  for (let index = 0; index < count; index += 1) batch.add('ab\n')
+  expect(batch.lines).toBe(count)
+  expect(textOf(batch)).toBe('ab\n'.repeat(count))
+})

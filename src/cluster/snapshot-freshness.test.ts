@@ -1,11 +1,12 @@
 /** When a node may serve from memory: with a lease, without one, cut off from the database, vouched for by a witness. */
 import { afterEach, describe, expect, test } from 'bun:test'
+import { pollUntil } from '../../test/support/poll-until.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { StoreOutagePolicy } from '../core/store-outage.ts'
 import type { FollowedChange } from '../store/change-feed.ts'
 import type { WitnessAnswer } from './change-witness.ts'
-import { SnapshotFreshness } from './snapshot-freshness.ts'
+import { type FreshnessState, SnapshotFreshness } from './snapshot-freshness.ts'
 
 const LEASE_MS = 3_000
 const ACME = 'acct_acme' as AccountId
@@ -29,9 +30,19 @@ class Scene {
   meanwhile: () => Promise<void> | void = () => {}
   /** Undefined: nobody answers. */
   witnessed: ((knownSeq: number) => WitnessAnswer) | undefined
+  /** How often the witness was asked. */
+  asked = 0
+  /** What is read anew waits for it. */
+  reading: Promise<void> = Promise.resolve()
+  /** Changes that the witness was told, as this node knows them: the number of the last. */
+  readonly told: number[] = []
+  readonly states: { readonly status: FreshnessState['status']; readonly error?: unknown }[] = []
   readonly followed: string[] = []
   readonly #freshness: SnapshotFreshness
-  constructor(policy: Partial<StoreOutagePolicy> = {}, options: { readonly hasWitness?: boolean } = {}) {
+  constructor(
+    policy: Partial<StoreOutagePolicy> = {},
+    options: { readonly hasWitness?: boolean; readonly leaseMs?: number } = {},
+  ) {
     this.#freshness = new SnapshotFreshness({
       feed: {
         counter: async () => this.#counter(),
@@ -48,6 +59,7 @@ class Scene {
           for (const { seq } of changes) this.followed.push(`read ${seq}`)
         },
         followAll: async () => {
+          await this.reading
           this.followed.push('read all')
         },
         followBlindly: ({ seq, resourceType, operation }) => {
@@ -56,14 +68,18 @@ class Scene {
         },
       },
       policy: { choice: 'grace', graceMs: 60_000, ...policy },
-      leaseMs: LEASE_MS,
+      leaseMs: options.leaseMs ?? LEASE_MS,
       appliedSeq: 0,
       witness:
         options.hasWitness === true
           ? {
               connectedForMs: Number.POSITIVE_INFINITY,
-              publish: async () => ({ forgottenMs: 0, byId: new Map() }),
+              publish: async (seq) => {
+                this.told.push(seq)
+                return { forgottenMs: 0, byId: new Map() }
+              },
               renew: async (knownSeq) => {
+                this.asked += 1
                 if (this.witnessed === undefined) throw new Error('away')
                 return this.witnessed(knownSeq)
               },
@@ -75,6 +91,7 @@ class Scene {
         this.pauses += 1
         await this.meanwhile()
       },
+      onChange: ({ status }, error) => this.states.push({ status, error }),
     })
     scenes.push(this)
   }
@@ -141,6 +158,81 @@ describe('with the database', () => {
     await scene.node.catchUp()
     expect(scene.followed).toEqual(['read 1', 'read all'])
     expect(scene.node.appliedSeq).toBe(0)
+  })
+})
+
+test('who waits for a node to catch up waits until everything is read', async () => {
+  const scene = new Scene()
+  await scene.node.start()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  scene.reading = promise
+  scene.changes = [changeOf(7, 'key.delete')]
+  let isDone = false
+  const catchingUp = scene.node.catchUp().then(() => {
+    isDone = true
+  })
+  await Bun.sleep(5)
+  expect([isDone, scene.node.appliedSeq]).toEqual([false, 0])
+  resolve()
+  await catchingUp
+  expect(scene.node.appliedSeq).toBe(7)
+})
+
+describe('the loss of the database', () => {
+  test('is told once, with why, and its return once', async () => {
+    const scene = new Scene()
+    await scene.node.start()
+    expect(scene.states).toEqual([])
+    await scene.lose()
+    scene.node.lose(new Error('reset again'))
+    await scene.node.catchUp().catch(() => {})
+    expect(scene.states.map(({ error }) => String(error))).toEqual(['Error: reset'])
+    scene.isAway = false
+    await scene.node.catchUp()
+    await scene.node.catchUp()
+    expect(scene.states.map(({ status }) => status)).toEqual(['grace', 'ok'])
+    expect(scene.states[1]?.error).toBeUndefined()
+  })
+
+  test('makes a node ask its witness again and again, until the database is back', async () => {
+    const scene = new Scene({}, { hasWitness: true, leaseMs: 30 })
+    await scene.node.start()
+    expect(scene.asked).toBe(0)
+    scene.witnessed = () => ({ type: 'granted' })
+    await scene.lose()
+    await pollUntil('the witness to be asked three times', () => scene.asked >= 3)
+  })
+
+  test.each(['open', 'closed'] as const)('%s: no witness is asked', async (choice) => {
+    const scene = new Scene({ choice }, { hasWitness: true, leaseMs: 30 })
+    await scene.node.start()
+    await scene.lose()
+    expect(scene.asked).toBe(0)
+  })
+})
+
+describe('the witness is told', () => {
+  test('of each change that was read, by its number', async () => {
+    const scene = new Scene({}, { hasWitness: true })
+    await scene.node.start()
+    const before = scene.told.length
+    scene.changes = [changeOf(1, 'key.delete'), changeOf(2, 'gate.update')]
+    await scene.node.catchUp()
+    expect(scene.told.slice(before)).toEqual([2])
+  })
+
+  test('the same again after ten seconds, should it have lost it, and not before', async () => {
+    const scene = new Scene({}, { hasWitness: true })
+    scene.changes = [changeOf(1, 'key.delete')]
+    await scene.node.start()
+    await Bun.sleep(0)
+    const before = scene.told.length
+    scene.nowMs += 9_000
+    await scene.node.catchUp()
+    expect(scene.told).toHaveLength(before)
+    scene.nowMs += 1_001
+    await scene.node.catchUp()
+    expect(scene.told.slice(before)).toEqual([1])
   })
 })
 

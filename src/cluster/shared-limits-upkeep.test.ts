@@ -1,0 +1,173 @@
+/** What a node asks the store, how often, and what it forgets: with a store that grants whatever is asked. */
+import { describe, expect, test } from 'bun:test'
+import type { AccountId, KeyId } from '../core/ids.ts'
+import type { KeyLimits, Ticket } from '../gateway/ports.ts'
+import { KEY_SCRIPT } from './key-script.ts'
+import { attempt, startNodes, type TestNode } from './shared-limits.fixture.ts'
+import { budgetOf, isTicket, spent } from './usage-limits.fixture.ts'
+
+const NONE = Number.POSITIVE_INFINITY
+const UNLIMITED: KeyLimits = { requestsPerMinute: NONE, tokensPerMinute: NONE, concurrentCalls: NONE }
+const PARTS_OF_MANY = 60_000_000
+
+/** One node's store, in this process: nobody else has anything set aside. */
+class GenerousStore {
+  /** What was asked of each key of the store, in order. */
+  readonly asked: string[] = []
+  /** Tokens, by key. */
+  readonly told = new Map<string, number>()
+  /** Answers wait for it. */
+  held: Promise<void> = Promise.resolve()
+
+  async eval(script: string, _: number, key: string, ...args: (string | number)[]): Promise<unknown> {
+    this.asked.push(key)
+    await this.held
+    const number = (at: number) => Number(args[at])
+    if (script === KEY_SCRIPT.lua)
+      return ['born', number(7), PARTS_OF_MANY, number(12), PARTS_OF_MANY, number(15)]
+    const tokens = Math.max(this.told.get(key) ?? 0, number(10)) + number(7)
+    this.told.set(key, tokens)
+    const allowed = (field: number) => number(15 + field) + number(17 + field) + number(19 + field)
+    return ['born', tokens, number(8) + number(11), number(9) + number(12), 0, 0, allowed(0), allowed(1)]
+  }
+}
+
+function start(planLimits: Parameters<typeof startNodes>[2]) {
+  const store = new GenerousStore()
+  const scene = startNodes(store, 1, planLimits)
+  const [node] = scene.nodes
+  if (node === undefined) throw new Error('no node')
+  return { ...scene, store, node }
+}
+
+async function admit(
+  node: TestNode,
+  clock: { readonly nowMs: number },
+  { account = 'acct_1', key = 'key_1', limits = UNLIMITED, tokens = 1 },
+): Promise<Ticket> {
+  const caller = { accountId: account as AccountId, keyId: key as KeyId, limits }
+  const call = { gateId: 'gate', startedAtMs: clock.nowMs, estimatedTokens: tokens }
+  const ticket = await attempt(node.limits, caller, call)
+  if (!isTicket(ticket)) throw ticket
+  return ticket
+}
+
+/** One round of upkeep. @returns how many questions it asked */
+async function round(node: TestNode, store: GenerousStore): Promise<number> {
+  const before = store.asked.length
+  node.limits.tend()
+  const asked = store.asked.length - before
+  await node.limits.settled()
+  return asked
+}
+
+describe('a round of upkeep', () => {
+  test('asks a hundred questions about quotas at most, and the rest in the next rounds', async () => {
+    const { clock, node, store } = start({ monthlyTokens: 1e6 })
+    for (let index = 0; index < 150; index += 1) {
+      const ticket = await admit(node, clock, { account: `acct_${index}` })
+      ticket.settle(spent({ tokens: 5 }))
+    }
+    // So long after the calls, nothing is asked for in advance.
+    clock.nowMs += 1_000
+    expect([await round(node, store), await round(node, store)]).toEqual([100, 50])
+    expect([...store.told.values()]).toEqual(Array.from({ length: 150 }, () => 5))
+    expect(await round(node, store)).toBe(0)
+  })
+
+  test('asks two hundred altogether, and goes on where the last one ended', async () => {
+    const limits = { ...UNLIMITED, concurrentCalls: 5 }
+    const { clock, node, store } = start({})
+    for (let index = 0; index < 250; index += 1) await admit(node, clock, { key: `key_${index}`, limits })
+    const before = store.asked.length
+    // Places of calls that run are renewed.
+    clock.nowMs += 5_000
+    expect([await round(node, store), await round(node, store)]).toEqual([200, 51])
+    // Each key once, and the account once, for what it has used.
+    expect(new Set(store.asked.slice(before)).size).toBe(251)
+    expect(await round(node, store)).toBe(0)
+  })
+
+  test('forgets a key a minute after its last call, and not one whose call runs', async () => {
+    const limits = { ...UNLIMITED, concurrentCalls: 5 }
+    const { clock, node, store } = start({})
+    const done = await admit(node, clock, { key: 'key_done', limits })
+    const running = await admit(node, clock, { key: 'key_running', limits })
+    done.settle(spent({ tokens: 1 }))
+    await node.limits.settled()
+    clock.nowMs += 60_000
+    await round(node, store)
+    expect(node.limits.trackedKeys).toBe(2)
+    clock.nowMs += 1
+    await round(node, store)
+    expect(node.limits.trackedKeys).toBe(1)
+    running.settle(spent({ tokens: 1 }))
+    await node.limits.settled()
+    clock.nowMs += 60_001
+    await round(node, store)
+    expect(node.limits.trackedKeys).toBe(0)
+  })
+
+  test('keys without limits are not kept, and nobody is asked for them', async () => {
+    const { clock, node, store } = start({})
+    const ticket = await admit(node, clock, {})
+    expect(ticket.headers).toEqual({})
+    ticket.settle(spent({ tokens: 1 }))
+    expect(node.limits.trackedKeys).toBe(0)
+    expect(store.asked.filter((key) => key.includes(':key:'))).toEqual([])
+  })
+})
+
+describe('a busy caller asks rarely', () => {
+  test.each([
+    ['its quota', { monthlyTokens: 1e9 }, false],
+    ['its budget', {}, true],
+  ] as const)('for %s', async (_, plan, hasBudget) => {
+    const { clock, node, store } = start(plan)
+    if (hasBudget) node.usage.putBudget(budgetOf({ limit: { type: 'tokens', tokens: 1e9 } }))
+    const calls = 2_000
+    const before = store.asked.length
+    for (let call = 0; call < calls; call += 1) {
+      clock.nowMs += 1
+      const ticket = await node.admit({ estimatedTokens: 10 })
+      if (!isTicket(ticket)) throw ticket
+      ticket.settle(spent({ tokens: 10, endedAtMs: clock.nowMs }))
+      if (call % 250 === 0) await round(node, store)
+    }
+    await round(node, store)
+    expect([...store.told.values()].every((tokens) => tokens === calls * 10)).toBe(true)
+    // What it used in a tenth of a second is here in advance; the first calls ask one by one.
+    expect(store.asked.length - before).toBeLessThan(calls / 4)
+  })
+})
+
+describe('the end', () => {
+  test('telling resolves once the store knows what was used, and not before', async () => {
+    const { clock, node, store } = start({ monthlyTokens: 1e6 })
+    const ticket = await admit(node, clock, {})
+    ticket.settle(spent({ tokens: 5 }))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    store.held = promise
+    let isTold = false
+    const telling = node.limits.tell().then(() => {
+      isTold = true
+    })
+    await Bun.sleep(1)
+    expect(isTold).toBe(false)
+    resolve()
+    await telling
+    expect([...store.told.values()]).toEqual([5])
+  })
+
+  test('a node that closes tells all and gives back what it holds, however much there is', async () => {
+    const limits = { ...UNLIMITED, requestsPerMinute: 6_400 }
+    const { clock, node, store } = start({ monthlyTokens: 1e6 })
+    for (let index = 0; index < 150; index += 1) {
+      const account = `acct_${index}`
+      const ticket = await admit(node, clock, { account, key: `key_${index}`, limits })
+      ticket.settle(spent({ tokens: 5 }))
+    }
+    await node.limits.close()
+    expect([...store.told.values()]).toEqual(Array.from({ length: 150 }, () => 5))
+  })
+})

@@ -248,7 +248,7 @@ describe.each(databases)('on $name', (kind) => {
       ),
       runsOn(kind, { numRuns: 25, numShortRuns: 10, example: [EXAMPLE_CALLS, EXAMPLE_BUDGETS, 30] }),
     )
-  }, 60_000)
+  })
 
   test('retention keeps what a budget used in its first hour once, and no other budget is given it', async () => {
     const createdAt = NOW - 40 * DAY_MS - (NOW % HOUR_MS) + HOUR_MS / 2

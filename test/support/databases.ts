@@ -4,14 +4,16 @@ import { join } from 'node:path'
 import { Secret } from '../../src/core/secret.ts'
 import { openDatabase, type StoreLocation } from '../../src/store/open-database.ts'
 import { openStore, type Store } from '../../src/store/open-store.ts'
+import { IS_LONG } from './chaos-form.ts'
 import { LentDatabases } from './lent-databases.ts'
 import { writeMigratedFile } from './migrated-file.ts'
 import { findPostgres, isPostgresLeftOut, type PostgresServer, sharedPostgres } from './postgres-server.ts'
 import { testIf } from './skip-unless.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
-// The first test that needs it waits for a server to be made and started, on a machine that has other work.
-setDefaultTimeout(60_000)
+// The first test that needs it waits for a server to be made and started, on a machine that has other work; in the long form
+// properties are tried on Postgres at random.
+setDefaultTimeout(IS_LONG ? 1_800_000 : 60_000)
 
 export interface TestDatabase {
   readonly location: StoreLocation

@@ -134,6 +134,26 @@ describe('a stream', () => {
     expect(decodeText(STREAM.slice(0, -COMPLETED.length)).isComplete).toBe(false)
   })
 
+  test.each([
+    ['an event cut short', 'data: {"type":"response.output_text.delta","del'],
+    ['one that is no object', 'event: response.output_text.delta\ndata: []'],
+  ])('with %s has lost something: it is broken, and nothing after that is told', (_, broken) => {
+    const { events, isComplete } = decodeText(
+      `${CREATED}${delta('output_text', 1, 'a')}${broken}\n\n${COMPLETED}`,
+    )
+    expect(events.slice(1)).toEqual([
+      { type: 'text-delta', text: 'a' },
+      { type: 'error', message: 'The upstream sent an event that is not valid JSON.' },
+    ])
+    expect(isComplete).toBe(false)
+  })
+
+  test('that says [DONE] before its last event was cut and no more', () => {
+    const { events, isComplete } = decodeText(`${delta('output_text', 1, 'a')}data: [DONE]\n\n`)
+    expect(events).toEqual([{ type: 'text-delta', text: 'a' }])
+    expect(isComplete).toBe(false)
+  })
+
   test('takes nothing after its end: [DONE], which some send, neither', () => {
     expect(decodeText(`${STREAM}data: [DONE]\n\n${STREAM}`).events).toEqual(EVENTS)
   })

@@ -2,7 +2,7 @@
 import type { ChatEvent } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord } from '../chat-request.ts'
 import type { StreamDecoder } from '../codec.ts'
-import { isRecord, parseRecord, present, textOf } from '../read-json.ts'
+import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
 import { readUsage } from '../usage.ts'
 import {
@@ -75,7 +75,8 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     if (this.#isComplete || this.#hasFailed) return []
     if (frame.event !== undefined && !READ.has(frame.event)) return []
     const event = parseRecord(frame.data)
-    if (event === undefined) return []
+    // Some end with it what they did not complete: then it was cut, and says no more than that.
+    if (event === undefined) return frame.data?.trim() === '[DONE]' ? [] : this.#garble(frame)
     if (event.type === 'response.created') this.#start = { type: 'start', ...startOf(responseOf(event)) }
     if (typeof event.type !== 'string' || !BEGUN.has(event.type)) return this.#read(event)
     const start = this.#start
@@ -198,6 +199,13 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       ...(usage === null ? [] : [{ type: 'usage' as const, usage }]),
       { type: 'finish', reason: finishReasonOf(response, this.#calls > 0) },
     ]
+  }
+
+  /** Part of the answer is lost: what follows must not look whole. */
+  #garble(frame: SseFrame): readonly ChatEvent[] {
+    const garbled = garbledEvent(frame.data)
+    this.#hasFailed = garbled.length > 0
+    return garbled
   }
 
   /** `error` is followed by `response.failed`, which says the same. */

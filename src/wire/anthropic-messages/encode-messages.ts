@@ -132,6 +132,8 @@ function encodeAssistantParts(parts: readonly AssistantPart[], rules: MessageRul
         else if (part.seal !== undefined) rules.ignored.add('seals')
         break
       case 'text':
+        if (part.text !== '') others.push({ type: 'text', text: part.text, ...encodeCache(part.cache) })
+        break
       case 'refusal':
         if (part.text !== '') others.push({ type: 'text', text: part.text })
         break

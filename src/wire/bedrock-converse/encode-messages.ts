@@ -124,6 +124,7 @@ function encodeAssistantParts(parts: readonly AssistantPart[], writing: Writing)
         others.push(...encodeText(part.text))
         break
       case 'tool-call': {
+        if (part.seal !== undefined) ignored.add('seals')
         const toolUseId = encodeToolId(part.id, target)
         others.push({ toolUse: { toolUseId, name: part.name, input: parseArguments(part.arguments) } })
         others.push(...encodeCachePoint(part.cache, writing))

@@ -86,6 +86,7 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: ReturnRules): J
   const content: JsonRecord[] = []
   const calls: JsonRecord[] = []
   let plan = ''
+  noteCaches(parts, rules)
   for (const part of parts) {
     switch (part.type) {
       case 'text':
@@ -101,7 +102,6 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: ReturnRules): J
       }
       case 'tool-call':
         if (part.seal !== undefined) rules.ignored.add('seals')
-        noteCaches([part], rules)
         calls.push({
           id: part.id,
           type: 'function',

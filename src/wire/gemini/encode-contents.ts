@@ -109,6 +109,7 @@ function encodeAssistantParts(parts: readonly AssistantPart[], rules: ContentRul
   const encoded: JsonRecord[] = []
   let isFirstCall = true
   for (const part of parts) {
+    if ('cache' in part) noteCache(part, rules)
     switch (part.type) {
       case 'text':
       case 'refusal':
@@ -151,6 +152,7 @@ function encodeResult(result: ToolResult, name: string | undefined, rules: Conte
       'invalid_value',
     )
   }
+  for (const hinted of [result, ...result.content]) if ('cache' in hinted) noteCache(hinted, rules)
   const text = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   const media = result.content.filter((part) => part.type !== 'text')
   const response = result.isError === true ? { error: text } : toObject(text)

@@ -22,6 +22,7 @@ export function encodeGeminiRequest(request: ChatRequest, target: EncodeTarget):
   const ignored = new Set<Feature>(WITHOUT_PLACE.filter((setting) => request[setting] !== undefined))
   if (request.parallelToolCalls === false) ignored.add('parallelToolCalls')
   if (request.tools?.some((tool) => tool.strict === true)) ignored.add('tool.strict')
+  if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
   const { system, contents } = encodeContents(request.messages, { target, ignored })
   const generationConfig = encodeGenerationConfig(request, target, ignored)
   return {

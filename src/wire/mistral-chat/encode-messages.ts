@@ -98,6 +98,7 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: MessageRules): 
   const thinking: JsonRecord[] = []
   const calls: JsonRecord[] = []
   let text = ''
+  noteCaches(parts, rules)
   for (const part of parts) {
     switch (part.type) {
       case 'text':
@@ -109,7 +110,6 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: MessageRules): 
         break
       case 'tool-call':
         if (part.seal !== undefined) rules.ignored.add('seals')
-        noteCaches([part], rules)
         calls.push({
           id: toShortToolId(part.id),
           type: 'function',

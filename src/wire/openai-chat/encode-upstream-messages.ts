@@ -50,7 +50,7 @@ export function encodeUpstreamMessages(
   return encoded
 }
 
-function noteCaches(parts: readonly UserPart[], ignored: Set<Feature>): void {
+function noteCaches(parts: readonly object[], ignored: Set<Feature>): void {
   if (parts.some((part) => 'cache' in part)) ignored.add('cache')
 }
 
@@ -96,6 +96,7 @@ function encodeAssistant(
   name: string | undefined,
   ignored: Set<Feature>,
 ): JsonRecord {
+  noteCaches(parts, ignored)
   const texts: string[] = []
   const calls: JsonRecord[] = []
   for (const part of parts) {
@@ -115,7 +116,7 @@ function encodeAssistant(
 
 function encodeResult(result: ToolResult, ignored: Set<Feature>): JsonRecord {
   if (result.isError === true) ignored.add('toolResult.isError')
-  noteCaches(result.content, ignored)
+  noteCaches([result, ...result.content], ignored)
   const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   if (result.content.some((part) => part.type === 'file')) ignored.add('files')
   return { role: 'tool', tool_call_id: result.callId, content: texts.join('\n') }

@@ -142,7 +142,8 @@ describe.each(Object.entries(DIALECTS))('%s', (id, { dialect, least, types, left
   test('has a gate, and names what has no effect', () => {
     expect(accept(least)).toMatchObject({ gateId: 'g', ignored: [] })
     for (const name of ['gate_id', 'model'])
-      if (name in least) expect(() => accept({ ...least, [name]: '' })).toThrow(refused(name, 'invalid_value'))
+      if (name in least)
+        expect(() => accept({ ...least, [name]: '' })).toThrow(refused(name, 'invalid_value'))
     for (const name of leftOut) expect(accept({ ...least, [name]: null }).ignored).toEqual([name])
   })
 
@@ -151,8 +152,13 @@ describe.each(Object.entries(DIALECTS))('%s', (id, { dialect, least, types, left
       const { model, ...others } = least
       expect(accept({ ...others, gate_id: 'h' })).toMatchObject({ gateId: 'h', ignored: [] })
       expect(accept({ ...others, model: 'h', gate_id: 'h' })).toMatchObject({ gateId: 'h', ignored: [] })
-      expect(accept({ ...others, model: 'm', gate_id: 'h' })).toMatchObject({ gateId: 'h', ignored: ['model'] })
+      expect(accept({ ...others, model: 'm', gate_id: 'h' })).toMatchObject({
+        gateId: 'h',
+        ignored: ['model'],
+      })
       expect(accept({ ...others, model: 'm', gate_id: null })).toMatchObject({ gateId: 'm' })
-      expect(() => accept({ ...others, model: 'm', gate_id: '' })).toThrow(refused('gate_id', 'invalid_value'))
+      expect(() => accept({ ...others, model: 'm', gate_id: '' })).toThrow(
+        refused('gate_id', 'invalid_value'),
+      )
     })
 })

@@ -22,7 +22,6 @@ const NAMES: Partial<Record<Feature, string>> = {
   reasoning: 'thinking',
   'reasoning.effort': 'output_config.effort',
   'reasoning.budgetTokens': 'thinking.budget_tokens',
-  'reasoning.summary': 'thinking',
   reasoningParts: 'messages.content.thinking',
   seals: 'messages.content.signature',
   user: 'metadata.user_id',

@@ -16,7 +16,6 @@ const NAMES: Partial<Record<Feature, string>> = {
   topP: 'top_p',
   toolChoice: 'tool_choice',
   responseFormat: 'response_format',
-  'reasoning.budgetTokens': 'reasoning.effort',
   reasoningParts: 'messages.tool_calls.id',
   seals: 'messages.tool_calls.id',
   'image.detail': 'messages.content.detail',

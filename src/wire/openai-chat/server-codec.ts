@@ -23,8 +23,6 @@ const NAMES: Partial<Record<Feature, string>> = {
   responseFormat: 'response_format',
   reasoning: 'reasoning_effort',
   'reasoning.effort': 'reasoning_effort',
-  'reasoning.budgetTokens': 'reasoning_effort',
-  'reasoning.summary': 'reasoning_effort',
   reasoningParts: 'messages.reasoning_details',
   seals: 'messages.reasoning_details',
   serviceTier: 'service_tier',

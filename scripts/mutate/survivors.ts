@@ -90,4 +90,18 @@ export const survivors: readonly ListedSurvivor[] = [
     operator: 'empty string',
     reason: 'only a power cut shows whether the folder was flushed',
   },
+  {
+    path: 'src/wire/gatehouse-chat/decode-messages.ts',
+    lineText: 'if (!/^https?:\\/\\//i.test(address.slice(0, 8)))',
+    operator: 'number',
+    mutated: '9',
+    reason: 'the expression reads no more than eight characters; the cut only spares it a long address',
+  },
+  {
+    path: 'src/wire/mistral-chat/mistral-shaped.ts',
+    lineText:
+      "if (member.key !== 'gate_id' && !forwarded.has(member.key)) edits.push({ type: 'remove', member })",
+    operator: 'method',
+    reason: 'edits apply by where they stand in the body, in whatever order they are given',
+  },
 ]

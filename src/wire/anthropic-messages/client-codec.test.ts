@@ -107,6 +107,36 @@ describe('a request', () => {
     ])
   })
 
+  test.each([
+    [{ toolChoice: { type: 'none' } }, { type: 'none' }],
+    [{ toolChoice: { type: 'auto' } }, { type: 'auto' }],
+    [{ toolChoice: { type: 'none' }, parallelToolCalls: false }, { type: 'none' }],
+    [
+      { toolChoice: { type: 'required' }, parallelToolCalls: false },
+      { type: 'any', disable_parallel_tool_use: true },
+    ],
+    [{ parallelToolCalls: true }, undefined],
+    [{}, undefined],
+  ] as const)('chooses tools: %j', (members, expected) => {
+    expect<unknown>(encode({ tools: [{ name: 'f' }], ...members }).body.tool_choice).toEqual(expected)
+  })
+
+  test('cannot demand a tool without any, and says nothing of choices where there is none', () => {
+    for (const toolChoice of [{ type: 'required' }, { type: 'tool', name: 'f' }] as const)
+      expect(() => encode({ toolChoice })).toThrow('without any tool')
+    for (const members of [{ toolChoice: { type: 'auto' } }, { parallelToolCalls: false }] as const)
+      expect(encode(members).body).not.toHaveProperty('tool_choice')
+  })
+
+  test('keeps members that nobody here knows when its caller speaks the same format', () => {
+    const extra = { x_vendor: [1], model: 'mine' }
+    expect(encode({ family: 'anthropic-messages', extra }).body).toMatchObject({
+      x_vendor: [1],
+      model: 'claude-x',
+    })
+    expect(encode({ extra }).body).not.toHaveProperty('x_vendor')
+  })
+
   test('has a temperature of at most 1, none for models that refuse it, and says so', () => {
     expect(encode({ temperature: 1.7 })).toMatchObject({ body: { temperature: 1 }, ignored: ['temperature'] })
     const refused = encode({ temperature: 0.2, topP: 0.9 }, { refusesSampling: true })
@@ -163,6 +193,33 @@ describe('thinking', () => {
       max_tokens: 4096 + 8192,
       thinking: { budget_tokens: 8192 },
     })
+  })
+
+  test.each([
+    [1024, undefined],
+    [1025, 1024],
+    [1280, 1024],
+    [1290, 1032],
+    [20_000, 8192],
+  ])('within %p tokens may use %p of them', (maxOutputTokens, budget) => {
+    const { body, ignored } = encode({ reasoning, maxOutputTokens }, { reasoning: 'budget' })
+    expect(body.max_tokens).toBe(maxOutputTokens)
+    if (budget === undefined) expect([body.thinking, ignored]).toEqual([undefined, ['reasoning']])
+    else expect([body.thinking, ignored]).toEqual([{ type: 'enabled', budget_tokens: budget }, []])
+  })
+
+  test('of an earlier turn is not missed, nor that of a turn that called nothing', () => {
+    const later = [user('go'), assistant(call), result('a', 'x'), user('on')]
+    const without = [user('go'), assistant({ type: 'text', text: 'so' })]
+    for (const messages of [later, without])
+      expect(encode({ messages, reasoning }, { reasoning: 'adaptive' }).ignored).toEqual([])
+  })
+
+  test('leaves no room for sampling settings, which are named', () => {
+    const sampling = { temperature: 0.5, topP: 0.5, topK: 5 }
+    const { body, ignored } = encode({ reasoning, ...sampling }, { reasoning: 'adaptive' })
+    for (const name of ['temperature', 'top_p', 'top_k']) expect(body).not.toHaveProperty(name)
+    expect(ignored).toEqual(['temperature', 'topP', 'topK'])
   })
 
   test('comes back first in its turn, with its signature', () => {

@@ -118,6 +118,24 @@ describe('a stream', () => {
     })
   })
 
+  test('whose metadata tells no usage has none', () => {
+    for (const metadata of [{}, { usage: null }, { metrics: { latencyMs: 1 } }])
+      expect(decode(Buffer.concat([BEGIN, STOP, awsEvent('metadata', metadata)]))).toEqual({
+        events: [{ type: 'start' }, FINISH],
+        isComplete: true,
+      })
+  })
+
+  test('may send its encrypted reasoning in pieces, which are one', () => {
+    const piece = (text: string) =>
+      delta(0, { reasoningContent: { redactedContent: Buffer.from(text).toString('base64') } })
+    const sealOf = (...texts: string[]) =>
+      decode(Buffer.concat([BEGIN, ...texts.map(piece), stop(0)])).events.at(-1)
+    const seal = (text: string) => ({ type: 'encrypted', value: Buffer.from(text).toString('base64') })
+    expect<unknown>(sealOf('abcd')).toEqual({ type: 'reasoning-end', seal: seal('abcd') })
+    expect<unknown>(sealOf('a', 'bc', 'd')).toEqual({ type: 'reasoning-end', seal: seal('abcd') })
+  })
+
   test('without messageStop was cut, also when it told its usage; so was one that ends inside an event', () => {
     expect(decode(Buffer.concat([BEGIN, delta(0, { text: 'x' }), METADATA]))).toMatchObject({
       isComplete: false,

@@ -201,6 +201,30 @@ describe('a request', () => {
     expect(both.ignored).toEqual(['responseFormat'])
   })
 
+  test.each([
+    ['topP', 'p', 0.01, 0.99],
+    ['topK', 'k', 0, 500],
+    ['presencePenalty', 'presence_penalty', 0, 1],
+    ['frequencyPenalty', 'frequency_penalty', 0, 1],
+  ] as const)('has %s as %s from %d to %d, and names what is outside', (setting, name, least, most) => {
+    for (const value of [least, most])
+      expect(encode({ [setting]: value })).toMatchObject({ body: { [name]: value }, ignored: [] })
+    for (const [value, fitting] of [
+      [least - 2, least],
+      [most + 1, most],
+    ] as const)
+      expect(encode({ [setting]: value })).toMatchObject({ body: { [name]: fitting }, ignored: [setting] })
+  })
+
+  test('has five stop texts and no more', () => {
+    const stop = ['1', '2', '3', '4', '5']
+    expect(encode({ stop })).toMatchObject({ body: { stop_sequences: stop }, ignored: [] })
+    expect(encode({ stop: [...stop, '6'] })).toMatchObject({
+      body: { stop_sequences: stop },
+      ignored: ['stop'],
+    })
+  })
+
   test('asks models that can think to do so', () => {
     const thinking = (reasoning: ChatRequest['reasoning'] & object) =>
       encode({ reasoning }, { reasoning: 'budget' }).body.thinking

@@ -73,6 +73,15 @@ describe('a request', () => {
     expect(body.toolConfig).toEqual({ functionCallingConfig })
   })
 
+  test('asks for JSON, and has five stop texts and no more', () => {
+    expect(encode({ responseFormat: { type: 'json' } }).body.generationConfig).toEqual({
+      responseMimeType: 'application/json',
+    })
+    const stop = ['1', '2', '3', '4', '5']
+    expect(encode({ stop }).ignored).toEqual([])
+    expect(encode({ stop }).body.generationConfig).toEqual({ stopSequences: stop })
+  })
+
   test('gives results the name of their tool, as objects', () => {
     const call = (id: string, name: string): AssistantPart => ({
       type: 'tool-call',

@@ -52,6 +52,21 @@ describe('a request', () => {
     expect(ignored).toEqual(['serviceTier', 'topK'])
   })
 
+  test.each([
+    [{ type: 'text' }, { type: 'text' }],
+    [{ type: 'json' }, { type: 'json_object' }],
+    [
+      { type: 'json-schema', schema: {}, name: 'n', description: 'd', strict: false },
+      { type: 'json_schema', json_schema: { name: 'n', schema: {}, description: 'd', strict: false } },
+    ],
+  ] as const)('has its format: %j', (responseFormat, response_format) => {
+    expect<unknown>(encode({ responseFormat }).body.response_format).toEqual(response_format)
+  })
+
+  test.each(['auto', 'none', 'required'] as const)('has its choice of tools: %s', (type) => {
+    expect(encode({ tools: [{ name: 'f' }], toolChoice: { type } }).body.tool_choice).toBe(type)
+  })
+
   test('is counted when it is streamed, whoever asked', () => {
     expect(encode({ stream: true }).body).toMatchObject({
       stream: true,

@@ -1,0 +1,303 @@
+/** How relayed streams end and fail: what counts as an end, which failure is told where, and what a broken one still says. */
+import { describe, expect, test } from 'bun:test'
+import { parseEvents } from '../../test/support/server-sent-events.ts'
+import { GatewayError } from '../core/errors.ts'
+import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts'
+import type { RelayedDialect, StreamTap } from './dialect.ts'
+import { mistralChat } from './mistral-chat/mistral-chat.ts'
+import { openaiChat } from './openai-chat/openai-chat.ts'
+import { openaiResponses } from './openai-responses/openai-responses.ts'
+
+const tapOf = (dialect: RelayedDialect, hidesUsage = false) => dialect.createTap({ hidesUsage })
+const push = (tap: StreamTap, ...texts: string[]) => {
+  const outputs = [...texts.map((text) => tap.push(Buffer.from(text))), tap.end()]
+  return outputs.map(({ now, held }) => [Buffer.from(now).toString(), Buffer.from(held).toString()])
+}
+const data = (json: unknown) => `data: ${typeof json === 'string' ? json : JSON.stringify(json)}\n\n`
+const named = (type: string, members: object = {}) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
+const failure = new GatewayError('upstream_timeout', 'It fell silent.', { code: 'idle' })
+const toldBy = (tap: StreamTap) =>
+  parseEvents(Buffer.from(tap.encodeFailure(failure)).toString()).map(({ event, data: text }) => ({
+    event,
+    data: text === '[DONE]' ? text : JSON.parse(text),
+  }))
+
+describe('a chat stream', () => {
+  const said = data({ choices: [{ delta: { content: 'a' } }] })
+  const finished = data({ choices: [{ delta: {}, finish_reason: 'stop' }] })
+
+  test.each(['data: [DONE]\n\n', 'data:[DONE]\n\n', 'data:  [DONE] \n\n', 'event: x\ndata: [DONE]\n\n'])(
+    'ends with %j, which is held',
+    (done) => {
+      const tap = tapOf(openaiChat)
+      expect(push(tap, said, done, ': after\n\n')).toEqual([
+        [said, ''],
+        ['', done],
+        ['', ': after\n\n'],
+        ['', ''],
+      ])
+      expect([tap.verdict, tap.isWholeAtEnd()]).toEqual(['complete', false])
+    },
+  )
+
+  test.each([
+    data({ choices: [{ delta: { content: '[DONE]' } }] }),
+    data('[DONE] and what would follow it, which is no end of anything'),
+    data('"[DONE]"'),
+    ': [DONE]\n\n',
+  ])('does not end with %j', (text) => {
+    const tap = tapOf(openaiChat)
+    expect(push(tap, text)[0]).toEqual([text, ''])
+    expect(tap.verdict).toBe('open')
+  })
+
+  test.each<[string, boolean]>([
+    [finished, true],
+    [`${finished}\n`, true],
+    [`${finished}\r\n\r`, true],
+    [`${finished}data: {"cho`, false],
+    [said, false],
+    [data({ choices: [{ finish_reason: null }] }), false],
+    [data({ choices: [null, { finish_reason: 'stop' }] }), true],
+    [data({ finish_reason: 'stop' }), false],
+    [data('{"finish_reason"'), false],
+    [finished + data({ choices: [{ finish_reason: null }] }), false],
+  ])('that closes after %j is whole: %p', (text, isWhole) => {
+    const tap = tapOf(openaiChat)
+    push(tap, text)
+    expect(tap.isWholeAtEnd()).toBe(isWhole)
+  })
+
+  test('whose last event only lacks its blank line is held like any other end', () => {
+    expect(push(tapOf(openaiChat), `${said}data: [DONE]`)).toEqual([
+      [said, ''],
+      ['', 'data: [DONE]\n\n'],
+    ])
+    expect(push(tapOf(openaiChat), 'data: [DON')).toEqual([
+      ['', ''],
+      ['', ''],
+    ])
+  })
+
+  test.each<[unknown, string | null, string]>([
+    [{ error: { message: 'no' } }, 'no', 'failed'],
+    [{ error: { message: { detail: 1 } } }, '{"detail":1}', 'failed'],
+    [{ error: { code: 7 } }, '{"code":7}', 'failed'],
+    [{ error: null, choices: [] }, null, 'open'],
+    [{ error: 'no' }, null, 'open'],
+    ['{"error": ', null, 'open'],
+  ])('that begins with %j reports %j and is %s', (first, reported, verdict) => {
+    const tap = tapOf(openaiChat)
+    push(tap, ': comment\n\n', data(first))
+    expect<[string | null, string]>([tap.reportedError, tap.verdict]).toEqual([reported, verdict])
+  })
+
+  test('that fails later has shown it, and neither reports it nor tells it twice, nor ends well', () => {
+    const tap = tapOf(openaiChat)
+    const told = data({ error: { message: 'no' } })
+    expect(push(tap, said, told, finished, data('[DONE]'))).toEqual([
+      [said, ''],
+      [told, ''],
+      [finished, ''],
+      ['', data('[DONE]')],
+      ['', ''],
+    ])
+    expect([tap.reportedError, tap.verdict, tap.isWholeAtEnd()]).toEqual([null, 'failed', false])
+    expect(toldBy(tap)).toEqual([])
+  })
+
+  test('that breaks says so in its dialect’s own form', () => {
+    expect(toldBy(tapOf(openaiChat))).toEqual([
+      {
+        event: undefined,
+        data: { error: { message: 'It fell silent.', type: 'upstream_error', param: null, code: 'idle' } },
+      },
+      { event: undefined, data: '[DONE]' },
+    ])
+    expect(toldBy(tapOf(mistralChat))).toEqual([
+      {
+        event: undefined,
+        data: { error: { type: 'upstream_timeout', code: 'idle', message: 'It fell silent.' } },
+      },
+    ])
+  })
+
+  const usage = { prompt_tokens: 3, completion_tokens: 2 }
+  const counted = { inputTokens: 3, outputTokens: 2, cachedInputTokens: 0, reasoningTokens: 0 }
+  test.each<[string, string, object | null]>([
+    ['a chunk of usage alone', data({ choices: [], usage }), counted],
+    ['a chunk with more', data({ choices: [{ delta: {} }], usage }), counted],
+    ['a chunk without choices', data({ usage }), counted],
+    ['no usage after all', data({ choices: [], usage: 7 }), null],
+    ['text that speaks of it', data({ choices: [{ delta: { content: '"usage":{' } }] }), null],
+    ['no JSON', data('{"usage":{'), null],
+  ])('whose usage its client asked for shows %s as it is', (_, text, read) => {
+    const tap = tapOf(openaiChat)
+    expect(push(tap, text)[0]).toEqual([text, ''])
+    expect<object | null>(tap.usage).toEqual(read)
+  })
+
+  test.each<[string, string, string]>([
+    ['alone', data({ choices: [], usage }), ''],
+    ['beside choices', data({ choices: [{}], usage, x: 1 }), data({ choices: [{}], x: 1 })],
+    ['without choices', data({ usage, x: 1 }), data({ x: 1 })],
+    ['of null without choices', data({ choices: [], usage: null }), data({ choices: [] })],
+    ['in a named event', `event: x\n${data({ usage: null, a: 1 })}`, `event: x\n${data({ a: 1 })}`],
+    ['over two lines', 'data: {"a":1,\ndata: "usage" : null}\n\n', data({ a: 1 })],
+    ['in no JSON', data('{"usage":null'), data('{"usage":null')],
+  ])('whose usage nobody asked for hides it: %s', (_, text, shown) => {
+    const tap = tapOf(openaiChat, true)
+    expect(push(tap, text)[0]).toEqual([shown, ''])
+  })
+
+  test('keeps its last report of usage', () => {
+    const tap = tapOf(openaiChat)
+    push(tap, data({ usage: { prompt_tokens: 9 } }), data({ usage }), data({ usage: null }))
+    expect<object | null>(tap.usage).toEqual(counted)
+  })
+})
+
+describe('a Responses stream', () => {
+  test.each(['response.completed', 'response.incomplete', 'response.failed'])('ends with %s', (type) => {
+    const tap = tapOf(openaiResponses)
+    const end = named(type, { response: { usage: { input_tokens: 3, output_tokens: 2 } } })
+    expect(push(tap, named('response.created'), end)).toEqual([
+      [named('response.created'), ''],
+      ['', end],
+      ['', ''],
+    ])
+    expect(tap.verdict).toBe(type === 'response.failed' ? 'failed' : 'complete')
+    expect(tap.usage).toMatchObject({ inputTokens: 3, outputTokens: 2 })
+    expect(tap.isWholeAtEnd()).toBe(false)
+  })
+
+  test('that told an error is not completed by an end that follows', () => {
+    const tap = tapOf(openaiResponses)
+    push(tap, named('error', { message: 'no' }), named('response.completed'))
+    expect([tap.verdict, tap.reportedError]).toEqual(['failed', 'no'])
+  })
+
+  test.each([
+    ['error', { error: { message: 'a' }, message: 'b' }, 'a'],
+    ['error', { message: 'b' }, 'b'],
+    ['error', {}, 'no message'],
+  ])('that begins with %s %j reports %s', (type, members, reported) => {
+    const tap = tapOf(openaiResponses)
+    push(tap, data({ type: 'unnamed' }), named(type, members))
+    expect(tap.reportedError).toBe(reported)
+  })
+
+  test('that fails after it began has shown it, and reports nothing', () => {
+    const tap = tapOf(openaiResponses)
+    push(tap, named('response.created'), named('error', { message: 'no' }))
+    expect([tap.verdict, tap.reportedError]).toEqual(['failed', null])
+  })
+
+  const wholeResponse = {
+    ...{ id: 'resp_unknown', object: 'response', created_at: 0, background: false, model: '', output: [] },
+    ...{ incomplete_details: null, instructions: null, max_output_tokens: null, max_tool_calls: null },
+    ...{ parallel_tool_calls: true, previous_response_id: null, prompt_cache_key: null },
+    ...{ reasoning: { effort: null, summary: null }, safety_identifier: null, service_tier: 'auto' },
+    ...{ store: false, temperature: null, text: { format: { type: 'text' } }, tool_choice: 'auto' },
+    ...{ tools: [], top_logprobs: 0, top_p: null, truncation: 'disabled', presence_penalty: 0 },
+    ...{ frequency_penalty: 0, usage: null, user: null, metadata: {}, status: 'failed' },
+    error: { code: 'server_error', message: 'It fell silent.' },
+  }
+  const flat = { message: 'It fell silent.', param: null, code: 'idle' }
+  const error = (sequence_number: number) => ({
+    event: 'error',
+    data: { type: 'error', sequence_number, ...flat, error: { type: 'upstream_error', ...flat } },
+  })
+  const failed = (sequence_number: number, response: object) => ({
+    event: 'response.failed',
+    data: { type: 'response.failed', sequence_number, response },
+  })
+  const DONE = { event: undefined, data: '[DONE]' }
+
+  test('that breaks before it began says so with every member that a response has', () => {
+    expect(toldBy(tapOf(openaiResponses))).toEqual([error(0), failed(1, wholeResponse), DONE])
+  })
+
+  test('that breaks later counts on, and keeps what its response said of itself', () => {
+    const tap = tapOf(openaiResponses)
+    push(
+      tap,
+      named('response.created', { sequence_number: 4, response: { id: 'r', status: 'in_progress' } }),
+      named('response.output_text.delta', { sequence_number: 5, response: { id: 'other' } }),
+    )
+    expect(toldBy(tap)).toEqual([error(6), failed(7, { ...wholeResponse, id: 'r' }), DONE])
+  })
+
+  test.each(['not JSON', '7', 'null'])('whose events are %s counts from the beginning', (text) => {
+    const tap = tapOf(openaiResponses)
+    push(tap, `event: response.created\n${data(text)}`)
+    expect(toldBy(tap)).toEqual([error(0), failed(1, wholeResponse), DONE])
+  })
+})
+
+describe('a Messages stream', () => {
+  const start = named('message_start', { message: { usage: { input_tokens: 3, output_tokens: 1 } } })
+  const stop = named('message_stop')
+
+  test('ends with message_stop, which is held, and with nothing that only speaks of it', () => {
+    const tap = tapOf(anthropicMessages)
+    const text = named('content_block_delta', { delta: { text: 'message_stop "error" "usage"' } })
+    expect(push(tap, start, text, stop, data({}))).toEqual([
+      [start, ''],
+      [text, ''],
+      ['', stop],
+      ['', data({})],
+      ['', ''],
+    ])
+    expect([tap.verdict, tap.isWholeAtEnd()]).toEqual(['complete', false])
+  })
+
+  test('counts the last value of each count, at whatever place it is told', () => {
+    const tap = tapOf(anthropicMessages)
+    expect(tap.usage).toBeNull()
+    push(tap, start, named('message_delta', { usage: { output_tokens: 7, cache_read_input_tokens: null } }))
+    push(tap, data({ usage: 'x' }), data('"usage"'))
+    expect(tap.usage).toEqual({ inputTokens: 3, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 })
+  })
+
+  test.each([
+    [{ error: { type: 'overloaded_error', message: 'no' } }, 'no'],
+    [{ error: { type: 'overloaded_error' } }, 'no message'],
+    [{ error: 7 }, 'no message'],
+  ])('that begins with the error %j reports %s', (members, reported) => {
+    const tap = tapOf(anthropicMessages)
+    push(tap, ': comment\n\n', named('error', members), stop)
+    expect([tap.verdict, tap.reportedError]).toEqual(['failed', reported])
+    expect(toldBy(tap)).toEqual([])
+  })
+
+  test('that fails after it began has shown it, and reports nothing', () => {
+    const tap = tapOf(anthropicMessages)
+    push(tap, start, named('error', { error: { message: 'no' } }))
+    expect([tap.verdict, tap.reportedError]).toEqual(['failed', null])
+  })
+
+  test('that breaks says so as Anthropic does', () => {
+    expect(toldBy(tapOf(anthropicMessages))).toEqual([
+      {
+        event: 'error',
+        data: { type: 'error', error: { type: 'timeout_error', message: 'It fell silent.' } },
+      },
+    ])
+  })
+})
+
+test.each([
+  ['openai-responses', { code: 'invalid_encrypted_content', message: 'x' }, true],
+  ['openai-responses', { message: 'The encrypted content gAAA could not be verified.' }, true],
+  ['openai-responses', { code: 'x', message: 'no' }, false],
+  ['openai-responses', {}, false],
+  ['anthropic-messages', { message: 'messages.1.content.0: Invalid `signature` in `thinking` block' }, true],
+  ['anthropic-messages', { message: 'no signature' }, false],
+  ['anthropic-messages', {}, false],
+] as const)('%s: a refusal of %j is of another’s reasoning: %p', (id, said, isIt) => {
+  const dialect = id === 'openai-responses' ? openaiResponses : anthropicMessages
+  const refusal = { message: undefined, json: undefined, isNested: true, isWrapped: false, ...said }
+  expect(dialect.refusesReasoning?.(refusal)).toBe(isIt)
+})

@@ -7,6 +7,8 @@ import { testIf } from '../test/support/skip-unless.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../test/support/temporary-folder.ts'
 
 const FIXTURE = join(import.meta.dir, 'run-in-folder.fixture.ts')
+/** For a machine that has much other work. */
+const PATIENT = { timeoutMs: 50_000 }
 const onLinux = testIf(process.platform === 'linux', 'needs Linux, whose /proc tells what runs')
 
 let folder: TemporaryFolder
@@ -17,7 +19,8 @@ afterEach(() => folder.remove())
 
 function start(how: 'ends' | 'waits') {
   const runner = Bun.spawn([process.execPath, FIXTURE, how], {
-    env: { ...process.env, TMPDIR: folder.path },
+    // The variable is what `bun test --no-orphans` sets: by it the kernel would kill the watch together with the runner.
+    env: { ...process.env, TMPDIR: folder.path, BUN_FEATURE_FLAG_NO_ORPHANS: undefined },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'inherit',
@@ -32,7 +35,11 @@ function start(how: 'ends' | 'waits') {
 
 /** The three that the program left. */
 async function pidsIn(output: () => string): Promise<number[]> {
-  const line = await pollUntil('the pids', () => /^running (\d+) (\d+) (\d+)$/m.exec(output()) ?? undefined)
+  const line = await pollUntil(
+    'the pids',
+    () => /^running (\d+) (\d+) (\d+)$/m.exec(output()) ?? undefined,
+    PATIENT,
+  )
   return line.slice(1).map(Number)
 }
 
@@ -73,13 +80,13 @@ for (const [signal, code] of [
     const { runner, output } = start('waits')
     const pids = await pidsIn(output)
     // The last one's own child is the fourth.
-    await pollUntil('all four', () => running(pids).length === 4)
+    await pollUntil('all four', () => running(pids).length === 4, PATIENT)
     runner.kill(signal)
     await runner.exited
     expect(runner.signalCode === null ? runner.exitCode : null).toBe(code)
     // Whoever is killed cannot wait for the end of what it started.
     if (signal === 'SIGKILL')
-      await pollUntil('the end of the run', () => readdirSync(folder.path).length === 0)
+      await pollUntil('the end of the run', () => readdirSync(folder.path).length === 0, PATIENT)
     expect(running(pids)).toEqual([])
     expect(readdirSync(folder.path)).toEqual([])
   })

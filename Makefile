@@ -32,10 +32,10 @@ mutate: node_modules/.installed ## plant faults, ask whether the nearest tests n
 	@scripts/require-programs.sh redis-server && exec $(BUN) scripts/mutate.ts $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) $(if $(FOLDER),--folder $(FOLDER)) $(if $(FILE),--file $(FILE)) $(if $(JOBS),--jobs $(JOBS))
 
 chaos: node_modules/.installed ## every test that has a long form, in it, with figures: twenty minutes
-	@scripts/require-programs.sh postgresql redis-server nginx && exec env GATEHOUSE_CHAOS=long $(BUN) test --isolate --timeout=1800000 $$(grep -rlE 'chaos-form|property-runs' --include='*.test.ts' ./test ./src)
+	@scripts/require-programs.sh postgresql redis-server procps nginx && exec env GATEHOUSE_CHAOS=long $(BUN) test --isolate --timeout=1800000 $$(grep -rlE 'chaos-form|property-runs' --include='*.test.ts' ./test ./src)
 
 soak: node_modules/.installed ## three nodes at a steady load for half an hour: does anything grow? MINUTES=30 RATE=60
-	@scripts/require-programs.sh postgresql redis-server && exec $(BUN) test/chaos/soak.ts --minutes $(or $(MINUTES),30) --rate $(or $(RATE),60)
+	@scripts/require-programs.sh postgresql procps redis-server && exec $(BUN) test/chaos/soak.ts --minutes $(or $(MINUTES),30) --rate $(or $(RATE),60)
 
 bench: node_modules/.installed ## measure beside nginx and Portkey in one run; writes docs/benchmarks.md
 	@scripts/require-programs.sh nginx wrk && exec taskset -c 1 env BUN_CONFIG_MAX_HTTP_REQUESTS=65535 $(BUN) bench/main.ts

@@ -8,8 +8,10 @@ import { join } from 'node:path'
 
 export interface RunFolder {
   readonly path: string
-  /** For `TMPDIR`. */
+  /** For `TMPDIR`: the one place where nothing may be left. */
   readonly temporary: string
+  /** Where the program may write its report. */
+  readonly reportPath: string
 }
 
 export interface RunningProcess {
@@ -31,7 +33,7 @@ export function createRunFolder(): RunFolder {
   // Servers that refuse to run as root have their files here as another user.
   chmodSync(path, 0o755)
   chmodSync(temporary, 0o1777)
-  return { path, temporary }
+  return { path, temporary, reportPath: join(path, 'report') }
 }
 
 /** The names of what lies in it, sorted. */

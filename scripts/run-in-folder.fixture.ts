@@ -18,9 +18,9 @@ const SCRIPT = `
 
 await runUntilStopped(async () => {
   const { leftovers } = await runInFolder(
-    () => ['sh', '-c', SCRIPT, process.argv[2] ?? ''],
-    { timeLimitMs: 60_000, capture: false, settleTimeoutMs: 200 },
+    () => ({ command: ['sh', '-c', SCRIPT, process.argv[2] ?? ''] }),
     async () => undefined,
+    { timeLimitMs: 60_000, capture: false, settleTimeoutMs: 200 },
   )
   for (const line of leftovers) console.log(line)
 })

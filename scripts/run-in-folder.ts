@@ -9,42 +9,43 @@ export interface FolderResult extends CommandResult {
   readonly leftovers: readonly string[]
 }
 
-export interface FolderOptions extends CommandOptions {
+export interface FolderOptions extends Omit<CommandOptions, 'environment' | 'onStart'> {
   /** How long what the program left may take to clean up after it. */
   readonly settleTimeoutMs?: number
 }
 
 /** Long for a busy machine; where nothing is left, nothing is waited for. */
-const SETTLE_TIMEOUT_MS = 10_000
+const SETTLE_TIMEOUT_MS = 30_000
 const LOOK_EVERY_MS = 50
 
 const WATCH = join(import.meta.dir, 'watch-run-folder.ts')
 
-/** @param command is given a file's path that lies outside of the program's temporary folder, for its report */
+export interface ProgramInFolder {
+  readonly command: readonly string[]
+  /** Besides `TMPDIR`. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** @param readReport called before the folder is removed */
 export async function runInFolder<Report>(
-  command: (reportPath: string) => readonly string[],
+  programIn: (folder: RunFolder) => ProgramInFolder,
+  readReport: (folder: RunFolder) => Promise<Report>,
   options: FolderOptions,
-  readReport: (reportPath: string) => Promise<Report>,
 ): Promise<FolderResult & { readonly report: Report }> {
   const folder = createRunFolder()
-  const reportPath = join(folder.path, 'report')
   let leader = 0
   let end = async (): Promise<void> => rmSync(folder.path, { recursive: true, force: true })
   try {
-    const result = await runCommand(command(reportPath), {
+    const { command, environment } = programIn(folder)
+    const result = await runCommand(command, {
       ...options,
-      environment: {
-        ...options.environment,
-        TMPDIR: folder.temporary,
-        // For what test processes make once and share.
-        GATEHOUSE_TEST_RUN_FOLDER: folder.path,
-      },
+      environment: { ...environment, TMPDIR: folder.temporary },
       onStart: (pid) => {
         leader = pid
         end = startWatch(folder, pid)
       },
     })
-    const report = await readReport(reportPath)
+    const report = await readReport(folder)
     return { ...result, report, leftovers: await findLeftovers(folder, leader, options) }
   } finally {
     await end()

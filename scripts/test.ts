@@ -61,21 +61,20 @@ function runsOf(part: TestPart, files: readonly string[]): readonly Run[] {
 
 async function runTests(part: TestPart, { name, how, files }: Run): Promise<PartResult> {
   const result = await runInFolder(
-    (reportPath) => [
-      ...[process.execPath, 'test', '--only-failures', '--no-orphans'],
-      ...['--reporter=junit', `--reporter-outfile=${reportPath}`],
-      ...how,
-      ...files.map((path) => `./${path}`),
-    ],
-    {
-      timeLimitMs: TIME_LIMIT_MS,
-      capture: false,
+    ({ reportPath }) => ({
+      command: [
+        ...[process.execPath, 'test', '--only-failures', '--no-orphans'],
+        ...['--reporter=junit', `--reporter-outfile=${reportPath}`],
+        ...how,
+        ...files.map((path) => `./${path}`),
+      ],
       environment: part === 'live' ? { GATEHOUSE_TEST_LIVE: '1' } : {},
-    },
-    async (reportPath) => {
+    }),
+    async ({ reportPath }) => {
       const file = Bun.file(reportPath)
       return readJunit((await file.exists()) ? await file.text() : '')
     },
+    { timeLimitMs: TIME_LIMIT_MS, capture: false },
   )
   const { counts, skipped, files: reported } = result.report
   const faults = [

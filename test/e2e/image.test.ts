@@ -81,7 +81,7 @@ describe('what its steps make', () => {
     expect(existsSync(program)).toBeTrue()
   })
 
-  testIf(canConfine(), 'needs root on Linux, to confine a process')(
+  testIf(canConfine(), 'needs root on Linux, and mounts that it may make read-only')(
     'serves as a user that nobody knows where only the data folder can be written, and ends at SIGTERM',
     async () => {
       const dataFolder = join(folder.path, 'data')

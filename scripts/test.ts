@@ -83,7 +83,10 @@ async function runTests(part: TestPart, { name, how, files }: Run): Promise<Part
     ...skipped
       .filter(({ reason }) => reason === undefined)
       .map((test) => `${test.name}: skipped without a reason (test/support/skip-unless.ts takes one)`),
-    ...result.leftovers.map((line) => `${part}: a test left something behind, ${line}`),
+    // A test that was killed in the middle could not clean up.
+    ...(result.timedOut ? [] : result.leftovers).map(
+      (line) => `${part}: a test left something behind, ${line}`,
+    ),
   ]
   if (result.timedOut) faults.push(`${part}: stopped after ${seconds(result.durationMs)}`)
   else if (result.exitCode !== 0 && counts.failed + faults.length === 0)

@@ -33,7 +33,7 @@ Without --only: checks, unit, e2e and browser. One file: bun test path/to/file.t
 const ONE_AT_A_TIME = ['--isolate', '--timeout=60000']
 const TWO_AT_A_TIME = ['--parallel=2', '--timeout=60000']
 /** For files that wait more than they work. */
-const FOUR_AT_A_TIME = ['--parallel=4', '--timeout=60000']
+const FOUR_AT_A_TIME = ['--parallel=4', '--timeout=180000']
 
 interface Run {
   readonly name: string

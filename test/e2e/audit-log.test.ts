@@ -20,7 +20,7 @@ import { runCli } from '../support/run-cli.ts'
 import { createBootstrapKey, type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 interface Entry {
   readonly id: string

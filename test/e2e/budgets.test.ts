@@ -15,7 +15,7 @@ import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const SECRET = 'planted-webhook-secret-5d41402abc'
 

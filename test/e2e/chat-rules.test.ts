@@ -14,7 +14,7 @@ import { ALT_CHAT, CHAT, openRawScene, type RawScene, withoutMember } from '../s
 import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 let scene: RawScene
 beforeAll(async () => {

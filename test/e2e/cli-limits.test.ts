@@ -6,7 +6,7 @@ import { runCli } from '../support/run-cli.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 // Each step is a process of its own.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 let folder: TemporaryFolder
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { runCli } from '../support/run-cli.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const password = 'correct horse battery staple'
 let server: Gatehouse

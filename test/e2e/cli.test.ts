@@ -293,12 +293,10 @@ describe('starting', () => {
 
   test('commands that meet on one folder wait for each other', async () => {
     const environment = { GATEHOUSE_DATA_DIR: folder.path }
-    const made = await Promise.all(
-      ['a', 'b', 'c'].map((name) => run(['keys', 'create', name], { environment })),
-    )
-    expect(made.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0])
+    const made = await Promise.all(['a', 'b'].map((name) => run(['keys', 'create', name], { environment })))
+    expect(made.map(({ exitCode }) => exitCode)).toEqual([0, 0])
     const listed = await run(['keys', 'list'], { environment })
-    expect(listed.stdout.trim().split('\n')).toHaveLength(4)
+    expect(listed.stdout.trim().split('\n')).toHaveLength(3)
   })
 
   test('a file that is no database is told with the way out', async () => {

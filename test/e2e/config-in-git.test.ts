@@ -15,7 +15,7 @@ import { type RunOptions, runCli } from '../support/run-cli.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const FILE = 'gatehouse.config.yaml'
 

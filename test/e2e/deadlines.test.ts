@@ -12,7 +12,7 @@ import type { Exchange } from '../support/raw-upstream.ts'
 import { beginStream, silence, streamAnswer } from '../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const scenes: RawScene[] = []
 afterAll(async () => {

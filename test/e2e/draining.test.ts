@@ -12,7 +12,7 @@ import type { Exchange } from '../support/raw-upstream.ts'
 import { beginStream } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const READY = 'GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n'
 const HEALTH = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'

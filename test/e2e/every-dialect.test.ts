@@ -10,7 +10,7 @@ import { openRawScene, plantedKeyOf, type RawScene } from '../support/raw-scene.
 import { bodyAnswer, jsonAnswer, resetBeforeAnswer, streamAnswer } from '../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const DONE = 'data: [DONE]\n\n'
 const rows = createExpectedRows()

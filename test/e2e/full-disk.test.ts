@@ -10,7 +10,7 @@ import { describeIf } from '../support/skip-unless.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const canMount = tryMount()
 if (!canMount) process.stderr.write('SKIPPED: a disk that fills up needs the permission to mount a tmpfs.\n')

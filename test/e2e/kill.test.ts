@@ -8,7 +8,7 @@ import { createBootstrapKey, startGatehouse, UNHURRIED_SHIPPING } from '../suppo
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const ROUNDS = IS_LONG ? 20 : 5
 const CLIENTS = 12

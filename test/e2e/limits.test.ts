@@ -10,7 +10,7 @@ import { openRawScene, type RawScene } from '../support/raw-scene.ts'
 import { jsonAnswer, resetBeforeAnswer, silence } from '../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 /** OpenAI's way to write a time span: `120ms`, `1s`, `6m0s`. */
 const DURATION = /^(?:\d+h)?(?:\d+m(?!s))?(?:\d+(?:\.\d+)?s)?(?:\d+ms)?$/

@@ -10,7 +10,7 @@ import { PLANTED_MISTRAL_KEY, PLANTED_OPENAI_KEY, RESPONSES } from '../support/r
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 let gatehouse: Gatehouse
 const answers: RawAnswer[] = []

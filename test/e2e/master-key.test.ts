@@ -17,7 +17,7 @@ import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const OWN = 'sk-own-planted-1111111111111111-aaaa'
 const FIRST = '01'.repeat(32)

@@ -8,7 +8,7 @@ import { streamAnswer } from '../support/scripted-answers.ts'
 import { parseEvents } from '../support/server-sent-events.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const rows = createExpectedRows()
 let scene: RawScene

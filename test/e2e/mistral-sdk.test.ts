@@ -6,7 +6,7 @@ import { MISTRAL_SCENARIOS } from '../support/mistral-scenarios.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 let gatehouse: Gatehouse
 beforeAll(async () => {

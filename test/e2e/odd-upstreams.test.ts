@@ -10,7 +10,7 @@ import { startRawUpstream } from '../support/raw-upstream.ts'
 import { bodyAnswer, jsonAnswer, resetBeforeAnswer, streamAnswer } from '../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const rows = createExpectedRows()
 let scene: RawScene

@@ -7,7 +7,7 @@ import { controlPlaneCall } from '../support/control-plane.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const password = 'correct horse battery staple'
 /** Where the provider sends browsers: agreed on before the server has a port, so the test stands in for the proxy before it. */

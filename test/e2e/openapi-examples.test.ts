@@ -22,7 +22,7 @@ import { parseEvents } from '../support/server-sent-events.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 // Bun makes its tests before it runs any hook, and the document says which tests there are.
 const gatehouse: Gatehouse = await startGatehouse({ sandbox: true })

@@ -12,7 +12,7 @@ import { beginStream, jsonAnswer, silence } from '../support/scripted-answers.ts
 import { parseEvents } from '../support/server-sent-events.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const password = 'correct horse battery staple'
 const PROMPT = 'canary-prompt-of-the-playground'

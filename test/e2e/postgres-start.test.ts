@@ -18,7 +18,7 @@ import { describeIf } from '../support/skip-unless.ts'
 import { createBootstrapKey, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => {
   let scene: PostgresScene

@@ -7,7 +7,7 @@ import { describeIf } from '../support/skip-unless.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { LOCALHOST_CERTIFICATE, OTHER_CERTIFICATE } from '../support/tls-certificates.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 describeIf(findPostgres() !== undefined, 'needs Postgres')('a connection to Postgres', () => {
   let folder: TemporaryFolder

@@ -24,7 +24,7 @@ import { runCli } from '../support/run-cli.ts'
 import { describeIf } from '../support/skip-unless.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 /** What needs the store says that it is the store, and that it is worth another try. */
 async function expectAway(gatehouse: Gatehouse): Promise<void> {

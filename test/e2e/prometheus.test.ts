@@ -8,7 +8,7 @@ import { describeIf } from '../support/skip-unless.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
 // Programs that take a second on a machine with nothing else to do.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const REPOSITORY = resolve(import.meta.dir, '../..')
 const FOLDER = join(REPOSITORY, 'deploy/prometheus')

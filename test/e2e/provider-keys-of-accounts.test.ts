@@ -9,7 +9,7 @@ import { jsonAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const FIRST = 'sk-first-planted-1111111111111111-aaaa'
 const SECOND = 'sk-second-planted-222222222222222-bbbb'

@@ -13,7 +13,7 @@ import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const OWN = 'sk-own-planted-1111111111111111-aaaa'
 const ANOTHER = 'sk-own-planted-2222222222222222-bbbb'

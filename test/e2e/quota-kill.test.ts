@@ -12,7 +12,7 @@ import {
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const ROUNDS = IS_LONG ? 12 : 4
 const CLIENTS = 8

@@ -10,7 +10,7 @@ import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 import { LOCALHOST_CERTIFICATE } from '../support/tls-certificates.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 describeIf(findRedis() !== undefined, 'needs redis-server')('a gateway reaches', () => {
   const cleanups: (() => Promise<unknown>)[] = []

@@ -12,7 +12,7 @@ import type { Exchange, Script } from '../support/raw-upstream.ts'
 import { answerHead, beginStream, jsonAnswer, silence, streamAnswer } from '../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const MEGABYTE = 1024 * 1024
 /** The two bounds that the product promises. */

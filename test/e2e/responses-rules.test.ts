@@ -15,7 +15,7 @@ import {
 import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 let scene: RawScene
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { controlPlaneCall } from '../support/control-plane.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 // Every password that is tried costs a tenth of a second of a free core.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const ADDRESS_HEADER = 'x-test-client'
 const environment = { GATEHOUSE_CLIENT_ADDRESS_HEADER: ADDRESS_HEADER }

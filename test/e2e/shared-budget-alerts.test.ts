@@ -9,7 +9,7 @@ import { describeIf } from '../support/skip-unless.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const SECRET = 'planted-webhook-secret-0a1b2c3d4e'
 

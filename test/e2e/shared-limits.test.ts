@@ -10,7 +10,7 @@ import { describeIf } from '../support/skip-unless.ts'
 import { createBootstrapKey, type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const NODES = 3
 const PER_MINUTE = 600

@@ -11,7 +11,7 @@ import { beginStream } from '../support/scripted-answers.ts'
 import { startGatehouse } from '../support/start-gatehouse.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 let scene: RawScene | undefined
 afterEach(async () => {

@@ -8,7 +8,7 @@ import { startIdentityProvider } from '../support/identity-provider.ts'
 import { runCli } from '../support/run-cli.ts'
 import { startGatehouse } from '../support/start-gatehouse.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const PUBLIC = 'http://gatehouse.test'
 const password = 'correct horse battery staple'

@@ -7,7 +7,7 @@ import { createGate } from '../support/control-plane.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 /** Their SDKs are not installed here: the languages that others' machines bring. */
 const NOT_RUN = /python|vercel/

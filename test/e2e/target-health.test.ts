@@ -4,7 +4,7 @@ import { type ControlPlane, controlPlaneCall, createGate } from '../support/cont
 import { fillTenant } from '../support/route-examples.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 let gatehouse: Gatehouse
 beforeAll(async () => {

@@ -13,7 +13,7 @@ import {
 } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const ROUNDS = IS_LONG ? 8 : 3
 

@@ -2,8 +2,10 @@
  * A provider played byte by byte over plain TCP: it keeps exactly what it was sent and answers exactly what the
  * script says, broken framing included. It must not use an HTTP library: that would tidy both up.
  */
+import { readFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { parseHeaders, readBody } from './http-bytes.ts'
+import { pollUntil } from './poll-until.ts'
 
 export interface CapturedRequest {
   readonly method: string
@@ -20,6 +22,8 @@ export interface Exchange {
   readonly request: CapturedRequest
   /** Resolves when the bytes have left for the kernel or the peer is gone. */
   write(bytes: string | Uint8Array): Promise<void>
+  /** Resolves when the gateway has read everything from its socket, as far as the system can tell (Linux). */
+  whenRead(): Promise<void>
   /** Ends the connection in an orderly way (FIN). */
   end(): void
   /** Ends the connection with a reset (RST). */
@@ -82,6 +86,7 @@ export async function startRawUpstream(): Promise<RawUpstream> {
       await script({
         request: parsed.request,
         write: (bytes) => writeAll(socket, bytes),
+        whenRead: () => whenPeerHasRead(socket),
         end: () => void socket.end(),
         reset: () => void socket.resetAndDestroy(),
         get closed() {
@@ -140,6 +145,17 @@ function parseRequest(bytes: Buffer): { request: CapturedRequest; length: number
     request: { method, path, head, headers, body: body.bytes, text: body.bytes.toString() },
     length: headEnd + 4 + body.consumed,
   }
+}
+
+async function whenPeerHasRead(socket: Socket): Promise<void> {
+  if (process.platform !== 'linux') return
+  const portOf = (port = 0) => port.toString(16).toUpperCase().padStart(4, '0')
+  const peer = new RegExp(`:${portOf(socket.remotePort)} \\w+:${portOf(socket.localPort)} \\w+ \\w+:(\\w+)`)
+  await pollUntil(
+    'the gateway to read',
+    () => Number.parseInt(peer.exec(readFileSync('/proc/net/tcp', 'latin1'))?.[1] ?? '0', 16) === 0,
+    { intervalMs: 5 },
+  )
 }
 
 function writeAll(socket: Socket, bytes: string | Uint8Array): Promise<void> {

@@ -58,8 +58,10 @@ export function streamAnswer(pieces: readonly (string | Uint8Array)[], options: 
         return exchange.write(LAST_CHUNK)
       case 'close':
       case 'reset':
-        // The pieces must have been read by then: a peer may drop what it has not read when a connection breaks.
-        await Bun.sleep(50)
+        // The pieces must have been read by then: a peer may drop what it has not read when a connection breaks. What it
+        // does with them inside cannot be seen, so that it gets a time for that, a multiple of what was seen to be needed.
+        await exchange.whenRead()
+        await Bun.sleep(150)
         return options.ending === 'close' ? exchange.end() : exchange.reset()
       case 'hang':
         return

@@ -11,7 +11,7 @@ import { runCli } from '../../support/run-cli.ts'
 import { jsonAnswer } from '../../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const messages = [{ role: 'user', content: 'hi' }]
 const OPENAI_CALL = { model: 'chat-gate', messages }

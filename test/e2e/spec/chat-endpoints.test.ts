@@ -8,7 +8,7 @@ import { jsonAnswer, streamAnswer } from '../../support/scripted-answers.ts'
 import { parseEvents } from '../../support/server-sent-events.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const messages = [
   { role: 'system' as const, content: 'Be brief.' },

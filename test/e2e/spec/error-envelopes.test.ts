@@ -10,7 +10,7 @@ import { jsonAnswer } from '../../support/scripted-answers.ts'
 import type { Gatehouse } from '../../support/start-gatehouse.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const OWNED_MODEL = '/v1/owned-models/house-model'
 const STRANGER = `sk-svc-${'0'.repeat(64)}`

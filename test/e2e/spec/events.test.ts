@@ -11,7 +11,7 @@ import { beginStream, streamAnswer } from '../../support/scripted-answers.ts'
 import { parseEvents } from '../../support/server-sent-events.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const FIM_BODY = { model: 'codestral', prompt: 'def f(', stream: true }
 const RESPONSES_BODY = { model: 'gpt5', input: 'hi', stream: true }

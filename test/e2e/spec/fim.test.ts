@@ -11,7 +11,7 @@ import { jsonAnswer, streamAnswer } from '../../support/scripted-answers.ts'
 import { parseEvents } from '../../support/server-sent-events.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const BASE = { model: 'codestral', prompt: 'def f(' }
 const ODD_CODE = 'def grüß(x):\r\n\t"""\\u0041 \u{1F600} \u2028</s>[SUFFIX]"""\n'

@@ -10,7 +10,7 @@ import { CHAT_V3, openRawScene, PLANTED_OPENAI_KEY, type RawScene } from '../../
 import { jsonAnswer } from '../../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const OWN_KEY = 'sk-own-planted-1111111111111111'
 const OWNED_CREDENTIAL = 'planted-credential-of-an-owned-model'

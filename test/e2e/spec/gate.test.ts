@@ -7,7 +7,7 @@ import { CHAT, CHAT_V3, FIM, openRawScene, type RawScene, RESPONSES } from '../.
 import { jsonAnswer } from '../../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 const GATE = 'support'
 const messages = [{ role: 'user', content: 'hi' }]

@@ -12,7 +12,7 @@ import { jsonAnswer } from '../../support/scripted-answers.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../../support/temporary-folder.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 /** The first account's plan, and that of everybody else. */
 const LARGE = 4

@@ -8,7 +8,7 @@ import { jsonAnswer, streamAnswer } from '../../support/scripted-answers.ts'
 import { parseEvents } from '../../support/server-sent-events.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 /** With these two nothing is left for the gateway to add: what goes out is what came in but for the model. */
 const SETTLED = '"store":false,"include":["reasoning.encrypted_content"]'

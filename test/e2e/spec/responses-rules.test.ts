@@ -8,7 +8,7 @@ import { CHAT, openRawScene, type RawScene, RESPONSES, withoutMember } from '../
 import { jsonAnswer, streamAnswer } from '../../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 type InputItem = OpenAI.Responses.ResponseInputItem
 type OutputItem = OpenAI.Responses.ResponseOutputItem

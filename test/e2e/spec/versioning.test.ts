@@ -5,7 +5,7 @@ import { controlPlaneCall } from '../../support/control-plane.ts'
 import { type Gatehouse, startGatehouse } from '../../support/start-gatehouse.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 
 interface Description {
   readonly openapi: string

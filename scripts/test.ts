@@ -61,14 +61,18 @@ function runsOf(part: TestPart, files: readonly string[]): readonly Run[] {
 
 async function runTests(part: TestPart, { name, how, files }: Run): Promise<PartResult> {
   const result = await runInFolder(
-    ({ reportPath }) => ({
+    ({ path, reportPath }) => ({
       command: [
         ...[process.execPath, 'test', '--only-failures', '--no-orphans'],
         ...['--reporter=junit', `--reporter-outfile=${reportPath}`],
         ...how,
         ...files.map((path) => `./${path}`),
       ],
-      environment: part === 'live' ? { GATEHOUSE_TEST_LIVE: '1' } : {},
+      environment: {
+        // For what test processes make once and share.
+        GATEHOUSE_TEST_RUN_FOLDER: path,
+        ...(part === 'live' && { GATEHOUSE_TEST_LIVE: '1' }),
+      },
     }),
     async ({ reportPath }) => {
       const file = Bun.file(reportPath)

@@ -130,10 +130,10 @@ describe('a model beside the gate', () => {
       name: 'that is one of the gate’s own is asked once',
       gateway: gate('allow'),
       request: { body: body(OTHER) },
-      upstream: [UNREACHABLE, CHAT_ANSWER],
-      seen: { status: 200, headers: { 'x-gatehouse-target': TARGET } },
+      upstream: [UNREACHABLE, UNREACHABLE],
+      seen: { status: 502, headers: { 'x-gatehouse-target': null } },
       sent: [{ json: { model: 'other' } }, { json: { model: 'gpt-4o' } }],
-      settled: { attempts: 2, target: TARGET },
+      settled: { outcome: 'failed', attempts: 2, target: TARGET },
     },
     {
       name: 'without a credential is passed over, and named',

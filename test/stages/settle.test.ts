@@ -64,6 +64,20 @@ describe('usage', () => {
       spent: { tokens: null },
     },
     {
+      name: 'is unknown where what was written adds up to what cannot be true',
+      gateway: { gates: { [GATE]: ['gemini/gemini-3-pro'] } },
+      upstream: [
+        json(200, {
+          candidates: [{ content: { parts: [{ text: 'x' }] }, finishReason: 'STOP' }],
+          usageMetadata: { promptTokenCount: 1, candidatesTokenCount: MOST, thoughtsTokenCount: 2 },
+        }),
+      ],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { outcome: 'succeeded', usage: null, cost: UNKNOWN },
+      spent: { tokens: null },
+    },
+    {
       name: 'is nothing where there was no answer',
       upstream: [UNREACHABLE],
       seen: { status: 502 },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { DIALECTS } from '../support/dialect-table.ts'
 import { readErrorCode } from '../support/envelopes.ts'
-import { CALLER, type GatewayScript } from '../support/in-process-gateway.ts'
+import { CALLER, type GatewayScript, InProcessGateway } from '../support/in-process-gateway.ts'
 import {
   CUT,
   head,
@@ -228,19 +228,51 @@ describe('a whole answer', () => {
   ])
 })
 
-test('a shutdown in the middle of a stream is told as such', async () => {
-  const [door] = DOORS
-  if (door === undefined) throw new Error('no doors')
-  await runRow({
-    name: '',
-    gateway: gatewayOf(door),
-    request: { path: door.path, body: door.body },
-    upstream: [stream(door.events.slice(0, 2), { ending: [{ type: 'fail', failure: 'shutdown' }] })],
-    seen: { status: 200, ending: 'cut', contains: ['"code":"shutdown"'] },
-    sent: [{ state: 'shutdown' }],
-    settled: { outcome: 'failed', errorKind: 'unavailable', status: 200 },
-    // The gateway's own end is no fault of the target's.
-    check: ({ health }) => expect(health.seenOf(failuresOf(door.target))?.failuresInARow).toBe(0),
+describe('a shutdown', () => {
+  const isBlamed = ({ health }: InProcessGateway, target: string) =>
+    (health.seenOf(failuresOf(target))?.failuresInARow ?? 0) > 0
+
+  test.each(DOORS.map((door) => [door.name, door] as const))(
+    'in the middle of a stream is told as such: %s',
+    async (_, door) => {
+      const gateway = new InProcessGateway({
+        gates: { [GATE]: [door.target] },
+        upstream: [stream(door.events.slice(0, 2), { ending: [SILENCE] })],
+      })
+      const call = gateway.begin({ path: door.path, body: door.body })
+      await gateway.clock.advance(1_000)
+      gateway.deadlines.expireAll()
+      const seen = await gateway.clock.finish(call.seen)
+      expect(seen).toMatchObject({ status: 200, ending: 'cut' })
+      expect(seen.text).toContain('error')
+      // Nobody is kept waiting any more.
+      expect(seen.text).not.toContain('keep-alive')
+      expect(gateway.upstream.sent[0]?.state).toBe('shutdown')
+      expect(gateway.ledger.records).toMatchObject([
+        { outcome: 'failed', errorKind: 'unavailable', status: 200, durationMs: 1_000 },
+      ])
+      // The gateway's own end is no fault of the target's.
+      expect(isBlamed(gateway, door.target)).toBeFalse()
+      await gateway.assertNothingIsLeft()
+    },
+  )
+
+  test('before an answer is 503, and nobody else is asked', async () => {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: { targets: [{ model: 'openai/gpt-4o' }, { model: 'groq/other' }], maxRetries: 2 } },
+      upstream: [[SILENCE]],
+    })
+    const call = gateway.begin({ path: CHAT, body: chatBody() })
+    await gateway.clock.advance(1_000)
+    gateway.deadlines.expireAll()
+    const seen = await gateway.clock.finish(call.seen)
+    expect({ status: seen.status, code: readErrorCode('nested', seen.text) }).toEqual({
+      status: 503,
+      code: 'shutdown',
+    })
+    expect(gateway.ledger.records).toMatchObject([{ errorKind: 'unavailable', attempts: 1 }])
+    expect(isBlamed(gateway, 'openai/gpt-4o')).toBeFalse()
+    await gateway.assertNothingIsLeft()
   })
 })
 

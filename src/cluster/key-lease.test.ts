@@ -190,6 +190,22 @@ describe('requests and tokens', () => {
     expect(await outcome).toBe(name)
   })
 
+  test.each([
+    ['requests', { requestsPerMinute: 640, tokensPerMinute: 6400 }],
+    ['concurrent', { concurrentCalls: 5, tokensPerMinute: 6400 }],
+    ['tokens', { requestsPerMinute: NONE, tokensPerMinute: 6400 }],
+  ] as const)('where answers are slow and grant nothing, %s is named after three', async (name, limits) => {
+    const { clock, store, take } = start(limits)
+    const outcome = take()
+    for (let round = 1; round <= 3; round += 1) {
+      await turns()
+      expect(store.questions).toHaveLength(round)
+      clock.nowMs += 60
+      store.last.answer({})
+    }
+    expect(await outcome).toBe(name)
+  })
+
   test('a call of no tokens still needs one to be there', async () => {
     const { store, take } = start({ tokensPerMinute: 6400 })
     const outcome = take(0)
@@ -206,10 +222,19 @@ describe('requests and tokens', () => {
     lease.giveBack(-10)
     expect(take(10)).toBe('taken')
     lease.giveBack(150)
-    // A debt of that size is not kept for the next call.
+    // A debt of that size is told at once.
     expect(store.last.tokens.charge).toBe(150)
     expect(lease.running).toBe(0)
   })
+})
+
+test('a single token too many is owed too', async () => {
+  const { clock, lease, store, taken } = start({ tokensPerMinute: 6400 })
+  await taken({ tokens: 30, tokensLeft: 6000 }, 30)
+  lease.giveBack(1)
+  clock.nowMs += 400
+  expect(lease.tend(clock.nowMs)).toBe(true)
+  expect(store.last.tokens).toMatchObject({ charge: 1, atLeast: 0 })
 })
 
 describe('places', () => {
@@ -316,6 +341,22 @@ describe('tending', () => {
     store.last.answer({})
     await lease.settled()
     expect(lease.isIdle).toBe(true)
+  })
+
+  test('while a question is under way no other is asked, though there is something to give back', async () => {
+    const { clock, lease, store, take, taken } = start({ tokensPerMinute: 6400 })
+    await taken({ tokens: 6, tokensLeft: 6000 })
+    void take(100)
+    clock.nowMs += 400
+    expect(lease.tend(clock.nowMs)).toBe(false)
+    expect(store.questions).toHaveLength(2)
+  })
+
+  test('a call that runs has nothing to renew where calls at once have no limit', async () => {
+    const { clock, lease, taken } = start({ requestsPerMinute: 640 })
+    await taken({ requests: 1, requestsLeft: 100 })
+    clock.nowMs += 5_000
+    expect(lease.tend(clock.nowMs)).toBe(false)
   })
 
   test('while a question is under way, and while the store is away, nothing is asked', async () => {

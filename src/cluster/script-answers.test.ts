@@ -1,0 +1,41 @@
+/** Answers of the shared store that are understood, and those that are not taken for one. */
+import { describe, expect, test } from 'bun:test'
+import { readKeyGrant } from './key-script.ts'
+import { readUsageGrant } from './usage-script.ts'
+
+/** Numbers come as text where they may be large. */
+const KEY_ANSWER: readonly unknown[] = ['born', 3, '180000', 50, '-60000', 2]
+const USAGE_ANSWER: readonly unknown[] = ['born', '1', '2', '3', '4', '5', '6', '7']
+
+test('what is granted of a key', () => {
+  expect(readKeyGrant(KEY_ANSWER)).toEqual({
+    birth: 'born',
+    requests: { granted: 3, parts: 180_000 },
+    tokens: { granted: 50, parts: -60_000 },
+    places: 2,
+  })
+})
+
+test('what was used and is allowed of a quota', () => {
+  expect(readUsageGrant(USAGE_ANSWER)).toEqual({
+    birth: 'born',
+    used: { tokens: 1, microUsd: 2, unpricedCalls: 3 },
+    others: { tokens: 4, microUsd: 5 },
+    allowed: { tokens: 6, microUsd: 7 },
+  })
+})
+
+describe.each([
+  ['a key', readKeyGrant, KEY_ANSWER],
+  ['a quota', readUsageGrant, USAGE_ANSWER],
+] as const)('of %s', (_, read, answer) => {
+  test.each([
+    ['nothing', []],
+    ['too little', answer.slice(0, -1)],
+    ['too much', [...answer, 1]],
+    ['a word where a number should be', answer.with(2, 'many')],
+    ['no end of something', answer.with(-1, Number.POSITIVE_INFINITY)],
+  ])('%s is refused', (__, wrong) => {
+    expect(() => read(wrong)).toThrow('not understood')
+  })
+})

@@ -99,5 +99,4 @@ export class DefaultsEditor {
   }
 }
 
-// A U+FEFF at the beginning is text, and stays.
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const decoder = new TextDecoder()

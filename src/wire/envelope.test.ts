@@ -143,3 +143,11 @@ test.each([
     else expect(JSON.parse(Buffer.from(told).toString())).toMatchObject({ error })
   },
 )
+
+test.each(['{"message":"m"}', '{"error":"plain"}', '[]', '<html>'])(
+  'an upstream that says %s is told in its own bytes: there is nothing to complete',
+  (text) => {
+    const body = Buffer.from(text)
+    expect(toNestedBody(body, readUpstreamError(body), { message: 'M', type: 'T', code: 'C' })).toBe(body)
+  },
+)

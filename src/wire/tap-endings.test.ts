@@ -129,6 +129,13 @@ describe('a chat stream', () => {
     ['a chunk of usage alone', data({ choices: [], usage }), counted],
     ['a chunk with more', data({ choices: [{ delta: {} }], usage }), counted],
     ['a chunk without choices', data({ usage }), counted],
+    [
+      ...([
+        'a chunk in another spelling',
+        data('{ "usage" : {"prompt_tokens": 3, "completion_tokens": 2} }'),
+      ] as const),
+      counted,
+    ],
     ['no usage after all', data({ choices: [], usage: 7 }), null],
     ['text that speaks of it', data({ choices: [{ delta: { content: '"usage":{' } }] }), null],
     ['no JSON', data('{"usage":{'), null],

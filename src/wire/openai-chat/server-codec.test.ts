@@ -234,6 +234,20 @@ describe('messages', () => {
     ])
   })
 
+  test('name what has no place in the order in which it stands', () => {
+    const file = (id: string) => ({ type: 'file', file: { file_data: 'data:a/b;base64,A', file_id: id } })
+    const { ignored } = decode({
+      messages: [{ role: 'user', content: [file('1'), file('2')] }],
+      tools: [{ type: 'custom' }, { type: 'web_search' }],
+    })
+    expect(ignored).toEqual([
+      'messages[0].content[0].file.file_id',
+      'messages[0].content[1].file.file_id',
+      'tools[0]',
+      'tools[1]',
+    ])
+  })
+
   test('name what has no place in them', () => {
     const { messages, ignored } = decode({
       messages: [

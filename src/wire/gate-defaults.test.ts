@@ -270,6 +270,24 @@ describe('in Messages, `thinking` speaks of the effort', () => {
     expect(written.ignored).toEqual([...ignored])
   })
 
+  test.each([
+    [{}, { effort: 'low' }],
+    [{ output_config: null }, { effort: 'low' }],
+    [{ output_config: { format: { a: 1.5 }, effort: 'max' } }, { format: { a: 1.5 }, effort: 'low' }],
+  ])('the effort goes into output_config, beside what stands in %j', (members, outputConfig) => {
+    const text = JSON.stringify({ model: 'up', max_tokens: 9, messages: [], ...members })
+    const { sent } = write(anthropicMessages, text, {
+      defaults: { reasoningEffort: 'low' },
+      target: adaptive,
+    })
+    expect(JSON.parse(sent)).toEqual({
+      model: 'up',
+      max_tokens: 9,
+      messages: [],
+      output_config: outputConfig,
+    })
+  })
+
   test('and counts where the gate allows it', () => {
     for (const reasoningEffort of ['none', 'high'] as const) {
       const settings = { defaults: { reasoningEffort }, overrides: 'allow' as const, target: adaptive }

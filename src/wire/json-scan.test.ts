@@ -195,6 +195,37 @@ describe('what is refused', () => {
     expect(failureOf(encoder.encode('{"a":'.repeat(2_000_000)))).toBeDefined()
   })
 
+  test.each([
+    ['', 'unexpected end, an object is wanted at byte 0'],
+    ['[]', 'unexpected character, an object is wanted at byte 0'],
+    ['{', 'unexpected end, a key in double quotes is wanted at byte 1'],
+    ['{1', 'unexpected character, a key in double quotes is wanted at byte 1'],
+    ['{"a"', 'unexpected end, ":" is wanted at byte 4'],
+    ['{"a"1', 'unexpected character, ":" is wanted at byte 4'],
+    ['{"a":', 'unexpected end, a value is wanted at byte 5'],
+    ['{"a":x}', 'unexpected character, a value is wanted at byte 5'],
+    ['{"a":1', 'unexpected end, "," or "}" is wanted at byte 6'],
+    ['{"a":1;', 'unexpected character, "," or "}" is wanted at byte 6'],
+    ['{"a":1,}', 'unexpected character, a key in double quotes is wanted at byte 7'],
+    ['{"a":1}x', 'text after the end of the object at byte 7'],
+    ['{"a":[', 'unexpected end, a value is wanted at byte 6'],
+    ['{"a":[1', 'unexpected end, "," or "]" is wanted at byte 7'],
+    ['{"a":[1;]}', 'unexpected character, "," or "]" is wanted at byte 7'],
+    ['{"a":{1}}', 'unexpected character, a key in double quotes is wanted at byte 6'],
+    ['{"a":{"b"}}', 'unexpected character, ":" is wanted at byte 9'],
+    ['{"a":{"b":1;}}', 'unexpected character, "," or "}" is wanted at byte 11'],
+    ['{"a":"', 'unterminated string at byte 5'],
+    ['{"a":"\n"}', 'unescaped control character in a string at byte 6'],
+    ['{"a":"\\x"}', 'invalid escape in a string at byte 6'],
+    ['{"a":-}', 'unexpected character, a digit is wanted at byte 6'],
+    ['{"a":1.}', 'unexpected character, a digit is wanted at byte 7'],
+    ['{"a":1e', 'unexpected end, a digit is wanted at byte 7'],
+    ['{"a":tru', 'unexpected end, true, false or null is wanted at byte 8'],
+    ['{"a":nul1}', 'unexpected character, true, false or null is wanted at byte 8'],
+  ])('saying where, and what is wanted there: %j', (text, message) => {
+    expect(failureOf(encoder.encode(text))?.message).toBe(message)
+  })
+
   test('with a message that quotes nothing of the text', () => {
     const failure = failureOf(encoder.encode('{"secret":"hunter2","secret":"hunter2"}'))
     expect(failure?.message).toBe('duplicate key at byte 20')

@@ -100,6 +100,7 @@ describe('a request', () => {
     const [long, sameLong] = idsOf('x'.repeat(65), {})
     expect(long).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
     expect(sameLong).toEqual(long)
+    expect(idsOf('x'.repeat(64), {})).toEqual(['x'.repeat(64), 'x'.repeat(64)])
     const [short, sameShort] = idsOf('toolu_01', { shortToolIds: true })
     expect(short).toMatch(/^[a-zA-Z0-9]{9}$/)
     expect(sameShort).toEqual(short)

@@ -196,6 +196,15 @@ describe('a stream', () => {
     expect(events.at(-1)).toEqual({ type: 'finish', reason: 'length' })
   })
 
+  test('tells a refusal, and takes nothing after [DONE]', () => {
+    const text = `${chunk({ refusal: 'N' })}${chunk({ refusal: 'o' })}data: [DONE]\n\n${chunk({ content: 'x' })}`
+    expect(decode([Buffer.from(text)]).events.slice(1)).toEqual([
+      { type: 'refusal-delta', text: 'N' },
+      { type: 'refusal-delta', text: 'o' },
+      { type: 'finish', reason: 'stop' },
+    ])
+  })
+
   test('tells calls apart that come whole, without an index or an id', () => {
     const whole = (name: string) => chunk(call(undefined, { function: { name, arguments: '{"a":1}' } }))
     const { events } = decode([Buffer.from(`${whole('f')}${whole('g')}data: [DONE]\n\n`)])

@@ -95,6 +95,14 @@ describe('what is found', () => {
     )
   })
 
+  test('the elements of the deepest array there may be', () => {
+    const text = `{"a":${'['.repeat(255)}${']'.repeat(255)}}`
+    const object = scanJsonObject(encoder.encode(text))
+    const member = object.get('a')
+    if (member === undefined) throw new Error('no member')
+    expect([...arrayElements(object, member)]).toEqual([{ start: 6, end: text.length - 2 }])
+  })
+
   test('a member that is no array has no elements to give', () => {
     const object = scan('{"a":{}}')
     expect(() => [...arrayElements(object, memberOf(object, 'a'))]).toThrow(TypeError)
@@ -177,6 +185,8 @@ describe('what is refused', () => {
       expect(failureOf(bytes)?.message).toBe('invalid UTF-8 at byte 8')
     }
     expect(failureOf(Uint8Array.of(0x7b, 0x7d, 0xe2, 0x82))?.offset).toBe(2)
+    // Behind a byte order mark, which counts.
+    expect(failureOf(Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0xff))?.offset).toBe(4)
   })
 
   test('nesting deeper than the limit, and no sooner', () => {

@@ -113,6 +113,16 @@ describe('responses', () => {
     )
   })
 
+  test.each([
+    ...['"store":true', '"previous_response_id":"r"', '"conversation":"c"', '"prompt":{"id":"p"}'],
+    ...['"background":true', '"input":[{"type":"item_reference","id":"rs_1"}]'],
+  ])('%s needs what is kept, and nothing is: it has the code for that', (member) => {
+    const rest = member.startsWith('"input"') ? '' : ',"input":"hi"'
+    expect(() => rewrite(openaiResponses, `{"model":"g",${member}${rest}}`)).toThrow(
+      expect.objectContaining({ code: 'unsupported_parameter' }),
+    )
+  })
+
   test.each(['"store":null', '"previous_response_id":null', '"background":false', '"conversation":null'])(
     '%s is accepted',
     (member) => {

@@ -188,6 +188,12 @@ describe('the limit', () => {
     expect(new SseFramer({ maxFrameBytes: 9 }).push(encoder.encode('data: x\n\n'))).toHaveLength(1)
   })
 
+  test('is 16 MiB where nobody says otherwise', () => {
+    const framer = new SseFramer()
+    expect(framer.push(new Uint8Array(16 * 1024 * 1024).fill(0x61))).toEqual([])
+    expect(() => framer.push(Uint8Array.of(0x61))).toThrow(SseFrameTooLargeError)
+  })
+
   test('a longer frame is refused, whole or in pieces', () => {
     const bytes = encoder.encode('data: xy\n\n')
     expect(() => new SseFramer({ maxFrameBytes: 9 }).push(bytes)).toThrow(SseFrameTooLargeError)

@@ -149,6 +149,16 @@ describe.each(UPSTREAMS)('$id', ({ id, whole, stream, reasons, failures }) => {
     },
   )
 
+  if (id !== 'bedrock-converse')
+    test('goes on after an event that holds nothing', () => {
+      const [[reason] = ['']] = reasons
+      const pieces = stream(reason, false)
+      const nothing = Buffer.from(': comment\n\ndata:\n\ndata:  \n\n')
+      expect(decode(id, nothing, ...pieces.flatMap((piece) => [piece, nothing]))).toEqual(
+        decode(id, ...pieces),
+      )
+    })
+
   test('that failed gave no answer', () => {
     for (const reason of failures) {
       expect(() => codecOf(id).decodeAnswer(whole(reason, false))).toThrow('ended its answer with')
@@ -344,7 +354,7 @@ describe('what may be left out is nothing to fail for', () => {
         { type: 'tool-call-start', delta: { message: { tool_calls: [chatCall] } } },
         { type: 'tool-call-delta', index: 0, delta: {} },
         { type: 'tool-call-end', index: 0 },
-        { type: 'tool-call-end' },
+        { type: 'tool-call-end', index: 0 },
         {},
       ],
       [
@@ -352,6 +362,23 @@ describe('what may be left out is nothing to fail for', () => {
         { type: 'tool-call-start', index: 0, id: 't', name: 'f' },
         { type: 'tool-call-delta', index: 0, arguments: '{}' },
         { type: 'tool-call-end', index: 0 },
+      ],
+    ],
+    [
+      'cohere-chat',
+      [
+        { type: 'content-delta', delta: { message: { content: { thinking: 'hm' } } } },
+        { type: 'content-delta', delta: { message: { content: { text: 'a' } } } },
+        { type: 'tool-plan-delta', delta: { message: { tool_plan: 'b' } } },
+        { type: 'content-end' },
+      ],
+      [
+        { type: 'reasoning-delta', text: 'hm' },
+        { type: 'reasoning-end', seal: { type: 'signature', value: 'thinking' } },
+        { type: 'text-delta', text: 'a' },
+        { type: 'text-end' },
+        { type: 'reasoning-delta', text: 'b' },
+        { type: 'reasoning-end', seal: { type: 'signature', value: 'tool_plan' } },
       ],
     ],
     [

@@ -99,6 +99,30 @@ describe('an answer', () => {
     })
   })
 
+  test.each([
+    [
+      { microUsd: 1_500, status: 'exact' },
+      { usd: 0.0015, status: 'exact' },
+    ],
+    [
+      { microUsd: 0, status: 'estimated' },
+      { usd: 0, status: 'estimated' },
+    ],
+    [
+      { microUsd: null, status: 'unknown' },
+      { usd: null, status: 'unknown' },
+    ],
+    [undefined, { usd: null, status: 'unknown' }],
+  ] as const)('that costs %j says so', (cost, shown) => {
+    const encodeWith = (answer: ChatAnswer) =>
+      gatehouseChatServerCodec.encodeAnswer(answer, {
+        ...facts,
+        priceOf: () => (cost === undefined ? cost : { ...cost, source: null }),
+      }).cost
+    expect(encodeWith(ANSWER)).toEqual(shown)
+    expect(encodeWith({ ...ANSWER, usage: null })).toEqual({ usd: null, status: 'unknown' })
+  })
+
   test('that is a refusal says so', () => {
     const refusal: ChatAnswer = {
       content: [{ type: 'refusal', text: 'No.' }],

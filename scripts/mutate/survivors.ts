@@ -104,4 +104,24 @@ export const survivors: readonly ListedSurvivor[] = [
     operator: 'method',
     reason: 'edits apply by where they stand in the body, in whatever order they are given',
   },
+  {
+    path: 'src/wire/json-splice.ts',
+    lineText: 'const end = skipValue(text, start, 2)',
+    operator: 'number',
+    mutated: '1',
+    reason: 'an array is looked into only once the whole body was found to be no deeper than the limit',
+  },
+  {
+    path: 'src/wire/sse.ts',
+    lineText: 'const AFTER_BLANK_LINE_CR = 3',
+    operator: 'number',
+    mutated: '4',
+    reason: 'a name of a state: any number does that no other state has',
+  },
+  {
+    path: 'src/wire/json-scan.ts',
+    lineText: 'for (; index + 4 <= wordsEnd; index += 4) {',
+    operator: 'comparison',
+    reason: 'the words that it leaves are looked at one by one',
+  },
 ]

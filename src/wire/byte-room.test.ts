@@ -1,0 +1,46 @@
+/** Memory that is lent: always as much as was asked for, the same again and again, and no more kept than the limit. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { ByteRoom } from './byte-room.ts'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+
+test('as much is lent as was asked for, whatever was lent before', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(200 * KIB), { minLength: 1, maxLength: 6 }), (lengths) => {
+      const room = new ByteRoom()
+      for (const length of lengths) expect(room.take(length).length).toBe(length)
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('the same memory is lent again, from the smallest use to the largest that is kept', () => {
+  const room = new ByteRoom()
+  const small = room.take(1)
+  expect(room.take(64 * KIB).buffer).toBe(small.buffer)
+  expect(room.take(64 * KIB + 1).buffer).not.toBe(small.buffer)
+  const largest = room.take(4 * MIB)
+  expect(room.take(4 * MIB).buffer).toBe(largest.buffer)
+  expect(room.take(1).buffer).toBe(largest.buffer)
+  expect(largest.buffer.byteLength).toBe(4 * MIB)
+})
+
+test('what is larger than the limit gets memory of its own, which is not kept', () => {
+  const room = new ByteRoom()
+  const kept = room.take(1)
+  const large = room.take(4 * MIB + 1)
+  expect(large.length).toBe(4 * MIB + 1)
+  expect(room.take(4 * MIB + 1).buffer).not.toBe(large.buffer)
+  expect(room.take(1).buffer).toBe(kept.buffer)
+})
+
+test('memory that grows bit by bit is seldom new, and never more than the limit', () => {
+  const room = new ByteRoom()
+  const buffers = new Set<ArrayBufferLike>()
+  for (let length = 0; length <= 4 * MIB; length += 16 * KIB) buffers.add(room.take(length).buffer)
+  // From 64 KiB on, doubled six times; and the one of nothing at all.
+  expect(buffers.size).toBeLessThanOrEqual(8)
+  expect(Math.max(...Array.from(buffers, (buffer) => buffer.byteLength))).toBe(4 * MIB)
+})

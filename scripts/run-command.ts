@@ -1,6 +1,8 @@
 /** Runs a program with a time limit and leaves none of its children behind. Knows nothing of what it runs. */
 
 export interface CommandOptions {
+  /** For the lines that say that it still runs. */
+  readonly name?: string
   readonly timeLimitMs: number
   /** True: what it prints is returned. False: it goes straight to this process's own output. */
   readonly capture: boolean
@@ -57,7 +59,8 @@ export async function runCommand(
     killTimer = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), GRACE_MS)
   }, options.timeLimitMs)
   const stillRunning = setInterval(() => {
-    console.log(`  … still running after ${Math.round((performance.now() - startedAt) / 1000)} s`)
+    const named = options.name === undefined ? '' : `${options.name}: `
+    console.log(`  … ${named}still running after ${Math.round((performance.now() - startedAt) / 1000)} s`)
   }, STILL_RUNNING_MS)
 
   try {

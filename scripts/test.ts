@@ -27,11 +27,12 @@ const HELP = `bun scripts/test.ts [--only checks|unit|e2e|browser|live]
   browser the dashboard in Chromium: test/browser
   live    test/live, against the real providers whose keys are in the environment
 
-Without --only: checks, unit, e2e and browser. One file: bun test path/to/file.test.ts`
+Without --only: e2e, and beside it checks, unit and browser, one after the other; what a run of tests prints
+comes when it has ended. One file: bun test path/to/file.test.ts`
 
 // Each file gets a fresh global object either way: `--parallel` isolates too.
-const ONE_AT_A_TIME = ['--isolate', '--timeout=60000']
-const TWO_AT_A_TIME = ['--parallel=2', '--timeout=60000']
+const ONE_AT_A_TIME = ['--isolate', '--timeout=180000']
+const TWO_AT_A_TIME = ['--parallel=2', '--timeout=180000']
 /** For files that wait more than they work. */
 const FOUR_AT_A_TIME = ['--parallel=4', '--timeout=180000']
 
@@ -40,6 +41,14 @@ interface Run {
   readonly how: readonly string[]
   readonly files: readonly string[]
 }
+
+type Part = TestPart | 'checks'
+
+/**
+ * Two cores, and nothing here keeps one busy: the lanes go on beside each other, a lane's parts one
+ * after the other.
+ */
+const LANES: readonly (readonly Part[])[] = [['e2e'], ['checks', 'unit', 'browser']]
 
 /** What a part came to. */
 interface PartResult {
@@ -59,7 +68,16 @@ function runsOf(part: TestPart, files: readonly string[]): readonly Run[] {
   ]
 }
 
-async function runTests(part: TestPart, { name, how, files }: Run): Promise<PartResult> {
+interface RunOptions {
+  /** Whether its output waits for its end, so that it stands in one piece. */
+  readonly isBesideOthers: boolean
+}
+
+async function runTests(
+  part: TestPart,
+  { name, how, files }: Run,
+  { isBesideOthers }: RunOptions,
+): Promise<PartResult> {
   const result = await runInFolder(
     ({ path, reportPath }) => ({
       command: [
@@ -78,8 +96,9 @@ async function runTests(part: TestPart, { name, how, files }: Run): Promise<Part
       const file = Bun.file(reportPath)
       return readJunit((await file.exists()) ? await file.text() : '')
     },
-    { timeLimitMs: TIME_LIMIT_MS, capture: false },
+    { name: `${part}, ${name}`, timeLimitMs: TIME_LIMIT_MS, capture: isBesideOthers },
   )
+  if (result.output !== '') console.log(`== ${part}, ${name}\n${result.output.trimEnd()}`)
   const { counts, skipped, files: reported } = result.report
   const faults = [
     // A file that cannot be loaded is not in the report at all.
@@ -103,7 +122,7 @@ async function runTests(part: TestPart, { name, how, files }: Run): Promise<Part
   }
 }
 
-async function runPart(part: TestPart | 'checks'): Promise<PartResult> {
+async function runPart(part: Part, options: RunOptions): Promise<PartResult> {
   if (part === 'checks') return { counts: await runChecks(), skipped: [], runs: [] }
   // Its tests start the program hundreds of times.
   if (part === 'e2e') process.env.GATEHOUSE_TEST_PROGRAM = await bundleProgram()
@@ -112,7 +131,7 @@ async function runPart(part: TestPart | 'checks'): Promise<PartResult> {
   let total: PartResult = { counts: NO_TESTS, skipped: [], runs: [] }
   for (const run of runsOf(part, files)) {
     if (run.files.length === 0) continue
-    const { counts, skipped, runs } = await runTests(part, run)
+    const { counts, skipped, runs } = await runTests(part, run, options)
     total = {
       counts: addCounts(total.counts, counts),
       skipped: [...total.skipped, ...skipped],
@@ -120,6 +139,30 @@ async function runPart(part: TestPart | 'checks'): Promise<PartResult> {
     }
   }
   return total
+}
+
+interface EndedPart extends PartResult {
+  readonly part: Part
+  readonly durationMs: number
+}
+
+async function runLane(lane: readonly Part[], options: RunOptions): Promise<readonly EndedPart[]> {
+  const ended: EndedPart[] = []
+  for (const part of lane) {
+    console.log(`== ${part}`)
+    const startedAt = performance.now()
+    const result = await runPart(part, options)
+    const durationMs = performance.now() - startedAt
+    console.log(`== ${part}: ${closingLine(result.counts)} in ${seconds(durationMs)}`)
+    ended.push({ ...result, part, durationMs })
+  }
+  return ended
+}
+
+function describeDuration({ part, durationMs, runs }: EndedPart): string {
+  const parts = runs.map(({ name, durationMs }) => `${name} ${seconds(durationMs)}`)
+  const details = parts.length > 1 ? `  (${parts.join(', ')})` : ''
+  return `  ${part.padEnd(9)}${seconds(durationMs).padStart(9)}${details}`
 }
 
 async function main(): Promise<void> {
@@ -139,23 +182,16 @@ async function main(): Promise<void> {
     return
   }
 
-  let total = NO_TESTS
-  const skipped: SkippedTest[] = []
-  const durations: string[] = []
-  for (const part of asked) {
-    console.log(`== ${part}`)
-    const startedAt = performance.now()
-    const result = await runPart(part)
-    const took = seconds(performance.now() - startedAt)
-    console.log(`== ${part}: ${closingLine(result.counts)} in ${took}`)
-    total = addCounts(total, result.counts)
-    skipped.push(...result.skipped)
-    const runs = result.runs.length > 1 ? result.runs : []
-    const parts = runs.map(({ name, durationMs }) => `${name} ${seconds(durationMs)}`)
-    durations.push(
-      `  ${part.padEnd(9)}${took.padStart(9)}${parts.length > 0 ? `  (${parts.join(', ')})` : ''}`,
-    )
-  }
+  const lanes = asked.length === 1 ? [asked] : LANES
+  const startedAt = performance.now()
+  const ended = await Promise.all(lanes.map((lane) => runLane(lane, { isBesideOthers: lanes.length > 1 })))
+  const results = ended.flat().sort((left, right) => asked.indexOf(left.part) - asked.indexOf(right.part))
+
+  const total = results.reduce((sum, { counts }) => addCounts(sum, counts), NO_TESTS)
+  const skipped = results.flatMap((result) => result.skipped)
+  const durations = results.map(describeDuration)
+  if (results.length > 1)
+    durations.push(`  ${'together'.padEnd(9)}${seconds(performance.now() - startedAt).padStart(9)}`)
   if (skipped.length > 0) console.log(`== skipped: ${skipped.length}`)
   for (const { name, reason } of skipped) console.log(`  ${name}: ${reason ?? 'it does not say why'}`)
   console.log(['== how long it took', ...durations].join('\n'))

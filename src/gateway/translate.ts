@@ -82,7 +82,7 @@ export function translate({ caller, target, client, facts, isStrict }: Translati
   const ignored = nameIgnored(caller, client, encoded.ignored)
   if (isStrict) {
     // A strict caller answers for what it said, and not for its gate.
-    const asked = encoded.ignored.filter((feature) => !isDefaulted(feature, caller.defaults))
+    const asked = encoded.ignored.filter((feature) => !isDefaulted(feature, caller.defaults, target.traits))
     refuseIgnored(target, nameIgnored(caller, client, asked))
   }
   const answerFacts: AnswerFacts = { ...facts, target: target.name, sealOrigin: target.sealOrigin }

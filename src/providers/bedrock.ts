@@ -22,16 +22,21 @@ export const bedrock = defineProvider({
     'bedrock-converse': { path: '/model/{model}/converse', streamPath: '/model/{model}/converse-stream' },
   },
   // Names are ids (`anthropic.claude-…-v1:0`), inference profiles (`eu.anthropic.claude-…`) or ARNs that end in one of
-  // these. Claude thinks as at Anthropic: from Opus 4.7 on by itself, before that with a budget, 3.5 and older not at all.
+  // these. Claude thinks as at Anthropic: from Opus 4.7 on by itself, before that with a budget, 3.5 and older not at all;
+  // and it refuses `temperature` beside `topP` where it does so there.
   traits: [
     [/anthropic\.claude-(?:v2|instant|3-(?:5-)?(?:opus|sonnet|haiku))/, { refuses: NEITHER }],
     [
-      /anthropic\.claude-(?:3-7|(?:opus|sonnet)-4(?:-1)?-\d{8})/,
+      /anthropic\.claude-opus-4-1-\d{8}/,
+      { reasoning: 'budget', defaultMaxOutputTokens: 8192, takesOneSampling: true, refuses: NO_SCHEMA },
+    ],
+    [
+      /anthropic\.claude-(?:3-7|(?:opus|sonnet)-4-\d{8})/,
       { reasoning: 'budget', defaultMaxOutputTokens: 8192, refuses: NO_SCHEMA },
     ],
     [
       /anthropic\.claude-(?:opus|sonnet|haiku)-4-[56](?!\d)/,
-      { reasoning: 'budget', defaultMaxOutputTokens: 8192 },
+      { reasoning: 'budget', defaultMaxOutputTokens: 8192, takesOneSampling: true },
     ],
     [/anthropic\.claude-/, { reasoning: 'adaptive', refusesSampling: true }],
     [/openai\.gpt-oss/, { reasoning: 'effort', alwaysReasons: true, refuses: NO_CACHE }],

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'bun:test'
 import type { ModelTraits } from '../wire/codec.ts'
 import { anthropic } from './anthropic.ts'
 import { azureOpenai } from './azure-openai.ts'
+import { bedrock } from './bedrock.ts'
 import { catalog } from './catalog.ts'
-import { baseUrlVariableOf, keyVariableOf } from './define.ts'
+import { baseUrlVariableOf, keyVariableOf, type Provider } from './define.ts'
 import { openai } from './openai.ts'
 import { vertexAnthropic } from './vertex-anthropic.ts'
 
@@ -88,6 +89,30 @@ test.each([
     expect<string | undefined>(found?.reasoning).toBe(reasoning)
   }
 })
+
+test.each([
+  ['claude-opus-4-20250514', undefined],
+  ['claude-sonnet-4@20250514', undefined],
+  ['claude-opus-4-1-20250805', true],
+  ['claude-sonnet-4-5@20250929', true],
+  ['claude-haiku-4-5', true],
+  ['claude-opus-4-6', true],
+])('whether %s takes one of temperature and top_p: %p', (model, isOne) => {
+  const bedrockName = `eu.anthropic.${model.replace('@', '-')}-v1:0`
+  for (const [provider, name] of [
+    [anthropic, model],
+    [vertexAnthropic, model],
+    [bedrock, bedrockName],
+  ] as const) {
+    const found = traitsNamed(provider, name)
+    expect(found).toMatchObject({ reasoning: 'budget', defaultMaxOutputTokens: 8192 })
+    expect(found?.takesOneSampling).toBe(isOne)
+  }
+})
+
+function traitsNamed({ traits }: Provider, model: string): ModelTraits | undefined {
+  return traits?.find(([pattern]) => pattern.test(model))?.[1]
+}
 
 test('OpenAI’s models are the same on Azure', () => {
   expect(azureOpenai.traits).toBe(openai.traits)

@@ -78,6 +78,8 @@ export interface ModelTraits {
   readonly alwaysReasons?: boolean
   /** Refuses `temperature`, `top_p` and `top_k`. */
   readonly refusesSampling?: boolean
+  /** Takes `temperature` or `top_p`, and refuses the two together. */
+  readonly takesOneSampling?: boolean
   /** Written where the dialect requires a limit and the caller gave none. */
   readonly defaultMaxOutputTokens?: number
   /** False: has no tools, no images; absent: it may have. */

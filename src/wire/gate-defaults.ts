@@ -5,7 +5,7 @@
 import { invalidRequest } from '../core/errors.ts'
 import type { Gate, GateDefaults } from '../core/gate.ts'
 import type { ChatRequest } from './chat-request.ts'
-import type { Feature } from './codec.ts'
+import type { Feature, ModelTraits } from './codec.ts'
 import type { JsonObject } from './json-splice.ts'
 import { present } from './read-json.ts'
 import { presentMember } from './request-fields.ts'
@@ -110,7 +110,13 @@ const FEATURES: Readonly<Record<DefaultedSetting, readonly Feature[]>> = {
   reasoningEffort: ['reasoning', 'reasoning.effort'],
 }
 
-/** Whether the gate asked for it and not the caller. */
-export function isDefaulted(feature: Feature, defaults: GateDefaults | undefined): boolean {
+/** Whether it is the gate's doing that the model cannot take it: the gate asked for it, or for what excludes it. */
+export function isDefaulted(
+  feature: Feature,
+  defaults: GateDefaults | undefined,
+  traits: Pick<ModelTraits, 'takesOneSampling'> = {},
+): boolean {
+  const isExcluded = feature === 'topP' && traits.takesOneSampling === true
+  if (isExcluded && defaults?.temperature !== undefined) return true
   return SETTINGS.some((setting) => defaults?.[setting] !== undefined && FEATURES[setting].includes(feature))
 }

@@ -1,7 +1,7 @@
 /** Our requests as Anthropic Messages. The format's traps, with their causes, are in README.md. It must not know callers. */
 import { invalidRequest } from '../../core/errors.ts'
 import type { ChatRequest, JsonRecord, Tool } from '../chat-request.ts'
-import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import type { EncodedRequest, EncodeTarget, Feature, ModelTraits } from '../codec.ts'
 import { present } from '../read-json.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { planThinking } from './plan-thinking.ts'
@@ -73,12 +73,23 @@ function encodeSampling(
   if (temperature !== undefined && temperature > 1) ignored.add('temperature')
   return present({
     temperature: temperature === undefined ? undefined : Math.min(1, temperature),
-    top_p: topP,
+    top_p: besideTemperature(request, traits, ignored) ? topP : undefined,
     top_k: topK,
   }) as JsonRecord
 }
 
 function encodeTool(tool: Tool): JsonRecord {
+/** Whether `top_p` may stay where it is: a model that takes one of the two keeps `temperature`. */
+export function besideTemperature(
+  { temperature, topP }: ChatRequest,
+  traits: ModelTraits,
+  ignored: Set<Feature>,
+): boolean {
+  if (traits.takesOneSampling !== true || temperature === undefined || topP === undefined) return true
+  ignored.add('topP')
+  return false
+}
+
   return {
     name: tool.name,
     input_schema: tool.parameters ?? { type: 'object', properties: {} },

@@ -43,11 +43,24 @@ export function editMessagesDefaults(
   )
   if (sampling === 'set' && temperature !== undefined && temperature > MAX_TEMPERATURE)
     editor.ignored.push('temperature')
-  editor[sampling]('top_p', topP)
+  if (sampling === 'set' && clashes(body, defaults, target)) editor.leaveOut('top_p', true)
+  else editor[sampling]('top_p', topP)
   editor.set('max_tokens', maxOutputTokens)
   if (reasoningEffort !== undefined) editEffort(editor, body, { word: reasoningEffort, target })
   editor.prepend('system', instructions, () => ({ type: 'text', text: instructions }))
   return editor
+}
+
+/** Whether what the gate writes would stand beside what the model refuses beside it; `temperature` is what stays. */
+function clashes(
+  body: JsonObject,
+  { temperature, topP }: Pick<GateDefaults, 'temperature' | 'topP'>,
+  { traits }: RelayTarget,
+): boolean {
+  if (traits.takesOneSampling !== true || (temperature === undefined && topP === undefined)) return false
+  const isSaid = (value: number | undefined, key: string) =>
+    value !== undefined || presentMember(body, key) !== undefined
+  return isSaid(temperature, 'temperature') && isSaid(topP, 'top_p')
 }
 
 /** Only a model that decides itself how much to think is asked by a word; `none` is to say nothing. */

@@ -1,5 +1,6 @@
 /** Our requests as Bedrock's Converse. The format's traps, with their causes, are in README.md. It must not know callers. */
 import { invalidRequest } from '../../core/errors.ts'
+import { besideTemperature } from '../anthropic-messages/encode-request.ts'
 import { planThinking } from '../anthropic-messages/plan-thinking.ts'
 import type { ChatMessage, ChatRequest, JsonRecord, ResponseFormat, Tool } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
@@ -107,7 +108,8 @@ function encodeInference(
   // The scale ends at 1.
   if (temperature !== undefined && temperature > 1) ignored.add('temperature')
   const clamped = temperature === undefined ? undefined : Math.min(1, temperature)
-  return { ...limits, ...(present({ temperature: clamped, topP }) as JsonRecord) }
+  const kept = besideTemperature(request, traits, ignored) ? topP : undefined
+  return { ...limits, ...(present({ temperature: clamped, topP: kept }) as JsonRecord) }
 }
 
 /** Required as soon as the history has calls; a choice of `none` can be made only by offering nothing. */

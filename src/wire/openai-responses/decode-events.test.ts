@@ -137,6 +137,10 @@ describe('a stream', () => {
   test.each([
     ['an event cut short', 'data: {"type":"response.output_text.delta","del'],
     ['one that is no object', 'event: response.output_text.delta\ndata: []'],
+    ['one whose name is garbled too', 'event: response.output_te\ndata: {"type":"respo'],
+    ['one of a name that says nothing here', 'event: response.in_progress\ndata: {"type":'],
+    ['one without its data', 'event: response.output_text.delta'],
+    ['one whose data are empty', 'event: response.output_text.delta\ndata:'],
   ])('with %s has lost something: it is broken, and nothing after that is told', (_, broken) => {
     const { events, isComplete } = decodeText(
       `${CREATED}${delta('output_text', 1, 'a')}${broken}\n\n${COMPLETED}`,
@@ -146,6 +150,55 @@ describe('a stream', () => {
       { type: 'error', message: 'The upstream sent an event that is not valid JSON.' },
     ])
     expect(isComplete).toBe(false)
+  })
+
+  describe('whose last event repeats the answer', () => {
+    const ends = (output: readonly object[], kind = 'completed') =>
+      event(`response.${kind}`, { response: response({ output, status: kind }) })
+    const message = (text: string) => ({ type: 'message', content: [{ type: 'output_text', text }] })
+    const LOST = {
+      type: 'error',
+      message: 'The upstream repeated an answer at its end that is not the one it had streamed.',
+    } as const
+
+    test.each([
+      ['text', delta('output_text', 0, 'Grü'), ends([ITEMS.message])],
+      ['text that a limit cut', delta('output_text', 0, 'Grü'), ends([ITEMS.message], 'incomplete')],
+      ['a whole message', delta('output_text', 0, 'Grüße'), ends([ITEMS.message, message('!')])],
+      ['a refusal', '', ends([{ type: 'message', content: [{ type: 'refusal', refusal: 'No.' }] }])],
+      [
+        'arguments',
+        added(1, ITEMS.call) + delta('function_call_arguments', 1, '{"city":"U"}'),
+        ends([ITEMS.call]),
+      ],
+      ['a call', delta('output_text', 0, 'Grüße'), ends([ITEMS.message, ITEMS.call])],
+    ])('has failed where it lost %s', (_, told, end) => {
+      const { events, isComplete } = decodeText(CREATED + delta('reasoning_text', 9, 'hm') + told + end)
+      expect(events.at(-1)).toEqual(LOST)
+      expect(isComplete).toBe(false)
+    })
+
+    test('ends well where they agree, but for how it is spelled and in which order calls come', () => {
+      const calls = [{ ...ITEMS.call, arguments: '{"city":"\\u0055lm"}' }, ITEMS.bare]
+      const { events, isComplete } = decodeText(
+        STREAM.slice(0, -COMPLETED.length) + ends([message(' Grüße\n'), ...calls.reverse()]),
+      )
+      expect(events.at(-1)).toEqual({ type: 'finish', reason: 'tool_calls' })
+      expect(isComplete).toBe(true)
+    })
+
+    test('may be all there is', () => {
+      const { events } = decodeText(CREATED + ends([ITEMS.message, ITEMS.call]))
+      expect(events).toEqual([
+        { type: 'start', ...HEAD },
+        { type: 'text-delta', text: 'Grüße' },
+        { type: 'text-end' },
+        { type: 'tool-call-start', index: 0, id: 'call_1', name: 'weather' },
+        { type: 'tool-call-delta', index: 0, arguments: '{"city": "Ulm"}' },
+        { type: 'tool-call-end', index: 0 },
+        { type: 'finish', reason: 'tool_calls' },
+      ])
+    })
   })
 
   test('that says [DONE] before its last event was cut and no more', () => {

@@ -15,8 +15,9 @@ import {
   startOf,
   toChatLogprobs,
 } from './decode-answer.ts'
+import { ToldAnswer } from './told-answer.ts'
 
-/** What is read; all else (`….in_progress`, `….done` of what came in deltas, unknown ones) is not even parsed. */
+/** What is read. All else (`….in_progress`, `….done` of what came in deltas, unknown ones) only has to be readable. */
 const READ = new Set([
   'response.created',
   'response.output_item.added',
@@ -36,6 +37,8 @@ const READ = new Set([
 const BEGUN = new Set(
   [...READ].filter((type) => !['response.created', 'response.failed', 'error'].includes(type)),
 )
+
+const LOST = 'The upstream repeated an answer at its end that is not the one it had streamed.'
 
 /** What is known of an output item whose end has not come. */
 interface OpenItem {
@@ -58,23 +61,30 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   #isReasoningOpen = false
   #hasFailed = false
   #isComplete = false
+  /** All that was told of the answer, to be compared with what its last event repeats. */
+  readonly #told = new ToldAnswer()
 
   push(chunk: Uint8Array): readonly ChatEvent[] {
-    return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
+    return this.#framer.push(chunk).flatMap((frame) => this.#tell(frame))
   }
 
   end(): readonly ChatEvent[] {
-    return this.#framer.end().flatMap((frame) => this.#decode(frame))
+    return this.#framer.end().flatMap((frame) => this.#tell(frame))
   }
 
   isComplete(): boolean {
     return this.#isComplete
   }
 
+  #tell(frame: SseFrame): readonly ChatEvent[] {
+    const events = this.#decode(frame)
+    this.#told.note(events)
+    return events
+  }
+
   #decode(frame: SseFrame): readonly ChatEvent[] {
     if (this.#isComplete || this.#hasFailed) return []
-    if (frame.event !== undefined && !READ.has(frame.event)) return []
-    const event = parseRecord(frame.data)
+    const event = typedEvent(frame)
     // Some end with it what they did not complete: then it was cut, and says no more than that.
     if (event === undefined) return frame.data?.trim() === '[DONE]' ? [] : this.#garble(frame)
     if (event.type === 'response.created') this.#start = { type: 'start', ...startOf(responseOf(event)) }
@@ -192,9 +202,14 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   }
 
   #finish(response: JsonRecord): readonly ChatEvent[] {
+    const items = listOf(response.output).filter(isRecord)
+    const isTold = !this.#told.isEmpty
+    if (isTold && !this.#told.matches(items.flatMap(decodeItem))) return this.#fail({ message: LOST })
     this.#isComplete = true
     const usage = readUsage('openai-responses', response.usage)
     return [
+      // Some tell all of it in their last event alone.
+      ...(isTold ? [] : items.flatMap((item, output_index) => this.#endItem({ item, output_index }))),
       ...this.#close(),
       ...(usage === null ? [] : [{ type: 'usage' as const, usage }]),
       { type: 'finish', reason: finishReasonOf(response, this.#calls > 0) },
@@ -203,7 +218,9 @@ export class ResponsesStreamDecoder implements StreamDecoder {
 
   /** Part of the answer is lost: what follows must not look whole. */
   #garble(frame: SseFrame): readonly ChatEvent[] {
-    const garbled = garbledEvent(frame.data)
+    const isEmpty = frame.data === undefined || frame.data.trim() === ''
+    // Of an event that is read, nothing is not enough.
+    const garbled = garbledEvent(isEmpty && READ.has(frame.event ?? '') ? frame.event : frame.data)
     this.#hasFailed = garbled.length > 0
     return garbled
   }
@@ -242,6 +259,14 @@ export class ResponsesStreamDecoder implements StreamDecoder {
 
 function newItem(call: number | undefined): OpenItem {
   return { call, hasDeltas: false, reasoning: undefined, part: undefined }
+}
+
+/** Some servers name their events in the data alone, some beside it alone. */
+function typedEvent({ event, data }: SseFrame): JsonRecord | undefined {
+  const parsed = parseRecord(data)
+  return parsed === undefined || event === undefined || typeof parsed.type === 'string'
+    ? parsed
+    : { ...parsed, type: event }
 }
 
 function responseOf(event: JsonRecord): JsonRecord {

@@ -195,6 +195,29 @@ describe('a Responses stream', () => {
     expect(tap.reportedError).toBe(reported)
   })
 
+  test.each([
+    ['response.completed', 'complete'],
+    ['response.incomplete', 'complete'],
+    ['response.failed', 'failed'],
+  ])('without event lines ends with %s in the data, which is held', (type, verdict) => {
+    const tap = tapOf(openaiResponses)
+    const usage = { input_tokens: 3, output_tokens: 4 }
+    const began = data({ type: 'response.created', response: { id: 'resp_1' } })
+    const end = data({ type, response: { usage } })
+    expect(push(tap, began, end)).toEqual([
+      [began, ''],
+      ['', end],
+      ['', ''],
+    ])
+    expect(tap).toMatchObject({ verdict, usage: { inputTokens: 3, outputTokens: 4 } })
+  })
+
+  test('without event lines tells the failure that it begins with', () => {
+    const tap = tapOf(openaiResponses)
+    push(tap, data({ type: 'error', message: 'no' }))
+    expect([tap.verdict, tap.reportedError]).toEqual(['failed', 'no'])
+  })
+
   test('that fails after it began has shown it, and reports nothing', () => {
     const tap = tapOf(openaiResponses)
     push(tap, named('response.created'), named('error', { message: 'no' }))

@@ -10,6 +10,7 @@ import { readUsage } from '../usage.ts'
 const TERMINAL_EVENTS = new Set(['response.completed', 'response.failed', 'response.incomplete'])
 
 interface ResponseEvent {
+  readonly type?: unknown
   readonly sequence_number?: number
   readonly response?: Record<string, unknown>
   readonly error?: { readonly message?: string }
@@ -23,7 +24,7 @@ export class ResponsesTap extends SseRelay implements StreamTap {
   #last: SseFrame | undefined
 
   protected see(frame: SseFrame): SeenFrame {
-    const event = frame.event
+    const event = frame.event ?? typeOf(frame)
     if (event === undefined) return { bytes: frame.raw, isTerminal: false }
     if (event === 'error') this.#noteError(frame)
     else this.#first ??= frame
@@ -73,6 +74,12 @@ export class ResponsesTap extends SseRelay implements StreamTap {
       encodeSseFrame({ data: '[DONE]' }),
     ])
   }
+}
+
+/** Some servers write no `event:` lines, so that only the data says what an event is. */
+function typeOf(frame: SseFrame): string | undefined {
+  const { type } = readEvent(frame)
+  return typeof type === 'string' && (type === 'error' || type.startsWith('response.')) ? type : undefined
 }
 
 function readEvent(frame: SseFrame): ResponseEvent {

@@ -335,6 +335,64 @@ describe('a stream', () => {
     expect(decode([Buffer.from(start + start)]).events).toEqual([EVENTS[0] as ChatEvent])
   })
 
+  describe('of whole blocks', () => {
+    const tool = (input: unknown) => ({
+      content_block: { type: 'tool_use', id: 'toolu_1', name: 'weather', input },
+    })
+    const end = (stop_reason: string) =>
+      event({ type: 'message_delta', delta: { stop_reason } } as { type: string }) +
+      event({ type: 'message_stop' })
+    const usage = { input_tokens: 5, output_tokens: 6 }
+    const bare = event({ type: 'message_start', message: { id: 'msg_1', usage } } as { type: string })
+    const counted = { inputTokens: 5, outputTokens: 6, cachedInputTokens: 0, reasoningTokens: 0 }
+    const called: ChatEvent[] = [
+      { type: 'start', id: 'msg_1' },
+      { type: 'tool-call-start', index: 0, id: 'toolu_1', name: 'weather' },
+      { type: 'tool-call-delta', index: 0, arguments: '{"city":"Ulm"}' },
+      { type: 'tool-call-end', index: 0 },
+      { type: 'usage', usage: counted },
+      { type: 'finish', reason: 'tool_calls' },
+    ]
+
+    test.each([
+      ['with its end', at(0, 'content_block_stop', {})],
+      ['without its end', ''],
+    ])('keeps the arguments that come with a call’s start, %s', (_, stop) => {
+      const stream = bare + at(0, 'content_block_start', tool({ city: 'Ulm' })) + stop + end('tool_use')
+      expect(decode([Buffer.from(stream)])).toEqual({ events: called, isComplete: true })
+    })
+
+    test('has them once where they follow in pieces too', () => {
+      const pieces = at(0, 'content_block_delta', {
+        delta: { type: 'input_json_delta', partial_json: '{"city":"Ulm"}' },
+      })
+      const stream = bare + at(0, 'content_block_start', tool({ city: 'Ulm' })) + pieces + end('tool_use')
+      expect(decode([Buffer.from(stream)]).events).toEqual(called)
+    })
+
+    test('may have all of it in message_start, its end too', () => {
+      const message = {
+        id: 'msg_1',
+        content: [{ type: 'text', text: 'Grüße' }, tool({ city: 'Ulm' }).content_block],
+        stop_reason: 'max_tokens',
+        usage,
+      }
+      const stream = event({ type: 'message_start', message } as { type: string })
+      expect(decode([Buffer.from(stream + event({ type: 'message_stop' }))])).toEqual({
+        events: [
+          { type: 'start', id: 'msg_1' },
+          { type: 'text-delta', text: 'Grüße' },
+          { type: 'text-end' },
+          ...called.slice(1, -1),
+          { type: 'finish', reason: 'length' },
+        ],
+        isComplete: true,
+      })
+      const told = decode([Buffer.from(stream + end('tool_use'))]).events
+      expect(told.filter(({ type }) => type === 'finish')).toEqual([{ type: 'finish', reason: 'tool_calls' }])
+    })
+  })
+
   test('tells the upstream’s own failure', () => {
     const failure =
       'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'

@@ -11,7 +11,12 @@ import { toFinishReason } from './decode-answer.ts'
 type Block =
   | { readonly type: 'text' }
   | { readonly type: 'reasoning'; signature: string; encrypted: string | undefined }
-  | { readonly type: 'tool-call'; readonly index: number }
+  | {
+      readonly type: 'tool-call'
+      readonly index: number
+      /** What the block's start brought: it counts where no piece follows. */
+      input: JsonValue | undefined
+    }
 
 export class AnthropicStreamDecoder implements StreamDecoder {
   readonly #framer = new SseFramer()
@@ -20,6 +25,8 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   #tools = 0
   #hasStarted = false
   #isComplete = false
+  /** Told by the start of the message, and not by an event of its own since. */
+  #stop: JsonRecord | undefined
   /** The last value of each count: input comes at the start, output at the end, and some repeat both. */
   #reported: Record<string, JsonValue> = {}
 
@@ -52,13 +59,15 @@ export class AnthropicStreamDecoder implements StreamDecoder {
         this.#note(event.usage)
         const delta = isRecord(event.delta) ? event.delta : {}
         if (typeof delta.stop_reason !== 'string') return this.#usage()
-        const stopSequence = textOf(delta.stop_sequence)
-        const reason = toFinishReason(delta.stop_reason)
-        return [...this.#usage(), { type: 'finish', reason, ...present({ stopSequence }) }]
+        this.#stop = undefined
+        return [...this.#stopBlocks(), ...this.#usage(), toFinish(delta)]
       }
-      case 'message_stop':
+      case 'message_stop': {
         this.#isComplete = true
-        return []
+        const stop = this.#stop
+        if (stop === undefined) return this.#stopBlocks()
+        return [...this.#stopBlocks(), ...this.#usage(), toFinish(stop)]
+      }
       case 'error': {
         const error = isRecord(event.error) ? event.error : {}
         const code = textOf(error.type)
@@ -74,7 +83,18 @@ export class AnthropicStreamDecoder implements StreamDecoder {
     this.#note(message.usage)
     if (this.#hasStarted) return []
     this.#hasStarted = true
-    return [{ type: 'start', ...present({ id: textOf(message.id), model: textOf(message.model) }) }]
+    const start: ChatEvent = {
+      type: 'start',
+      ...present({ id: textOf(message.id), model: textOf(message.model) }),
+    }
+    if (typeof message.stop_reason === 'string') this.#stop = message
+    const blocks = Array.isArray(message.content) ? message.content.filter(isRecord) : []
+    return [start, ...blocks.flatMap((block, index) => this.#tellWhole(index, block))]
+  }
+
+  /** Some servers bring all of a message with its start. */
+  #tellWhole(index: number, block: JsonRecord): readonly ChatEvent[] {
+    return [...this.#startBlock(index, block), ...this.#stopBlock(index)]
   }
 
   #startBlock(index: number, block: JsonRecord): readonly ChatEvent[] {
@@ -99,7 +119,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
       case 'tool_use': {
         const tool = this.#tools
         this.#tools += 1
-        this.#blocks.set(index, { type: 'tool-call', index: tool })
+        this.#blocks.set(index, { type: 'tool-call', index: tool, input: block.input })
         const start = { type: 'tool-call-start' as const, index: tool, id: textOf(block.id) ?? '' }
         return [{ ...start, name: textOf(block.name) ?? '' }]
       }
@@ -121,6 +141,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
       case 'input_json_delta': {
         const written = textOf(delta.partial_json) ?? ''
         if (block?.type !== 'tool-call' || written === '') return []
+        block.input = undefined
         return [{ type: 'tool-call-delta', index: block.index, arguments: written }]
       }
       default:
@@ -135,7 +156,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
       case 'text':
         return [{ type: 'text-end' }]
       case 'tool-call':
-        return [{ type: 'tool-call-end', index: block.index }]
+        return [...wholeInput(block), { type: 'tool-call-end', index: block.index }]
       case 'reasoning': {
         const { encrypted, signature } = block
         if (encrypted !== undefined)
@@ -148,6 +169,11 @@ export class AnthropicStreamDecoder implements StreamDecoder {
     }
   }
 
+  /** Some servers end a message without the ends of its blocks. */
+  #stopBlocks(): readonly ChatEvent[] {
+    return [...this.#blocks.keys()].flatMap((index) => this.#stopBlock(index))
+  }
+
   #note(usage: JsonValue | undefined): void {
     if (!isRecord(usage)) return
     for (const [name, value] of Object.entries(usage)) if (value !== null) this.#reported[name] = value
@@ -157,6 +183,17 @@ export class AnthropicStreamDecoder implements StreamDecoder {
     const usage: Usage | null = readUsage('anthropic-messages', this.#reported)
     return usage === null ? [] : [{ type: 'usage', usage }]
   }
+}
+
+function toFinish({ stop_reason, stop_sequence }: JsonRecord): ChatEvent {
+  const stopSequence = textOf(stop_sequence)
+  return { type: 'finish', reason: toFinishReason(stop_reason), ...present({ stopSequence }) }
+}
+
+/** Nothing for an empty object, which most write before the pieces, and which no piece means as well. */
+function wholeInput({ index, input }: Extract<Block, { type: 'tool-call' }>): readonly ChatEvent[] {
+  const text = isRecord(input) ? JSON.stringify(input) : (textOf(input) ?? '')
+  return text === '' || text === '{}' ? [] : [{ type: 'tool-call-delta', index, arguments: text }]
 }
 
 function indexOf(event: JsonRecord): number {

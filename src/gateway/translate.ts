@@ -124,7 +124,9 @@ const OBEYED = new Set(['stream_options'])
 
 function nameIgnored(caller: CallerRequest, client: ClientCodec, features: readonly Feature[]): string[] {
   const request = caller.decoded
-  const isKnown = (name: string) => OBEYED.has(name) || client.family === request.family
+  const taken = client.takes?.[request.family]
+  const isKnown = (name: string) =>
+    OBEYED.has(name) || client.family === request.family || taken?.includes(name) === true
   const unknown = Object.keys(request.extra).filter((name) => !isKnown(name))
   const named = features.map((feature) => caller.codec.nameFeature(feature))
   return [...new Set([...request.ignored, ...unknown, ...named])]

@@ -225,15 +225,18 @@ interface Place {
   readonly write: (hint: object) => Partial<ChatRequest>
 }
 
+const QUESTION = user(text('q'))
 const CACHED: Readonly<Record<string, Place['write']>> = {
-  instructions: (hint) => ({ messages: [{ role: 'system', content: [text('a', hint)] }] }),
+  instructions: (hint) => ({
+    messages: [{ role: 'system', content: [text('a', hint)] }, QUESTION],
+  }),
   'a user’s words': (hint) => ({ messages: [user(text('a', hint))] }),
   'an image': (hint) => ({ messages: [user({ type: 'image', source: png, ...hint })] }),
   'a file': (hint) => ({ messages: [user({ type: 'file', source: pdf, ...hint })] }),
   'an answer': (hint) => ({ messages: [user(text('a')), assistant(text('b', hint)), user(text('c'))] }),
-  'a call': (hint) => ({ messages: [assistant(call(hint)), result()] }),
-  'a result': (hint) => ({ messages: [assistant(call()), result(hint)] }),
-  'a result’s words': (hint) => ({ messages: [assistant(call()), result({}, hint)] }),
+  'a call': (hint) => ({ messages: [QUESTION, assistant(call(hint)), result()] }),
+  'a result': (hint) => ({ messages: [QUESTION, assistant(call()), result(hint)] }),
+  'a result’s words': (hint) => ({ messages: [QUESTION, assistant(call()), result({}, hint)] }),
   'a tool': (hint) => ({ tools: [{ name: 'f', ...hint }] }),
 }
 const PLACES: readonly Place[] = [
@@ -246,7 +249,7 @@ const PLACES: readonly Place[] = [
   },
   {
     ...{ feature: 'message.name', of: 'an assistant', hint: { name: 'bot' } },
-    write: (hint) => ({ messages: [{ ...assistant(text('a')), ...hint }, user(text('b'))] }),
+    write: (hint) => ({ messages: [QUESTION, { ...assistant(text('a')), ...hint }, user(text('b'))] }),
   },
   {
     ...{ feature: 'image.detail', of: 'an image', hint: { detail: 'low' } },
@@ -254,7 +257,7 @@ const PLACES: readonly Place[] = [
   },
   {
     ...{ feature: 'toolResult.isError', of: 'a result', hint: { isError: true } },
-    write: (hint) => ({ messages: [assistant(call()), result(hint)] }),
+    write: (hint) => ({ messages: [QUESTION, assistant(call()), result(hint)] }),
   },
   {
     ...{ feature: 'tool.strict', of: 'a tool', hint: { strict: true } },
@@ -262,12 +265,12 @@ const PLACES: readonly Place[] = [
   },
   {
     ...{ feature: 'seals', of: 'a call', hint: seal },
-    write: (hint) => ({ messages: [assistant(call(hint)), result()] }),
+    write: (hint) => ({ messages: [QUESTION, assistant(call(hint)), result()] }),
   },
   {
     ...{ feature: 'seals', of: 'reasoning', hint: seal },
     write: (hint) => ({
-      messages: [assistant({ type: 'reasoning', text: '', ...hint }, text('a')), user(text('b'))],
+      messages: [QUESTION, assistant({ type: 'reasoning', text: '', ...hint }, text('a')), user(text('b'))],
     }),
   },
 ]

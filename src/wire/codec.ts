@@ -127,12 +127,15 @@ export type Feature =
   | 'toolResult.isError'
   | 'tool.strict'
   | 'message.name'
+  | 'message.order'
   | 'cache'
 
 /** Speaks a dialect to an upstream. */
 export interface ClientCodec {
   /** The family whose unknown members it takes over (`ChatRequest.extra`). */
   readonly family?: ChatRequest['family']
+  /** Unknown members that it takes over from callers of another family. */
+  readonly takes?: Partial<Record<ChatRequest['family'], readonly string[]>>
   /** @throws GatewayError `invalid_request` when the target cannot express what was asked at all */
   encodeRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest
   /** @throws UnreadableAnswerError when it is not an answer in this dialect, or one that says that it failed */

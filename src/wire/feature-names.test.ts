@@ -42,6 +42,7 @@ const FEATURES: Readonly<Record<Feature, ((request: ChatRequest) => unknown) | u
   'toolResult.isError': undefined,
   'tool.strict': (request) => request.tools?.[0]?.strict,
   'message.name': undefined,
+  'message.order': undefined,
   cache: undefined,
 }
 

@@ -4,8 +4,8 @@
  */
 import { describe, expect } from 'bun:test'
 import { MESSAGES_JSON } from '../support/dialect-samples.ts'
-import { json } from '../support/scripted-upstream.ts'
-import { chatBody, type ExpectedRequest, GATE, runRows, type StageRow } from '../support/stage-rows.ts'
+import { json, type Script } from '../support/scripted-upstream.ts'
+import { CHAT_ANSWER, chatBody, type ExpectedRequest, GATE, runRows, type StageRow } from '../support/stage-rows.ts'
 
 const MESSAGES = '/v1/messages'
 const CONVERSE_ANSWER = json(200, {
@@ -104,4 +104,121 @@ describe('Claude from 4.5 on is never sent temperature and top_p together', () =
       ignored: 'max_tokens',
     }),
   ])
+})
+
+describe('what a vendor would refuse is adapted and named, or refused here with the cause', () => {
+  const CLAUDE = 'anthropic/claude-sonnet-4-5'
+  const CONVERSE = 'bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0'
+  const COHERE = 'cohere/command-a'
+  const MISTRAL = 'mistral/mistral-large-latest'
+  const GEMINI = 'gemini/gemini-2.5-flash'
+  const system = { role: 'system', content: 'Be kind.' }
+  const assistant = { role: 'assistant', content: 'Hello!' }
+  const user = { role: 'user', content: 'hi' }
+  const adapted = (
+    name: string,
+    target: string,
+    row: { members: object; answer?: Script; ignored: string | null; sent: object; lacks?: string },
+  ): StageRow => ({
+    name: `${name}, to ${target}`,
+    gateway: { gates: { [GATE]: [target] } },
+    request: { body: chatBody(row.members) },
+    upstream: [row.answer ?? MESSAGES_ANSWER],
+    seen: { status: 200, headers: { 'x-gatehouse-ignored': row.ignored } },
+    sent: [{ json: row.sent }],
+    settled: { outcome: 'succeeded' },
+    ...(row.lacks === undefined ? {} : { check: lacking(row.lacks) }),
+  })
+  const COHERE_ANSWER = json(200, {
+    id: 'c',
+    finish_reason: 'COMPLETE',
+    message: { role: 'assistant', content: [{ type: 'text', text: 'ok' }] },
+    usage: { tokens: { input_tokens: 1, output_tokens: 1 } },
+  })
+  runRows([
+    adapted('a stop text of white space', CLAUDE, {
+      members: { stop: '\n' },
+      ignored: 'stop',
+      sent: {},
+      lacks: 'stop_sequences',
+    }),
+    adapted('one of several stop texts', CLAUDE, {
+      members: { stop: ['END', ' \t'] },
+      ignored: 'stop',
+      sent: { stop_sequences: ['END'] },
+    }),
+    adapted('a stop text of white space', CONVERSE, {
+      members: { stop: ['\n\n', 'END'] },
+      answer: CONVERSE_ANSWER,
+      ignored: 'stop',
+      sent: { inferenceConfig: { stopSequences: ['END'] } },
+    }),
+    adapted('a conversation that the assistant begins', CONVERSE, {
+      members: { messages: [system, assistant, user] },
+      answer: CONVERSE_ANSWER,
+      ignored: 'messages.role',
+      sent: {
+        messages: [
+          { role: 'user', content: [{ text: '.' }] },
+          { role: 'assistant', content: [{ text: 'Hello!' }] },
+          { role: 'user', content: [{ text: 'hi' }] },
+        ],
+      },
+    }),
+    adapted('a temperature beyond the scale', COHERE, {
+      members: { temperature: 1.5 },
+      answer: COHERE_ANSWER,
+      ignored: 'temperature',
+      sent: { temperature: 1 },
+    }),
+    adapted('a prediction', MISTRAL, {
+      members: {
+        prediction: {
+          type: 'content',
+          content: [
+            { type: 'text', text: 'let ' },
+            { type: 'text', text: 'x' },
+          ],
+        },
+      },
+      answer: CHAT_ANSWER,
+      ignored: null,
+      sent: { prediction: { type: 'content', content: 'let x' } },
+    }),
+    ...[CLAUDE, CONVERSE, COHERE, MISTRAL, GEMINI].map(
+      (target): StageRow => ({
+        name: `instructions alone, to ${target}`,
+        gateway: { gates: { [GATE]: [target] } },
+        request: { body: chatBody({ messages: [system, { role: 'developer', content: 'Briefly.' }] }) },
+        seen: {
+          status: 400,
+          json: {
+            error: {
+              type: 'invalid_request_error',
+              code: 'invalid_value',
+              param: 'messages',
+              message: expect.stringContaining('nothing but instructions'),
+            },
+          },
+        },
+        settled: { outcome: 'failed', status: 400, errorKind: 'invalid_request' },
+      }),
+    ),
+  ])
+
+  runRows(
+    [
+      { path: '/alt/v1/fim/completions', body: { model: GATE, prompt: 'x', stream: null } },
+      { path: '/alt/v1/chat/completions', body: chatBody({ stream: null }) },
+    ].map((request) => ({
+      name: `a stream that is null is not forwarded: ${request.path}`,
+      gateway: { gates: { [GATE]: [MISTRAL] } },
+      request,
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-ignored': null } },
+      sent: [{}],
+      check: lacking('stream'),
+      settled: { outcome: 'succeeded' as const, stream: false },
+    })),
+  )
 })

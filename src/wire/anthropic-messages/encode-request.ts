@@ -2,6 +2,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { ChatRequest, JsonRecord, Tool } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature, ModelTraits } from '../codec.ts'
+import { assertSomebodySpeaks, readableStops } from '../fit-request.ts'
 import { present } from '../read-json.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { planThinking } from './plan-thinking.ts'
@@ -33,6 +34,7 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
     sendsThinking: thinking.isOn,
     ignored,
   })
+  assertSomebodySpeaks(messages)
   const outputConfig = { ...thinking.outputConfig, ...encodeFormat(request, ignored) }
   return {
     body: {
@@ -43,7 +45,7 @@ export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarge
       messages,
       ...encodeSampling(request, target, thinking.isOn, ignored),
       ...present({
-        stop_sequences: request.stop,
+        stop_sequences: readableStops(request, ignored),
         tools: request.tools?.map((tool) => encodeTool(tool)),
         tool_choice: encodeToolChoice(request),
         thinking: thinking.member,
@@ -78,7 +80,6 @@ function encodeSampling(
   }) as JsonRecord
 }
 
-function encodeTool(tool: Tool): JsonRecord {
 /** Whether `top_p` may stay where it is: a model that takes one of the two keeps `temperature`. */
 export function besideTemperature(
   { temperature, topP }: ChatRequest,
@@ -90,6 +91,7 @@ export function besideTemperature(
   return false
 }
 
+function encodeTool(tool: Tool): JsonRecord {
   return {
     name: tool.name,
     input_schema: tool.parameters ?? { type: 'object', properties: {} },

@@ -28,6 +28,7 @@ const NAMES: Partial<Record<Feature, string>> = {
   serviceTier: 'service_tier',
   images: 'messages.content.image',
   files: 'messages.content.document',
+  'message.order': 'messages.role',
   'toolResult.images': 'messages.content.tool_result.content',
   'toolResult.isError': 'messages.content.tool_result.is_error',
   'tool.strict': 'tools.strict',

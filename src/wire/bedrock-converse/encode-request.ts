@@ -4,6 +4,7 @@ import { besideTemperature } from '../anthropic-messages/encode-request.ts'
 import { planThinking } from '../anthropic-messages/plan-thinking.ts'
 import type { ChatMessage, ChatRequest, JsonRecord, ResponseFormat, Tool } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import { assertSomebodySpeaks, readableStops } from '../fit-request.ts'
 import { present } from '../read-json.ts'
 import { encodeCachePoint, encodeMessages, type MessageRules } from './encode-messages.ts'
 
@@ -31,10 +32,11 @@ export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget)
   const reasoning = planReasoning(request, target, ignored)
   const rules: MessageRules = { target, sendsReasoning: reasoning.isOn, ignored }
   const { system, messages } = encodeMessages(request.messages, rules)
+  assertSomebodySpeaks(messages)
   const inferenceConfig = encodeInference(request, target, reasoning, ignored)
   return {
     body: {
-      messages,
+      messages: beginWithUser(messages, ignored),
       ...(system.length === 0 ? {} : { system }),
       ...present({
         inferenceConfig: unlessEmpty(inferenceConfig),
@@ -45,6 +47,16 @@ export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget)
     } as JsonRecord,
     ignored: [...ignored],
   }
+}
+
+/** Stands where a conversation lacks its first question: blank text is refused. */
+const OPENING: JsonRecord = { role: 'user', content: [{ text: '.' }] }
+
+/** A conversation that its assistant begins is refused. */
+function beginWithUser(messages: readonly JsonRecord[], ignored: Set<Feature>): readonly JsonRecord[] {
+  if (messages[0]?.role === 'user') return messages
+  ignored.add('message.order')
+  return [OPENING, ...messages]
 }
 
 interface ReasoningPlan {
@@ -98,7 +110,7 @@ function encodeInference(
     (budgetTokens === undefined
       ? undefined
       : (traits.defaultMaxOutputTokens ?? DEFAULT_MAX_TOKENS) + budgetTokens)
-  const limits = present({ maxTokens, stopSequences: request.stop }) as JsonRecord
+  const limits = present({ maxTokens, stopSequences: readableStops(request, ignored) }) as JsonRecord
   if (traits.refusesSampling === true || isOn) {
     for (const setting of ['temperature', 'topP'] as const) {
       if (request[setting] !== undefined) ignored.add(setting)

@@ -2,6 +2,7 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { ChatRequest, JsonRecord, Tool } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import { assertSomebodySpeaks } from '../fit-request.ts'
 import { present } from '../read-json.ts'
 import { encodeMessages } from './encode-messages.ts'
 
@@ -13,6 +14,7 @@ const MAX_STOPS = 5
 
 /** What is outside is refused; OpenAI's scales are wider. */
 const RANGES = {
+  temperature: [0, 1],
   topP: [0.01, 0.99],
   topK: [0, 500],
   presencePenalty: [0, 1],
@@ -23,6 +25,7 @@ const RANGES = {
 export function encodeCohereRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
   const ignored = new Set<Feature>(WITHOUT_PLACE.filter((setting) => request[setting] !== undefined))
   const messages = encodeMessages(request.messages, { sealOrigin: target.sealOrigin, ignored })
+  assertSomebodySpeaks(messages)
   if ((request.stop?.length ?? 0) > MAX_STOPS) ignored.add('stop')
   const inRange = (setting: keyof typeof RANGES) => fit(request, setting, ignored)
   return {
@@ -31,7 +34,7 @@ export function encodeCohereRequest(request: ChatRequest, target: EncodeTarget):
       messages,
       ...present({
         max_tokens: request.maxOutputTokens,
-        temperature: request.temperature,
+        temperature: inRange('temperature'),
         p: inRange('topP'),
         k: inRange('topK'),
         stop_sequences: request.stop?.slice(0, MAX_STOPS),

@@ -24,4 +24,5 @@ const NAMES: Partial<Record<Feature, string>> = {
   files: 'messages.content.file',
   'toolResult.images': 'messages.content.image',
   'tool.strict': 'tools.strict',
+  'message.order': 'messages.role',
 }

@@ -1,6 +1,7 @@
 /** Our requests as Gemini's generateContent. The format's traps, with their causes, are in README.md. It must not know callers. */
 import type { ChatRequest, JsonRecord, ResponseFormat } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
+import { assertSomebodySpeaks } from '../fit-request.ts'
 import { present } from '../read-json.ts'
 import { encodeContents } from './encode-contents.ts'
 
@@ -24,6 +25,7 @@ export function encodeGeminiRequest(request: ChatRequest, target: EncodeTarget):
   if (request.tools?.some((tool) => tool.strict === true)) ignored.add('tool.strict')
   if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
   const { system, contents } = encodeContents(request.messages, { target, ignored })
+  assertSomebodySpeaks(contents)
   const generationConfig = encodeGenerationConfig(request, target, ignored)
   return {
     body: {

@@ -3,9 +3,10 @@ import type { ClientCodec } from '../codec.ts'
 import { decodeUpstreamAnswer, type SealThinking } from '../openai-chat/decode-upstream-answer.ts'
 import { UpstreamChatDecoder } from '../openai-chat/decode-upstream-events.ts'
 import { UNSIGNED } from './encode-messages.ts'
-import { encodeMistralRequest } from './encode-request.ts'
+import { encodeMistralRequest, TAKEN } from './encode-request.ts'
 
 export const mistralChatClientCodec: ClientCodec = {
+  takes: { 'openai-chat': TAKEN },
   encodeRequest: encodeMistralRequest,
   decodeAnswer: (body) => decodeUpstreamAnswer(body, sealThinking),
   createEventDecoder: () => new UpstreamChatDecoder(sealThinking),

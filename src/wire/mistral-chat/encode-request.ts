@@ -2,7 +2,8 @@
 import { invalidRequest } from '../../core/errors.ts'
 import type { ChatRequest, JsonRecord, ResponseFormat, Tool, ToolChoice } from '../chat-request.ts'
 import type { EncodedRequest, EncodeTarget, Feature } from '../codec.ts'
-import { present } from '../read-json.ts'
+import { assertSomebodySpeaks } from '../fit-request.ts'
+import { isRecord, present, textOf } from '../read-json.ts'
 import { encodeMessages } from './encode-messages.ts'
 
 /** Settings that the format has no place for. */
@@ -17,10 +18,13 @@ export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget)
   if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
   const { temperature, tools } = request
   if (temperature !== undefined && temperature > MAX_TEMPERATURE) ignored.add('temperature')
+  const messages = encodeMessages(request.messages, { target, ignored })
+  assertSomebodySpeaks(messages)
   return {
     body: {
       model: target.model,
-      messages: encodeMessages(request.messages, { target, ignored }),
+      messages,
+      ...encodePrediction(request),
       ...present({
         max_tokens: request.maxOutputTokens,
         temperature: temperature === undefined ? undefined : Math.min(MAX_TEMPERATURE, temperature),
@@ -41,6 +45,20 @@ export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget)
     } as JsonRecord,
     ignored: [...ignored],
   }
+}
+
+/** Members of OpenAI's that the format has too, one by one. */
+export const TAKEN = ['prediction'] as const
+
+/** OpenAI's content may be a list of texts, Mistral's is one. */
+function encodePrediction({ family, extra }: ChatRequest): JsonRecord {
+  const { prediction } = extra
+  if (family !== 'openai-chat' || !isRecord(prediction)) return {}
+  const { content } = prediction
+  const text = Array.isArray(content)
+    ? content.flatMap((part) => (isRecord(part) ? (textOf(part.text) ?? []) : [])).join('')
+    : content
+  return { prediction: { ...prediction, ...present({ content: text }) } as JsonRecord }
 }
 
 /** Only whole numbers from zero on are taken. */

@@ -39,7 +39,10 @@ export function mistralShaped(options: {
       const edits: JsonEdit[] = editModel(body, target.model)
       if (written !== undefined) edits.unshift(...written.edits)
       for (const member of body.members) {
-        if (member.key !== 'gate_id' && !forwarded.has(member.key)) edits.push({ type: 'remove', member })
+        const isLeftOut = member.key !== 'gate_id' && !forwarded.has(member.key)
+        // Null is no flag, and refused.
+        const isNoFlag = member.key === 'stream' && body.type(member) === 'null'
+        if (isLeftOut || isNoFlag) edits.push({ type: 'remove', member })
       }
       return {
         body: spliceJson(body, edits, requestRoom),

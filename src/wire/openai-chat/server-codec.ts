@@ -35,5 +35,6 @@ const NAMES: Partial<Record<Feature, string>> = {
   'toolResult.images': 'messages.content.image_url',
   'tool.strict': 'tools.function.strict',
   'message.name': 'messages.name',
+  'message.order': 'messages.role',
   cache: 'messages.content.cache_control',
 }

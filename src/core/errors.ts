@@ -140,11 +140,26 @@ export const ERROR_POLICY = {
   },
 } as const satisfies Record<string, ErrorPolicy>
 
+/** `type` of the nested envelope where an upstream's refusal of the caller's own request is told in our words. */
+const CALLERS_TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  413: 'invalid_request_error',
+  422: 'invalid_request_error',
+  429: 'rate_limit_error',
+}
+
+/** Undefined: the kind's own. */
+export function callersTypeOf(status: number): string | undefined {
+  return CALLERS_TYPES[status]
+}
+
 export interface GatewayErrorOptions {
   /** The field of the request that is wrong, as the caller wrote it (`input[2].type`). */
   readonly param?: string
   /** A narrower code for the nested envelope (`unsupported_parameter`). */
   readonly code?: string
+  /** Replaces the policy's `type` in the nested envelope: only for an upstream's own 4xx. */
+  readonly type?: string | undefined
   /** Extra data for the flat envelope. Must be free of secrets and of prompts. */
   readonly details?: unknown
   /** Replaces the policy's status: only for an upstream's own 4xx. */
@@ -162,6 +177,7 @@ export class GatewayError extends Error {
   readonly status: number
   readonly param: string | undefined
   readonly code: string | null
+  readonly type: string
   readonly details: unknown
   readonly headers: Readonly<Record<string, string>> | undefined
   readonly upstreamBody: Uint8Array | undefined
@@ -173,6 +189,7 @@ export class GatewayError extends Error {
     this.status = options.status ?? policy.status
     this.param = options.param
     this.code = options.code ?? policy.code
+    this.type = options.type ?? policy.type
     this.details = options.details
     this.headers = options.headers
     this.upstreamBody = options.upstreamBody

@@ -1,5 +1,5 @@
 /** Turns an upstream's refusal into ours: which status, whose words, and nothing that it should not have said. */
-import { ERROR_POLICY, GatewayError } from '../core/errors.ts'
+import { callersTypeOf, ERROR_POLICY, GatewayError } from '../core/errors.ts'
 import type { Exchange } from '../upstream/exchange.ts'
 import { type Dialect, isRelayed } from '../wire/dialect.ts'
 import { readUpstreamError, toNestedBody, type UpstreamErrorAnswer } from '../wire/upstream-error.ts'
@@ -40,10 +40,13 @@ export async function toRefusal(
   const message = describe(answer, target, said)
   const { type, code } = ERROR_POLICY.upstream_error
   const passed = dialect.envelope === 'nested' ? toNestedBody(body, said, { message, type, code }) : body
+  const callerStatus = toCallerStatus(status, dialect)
   return new GatewayError('upstream_error', message, {
-    status: toCallerStatus(status, dialect),
+    status: callerStatus,
+    // What the caller got wrong is told as such where the vendor's own words for it are not passed on.
+    ...(isTranslated(target) ? { type: callersTypeOf(callerStatus) } : {}),
     ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
-    headers: pickHeaders(answer.headers),
+    headers: pickHeaders(answer.headers, said),
     // In another dialect than the caller's its words are passed on, and not its form.
     ...(said.isNested && !isTranslated(target) ? { upstreamBody: passed } : {}),
     ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
@@ -117,11 +120,12 @@ function scrub(body: Uint8Array, secrets: readonly string[]): Uint8Array {
   )
 }
 
-function pickHeaders(headers: Headers): Record<string, string> {
+function pickHeaders(headers: Headers, { retryAfterS }: UpstreamErrorAnswer): Record<string, string> {
   const picked: Record<string, string> = {}
   for (const name of RETRY_HEADERS) {
     const value = headers.get(name)
     if (value !== null) picked[name] = value
   }
+  if (retryAfterS !== undefined) picked['retry-after'] ??= String(retryAfterS)
   return picked
 }

@@ -13,7 +13,7 @@ export interface NestedError {
 export function toNestedError(error: GatewayError): NestedError {
   return {
     message: error.message,
-    type: ERROR_POLICY[error.kind].type,
+    type: error.type,
     param: error.param ?? null,
     code: error.code,
   }

@@ -5,6 +5,8 @@ export interface UpstreamErrorAnswer {
   readonly message: string | undefined
   /** The vendor's code for it, where it has one. */
   readonly code?: string | undefined
+  /** Seconds until it may be asked again, where the body says so. */
+  readonly retryAfterS?: number | undefined
   /** The answer as JSON; undefined when it is none. */
   readonly json: unknown
   /** Whether it has OpenAI's shape, `{error: {…}}`, and so can be passed on where that shape is expected. */
@@ -31,11 +33,23 @@ export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
   return {
     message: said === undefined || said === null || said === '' ? undefined : toText(said),
     code: typeof code === 'string' ? code : undefined,
+    retryAfterS: isNested ? readRetryDelay(error.details) : undefined,
     json,
     isNested,
     isWrapped,
   }
 }
+
+/** Google says it among the details: `{"@type": "….RetryInfo", "retryDelay": "34.4s"}` (wire.md §3.3). */
+function readRetryDelay(details: unknown): number | undefined {
+  const delays = Array.isArray(details) ? details.filter(isObject).map(({ retryDelay }) => retryDelay) : []
+  const delay = delays.find((each) => typeof each === 'string' && each.endsWith('s'))
+  const seconds =
+    typeof delay === 'string' && delay.length <= MAX_DELAY_LENGTH ? Number(delay.slice(0, -1)) : NaN
+  return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : undefined
+}
+
+const MAX_DELAY_LENGTH = 24
 
 /** What a member that the upstream left out is in its stead. */
 export interface AbsentMembers {

@@ -11,11 +11,15 @@ export const USAGE_READERS = {
     cachedInputTokens: count(detail(reported.input_tokens_details, 'cached_tokens')),
     reasoningTokens: count(detail(reported.output_tokens_details, 'reasoning_tokens')),
   }),
-  /** Chat and the dialects shaped like it: the same inclusion under other names (wire.md §3.1). */
+  /**
+   * Chat and the dialects shaped like it: the same inclusion under other names (wire.md §3.1). Some report the cached ones
+   * beside the details (https://platform.moonshot.ai/docs/api/chat).
+   */
   'openai-chat': (reported) => ({
     inputTokens: count(reported.prompt_tokens),
     outputTokens: count(reported.completion_tokens),
-    cachedInputTokens: count(detail(reported.prompt_tokens_details, 'cached_tokens')),
+    cachedInputTokens:
+      count(detail(reported.prompt_tokens_details, 'cached_tokens')) || count(reported.cached_tokens),
     reasoningTokens: count(detail(reported.completion_tokens_details, 'reasoning_tokens')),
   }),
   /** `input_tokens` leaves out what was read from and written to the cache (wire.md §3.2). */

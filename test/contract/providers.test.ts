@@ -248,12 +248,16 @@ describe.each(withFullOnes(PAIRS.filter(isTranslated)))(
       }
     })
 
-    test.each([400, 404, 429])("its %i is the caller's, in the caller's own form", async (status) => {
+    test.each([
+      [400, 'invalid_request_error'],
+      [404, 'upstream_error'],
+      [429, 'rate_limit_error'],
+    ])("its %i is the caller's, in the caller's own form", async (status, type) => {
       upstream.answer(jsonAnswer(status, { error: { message: 'no' } }))
       const answer = await call()
       expect(answer.status).toBe(status)
       expect(JSON.parse(answer.text)).toEqual({
-        error: { message: 'no', type: 'upstream_error', param: null, code: 'upstream_error' },
+        error: { message: 'no', type, param: null, code: 'upstream_error' },
       })
     })
 

@@ -324,7 +324,7 @@ describe.each(SCENES)('with $name', ({ credential, checkCredential }) => {
     const echoed = `Malformed: ${credential} ${SIGNING.sessionToken} ${SIGNING.secretAccessKey}`
     upstream.answerOnce(jsonAnswer(400, { message: echoed }))
     const refused = await failureOf(openai.chat.completions.create({ model: 'claude', messages: [question] }))
-    expect(refused).toMatchObject({ status: 400, error: { type: 'upstream_error' } })
+    expect(refused).toMatchObject({ status: 400, error: { type: 'invalid_request_error' } })
     expect(String(refused)).toContain('Malformed')
     for (const secret of credential.split(':')) expect(String(refused)).not.toContain(secret)
     upstream.answerOnce(jsonAnswer(403, { message: echoed }))

@@ -299,7 +299,10 @@ test('a refusal keeps its status and its words in the caller’s own form', asyn
   })
   expect(await failureOf(refused)).toMatchObject({
     status: 400,
-    error: { message: 'max_tokens: too large', type: 'upstream_error', param: null, code: 'upstream_error' },
+    error: {
+      ...{ message: 'max_tokens: too large', type: 'invalid_request_error' },
+      ...{ param: null, code: 'upstream_error' },
+    },
   })
 })
 

@@ -371,7 +371,9 @@ describe('a refusal', () => {
       upstream: [json(400, '{"type":"error","error":{"type":"invalid_request_error","message":"bad"}}')],
       seen: {
         status: 400,
-        json: { error: { message: 'bad', type: 'upstream_error', param: null, code: 'upstream_error' } },
+        json: {
+          error: { message: 'bad', type: 'invalid_request_error', param: null, code: 'upstream_error' },
+        },
       },
       sent: [{}],
       settled: failed(400),

@@ -4,8 +4,16 @@
  */
 import { describe, expect } from 'bun:test'
 import { MESSAGES_JSON } from '../support/dialect-samples.ts'
-import { json, type Script } from '../support/scripted-upstream.ts'
-import { CHAT_ANSWER, chatBody, type ExpectedRequest, GATE, runRows, type StageRow } from '../support/stage-rows.ts'
+import { json, type Script, stream } from '../support/scripted-upstream.ts'
+import {
+  CHAT,
+  CHAT_ANSWER,
+  chatBody,
+  type ExpectedRequest,
+  GATE,
+  runRows,
+  type StageRow,
+} from '../support/stage-rows.ts'
 
 const MESSAGES = '/v1/messages'
 const CONVERSE_ANSWER = json(200, {
@@ -221,4 +229,110 @@ describe('what a vendor would refuse is adapted and named, or refused here with 
       settled: { outcome: 'succeeded' as const, stream: false },
     })),
   )
+})
+
+describe('what is odd in a vendor’s answer is understood', () => {
+  const MISTRAL = 'mistral/mistral-large-latest'
+  const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
+  const piece = data({
+    id: 'c',
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta: { content: 'He' }, finish_reason: null }],
+  })
+  const error = data({ object: 'error', message: 'Busy now.', type: 'x', param: null, code: '3505' })
+  const DONE = 'data: [DONE]\n\n'
+  const streaming = (path: string, members: object = {}) => ({
+    gateway: { gates: { [GATE]: [MISTRAL] } },
+    request: {
+      path,
+      body: { ...chatBody(members), prompt: path.includes('fim') ? 'x' : undefined, stream: true },
+    },
+  })
+  const failed = { outcome: 'failed' as const, errorKind: 'upstream_error' as const }
+  runRows(
+    [CHAT, '/alt/v1/chat/completions', '/alt/v1/fim/completions', '/v3/chat'].flatMap((path) => {
+      const members = path === '/v3/chat' ? { model: undefined, gate_id: GATE } : {}
+      return [
+        {
+          name: `Mistral’s error in a stream’s first event is a status: ${path}`,
+          ...streaming(path, members),
+          upstream: [stream([error, DONE])],
+          seen: { status: 502, contains: ['Busy now.'] },
+          sent: [{}],
+          settled: { ...failed, status: 502 },
+        },
+        {
+          name: `Mistral’s error in a stream ends it as failed: ${path}`,
+          ...streaming(path, members),
+          upstream: [stream([piece, error, DONE])],
+          seen: {
+            status: 200,
+            contains: ['He', 'Busy now.'],
+            ending: path.startsWith('/alt') ? ('whole' as const) : ('cut' as const),
+          },
+          sent: [{}],
+          settled: { ...failed, status: 200 },
+        },
+      ]
+    }),
+  )
+
+  runRows([
+    {
+      name: 'cached tokens that Moonshot reports beside the details are cached',
+      upstream: [
+        json(200, {
+          choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }],
+          usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12, cached_tokens: 8 },
+        }),
+      ],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: {
+        outcome: 'succeeded',
+        usage: { inputTokens: 10, outputTokens: 2, cachedInputTokens: 8, reasoningTokens: 0 },
+      },
+    },
+    ...[
+      { delay: '34.4s', seconds: '35' },
+      { delay: '7s', seconds: '7' },
+      { delay: 'soon', seconds: null },
+      { delay: '-1s', seconds: null },
+    ].map(
+      ({ delay, seconds }): StageRow => ({
+        name: `Gemini’s retryDelay of ${delay} is ${seconds} in Retry-After, and its 429 a rate limit`,
+        gateway: { gates: { [GATE]: ['gemini/gemini-2.5-flash'] } },
+        upstream: [
+          json(429, [
+            {
+              error: {
+                code: 429,
+                message: 'Quota exceeded.',
+                status: 'RESOURCE_EXHAUSTED',
+                details: [
+                  { '@type': 'type.googleapis.com/google.rpc.Help', links: [] },
+                  { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: delay },
+                ],
+              },
+            },
+          ]),
+        ],
+        seen: {
+          status: 429,
+          headers: { 'retry-after': seconds },
+          json: { error: { type: 'rate_limit_error', message: 'Quota exceeded.' } },
+        },
+        sent: [{}],
+        settled: { ...failed, status: 429 },
+      }),
+    ),
+    {
+      name: 'a translated 400 is the caller’s own in its type too',
+      gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+      upstream: [json(400, { type: 'error', error: { type: 'invalid_request_error', message: 'bad' } })],
+      seen: { status: 400, json: { error: { type: 'invalid_request_error', message: 'bad' } } },
+      sent: [{}],
+      settled: { ...failed, status: 400 },
+    },
+  ])
 })

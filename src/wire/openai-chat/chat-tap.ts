@@ -78,7 +78,8 @@ export class ChatTap extends SseRelay implements StreamTap {
   }
 
   #seeError(frame: SseFrame): void {
-    const error = readChunk(frame)?.error
+    const chunk = readChunk(frame)
+    const error = chunk?.object === 'error' ? chunk : chunk?.error
     if (typeof error !== 'object' || error === null) return
     this.verdict = 'failed'
     if (this.#sawChunk) return

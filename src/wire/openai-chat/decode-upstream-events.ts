@@ -59,6 +59,7 @@ export class UpstreamChatDecoder implements StreamDecoder {
       return garbled
     }
     if (isRecord(chunk.error) || typeof chunk.error === 'string') return this.#fail(chunk.error)
+    if (chunk.object === 'error') return this.#fail(chunk)
     this.#usage = readUsage('openai-chat', chunk.usage) ?? this.#usage
     const [choice] = Array.isArray(chunk.choices) ? chunk.choices : []
     // Azure's first chunk tells of its filter alone, and its id and model are ''.
@@ -80,8 +81,7 @@ export class UpstreamChatDecoder implements StreamDecoder {
 
   #fail(error: JsonValue): readonly ChatEvent[] {
     this.#hasFailed = true
-    const said = isRecord(error) ? (textOf(error.message) ?? 'no message') : String(error)
-    return [{ type: 'error', message: said }]
+    return [{ type: 'error', message: isRecord(error) ? messageOf(error) : String(error) }]
   }
 
   #decodeDelta(delta: JsonRecord): readonly ChatEvent[] {
@@ -158,4 +158,9 @@ export class UpstreamChatDecoder implements StreamDecoder {
       { type: 'finish', reason: toFinishReason(this.#finishReason ?? 'stop') },
     ]
   }
+}
+
+/** Some say it in an object. */
+function messageOf({ message }: JsonRecord): string {
+  return textOf(message) ?? (isRecord(message) ? JSON.stringify(message) : 'no message')
 }

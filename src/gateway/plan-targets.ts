@@ -4,6 +4,7 @@ import type { Gate, GateTarget } from '../core/gate.ts'
 import type { AccountId } from '../core/ids.ts'
 import { ownedSlugOf } from '../core/owned-model.ts'
 import type { Secret } from '../core/secret.ts'
+import { catalog } from '../providers/catalog.ts'
 import type { Endpoint, Provider, Signing } from '../providers/define.ts'
 import { CLIENT_CODECS } from '../wire/client-codecs.ts'
 import type { ClientCodec, ModelTraits } from '../wire/codec.ts'
@@ -95,7 +96,16 @@ export function planTargets(
   const ids = [...new Set(gate.targets.map(providerIdOf))]
   // An owned model brings its address with it.
   const isAddressed = ids.some((id) => ports.providers.has(id) || ownedSlugOf(id) !== undefined)
-  throw isAddressed ? wrongDialect(gate, dialect, request) : noAddress(ids)
+  const lacksAddressAlone = !isAddressed && gate.targets.some((target) => mayServe(target, dialect))
+  throw lacksAddressAlone ? noAddress(ids) : wrongDialect(gate, dialect, request)
+}
+
+/** Whether a provider that has no address here would be asked this if it had one; of those that nobody knows, perhaps. */
+function mayServe(target: GateTarget, dialect: Dialect): boolean {
+  const provider = catalog.find(({ id }) => id === providerIdOf(target))
+  if (provider === undefined) return true
+  if (isRelayed(dialect) && provider.endpoints[dialect.id] !== undefined) return true
+  return findTranslated(provider, target.model.slice(provider.id.length + 1), dialect) !== undefined
 }
 
 interface PlannedCall {
@@ -273,7 +283,7 @@ function providerIdOf({ model }: GateTarget): string {
 }
 
 /** The caller's own dialect is relayed byte for byte wherever the provider speaks it; only else is anything translated. */
-function findTranslated(provider: ReachableProvider, model: string, dialect: Dialect) {
+function findTranslated(provider: Provider, model: string, dialect: Dialect) {
   for (const [id, endpoint] of Object.entries(provider.endpoints)) {
     const embeddings = dialect.isEmbeddings === true ? EMBEDDINGS_CODECS[id as DialectId] : undefined
     if (embeddings !== undefined) return { endpoint, embeddings }

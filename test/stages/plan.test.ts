@@ -4,10 +4,11 @@ import { GatewayError } from '../../src/core/errors.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { toOwnedUpstream } from '../../src/gateway/owned-upstream.ts'
 import type { OwnedUpstream } from '../../src/gateway/ports.ts'
+import { catalog } from '../../src/providers/catalog.ts'
 import { RESPONSES_JSON } from '../support/dialect-samples.ts'
 import { CALLER } from '../support/in-process-gateway.ts'
 import { json, UNREACHABLE } from '../support/scripted-upstream.ts'
-import { CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
+import { CHAT, CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
 
 const OTHER = 'groq/other'
 const refused = (status: number, error: object) => ({
@@ -72,6 +73,48 @@ describe('refused, and nobody is asked', () => {
       settled: { ...unasked, status: 502, errorKind: 'provider_auth_failed' },
     },
   ])
+})
+
+describe('a known provider without an address', () => {
+  const calling = (target: string, path: string) => ({
+    gateway: {
+      gates: { [GATE]: [target] },
+      withoutAddress: ['azure-openai', 'ollama', 'vllm', 'lmstudio', 'vertex', 'vertex-anthropic'],
+    },
+    request: { path, body: path === '/v1/responses' ? { model: GATE, input: 'x' } : chatBody() },
+  })
+  const mismatch = (target: string, path: string) => ({
+    ...calling(target, path),
+    ...refused(400, { code: 'provider_mismatch', param: 'model', message: expect.stringContaining(target) }),
+    settled: { ...unasked, status: 400, errorKind: 'invalid_request' as const },
+  })
+  const unconfigured = (target: string, path: string) => ({
+    ...calling(target, path),
+    ...refused(502, { code: 'provider_not_configured', message: expect.stringContaining('No address') }),
+    settled: { ...unasked, status: 502, errorKind: 'provider_auth_failed' as const },
+  })
+  runRows([
+    ...['ollama/llama3', 'vllm/llama3', 'lmstudio/llama3', 'vertex/gemini-3', 'vertex-anthropic/claude'].map(
+      (target) => ({
+        name: `${target} does not match a Responses call`,
+        ...mismatch(target, '/v1/responses'),
+      }),
+    ),
+    {
+      name: 'which a Responses call does match lacks its address',
+      ...unconfigured('azure-openai/gpt-5', '/v1/responses'),
+    },
+    { name: 'which a chat call reaches lacks its address', ...unconfigured('ollama/llama3', CHAT) },
+    {
+      name: 'which a chat call reaches by translation lacks its address',
+      ...unconfigured('vertex-anthropic/claude', CHAT),
+    },
+  ])
+
+  test('Responses calls are for OpenAI, Azure and the sandbox alone, of those that are known', () => {
+    const speaking = catalog.filter(({ endpoints }) => endpoints['openai-responses'] !== undefined)
+    expect(speaking.map(({ id }) => id)).toEqual(['azure-openai', 'openai', 'sandbox'])
+  })
 })
 
 describe('a model beside the gate', () => {

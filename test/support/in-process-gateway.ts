@@ -50,6 +50,8 @@ export interface GatewayScript {
   readonly ledger?: Partial<Ledger>
   /** Provider id → whose credential there is; absent: the platform's. */
   readonly credentials?: Readonly<Record<string, 'account' | 'none' | GatewayError>>
+  /** Provider ids; all others have one. */
+  readonly withoutAddress?: readonly string[]
   readonly ownedModels?: readonly OwnedUpstream[]
   readonly addresses?: Partial<PipelinePorts['addresses']>
   readonly freshness?: Freshness
@@ -158,7 +160,7 @@ export class InProcessGateway {
         },
         touch: (_, providerId) => void this.touched.push(providerId),
       },
-      providers: PROVIDERS,
+      providers: new Map([...PROVIDERS].filter(([id]) => script.withoutAddress?.includes(id) !== true)),
       health: this.health,
       order: new TargetOrder(this.health),
       upstream: this.upstream,

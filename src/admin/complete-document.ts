@@ -20,12 +20,19 @@ const ROUTE_ERRORS: Readonly<Record<string, string>> = {
   500: 'The gateway failed.',
 }
 
+/** JSON Schema knows no flag for "in any case". */
+const STRICT_WORDS = `^(?:${['true', '1', 'yes', 'on', 'false', '0', 'no', 'off']
+  .map((word) => word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`))
+  .join('|')})$`
+
 const STRICT_PARAMETER = {
   name: 'x-gatehouse-strict',
   in: 'header' as const,
   required: false,
-  description: '`true`: 400 rather than leaving out what a target of another format cannot take.',
-  schema: { type: 'string' as const, enum: ['true', 'false'] },
+  description:
+    '`true`, `1`, `yes` or `on`, in any case: 400 rather than leaving out what a target of another format cannot take. ' +
+    '`false`, `0`, `no` and `off` are the default; any other word is refused.',
+  schema: { type: 'string' as const, pattern: STRICT_WORDS },
 }
 
 /** The same document, whole. Its parts are changed in place. */
@@ -48,12 +55,23 @@ export function completeDocument(document: Document): Document {
     addAnswerExample(operation)
   }
   for (const { operation } of operations) addLink(operation, operations)
+  for (const schema of Object.values(document.components?.schemas ?? {})) demandGate(schema)
   const used = new Set(operations.flatMap(({ operation }) => operation.tags ?? []))
   return {
     ...document,
     tags: TAGS.filter((tag) => used.has(tag.name)),
     components: { ...document.components, headers: structuredClone(HEADERS) },
   }
+}
+
+const NAMED = { type: 'string' as const, minLength: 1 }
+
+/** One of the two places names the gate: a body with neither is refused, and a schema of single members cannot say so. */
+function demandGate(schema: NonNullable<NonNullable<Document['components']>['schemas']>[string]): void {
+  if (!('properties' in schema) || schema.properties === undefined) return
+  const places = ['gate_id', 'model'].filter((name) => Object.hasOwn(schema.properties ?? {}, name))
+  if (places.length < 2) return
+  schema.anyOf = places.map((name) => ({ required: [name], properties: { [name]: NAMED } }))
 }
 
 interface PlacedOperation {

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 
-const gate = z.string().meta({ description: 'Id of a gate.', example: 'demo' })
+const gate = z.string().min(1).meta({ description: 'Id of a gate.', example: 'demo' })
 const gateId = gate.nullish()
 const model = gate.nullish().meta({
   description:

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { DocumentSchemas } from '../../test/support/openapi-document.ts'
 import { useControlPlane } from './control-plane.fixture.ts'
 import { OPERATION_EXAMPLES } from './openapi-examples.ts'
 import { TAGS } from './openapi-tags.ts'
@@ -79,6 +80,37 @@ describe('the OpenAPI document', () => {
       if (['getWelcome', 'getHealth', 'getReadiness'].includes(operationId)) continue
       for (const { headers } of Object.values(responses)) expect(headers).toHaveProperty('x-request-id')
     }
+  })
+
+  test('is as strict as the server: what it lets pass of these is not refused, nor the other way round', async () => {
+    const document = await sendForJson({ url: '/openapi.json' })
+    const schemas = new DocumentSchemas(document)
+    const messages = [{ role: 'user', content: 'hi' }]
+    const cases: readonly (readonly [boolean, string, object])[] = [
+      [true, 'ChatRequest', { model: 'a', messages }],
+      [true, 'ChatRequest', { gate_id: 'a', model: null, messages }],
+      [false, 'ChatRequest', { messages }],
+      [false, 'ChatRequest', { gate_id: null, model: null, messages }],
+      [false, 'ChatRequest', { model: '', messages }],
+      [false, 'EmbeddingsRequest', { input: 'a' }],
+      [false, 'MessagesRequest', { max_tokens: 1, messages }],
+      [false, 'FimRequest', { prompt: 'a' }],
+      [true, 'UpdateBudget', { alertAt: [0.5, 1] }],
+      [false, 'UpdateBudget', { alertAt: [0.5, 0.5] }],
+      [false, 'UpdateBudget', { limitUsd: 0 }],
+    ]
+    for (const [passes, name, body] of cases)
+      expect([name, body, schemas.check(['components', 'schemas', name], body).length === 0]).toEqual([
+        name,
+        body,
+        passes,
+      ])
+    const pattern = /"name":"x-gatehouse-strict".{0,400}?"pattern":("[^"]+")/.exec(JSON.stringify(document))
+    const strict = new RegExp(JSON.parse(`${pattern?.[1]}`))
+    for (const word of ['true', 'TRUE', '1', 'Yes', 'on', 'false', '0', 'NO', 'off'])
+      expect([word, strict.test(word)]).toEqual([word, true])
+    for (const word of ['', 'strict', 'true ', 'xtrue', '2'])
+      expect([word, strict.test(word)]).toEqual([word, false])
   })
 
   test('every example belongs to an operation, and comes after one that there is', async () => {

@@ -20,6 +20,7 @@ const limitUsd = z
     error: 'must be above 0 and have at most six decimals',
   })
   .meta({
+    exclusiveMinimum: 0,
     description:
       'US dollars a period. Calls whose cost is not known are not counted: see `used.unpricedCalls`.',
   })
@@ -41,6 +42,7 @@ const alertAt = z
       'Shares of the limit. When one is reached, webhooks get `budget.threshold`, for 1 `budget.exhausted`: once a period.',
     example: [0.5, 0.8, 1],
     type: 'array',
+    uniqueItems: true,
     items: { type: 'number', minimum: 0.01, maximum: 1 },
   })
 const time = z.iso.datetime()

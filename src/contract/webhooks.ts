@@ -16,12 +16,17 @@ const secret = z
   .refine((value) => value.length >= MIN_SECRET && value.trim() === value && value.isWellFormed(), {
     error: `must hold at least ${MIN_SECRET} characters, without spaces around them`,
   })
-  .meta({ description: 'What deliveries are signed with. Never shown again.', writeOnly: true })
+  .meta({
+    description: 'What deliveries are signed with. Never shown again.',
+    writeOnly: true,
+    minLength: MIN_SECRET,
+  })
 const event = z.enum(['budget.threshold', 'budget.exhausted', 'provider.degraded'])
 const events = z
   .array(event)
   .min(1)
   .refine((list) => new Set(list).size === list.length, { error: 'must not name an event twice' })
+  .meta({ uniqueItems: true })
 const active = z.boolean().meta({ description: 'false: nothing is sent.' })
 const time = z.iso.datetime()
 

@@ -4,6 +4,7 @@ import type { Deadlines } from '../upstream/deadlines.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { type JsonObject, JsonSyntaxError, scanJsonObject } from '../wire/json-splice.ts'
 import { type BodyLimits, readBody } from './read-body.ts'
+import { readStrictness } from './read-strictness.ts'
 
 /** @throws GatewayError `invalid_request`, `payload_too_large` or `request_timeout` */
 export async function accept(
@@ -11,6 +12,8 @@ export async function accept(
   request: Request,
   dialect: Dialect,
 ): Promise<AcceptedRequest> {
+  // Also where nothing will be translated: what is asked for must be known before a gate decides.
+  readStrictness(request.headers)
   const bytes = await readBody(request, ports.bodyLimits, ports.deadlines)
   if (bytes.byteLength === 0)
     throw invalidRequest('The request body is empty: send a JSON object.', undefined, 'invalid_json')

@@ -14,6 +14,7 @@ import { type BegunAnswer, beginAnswer, type OutgoingRequest } from './begin-ans
 import { toFailure } from './failures.ts'
 import { isTranslated, type Plan, type Target } from './plan-targets.ts'
 import type { Credentials, Prices } from './ports.ts'
+import { readStrictness } from './read-strictness.ts'
 import { askedDelayMs, isTargetsFault } from './retry.ts'
 import type { CallProgress } from './settle.ts'
 import { signRequest } from './sign-request.ts'
@@ -188,7 +189,7 @@ function toTranslated(
 ): TranslatedRequest | undefined {
   if (!isTranslated(target)) return undefined
   const { accepted, caller, plan, request, startedAtMs, progress } = input
-  const isStrict = request.headers.get('x-gatehouse-strict') === 'true'
+  const isStrict = readStrictness(request.headers)
   const { codec: client, embeddings } = target
   if (embeddings !== undefined) return translateEmbeddings({ accepted, target, codec: embeddings, isStrict })
   if (client === undefined || caller === undefined) return undefined

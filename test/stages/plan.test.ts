@@ -5,12 +5,13 @@ import { Secret } from '../../src/core/secret.ts'
 import { toOwnedUpstream } from '../../src/gateway/owned-upstream.ts'
 import type { OwnedUpstream } from '../../src/gateway/ports.ts'
 import { catalog } from '../../src/providers/catalog.ts'
-import { RESPONSES_JSON } from '../support/dialect-samples.ts'
+import { MESSAGES_JSON, RESPONSES_JSON } from '../support/dialect-samples.ts'
 import { CALLER } from '../support/in-process-gateway.ts'
 import { json, UNREACHABLE } from '../support/scripted-upstream.ts'
 import { CHAT, CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
 
 const OTHER = 'groq/other'
+const CLAUDE = 'anthropic/claude-opus-5'
 const refused = (status: number, error: object) => ({
   seen: { status, json: { error }, headers: { 'x-gatehouse-target': null } },
 })
@@ -115,6 +116,37 @@ describe('a known provider without an address', () => {
     const speaking = catalog.filter(({ endpoints }) => endpoints['openai-responses'] !== undefined)
     expect(speaking.map(({ id }) => id)).toEqual(['azure-openai', 'openai', 'sandbox'])
   })
+})
+
+describe('x-gatehouse-strict', () => {
+  const strictly = (word: string, target = CLAUDE) => ({
+    gateway: { gates: { [GATE]: [target] } },
+    request: { headers: { 'x-gatehouse-strict': word }, body: chatBody({ seed: 1 }) },
+  })
+  runRows([
+    ...['true', '1', 'yes', 'on', 'TRUE', 'Yes', 'oN'].map((word) => ({
+      name: `${word} forbids leaving anything out`,
+      ...strictly(word),
+      ...refused(400, { code: 'unsupported_parameter', param: 'seed' }),
+      settled: { status: 400, errorKind: 'invalid_request' as const },
+    })),
+    ...['false', '0', 'no', 'off', 'False'].map((word) => ({
+      name: `${word} lets it be left out`,
+      ...strictly(word),
+      upstream: [json(200, MESSAGES_JSON)],
+      seen: { status: 200, headers: { 'x-gatehouse-ignored': 'seed' } },
+      sent: [{}],
+      settled: { outcome: 'succeeded' as const },
+    })),
+    ...['strict', 'ja', '2', '', 'true, true'].flatMap((word) =>
+      [CLAUDE, TARGET].map((target) => ({
+        name: `${JSON.stringify(word)} is not known, and refused before ${target} is asked`,
+        ...strictly(word, target),
+        ...refused(400, { code: 'invalid_value', param: 'x-gatehouse-strict' }),
+        settled: null,
+      })),
+    ),
+  ])
 })
 
 describe('a model beside the gate', () => {

@@ -9,6 +9,9 @@ import { FOREIGN_REASONING } from './retry.ts'
 /** More of an error answer than this is no use to anyone. */
 const MAX_ERROR_BYTES = 64 * 1024
 
+/** Unavailable, and Anthropic's own word for it (wire.md §3.2). */
+const BUSY: ReadonlySet<number> = new Set([503, 529])
+
 /** Headers of a refusal that tell the client when to come back. */
 const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry']
 
@@ -77,9 +80,13 @@ function isForeignReasoning(
   return dialect.refusesReasoning?.(said) ?? false
 }
 
-/** A client's own mistake keeps its status; anything else is the upstream's failure, not ours and not the caller's. */
+/**
+ * A client's own mistake keeps its status, and so does an upstream that is busy: anything else is the upstream's failure, not
+ * ours and not the caller's.
+ */
 function toCallerStatus(status: number, dialect: Dialect): number {
   if (status === 422 && dialect.envelope === 'flat') return 400
+  if (BUSY.has(status)) return 503
   return status >= 400 && status < 500 && status !== 407 ? status : 502
 }
 

@@ -129,14 +129,20 @@ describe.each(withFullOnes(PAIRS.filter(isRelayed)))(
       expect((await call()).status).toBe(status)
     })
 
-    test.each([401, 403, 500, 503])('its %i is a 502 that does not show the key', async (status) => {
+    test.each([
+      [401, 502],
+      [403, 502],
+      [500, 502],
+      [503, 503],
+      [529, 503],
+    ])('its %i is a %i that does not show the key', async (status, told) => {
       upstream.answer(
         jsonAnswer(status, {
           error: { message: `bad key ${keyOf(provider)}`, type: 't', param: null, code: null },
         }),
       )
       const answer = await call()
-      expect(answer.status).toBe(502)
+      expect(answer.status).toBe(told)
       expect(answer.text).not.toContain(keyOf(provider))
     })
   },
@@ -261,10 +267,16 @@ describe.each(withFullOnes(PAIRS.filter(isTranslated)))(
       })
     })
 
-    test.each([401, 403, 500, 503])('its %i is a 502 that does not show the key', async (status) => {
+    test.each([
+      [401, 502],
+      [403, 502],
+      [500, 502],
+      [503, 503],
+      [529, 503],
+    ])('its %i is a %i that does not show the key', async (status, told) => {
       upstream.answer(jsonAnswer(status, { error: { message: `bad key ${keyOf(provider)}` } }))
       const answer = await call()
-      expect(answer.status).toBe(502)
+      expect(answer.status).toBe(told)
       expect(answer.text).not.toContain(keyOf(provider))
     })
   },

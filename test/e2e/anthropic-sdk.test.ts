@@ -104,7 +104,7 @@ describe('relayed', () => {
     expect(await ask(stranger, 'claude')).toBeInstanceOf(Anthropic.AuthenticationError)
     expect(await ask(anthropic, 'nobody')).toBeInstanceOf(Anthropic.NotFoundError)
     upstream.answer(jsonAnswer(529, { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } }))
-    expect(await ask(anthropic, 'claude')).toMatchObject({ status: 502, type: 'overloaded_error' })
+    expect(await ask(anthropic, 'claude')).toMatchObject({ status: 503, type: 'overloaded_error' })
   })
 })
 

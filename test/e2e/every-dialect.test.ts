@@ -142,11 +142,17 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
   const ownError =
     '{ "error": {"message":"No caf\\u00e9","type":"invalid_request_error","param":"tools[0]","code":"odd", "extra":1} }'
 
-  test.each([500, 502, 503, 529])('an upstream %d is 502', async (status) => {
+  test.each([
+    [500, 502],
+    [502, 502],
+    [503, 503],
+    [529, 503],
+  ])('an upstream %d is %d', async (status, told) => {
     const error = { message: `boom ${credential}`, type: 'server_error', param: null, code: null }
-    scene.upstream.answer(jsonAnswer(status, { error }))
+    scene.upstream.answer(jsonAnswer(status, { error }, { 'retry-after': '7' }))
     const answer = await scene.post(row.path, requestBody(row))
-    expect(answer.status).toBe(502)
+    expect(answer.status).toBe(told)
+    expect(answer.headers['retry-after']).toBe('7')
     expect(answer.text).not.toContain(credential)
     // Where the upstream's own words are in the caller's own form, they are passed on as they are.
     if (row.envelope === 'flat') expectUpstreamError('flat', answer.text)

@@ -68,7 +68,7 @@ test('when the one that sealed it cannot answer, the caller is told that, and wh
   upstream.answerOnce(jsonAnswer(400, foreign))
   upstream.answerOnce(jsonAnswer(503, { error: { message: 'busy' } }))
   const answer = await ask('both')
-  expect(answer.status).toBe(502)
+  expect(answer.status).toBe(503)
   expect(answer.text).toContain('busy')
   expect(answer.headers['x-gatehouse-skipped']).toBe('azure-openai/gpt-5')
   expect(await waitForLogRow(gatehouse, answer.headers['x-request-id'])).toMatchObject({ attempts: 2 })

@@ -61,7 +61,7 @@ test('every target is asked once, and told of in the order of the gate', async (
       ...asked,
       target: 'sandbox/503',
       status: 'failed',
-      httpStatus: 502,
+      httpStatus: 503,
       error: { code: 'upstream_error', message: expect.any(String) },
     },
     {

@@ -270,7 +270,17 @@ describe('a refusal', () => {
       }),
   )
 
-  test.each([300, 302, 304, 407, 500, 502, 503, 529, 599])('of %d is the upstream’s failure', (status) =>
+  test.each([503, 529])('of %d is 503, and says when to come back', (status) =>
+    runRow({
+      name: '',
+      upstream: [json(status, SAID, { 'retry-after': '7' })],
+      seen: { status: 503, text: SAID, headers: { 'retry-after': '7' } },
+      sent: [{}],
+      settled: failed(503),
+    }),
+  )
+
+  test.each([300, 302, 304, 407, 500, 502, 599])('of %d is the upstream’s failure', (status) =>
     runRow({
       name: '',
       upstream: [json(status, SAID)],

@@ -165,9 +165,9 @@ describe('a late first target', () => {
       name: 'that fails where there is no other target has its own failure told',
       gateway: hedged([FIRST]),
       upstream: [answering(900, refusal(503))],
-      seen: { status: 502, json: { error: { message: 'said 503' } } },
+      seen: { status: 503, json: { error: { message: 'said 503' } } },
       sent: [{}],
-      settled: { outcome: 'failed', attempts: 1, status: 502 },
+      settled: { outcome: 'failed', attempts: 1, status: 503 },
     },
     {
       name: 'is not hedged by a target without a credential',
@@ -194,9 +194,9 @@ describe('when both fail', () => {
       name: 'without another target their failure is told',
       gateway,
       upstream: [answering(400, [CUT]), answering(300, refusal(503))],
-      seen: { status: 502, json: { error: { message: 'said 503' } } },
+      seen: { status: 503, json: { error: { message: 'said 503' } } },
       sent: [{}, {}],
-      settled: { outcome: 'failed', status: 502, attempts: 2, target: SECOND },
+      settled: { outcome: 'failed', status: 503, attempts: 2, target: SECOND },
       spent: { tokens: 0 },
     },
     {

@@ -125,9 +125,9 @@ describe('not tried again', () => {
       name: 'anything, without retries in the gate',
       gateway: gate(0),
       upstream: [refusal(503)],
-      seen: { status: 502, json: { error: { message: 'said 503' } } },
+      seen: { status: 503, json: { error: { message: 'said 503' } } },
       sent: [{}],
-      settled: { outcome: 'failed', status: 502, attempts: 1 },
+      settled: { outcome: 'failed', status: 503, attempts: 1 },
       tookMs: 0,
     },
     {

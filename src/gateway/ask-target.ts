@@ -177,9 +177,10 @@ function toOutgoing(ports: AskPorts, input: AttemptInput, target: Target): Outgo
   if (!isRelayed(dialect))
     throw new GatewayError('internal_error', `Nothing translates ${dialect.id} for ${target.name}.`)
   const { body, hidesUsage, ignored: unknown } = dialect.rewrite(accepted, target)
-  const { readUsage } = dialect
+  const { isAnswer, readUsage } = dialect
   const ignored = join(accepted.ignored, unknown)
-  return { type: 'relayed', body, ignored, readUsage, createTap: () => dialect.createTap({ hidesUsage }) }
+  const createTap = () => dialect.createTap({ hidesUsage })
+  return { type: 'relayed', body, ignored, isAnswer, readUsage, createTap }
 }
 
 function toTranslated(

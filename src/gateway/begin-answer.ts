@@ -3,10 +3,11 @@ import type { Usage } from '../core/usage.ts'
 import type { Exchange } from '../upstream/exchange.ts'
 import type { JsonRecord } from '../wire/chat-request.ts'
 import type { AcceptedRequest, Dialect, RelayedDialect, StreamTap, TapOutput } from '../wire/dialect.ts'
+import { readUpstreamError } from '../wire/upstream-error.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { unusableAnswer } from './failures.ts'
 import type { Target } from './plan-targets.ts'
-import { toRefusal } from './refused-answer.ts'
+import { MAX_ERROR_BYTES, scrub, toRefusal } from './refused-answer.ts'
 import type { TranslatedRequest } from './translate.ts'
 
 /** Whole answers up to this size are read, checked and counted before they go out; larger ones flow through uncounted. */
@@ -44,7 +45,7 @@ export interface AnswerExpectation {
 /** What is sent, and with it how the answer comes back: as it is, or in the caller's own dialect. */
 export type OutgoingRequest =
   | ({ readonly type: 'relayed' } & Pick<TranslatedRequest, 'body' | 'ignored' | 'createTap'> &
-      Pick<RelayedDialect, 'readUsage'>)
+      Pick<RelayedDialect, 'isAnswer' | 'readUsage'>)
   | ({ readonly type: 'translated' } & TranslatedRequest)
 
 /** @throws GatewayError `upstream_error` or `provider_auth_failed`; UpstreamFailure */
@@ -87,7 +88,7 @@ async function beginEvents(
 
 async function beginWhole(
   exchange: Exchange,
-  { target, outgoing }: AnswerExpectation,
+  { target, outgoing, secrets }: AnswerExpectation,
   { status, headers }: AnswerHead,
 ): Promise<BegunAnswer> {
   const declared = Number(headers.get('content-length') ?? Number.NaN)
@@ -103,7 +104,9 @@ async function beginWhole(
   }
   if (body.byteLength > MAX_WHOLE_ANSWER_BYTES)
     return { type: 'large', status, headers, exchange, first: body }
-  return { type: 'whole', status, headers, body, usage: outgoing.readUsage(parseAnswer(body, target)) }
+  const answer = parseAnswer(body, target)
+  if (!outgoing.isAnswer(answer)) throw noAnswer(body, { target, secrets })
+  return { type: 'whole', status, headers, body, usage: outgoing.readUsage(answer) }
 }
 
 /** Reads to the end, or until there is more than `limit`: then what was read so far. */
@@ -133,6 +136,17 @@ function parseAnswer(body: Uint8Array, target: Target): JsonRecord {
     throw unusableAnswer(target.name, 'sent JSON that is not an object')
   }
   return json as JsonRecord
+}
+
+/** Some servers, and what stands before them, report a failure with a 200. */
+function noAnswer(body: Uint8Array, { target, secrets }: Pick<AnswerExpectation, 'target' | 'secrets'>) {
+  const { message } = readUpstreamError(scrub(body.subarray(0, MAX_ERROR_BYTES), secrets))
+  return unusableAnswer(
+    target.name,
+    message === undefined
+      ? 'sent JSON that is no answer in the format asked for'
+      : `reported a failure with a 200: ${message}`,
+  )
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

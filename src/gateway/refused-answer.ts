@@ -7,7 +7,7 @@ import { isTranslated, type Target } from './plan-targets.ts'
 import { FOREIGN_REASONING } from './retry.ts'
 
 /** More of an error answer than this is no use to anyone. */
-const MAX_ERROR_BYTES = 64 * 1024
+export const MAX_ERROR_BYTES = 64 * 1024
 
 /** Unavailable, and Anthropic's own word for it (wire.md §3.2). */
 const BUSY: ReadonlySet<number> = new Set([503, 529])
@@ -118,7 +118,7 @@ async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array
 }
 
 /** Vendors have been seen repeating the key they refuse. */
-function scrub(body: Uint8Array, secrets: readonly string[]): Uint8Array {
+export function scrub(body: Uint8Array, secrets: readonly string[]): Uint8Array {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const shown = secrets.filter((secret) => secret !== '' && text.includes(secret))
   if (shown.length === 0) return body

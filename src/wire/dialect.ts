@@ -126,6 +126,8 @@ export interface RelayedDialect extends Dialect {
   rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest
   /** Usage from a whole (non-stream) answer; null when it reports none. */
   readUsage(answer: Readonly<Record<string, unknown>>): Usage | null
+  /** Whether a whole answer is one in this dialect, rather than an error or something else with a 200. */
+  isAnswer(answer: Readonly<Record<string, unknown>>): boolean
   /** Whether a 400 says that sealed reasoning in the request is another upstream's, so that only that one can go on. */
   refusesReasoning?(refusal: UpstreamErrorAnswer): boolean
   createTap(relay: { readonly hidesUsage: boolean }): StreamTap

@@ -10,6 +10,9 @@ import { CALLER, CALLER_KEY, type GatewayScript, plantedCredentialOf } from '../
 import { head, json, piece, type Script, stream, UNREACHABLE } from '../support/scripted-upstream.ts'
 import { CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
 
+// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+await import('../../src/upstream/sign-aws.ts')
+
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const succeeded = { outcome: 'succeeded', status: 200 } as const
 const passed = { upstream: [CHAT_ANSWER], seen: { status: 200 }, settled: succeeded }
@@ -407,6 +410,38 @@ describe('a refusal', () => {
 })
 
 describe('what is no answer', () => {
+  runRows(
+    [
+      { path: '/v1/responses', body: { model: GATE, input: 'x' }, target: 'openai/gpt-5' },
+      { path: '/v1/messages', body: chatBody({ max_tokens: 9 }), target: CLAUDE },
+      { path: '/v1/messages/count_tokens', body: chatBody(), target: CLAUDE },
+      { path: '/v1/embeddings', body: { model: GATE, input: 'x' }, target: 'openai/text-embedding-3-small' },
+      { path: '/alt/v1/fim/completions', body: { model: GATE, prompt: 'x' }, target: 'mistral/codestral' },
+      { path: '/alt/v1/chat/completions', body: chatBody(), target: 'mistral/large' },
+      { path: '/v1/chat/completions', body: chatBody(), target: CLAUDE },
+      { path: '/v1/chat/completions', body: chatBody(), target: 'gemini/gemini-2.5-flash' },
+      { path: '/v1/chat/completions', body: chatBody(), target: 'cohere/command-a' },
+      { path: '/v1/chat/completions', body: chatBody(), target: 'bedrock/anthropic.claude' },
+      { path: '/v1/embeddings', body: { model: GATE, input: 'x' }, target: 'cohere/embed-v4.0' },
+    ].flatMap(({ target, ...request }) =>
+      ['{}', '{"error":{"message":"Busy"}}'].map((answer) => ({
+        name: `${answer} of ${target} with a 200, at ${request.path}`,
+        gateway: { gates: { [GATE]: [target] } },
+        request,
+        upstream: [json(200, answer)],
+        seen: { status: 502, contains: [`The upstream of ${target}`] },
+        sent: [{}],
+        settled: {
+          outcome: 'failed' as const,
+          status: 502,
+          errorKind: 'upstream_error' as const,
+          usage: null,
+        },
+        spent: { tokens: 0 },
+      })),
+    ),
+  )
+
   const useless: readonly (readonly [string, Script, string])[] = [
     [
       'HTML',
@@ -422,6 +457,18 @@ describe('what is no answer', () => {
       [head(200, { 'content-type': 'application/json' }), piece(Uint8Array.of(0x7b, 0xff, 0x7d))],
       'not valid JSON',
     ],
+    ['an empty object', json(200, '{}'), 'sent JSON that is no answer in the format asked for'],
+    [
+      'an error',
+      json(200, { error: { message: `No credit for ${plantedCredentialOf('openai')}`, code: 402 } }),
+      'reported a failure with a 200: No credit for [secret]',
+    ],
+    [
+      'an error beside no choices',
+      json(200, { choices: [], error: { message: 'Busy' } }),
+      'with a 200: Busy',
+    ],
+    ['another dialect’s answer', json(200, MESSAGES_JSON), 'sent JSON that is no answer'],
     ['a picture', json(200, 'x', { 'content-type': 'image/png' }), 'answered with image/png'],
     [
       'JSON lines',
@@ -453,15 +500,15 @@ describe('what is no answer', () => {
   runRows([
     {
       name: 'but JSON without a content type is one',
-      upstream: [[head(200), piece('{}')]],
-      seen: { status: 200, text: '{}' },
+      upstream: [[head(200), piece('{"choices":[]}')]],
+      seen: { status: 200, text: '{"choices":[]}' },
       sent: [{}],
       settled: { ...succeeded, usage: null },
     },
     {
       name: 'and JSON of another name is one',
-      upstream: [json(200, '{}', { 'content-type': 'application/vnd.api+json; charset=utf-8' })],
-      seen: { status: 200, text: '{}' },
+      upstream: [json(200, '{"choices":[]}', { 'content-type': 'application/vnd.api+json; charset=utf-8' })],
+      seen: { status: 200, text: '{"choices":[]}' },
       sent: [{}],
       settled: succeeded,
     },

@@ -335,7 +335,7 @@ describe('an answer too large to hold', () => {
   const LIMIT = 4 * 1024 * 1024
   const type = { 'content-type': 'application/json' }
   const text = `{"x":"${'x'.repeat(LIMIT)}"}`
-  const COUNTED = '{"usage":{"prompt_tokens":1,"completion_tokens":2},"x":"'
+  const COUNTED = '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2},"x":"'
   const pieces = [text.slice(0, LIMIT), text.slice(LIMIT, LIMIT + 4), text.slice(LIMIT + 4)]
 
   runRows([

@@ -55,6 +55,7 @@ describe('usage', () => {
       upstream: [
         json(200, {
           type: 'message',
+          content: [],
           usage: { input_tokens: MOST, cache_read_input_tokens: MOST, output_tokens: 1 },
         }),
       ],

@@ -15,6 +15,9 @@ import {
   type StageRow,
 } from '../support/stage-rows.ts'
 
+// Loaded with the first such target, which would take time that a scripted clock knows nothing of.
+await import('../../src/upstream/sign-aws.ts')
+
 const MESSAGES = '/v1/messages'
 const CONVERSE_ANSWER = json(200, {
   output: { message: { role: 'assistant', content: [{ text: 'ok' }] } },

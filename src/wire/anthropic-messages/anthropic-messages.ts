@@ -23,6 +23,7 @@ export const anthropicMessages: RelayedDialect = {
   accept,
   readSpoken: readMessagesSpoken,
   rewrite,
+  isAnswer: ({ content }) => Array.isArray(content),
   readUsage: (answer) => readUsage('anthropic-messages', answer.usage),
   refusesReasoning: ({ message }) => message !== undefined && /invalid.{0,20}signature/i.test(message),
   createTap: () => new MessagesTap(),

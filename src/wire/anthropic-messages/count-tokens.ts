@@ -17,6 +17,7 @@ export const anthropicCountTokens: RelayedDialect = {
     body: spliceJson(body, editModel(body, target.model), requestRoom),
     hidesUsage: false,
   }),
+  isAnswer: ({ input_tokens }) => typeof input_tokens === 'number',
   // Counting uses nothing.
   readUsage: () => null,
   createTap: noStream,

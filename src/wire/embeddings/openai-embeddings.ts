@@ -15,6 +15,7 @@ export const openaiEmbeddings: RelayedDialect = {
     body: spliceJson(body, editModel(body, target.model), requestRoom),
     hidesUsage: false,
   }),
+  isAnswer: ({ data }) => Array.isArray(data),
   readUsage: (answer) => readEmbeddingsUsage(answer.usage),
   createTap: noStream,
   isEmbeddings: true,

@@ -6,6 +6,7 @@ import type { AcceptedRequest, RelayedDialect, RelayRequest, RelayTarget } from 
 import { spokenAt } from '../gate-defaults.ts'
 import { type JsonEdit, type JsonObject, spliceJson } from '../json-splice.ts'
 import { ChatTap } from '../openai-chat/chat-tap.ts'
+import { isChatAnswer } from '../openai-chat/is-chat-answer.ts'
 import { editModel, readFlag, readGate } from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
 
@@ -56,6 +57,7 @@ export function mistralShaped(options: {
       maxOutputTokens: ['max_tokens'],
       reasoningEffort: ['reasoning_effort'],
     }),
+    isAnswer: isChatAnswer,
     readUsage: (answer) => readUsage('openai-chat', answer.usage),
     createTap: () => new ChatTap({ hidesUsage: false, envelope: 'flat' }),
   }

@@ -9,6 +9,7 @@ import { checkFieldTypes, editModel, readFlag, readGate, requireField } from '..
 import { readUsage } from '../usage.ts'
 import { editChatDefaults } from './chat-defaults.ts'
 import { ChatTap } from './chat-tap.ts'
+import { isChatAnswer } from './is-chat-answer.ts'
 import { openaiChatServerCodec } from './server-codec.ts'
 
 export const openaiChat: RelayedDialect = {
@@ -22,6 +23,7 @@ export const openaiChat: RelayedDialect = {
     reasoningEffort: ['reasoning_effort'],
   }),
   rewrite,
+  isAnswer: isChatAnswer,
   readUsage: (answer) => readUsage('openai-chat', answer.usage),
   createTap: ({ hidesUsage }) => new ChatTap({ hidesUsage, envelope: 'nested' }),
   serverCodec: openaiChatServerCodec,

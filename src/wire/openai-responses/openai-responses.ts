@@ -31,6 +31,7 @@ export const openaiResponses: RelayedDialect = {
     reasoningEffort: ['reasoning.effort'],
   }),
   rewrite,
+  isAnswer: ({ output }) => Array.isArray(output),
   readUsage: (answer) => readUsage('openai-responses', answer.usage),
   refusesReasoning: ({ code, message }) =>
     code === 'invalid_encrypted_content' || message?.includes('encrypted content') === true,

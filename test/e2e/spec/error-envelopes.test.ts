@@ -157,7 +157,7 @@ describe('Errors', () => {
         expect(text).not.toMatch(/sql|table|TypeError|\.ts|undefined/i)
         expect(text).not.toContain(gatehouse.dataFolder)
       }
-      upstream.answer(jsonAnswer(200, {}))
+      upstream.answer(jsonAnswer(200, { choices: [] }))
       expect((await fim(GOOD_FIM)).status).toBe(200)
       expect((await patch({ displayName: 'House model' })).status).toBe(200)
     })

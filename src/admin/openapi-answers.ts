@@ -72,13 +72,61 @@ export const embeddingsAnswer = z
   })
   .meta({ id: 'Embeddings', description: "A list of embeddings in OpenAI's format." })
 
-export const modelAnswer = z
+const modelAnswer = z
   .object({ id: text, object: z.literal('model'), created: at, owned_by: text })
   .meta({ id: 'Model', description: "A gate, as OpenAI's API describes a model." })
 
-export const modelList = z
+const modelList = z
   .object({ object: z.literal('list'), data: z.array(modelAnswer) })
   .meta({ id: 'ModelList', description: "The account's gates, in OpenAI's format." })
+
+const anthropicModel = z
+  .looseObject({ type: z.literal('model'), id: text, display_name: text, created_at: text })
+  .meta({ id: 'AnthropicModel', description: "A gate, as Anthropic's API describes a model." })
+
+/** By the header that Anthropic's clients send and others do not. */
+export const eitherModel = z.union([modelAnswer, anthropicModel])
+
+export const eitherModelList = z.union([
+  modelList,
+  z
+    .object({
+      data: z.array(anthropicModel),
+      has_more: z.boolean(),
+      first_id: text.nullable(),
+      last_id: text.nullable(),
+    })
+    .meta({ id: 'AnthropicModelList', description: "The account's gates, in Anthropic's format." }),
+])
+
+export const mistralModel = z
+  .looseObject({
+    id: text,
+    object: z.literal('model'),
+    created: at,
+    owned_by: text,
+    capabilities: z.looseObject({ completion_chat: z.boolean(), completion_fim: z.boolean() }),
+  })
+  .meta({ id: 'MistralModel', description: "A gate, as Mistral's API describes a model." })
+
+export const mistralModelList = z
+  .object({ object: z.literal('list'), data: z.array(mistralModel) })
+  .meta({ id: 'MistralModelList', description: "The account's gates, in Mistral's format." })
+
+export const mistralErrorBody = z
+  .looseObject({
+    error: text.meta({ example: 'invalid_request' }),
+    message: text,
+    details: z.unknown().optional(),
+    object: z.literal('error'),
+    type: text.meta({ example: 'invalid_request_error' }),
+    param: text.nullable(),
+    code: text.nullable(),
+  })
+  .meta({
+    id: 'MistralError',
+    description: "The flat envelope, with what Mistral's clients parse beside it.",
+  })
 
 export const nestedErrorBody = z
   .looseObject({

@@ -7,11 +7,14 @@ import { z } from 'zod'
 import { errorBody } from '../contract/errors.ts'
 import {
   chatAnswer,
+  eitherModel,
+  eitherModelList,
   embeddingsAnswer,
   messageAnswer,
   messagesErrorBody,
-  modelAnswer,
-  modelList,
+  mistralErrorBody,
+  mistralModel,
+  mistralModelList,
   nestedErrorBody,
   responseAnswer,
   tokenCount,
@@ -133,7 +136,7 @@ const endpoints: readonly Endpoint[] = [
     request: fimRequest,
     answer: chatAnswer,
     events: `Events without names: chunks, then \`[DONE]\`. Where it fails, \`{"error": …}\`, and no \`[DONE]\`. ${BROKEN}`,
-    envelope: errorBody,
+    envelope: mistralErrorBody,
   },
   {
     path: '/alt/v1/chat/completions',
@@ -143,7 +146,7 @@ const endpoints: readonly Endpoint[] = [
     request: altChatRequest,
     answer: chatAnswer,
     events: `Events without names: chunks, then \`[DONE]\`. Where it fails, \`{"error": …}\`, and no \`[DONE]\`. ${BROKEN}`,
-    envelope: errorBody,
+    envelope: mistralErrorBody,
   },
 ]
 
@@ -201,33 +204,83 @@ export function registerDataPlane(registry: Registry): void {
       },
     })
   }
+  for (const list of modelLists) registerModels(registry, list)
+}
+
+interface ModelDoors {
+  readonly path: string
+  readonly operationIds: readonly [list: string, one: string]
+  readonly description: string
+  readonly query?: z.ZodObject
+  readonly list: z.ZodType
+  readonly one: z.ZodType
+  readonly envelope: z.ZodType
+  readonly security: Record<string, string[]>[]
+}
+
+const modelLists: readonly ModelDoors[] = [
+  {
+    path: '/v1/models',
+    operationIds: ['listModels', 'getModel'],
+    description:
+      "With the header `anthropic-version`: in Anthropic's format, a page at a time, with its error envelope.",
+    query: z.object({
+      limit: z.int().min(1).max(1000).optional().meta({ description: "Of Anthropic's format. Default: 20." }),
+      after_id: z.string().optional().meta({ description: "Of Anthropic's format." }),
+      before_id: z.string().optional().meta({ description: "Of Anthropic's format." }),
+    }),
+    list: eitherModelList,
+    one: eitherModel,
+    envelope: z.union([nestedErrorBody, messagesErrorBody]),
+    security: SECURITY['api-key-header'],
+  },
+  {
+    path: '/alt/v1/models',
+    operationIds: ['listAltModels', 'getAltModel'],
+    description: "In Mistral's format: which of its calls a gate takes is in `capabilities`.",
+    list: mistralModelList,
+    one: mistralModel,
+    envelope: mistralErrorBody,
+    security: SECURITY['api-key-header'],
+  },
+]
+
+function registerModels(registry: Registry, doors: ModelDoors): void {
+  const { path, description, security, envelope, query } = doors
+  const [listId, oneId] = doors.operationIds
   const { 401: refused } = MODEL_ERRORS
   registry.registerPath({
     method: 'get',
-    path: '/v1/models',
-    operationId: 'listModels',
+    path,
+    operationId: listId,
     summary: 'List gates as models',
+    description,
     tags,
-    security: bearer,
+    security,
+    ...(query === undefined ? {} : { request: { query } }),
     responses: {
       200: {
         description: 'All gates of the account.',
-        content: { 'application/json': { schema: modelList } },
+        content: { 'application/json': { schema: doors.list } },
       },
-      ...toErrorAnswers(nestedErrorBody, { 401: `${refused}` }),
+      ...toErrorAnswers(envelope, {
+        ...(query === undefined ? {} : { 400: 'There can be no such page.' }),
+        401: `${refused}`,
+      }),
     },
   })
   registry.registerPath({
     method: 'get',
-    path: '/v1/models/{id}',
-    operationId: 'getModel',
+    path: `${path}/{id}`,
+    operationId: oneId,
     summary: 'Show a gate as a model',
+    description,
     tags,
-    security: bearer,
+    security,
     request: { params: z.object({ id: z.string() }) },
     responses: {
-      200: { description: 'The gate.', content: { 'application/json': { schema: modelAnswer } } },
-      ...toErrorAnswers(nestedErrorBody, MODEL_ERRORS),
+      200: { description: 'The gate.', content: { 'application/json': { schema: doors.one } } },
+      ...toErrorAnswers(envelope, MODEL_ERRORS),
     },
   })
 }

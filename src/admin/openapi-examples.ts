@@ -108,6 +108,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     },
   },
   getModel: { parameters: { id: 'demo' } },
+  getAltModel: { parameters: { id: 'demo' } },
 
   createGate: {
     bodies: {

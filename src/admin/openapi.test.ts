@@ -49,6 +49,7 @@ describe('the OpenAPI document', () => {
         '/alt/v1/fim/completions',
         '/alt/v1/chat/completions',
         '/v1/models',
+        '/alt/v1/models',
         '/healthz',
         '/readyz',
         '/openapi.json',

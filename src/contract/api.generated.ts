@@ -5,6 +5,8 @@ export interface Schemas {
   readonly "AccountName": { readonly "id": string; readonly "name": string }
   readonly "AltChatRequest": unknown
   readonly "Analytics": { readonly "from": string; readonly "to": string; readonly "interval": string; readonly "groupBy": string | null; readonly "data": readonly (Schemas["UsageSum"])[] }
+  readonly "AnthropicModel": { readonly "type": "model"; readonly "id": string; readonly "display_name": string; readonly "created_at": string; readonly [name: string]: unknown }
+  readonly "AnthropicModelList": { readonly "data": readonly (Schemas["AnthropicModel"])[]; readonly "has_more": boolean; readonly "first_id": string | null; readonly "last_id": string | null }
   readonly "ApiKey": { readonly "id": string; readonly "name": string; readonly "maskedPrefix": string; readonly "createdAt": string; readonly "lastUsedAt": string | null }
   readonly "ApiKeyList": { readonly "data": readonly (Schemas["ApiKey"])[]; readonly "nextCursor": string | null }
   readonly "Attempt": { readonly "target": string; readonly "status": number | null; readonly "afterMs": number; readonly "durationMs": number }
@@ -56,6 +58,9 @@ export interface Schemas {
   readonly "Message": { readonly "id": string; readonly "type": "message"; readonly "role": "assistant"; readonly "model": string; readonly "content": readonly ({ readonly "type": string; readonly [name: string]: unknown })[]; readonly "stop_reason": string | null; readonly "usage": { readonly "input_tokens": number; readonly "output_tokens": number; readonly [name: string]: unknown }; readonly [name: string]: unknown }
   readonly "MessagesError": { readonly "type": "error"; readonly "error": { readonly "type": string; readonly "message": string; readonly [name: string]: unknown }; readonly [name: string]: unknown }
   readonly "MessagesRequest": unknown
+  readonly "MistralError": { readonly "error": string; readonly "message": string; readonly "details"?: unknown | undefined; readonly "object": "error"; readonly "type": string; readonly "param": string | null; readonly "code": string | null; readonly [name: string]: unknown }
+  readonly "MistralModel": { readonly "id": string; readonly "object": "model"; readonly "created": number; readonly "owned_by": string; readonly "capabilities": { readonly "completion_chat": boolean; readonly "completion_fim": boolean; readonly [name: string]: unknown }; readonly [name: string]: unknown }
+  readonly "MistralModelList": { readonly "object": "list"; readonly "data": readonly (Schemas["MistralModel"])[] }
   readonly "Model": { readonly "id": string; readonly "object": "model"; readonly "created": number; readonly "owned_by": string }
   readonly "ModelList": { readonly "object": "list"; readonly "data": readonly (Schemas["Model"])[] }
   readonly "NestedError": { readonly "error": { readonly "message": string; readonly "type": string; readonly "param"?: string | null | undefined; readonly "code"?: string | number | null | undefined; readonly [name: string]: unknown }; readonly [name: string]: unknown }
@@ -143,6 +148,14 @@ export interface Api {
   readonly "GET /": {
     readonly question: Record<never, never>
     readonly answer: Schemas["Welcome"]
+  }
+  readonly "GET /alt/v1/models": {
+    readonly question: Record<never, never>
+    readonly answer: Schemas["MistralModelList"]
+  }
+  readonly "GET /alt/v1/models/{id}": {
+    readonly question: { readonly path: { readonly "id": string } }
+    readonly answer: Schemas["MistralModel"]
   }
   readonly "GET /docs": {
     readonly question: Record<never, never>
@@ -237,12 +250,12 @@ export interface Api {
     readonly answer: Schemas["MemberList"]
   }
   readonly "GET /v1/models": {
-    readonly question: Record<never, never>
-    readonly answer: Schemas["ModelList"]
+    readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "after_id"?: string | undefined; readonly "before_id"?: string | undefined } }
+    readonly answer: Schemas["ModelList"] | Schemas["AnthropicModelList"]
   }
   readonly "GET /v1/models/{id}": {
     readonly question: { readonly path: { readonly "id": string } }
-    readonly answer: Schemas["Model"]
+    readonly answer: Schemas["Model"] | Schemas["AnthropicModel"]
   }
   readonly "GET /v1/owned-models": {
     readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }

@@ -10,7 +10,8 @@ import { mistralChat } from '../wire/mistral-chat/mistral-chat.ts'
 import { mistralFim } from '../wire/mistral-fim/mistral-fim.ts'
 import { openaiChat } from '../wire/openai-chat/openai-chat.ts'
 import { openaiResponses } from '../wire/openai-responses/openai-responses.ts'
-import { listModels, retrieveModel } from './list-models.ts'
+import { listModels, modelShapeOf, newIdHeaders, retrieveModel } from './list-models.ts'
+import type { ModelShape } from './model-shapes.ts'
 import { createPipeline, type PipelinePorts } from './pipeline.ts'
 import { refuse } from './refuse.ts'
 
@@ -34,10 +35,13 @@ export interface DataPlane {
 
 export function createDataPlane(ports: PipelinePorts): DataPlane {
   const serveCall = createPipeline(ports)
-  const handlers = new Map<string, Handler>([
-    ['/v1/models', async (request) => answerGet(request, () => listModels(ports, request))],
-  ])
-  const serveModel: Handler = async (request) => answerGet(request, () => retrieveModel(ports, request))
+  const handlers = new Map<string, Handler>()
+  for (const path of MODEL_LISTS)
+    handlers.set(path, (request) => answerGet(request, path, (shape) => listModels(ports, request, shape)))
+  const serveModel =
+    (path: string): Handler =>
+    (request) =>
+      answerGet(request, path, (shape) => retrieveModel(ports, request, shape))
   for (const [path, dialect] of Object.entries(CALL_ENDPOINTS)) {
     handlers.set(path, (request) =>
       request.method === 'POST'
@@ -45,8 +49,14 @@ export function createDataPlane(ports: PipelinePorts): DataPlane {
         : Promise.resolve(refuseOtherMethod(request, dialect.envelope)),
     )
   }
-  return { find: (path) => handlers.get(path) ?? (path.startsWith('/v1/models/') ? serveModel : undefined) }
+  return {
+    find: (path) =>
+      handlers.get(path) ??
+      (MODEL_LISTS.some((list) => path.startsWith(`${list}/`)) ? serveModel(path) : undefined),
+  }
 }
+
+const MODEL_LISTS = ['/v1/models', '/alt/v1/models'] as const
 
 function refuseOtherMethod(request: Request, envelope: Envelope): Response {
   const isUpgrade = request.headers.get('upgrade')?.toLowerCase() === 'websocket'
@@ -57,14 +67,19 @@ function refuseOtherMethod(request: Request, envelope: Envelope): Response {
 
 const UPGRADE_MESSAGE = 'WebSocket connections are not supported here: send the request with POST.'
 
-async function answerGet(request: Request, answer: () => Promise<Response>): Promise<Response> {
+async function answerGet(
+  request: Request,
+  path: string,
+  answer: (shape: ModelShape) => Promise<Response>,
+): Promise<Response> {
+  const shape = modelShapeOf(path, request.headers)
   if (request.method !== 'GET' && request.method !== 'HEAD')
-    return refuseMethod(request, 'nested', 'GET, HEAD')
+    return refuseMethod(request, shape.envelope, 'GET, HEAD')
   try {
-    return await answer()
+    return await answer(shape)
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown
-    return refuse(thrown, 'nested', { 'x-request-id': createCallId() })
+    return refuse(thrown, shape.envelope, newIdHeaders(shape))
   }
 }
 

@@ -1,36 +1,69 @@
-/** `GET /v1/models`: the account's gates as OpenAI's model list, for SDKs and tools that ask what there is. */
+/**
+ * The account's gates as a list of models, for SDKs and tools that ask what there is: `GET /v1/models` in OpenAI's shape
+ * or Anthropic's, `GET /alt/v1/models` in Mistral's. It must not know what the shapes look like.
+ */
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { createCallId } from '../core/ids.ts'
 import { type AuthenticatePorts, authenticate, whenFresh } from './authenticate.ts'
-import type { GateStore } from './ports.ts'
+import {
+  anthropicModels,
+  type MistralCalls,
+  type ModelShape,
+  mistralModels,
+  openaiModels,
+} from './model-shapes.ts'
+import { findUpstream, type PlanPorts } from './plan-targets.ts'
 
-export interface ModelPorts extends AuthenticatePorts {
-  readonly gates: GateStore
+export type ModelPorts = AuthenticatePorts & Pick<PlanPorts, 'gates' | 'providers' | 'ownedModels'>
+
+/** Anthropic's clients always say which version of its interface they speak, and others never do. */
+export function modelShapeOf(path: string, headers: Headers): ModelShape {
+  if (path.startsWith('/alt/')) return mistralModels
+  return headers.has('anthropic-version') ? anthropicModels : openaiModels
 }
 
-/** @throws GatewayError `unauthorized` (rejects) */
-export async function listModels(ports: ModelPorts, request: Request): Promise<Response> {
+/** @throws GatewayError `unauthorized`, or `invalid_request` for a page that there cannot be (rejects) */
+export async function listModels(ports: ModelPorts, request: Request, shape: ModelShape): Promise<Response> {
   await whenFresh(ports)
-  const caller = authenticate(ports, request.headers)
-  return answer({ object: 'list', data: ports.gates.list(caller.accountId).map(toModel) })
+  const caller = authenticate(ports, request.headers, KEY_HEADER)
+  const query = new URL(request.url).searchParams
+  const list = shape.toList(ports.gates.list(caller.accountId), query, (gate) => toModel(ports, gate, shape))
+  return answer(list, shape)
 }
 
 /** @throws GatewayError `unauthorized` or `gate_not_found` (rejects) */
-export async function retrieveModel(ports: ModelPorts, request: Request): Promise<Response> {
+export async function retrieveModel(
+  ports: ModelPorts,
+  request: Request,
+  shape: ModelShape,
+): Promise<Response> {
   await whenFresh(ports)
-  const caller = authenticate(ports, request.headers)
+  const caller = authenticate(ports, request.headers, KEY_HEADER)
   const gate = ports.gates.find(caller.accountId, lastSegment(request.url))
   if (gate === undefined) {
     throw new GatewayError('gate_not_found', 'There is no gate of this id in this account.', {
       param: 'model',
     })
   }
-  return answer(toModel(gate))
+  return answer(toModel(ports, gate, shape), shape)
 }
 
-function toModel(gate: Gate) {
-  return { id: gate.id, object: 'model', created: Math.floor(gate.createdAt / 1000), owned_by: 'gatehouse' }
+/** Where Anthropic's clients put the key. */
+const KEY_HEADER = 'x-api-key'
+
+function toModel(ports: ModelPorts, gate: Gate, shape: ModelShape): object {
+  return shape.toModel(gate, () => callsOf(ports, gate))
+}
+
+function callsOf(ports: ModelPorts, { accountId, targets }: Gate): MistralCalls {
+  const endpoints = targets.map(
+    ({ model }) => findUpstream(ports, accountId, model)?.provider.endpoints ?? {},
+  )
+  return {
+    chat: endpoints.some((spoken) => 'mistral-chat' in spoken),
+    fim: endpoints.some((spoken) => 'mistral-fim' in spoken),
+  }
 }
 
 function lastSegment(url: string): string {
@@ -42,6 +75,12 @@ function lastSegment(url: string): string {
   }
 }
 
-function answer(body: unknown): Response {
-  return Response.json(body, { headers: { 'x-request-id': createCallId(), 'cache-control': 'no-store' } })
+function answer(body: object, shape: ModelShape): Response {
+  return Response.json(body, { headers: { ...newIdHeaders(shape), 'cache-control': 'no-store' } })
+}
+
+/** An answer's own id, under each name that its reader looks for. */
+export function newIdHeaders({ requestIdHeader }: ModelShape): Record<string, string> {
+  const id = createCallId()
+  return { 'x-request-id': id, ...(requestIdHeader === undefined ? {} : { [requestIdHeader]: id }) }
 }

@@ -22,6 +22,19 @@ describe.each(Object.keys(ERROR_POLICY) as ErrorKind[])('%s', (kind) => {
     })
   })
 
+  test('mistral: the flat one, and what Mistral’s clients parse', () => {
+    const { flat, type, code } = ERROR_POLICY[kind]
+    expect(JSON.parse(String(encodeError('mistral', error)))).toEqual({
+      error: flat,
+      message: 'said so',
+      details: { field: 'field' },
+      object: 'error',
+      type,
+      param: 'field',
+      code,
+    })
+  })
+
   test('messages: the type that Anthropic has for the status, and nothing else', () => {
     const type = MESSAGES_TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
     expect(JSON.parse(String(encodeError('messages', error)))).toEqual({
@@ -67,6 +80,10 @@ describe('an error that is', () => {
     expect(encodeError('nested', error)).toBe(upstreamBody)
     expect(encodeError('messages', error)).toBe(upstreamBody)
     expect(JSON.parse(String(encodeError('flat', error)))).toEqual({ error: 'upstream_error', message: 'no' })
+    expect(JSON.parse(String(encodeError('mistral', error)))).toMatchObject({
+      object: 'error',
+      message: 'no',
+    })
   })
 
   test('about no field says so: null where it is nested, no details where it is flat', () => {

@@ -28,6 +28,12 @@ function toFlatError(error: GatewayError): Record<string, unknown> {
   }
 }
 
+/** Their parsers want all four of these, `param` and `code` as text or null. */
+function toMistralError(error: GatewayError): Record<string, unknown> {
+  const { type, param, code } = toNestedError(error)
+  return { ...toFlatError(error), object: 'error', type, param, code }
+}
+
 /** By status (wire.md §3.2); clients of the Messages interface tell errors apart by this alone. */
 const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
@@ -49,6 +55,7 @@ function toMessagesError(error: GatewayError): Record<string, unknown> {
 /** The JSON text of an error answer. An upstream's own body wins where the envelopes are the same. */
 export function encodeError(envelope: Envelope, error: GatewayError): string | Uint8Array {
   if (envelope === 'flat') return JSON.stringify(toFlatError(error))
+  if (envelope === 'mistral') return JSON.stringify(toMistralError(error))
   if (envelope === 'messages') return error.upstreamBody ?? JSON.stringify(toMessagesError(error))
   return error.upstreamBody ?? JSON.stringify({ error: toNestedError(error) })
 }

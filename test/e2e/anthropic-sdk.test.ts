@@ -332,6 +332,16 @@ test('a stream that is cut, and one that fails, are failures for the caller', as
   expect(String(await failureOf(read()))).toContain('Overheated')
 })
 
+test('the gates are its models, page by page', async () => {
+  const ids: string[] = []
+  for await (const model of anthropic.models.list({ limit: 2 })) ids.push(model.id)
+  expect(ids.sort()).toEqual(['claude', 'gemini', 'gemini-or-claude', 'llama'])
+  const model = await anthropic.models.retrieve('claude')
+  expect(model).toMatchObject({ type: 'model', id: 'claude', display_name: 'claude' })
+  expect(Date.parse(model.created_at)).toBeGreaterThan(0)
+  expect(await failureOf(anthropic.models.retrieve('nobody'))).toBeInstanceOf(Anthropic.NotFoundError)
+})
+
 describe('counting tokens', () => {
   test('is asked of the provider that can count', async () => {
     upstream.answer(jsonAnswer(200, { input_tokens: 7 }))

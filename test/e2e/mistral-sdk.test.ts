@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Mistral } from '@mistralai/mistralai'
 import { createGate } from '../support/control-plane.ts'
+import { readMistralError } from '../support/envelopes.ts'
 import { MISTRAL_SCENARIOS } from '../support/mistral-scenarios.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
@@ -44,6 +45,13 @@ test('a slash at the end of serverURL changes nothing', async () => {
   expect(completion.choices?.[0]?.message?.content).toBeTruthy()
 })
 
+test('models.list names the gates, and which of them fill in the middle', async () => {
+  const { data = [] } = await connect().models.list()
+  const found = new Map(data.map((model) => [(model as { id: string }).id, model]))
+  expect(found.get('codestral')).toMatchObject({ capabilities: { completionFim: true } })
+  expect(found.get('not-fim')).toMatchObject({ capabilities: { completionFim: false } })
+})
+
 describe('errors carry the status and the flat envelope', () => {
   test.each([
     ['a wrong key', 401, 'unauthorized', () => connect(`sk-svc-${'0'.repeat(64)}`), 'codestral'],
@@ -60,9 +68,8 @@ describe('errors carry the status and the flat envelope', () => {
     ]) {
       const error = await caught(call())
       expect(error).toMatchObject({ statusCode: status })
-      const body = JSON.parse((error as { body: string }).body) as { error: string; message: string }
+      const body = readMistralError((error as { body: string }).body)
       expect(body.error).toBe(code)
-      expect(body.message).toBeString()
     }
   })
 })

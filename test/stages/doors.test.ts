@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Usage } from '../../src/core/usage.ts'
 import { CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
 import { DIALECTS } from '../support/dialect-table.ts'
-import { readErrorCode } from '../support/envelopes.ts'
-import { InProcessGateway, plantedCredentialOf } from '../support/in-process-gateway.ts'
+import { readErrorCode, readMistralError } from '../support/envelopes.ts'
+import { CALLER_KEY, InProcessGateway, plantedCredentialOf } from '../support/in-process-gateway.ts'
 import { json, stream } from '../support/scripted-upstream.ts'
 import { CHAT, chatBody, GATE, runRow, type StageRow } from '../support/stage-rows.ts'
 import { TRANSLATED, TRANSLATED_TEXT, TRANSLATED_USAGE } from '../support/translated-samples.ts'
@@ -253,6 +253,70 @@ describe('/v1/models', () => {
     expect(JSON.parse(one.text)).toEqual(model('one'))
     expect(gateway.touched).toEqual(['key_caller', 'key_caller'])
     expect(gateway.ledger.records).toEqual([])
+  })
+
+  test('are Anthropic’s to whoever says that it speaks its interface, page by page, with the key where it has it', async () => {
+    const gateway = scene()
+    const headers = { authorization: null, 'x-api-key': CALLER_KEY, 'anthropic-version': '2023-06-01' }
+    const ask = async (path: string) => {
+      const { status, text, headers: seen } = await gateway.ask({ path, method: 'GET', headers })
+      expect(seen['request-id']).toBe(seen['x-request-id'] ?? '')
+      return { status, json: JSON.parse(text) }
+    }
+    const info = (id: string) => ({
+      type: 'model',
+      id,
+      display_name: id,
+      created_at: '2026-05-28T20:26:40.000Z',
+    })
+    const all = (await ask('/v1/models')).json
+    expect(all).toMatchObject({
+      data: [info('one'), info('two')],
+      has_more: false,
+      first_id: 'one',
+      last_id: 'two',
+    })
+    expect((await ask('/v1/models/two')).json).toEqual(all.data[1])
+    const page = (data: object[], has_more: boolean, id: string | null) => ({
+      data,
+      has_more,
+      first_id: id,
+      last_id: id,
+    })
+    for (const [query, expected] of [
+      ['limit=1', page([all.data[0]], true, 'one')],
+      ['limit=1&after_id=one', page([all.data[1]], false, 'two')],
+      ['after_id=two', page([], false, null)],
+      ['limit=1&before_id=two', page([all.data[0]], false, 'one')],
+      ['before_id=one', page([], false, null)],
+    ] as const)
+      expect({ query, ...(await ask(`/v1/models?${query}`)).json }).toEqual({ query, ...expected })
+    for (const query of ['limit=0', 'limit=1001', 'limit=', 'limit=1.5', 'after_id=three', 'before_id='])
+      expect((await ask(`/v1/models?${query}`)).status).toBe(400)
+    expect((await ask('/v1/models/three')).json).toMatchObject({ error: { type: 'not_found_error' } })
+  })
+
+  test('take the key from x-api-key for OpenAI’s shape too', async () => {
+    const headers = { authorization: null, 'x-api-key': CALLER_KEY }
+    const seen = await scene().ask({ path: '/v1/models/one', method: 'GET', headers })
+    expect(JSON.parse(seen.text)).toEqual(model('one'))
+  })
+
+  test('are Mistral’s under /alt, and say which of its calls each takes', async () => {
+    const gateway = scene()
+    const card = (id: string, takes: boolean) => ({
+      ...model(id),
+      type: 'base',
+      name: id,
+      description: '',
+      capabilities: { completion_chat: takes, completion_fim: takes, function_calling: takes },
+    })
+    const list = await gateway.ask({ path: '/alt/v1/models', method: 'GET' })
+    expect(JSON.parse(list.text)).toEqual({ object: 'list', data: [card('one', false), card('two', true)] })
+    const two = await gateway.ask({ path: '/alt/v1/models/two', method: 'GET' })
+    expect(JSON.parse(two.text)).toEqual(card('two', true))
+    const three = await gateway.ask({ path: '/alt/v1/models/three', method: 'GET' })
+    expect(readMistralError(three.text)).toMatchObject({ error: 'gate_not_found', code: 'model_not_found' })
   })
 
   test.each([

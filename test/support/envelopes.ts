@@ -24,13 +24,36 @@ export function readNestedError(text: string): NestedError {
   return error
 }
 
+/** What the flat envelope also has where Mistral's clients call: all of it or nothing. */
+interface MistralMembers {
+  readonly object: 'error'
+  readonly type: string
+  readonly param: string | null
+  readonly code: string | null
+}
+
 export function readFlatError(text: string): FlatError {
-  const envelope = JSON.parse(text) as FlatError
+  const { object, type, param, code, ...envelope } = JSON.parse(text) as FlatError & Partial<MistralMembers>
+  if (object !== undefined) readMistralError(text)
+  else expect([type, param, code]).toEqual([undefined, undefined, undefined])
   expect(Object.keys(envelope).filter((key) => !['error', 'message', 'details'].includes(key))).toEqual([])
   expect(envelope.error).toMatch(/^[a-z_]+$/)
   expect(envelope.message).toBeString()
   expect(envelope.message).not.toBe('')
   return envelope
+}
+
+export function readMistralError(text: string): FlatError & MistralMembers {
+  const { details: _, ...envelope } = JSON.parse(text) as FlatError & MistralMembers
+  expect(envelope).toEqual({
+    error: expect.stringMatching(/^[a-z_]+$/),
+    message: expect.stringMatching(/./),
+    object: 'error',
+    type: expect.stringMatching(/^[a-z_]+$/),
+    param: envelope.param === null ? null : expect.any(String),
+    code: envelope.code === null ? null : expect.any(String),
+  })
+  return JSON.parse(text) as FlatError & MistralMembers
 }
 
 export type Envelope = 'nested' | 'flat' | 'messages'
@@ -50,12 +73,14 @@ export function readMessagesError(text: string): { readonly type: string; readon
 }
 
 /** Checks the shape and returns what clients tell errors apart by: `error.code`, `error`, or `error.type`. */
-export function readErrorCode(envelope: Envelope, text: string): string | null {
+export function readErrorCode(envelope: Envelope | 'mistral', text: string): string | null {
   switch (envelope) {
     case 'nested':
       return readNestedError(text).code
     case 'flat':
       return readFlatError(text).error
+    case 'mistral':
+      return readMistralError(text).error
     case 'messages':
       return readMessagesError(text).type
   }

@@ -181,7 +181,8 @@ export class InProcessGateway {
 
   /** A call that the test lets go on: time stands still until the clock is told otherwise. */
   begin({ path, method = 'POST', headers, body }: ClientRequest, client: ClientScript = {}): BegunCall {
-    const handle = this.#find(path)
+    const [door = ''] = path.split('?', 1)
+    const handle = this.#find(door)
     if (handle === undefined) throw new Error(`The data plane has no door at ${path}.`)
     const leaving = new AbortController()
     const content = toContent(body)

@@ -133,6 +133,7 @@ export async function fillTenant(
     ['/v1/gates/{id}', gateId],
     ['/v1/gates/{id}/test', gateId],
     ['/v1/models/{id}', gateId],
+    ['/alt/v1/models/{id}', gateId],
     ['/v1/keys/{id}', keyId],
     ['/v1/logs/{id}', callId],
     ['/v1/budgets/{id}', budgetId],

@@ -129,8 +129,11 @@ describe('Error envelope', () => {
     })
 
     test('is absent, and not null, where there is not', async () => {
-      for (const { text } of [await fim(GOOD_FIM, STRANGER), await patch({}, STRANGER)])
-        expect(Object.keys(JSON.parse(text) as object)).toEqual(['error', 'message'])
+      const keysOf = ({ text }: Answer) => Object.keys(JSON.parse(text) as object)
+      expect(keysOf(await patch({}, STRANGER))).toEqual(['error', 'message'])
+      // With what Mistral's clients parse beside it.
+      const ofMistral = ['object', 'type', 'param', 'code']
+      expect(keysOf(await fim(GOOD_FIM, STRANGER))).toEqual(['error', 'message', ...ofMistral])
     })
   })
 

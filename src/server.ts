@@ -56,7 +56,7 @@ export function createRouter(routes: Routes): (request: Request, addressOf?: Add
     if (path === DASHBOARD_PATH || path.startsWith(`${DASHBOARD_PATH}/`)) {
       return await routes.dashboard(request, path.slice(DASHBOARD_PATH.length + 1))
     }
-    const envelope = envelopeOf(path)
+    const envelope = envelopeOf(path, request.headers)
     if (envelope !== 'flat') return refuseRoute('not_found', envelope, NOT_FOUND)
     const controlPlane = await routes.controlPlane()
     return await controlPlane.handle(request, createCallId(), clientAddress(request, addressOf))

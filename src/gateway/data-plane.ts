@@ -99,10 +99,47 @@ export function refuseRoute(
 }
 
 /** The envelope that a client of this path's family expects, also where the path itself does not exist. */
-export function envelopeOf(pathname: string): Envelope {
-  if (MESSAGES_FAMILY.test(pathname)) return 'messages'
-  return NESTED_FAMILY.test(pathname) ? 'nested' : 'flat'
+export function envelopeOf(pathname: string, headers?: Headers): Envelope {
+  const [, first, second] = pathname.split('/', 3)
+  if (first === 'alt') return 'mistral'
+  if (first !== 'v1' || second === undefined) return 'flat'
+  if (second === 'messages') return 'messages'
+  if (!NESTED_FAMILIES.has(second)) return 'flat'
+  // Both vendors have files, models and skills; the header is required at one of them, and unknown at the other.
+  return headers?.has('anthropic-version') === true ? 'messages' : 'nested'
 }
 
-const MESSAGES_FAMILY = /^\/v1\/messages(?:\/|$)/
-const NESTED_FAMILY = /^\/v1\/(?:responses|chat|models|completions|embeddings)(?:\/|$)/
+/** What OpenAI's clients may ask for, whether it is offered here or not (https://platform.openai.com/docs/api-reference). */
+const NESTED_FAMILIES: ReadonlySet<string> = new Set([
+  'agents',
+  'assistants',
+  'audio',
+  'batches',
+  'chat',
+  'chatkit',
+  'completions',
+  'containers',
+  'content_provenance_checks',
+  'conversations',
+  'decisions',
+  'edits',
+  'embeddings',
+  'engines',
+  'evals',
+  'files',
+  'fine_tuning',
+  'images',
+  'live',
+  'models',
+  'moderations',
+  'organization',
+  'projects',
+  'realtime',
+  'responses',
+  'skills',
+  'threads',
+  'uploads',
+  'vaults',
+  'vector_stores',
+  'videos',
+])

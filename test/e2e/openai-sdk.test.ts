@@ -124,6 +124,26 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
     }
   })
 
+  test.each<[string, (client: OpenAI) => Promise<unknown>]>([
+    ['images.generate', (client) => client.images.generate({ prompt: 'x' })],
+    ['audio.speech', (client) => client.audio.speech.create({ model: 'm', voice: 'alloy', input: 'x' })],
+    ['moderations', (client) => client.moderations.create({ input: 'x' })],
+    ['files', async (client) => await client.files.list()],
+    ['batches', async (client) => await client.batches.list()],
+    ['vector stores', async (client) => await client.vectorStores.list()],
+    ['fine-tuning', async (client) => await client.fineTuning.jobs.list()],
+    ['completions', (client) => client.completions.create({ model: 'plain', prompt: 'x' })],
+    ['conversations', (client) => client.conversations.create({})],
+  ])('%s, which is not offered, is a NotFoundError in words', async (_name, call) => {
+    const error = await caught(call(connect(gatehouse.key)))
+    expect(error).toBeInstanceOf(Sdk.NotFoundError)
+    expect(error).toMatchObject({
+      code: 'not_found',
+      type: 'invalid_request_error',
+      message: expect.stringContaining('There is nothing at this address.'),
+    })
+  })
+
   test('429 is a RateLimitError, a failed upstream an InternalServerError', async () => {
     const client = connect(gatehouse.key)
     const limited = await caught(client.responses.create({ model: 'fault-429', input: 'hi' }))

@@ -105,12 +105,14 @@ const NOTHING_THERE: readonly string[] = [
   '/alt/v1',
   '/alt/v1/fim',
   '/alt/fim/completions',
-  '/alt/v1/models/',
+  '/alt/v1/files',
   '/v1/fim/completions',
   '/.env',
   '/%2e%2e/%2e%2e/etc/passwd',
   '/v1/files',
   '/v1/assistants',
+  '/v1/images/generations',
+  '/v1/filesystem',
   '/__proto__',
 ]
 
@@ -171,7 +173,9 @@ export const MALFORMED_CONTROL_REQUESTS: readonly MalformedRequest[] = [
     body: '{"model":"demo","input":"hi"}',
     status: 404,
     // A client of these families reads no other envelope, even at a wrong address.
-    envelope: /^\/v1\/(?:responses|chat)/.test(path) ? ('nested' as const) : ('flat' as const),
+    envelope: /^\/v1\/(?:responses|chat|files\b|assistants|images)/.test(path)
+      ? ('nested' as const)
+      : ('flat' as const),
   })),
   ...(
     [

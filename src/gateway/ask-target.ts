@@ -19,7 +19,7 @@ import { askedDelayMs, isTargetsFault } from './retry.ts'
 import type { CallProgress } from './settle.ts'
 import { signRequest } from './sign-request.ts'
 import type { TargetHealth } from './target-health.ts'
-import { type CallerRequest, type TranslatedRequest, translate } from './translate.ts'
+import { type CallerRequest, refuseIgnored, type TranslatedRequest, translate } from './translate.ts'
 import { translateEmbeddings } from './translate-embeddings.ts'
 
 export interface AskPorts {
@@ -176,9 +176,10 @@ function toOutgoing(ports: AskPorts, input: AttemptInput, target: Target): Outgo
     return { type: 'translated', ...translated, ignored: join(accepted.ignored, translated.ignored) }
   if (!isRelayed(dialect))
     throw new GatewayError('internal_error', `Nothing translates ${dialect.id} for ${target.name}.`)
-  const { body, hidesUsage, ignored: unknown } = dialect.rewrite(accepted, target)
+  const { body, hidesUsage, ignored: unknown, leftOut = [] } = dialect.rewrite(accepted, target)
+  if (leftOut.length > 0 && readStrictness(input.request.headers)) refuseIgnored(target, leftOut)
   const { isAnswer, readUsage } = dialect
-  const ignored = join(accepted.ignored, unknown)
+  const ignored = join(join(accepted.ignored, unknown), leftOut)
   const createTap = () => dialect.createTap({ hidesUsage })
   return { type: 'relayed', body, ignored, isAnswer, readUsage, createTap }
 }
@@ -190,9 +191,9 @@ function toTranslated(
 ): TranslatedRequest | undefined {
   if (!isTranslated(target)) return undefined
   const { accepted, caller, plan, request, startedAtMs, progress } = input
-  const isStrict = readStrictness(request.headers)
   const { codec: client, embeddings } = target
-  if (embeddings !== undefined) return translateEmbeddings({ accepted, target, codec: embeddings, isStrict })
+  const strict = { isStrict: readStrictness(request.headers) }
+  if (embeddings !== undefined) return translateEmbeddings({ accepted, target, codec: embeddings, ...strict })
   if (client === undefined || caller === undefined) return undefined
   const { accountId, id: gateId } = plan.gate
   const call = { accountId, target: target.name, startedAt: startedAtMs, outcome: 'succeeded' } as const
@@ -203,7 +204,7 @@ function toTranslated(
     outcome: () => toOutcome(clock, { startedAtMs, attempts: progress.attempts }),
     ...(prices === undefined ? {} : { priceOf: (usage: Usage) => prices.priceOf({ ...call, usage }) }),
   }
-  return translate({ caller, target, client, facts, isStrict })
+  return translate({ caller, target, client, facts, ...strict })
 }
 
 function join(names: readonly string[], more: readonly string[] = []): readonly string[] {

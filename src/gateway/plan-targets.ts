@@ -138,7 +138,9 @@ function findTargets(
   { caller, dialect, request }: PlannedCall,
   candidates: readonly GateTarget[],
 ) {
-  const relays = dialect.serverCodec === undefined || !hasCarriers(request.body.bytes)
+  const { serverCodec } = dialect
+  const opensSeals = isRelayed(dialect) && dialect.opensSeals === true
+  const relays = serverCodec === undefined || opensSeals || !hasCarriers(request.body.bytes)
   const targets: Target[] = []
   const speaking: ReachableProvider[] = []
   let unopened: GatewayError | undefined
@@ -316,11 +318,12 @@ function toTarget({ caller, stream }: Question, found: FoundEndpoint, credential
     traits: traitsOf(provider, model),
     takesEffort: takesEffort(found),
     isGuarded: owned !== undefined,
-    sealOrigin: found.codec === undefined ? '' : originOf(provider.id, credential.secret),
+    sealOrigin: originOf(provider.id, credential.secret),
     healthKey: healthKey(caller, found.target),
     isReasoningModel: provider.reasoningModels?.test(model) ?? false,
     countsStreamsOnRequest: endpoint.countsStreamsOnRequest ?? false,
     insteadOfModel: endpoint.insteadOfModel,
+    checksSignatures: endpoint.checksSignatures,
   }
 }
 

@@ -10,8 +10,8 @@ export const anthropic = defineProvider({
   keyHeader: 'x-api-key',
   headers: { 'anthropic-version': '2023-06-01' },
   endpoints: {
-    'anthropic-messages': { path: '/v1/messages' },
-    'anthropic-count-tokens': { path: '/v1/messages/count_tokens' },
+    'anthropic-messages': { path: '/v1/messages', checksSignatures: true },
+    'anthropic-count-tokens': { path: '/v1/messages/count_tokens', checksSignatures: true },
   },
   ...anthropicModels,
 })

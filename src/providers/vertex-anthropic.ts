@@ -15,6 +15,7 @@ export const vertexAnthropic = defineProvider({
     'anthropic-messages': {
       path: '/models/{model}:rawPredict',
       streamPath: '/models/{model}:streamRawPredict',
+      checksSignatures: true,
       insteadOfModel: { anthropic_version: 'vertex-2023-10-16' },
     },
   },

@@ -293,6 +293,16 @@ describe.each(IDS)('%s loses nothing in silence:', (id) => {
   })
 })
 
+test.each(['anthropic-messages', 'bedrock-converse'] as const)(
+  '%s, which checks signatures, gets no thinking that nobody signed, and that is named',
+  (id) => {
+    const hm: AssistantPart = { type: 'reasoning', text: 'hm' }
+    const { body, ignored } = encode(id, { messages: [assistant(hm, text('a')), user(text('b'))] })
+    expect(ignored).toEqual(['reasoningParts'])
+    expect(JSON.stringify(body)).not.toContain('hm')
+  },
+)
+
 describe('reasoning', () => {
   const WORDS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'unheard-of'] as const
   const BUDGETS = [0, 1024, 2048, 2049, 8192, 8193] as const

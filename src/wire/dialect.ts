@@ -60,6 +60,10 @@ export interface RelayTarget {
   readonly traits: ModelTraits
   /** Whether the model can be asked how much to think, as far as the provider's data tells. */
   readonly takesEffort: boolean
+  /** Whose seals it can read (wire/chat-request.ts, `Seal`). Absent: nobody's but its dialect's own. */
+  readonly sealOrigin?: string
+  /** Refuses a conversation with thinking in it that it has not signed itself. */
+  readonly checksSignatures?: boolean | undefined
 }
 
 export interface RelayRequest {
@@ -69,6 +73,8 @@ export interface RelayRequest {
   readonly hidesUsage: boolean
   /** What of the gate's defaults this model cannot take, in the caller's spelling. */
   readonly ignored?: readonly string[] | undefined
+  /** What of the caller's own this target cannot take: a strict caller is refused for it. */
+  readonly leftOut?: readonly string[] | undefined
 }
 
 /** What became of a chunk from the upstream. Both are exact bytes for the client, `held` after `now`. */
@@ -123,6 +129,11 @@ export interface Dialect {
 /** One that upstreams speak too, so that calls in it can pass byte for byte. */
 export interface RelayedDialect extends Dialect {
   readonly id: DialectId
+  /**
+   * Set where `rewrite` itself takes out of a conversation what another provider sealed; where not, such a request is
+   * translated, even to its own dialect.
+   */
+  readonly opensSeals?: true
   /** The bytes for an upstream of the same dialect: the caller's, but for what has to change. */
   rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest
   /** Usage from a whole (non-stream) answer; null when it reports none. */

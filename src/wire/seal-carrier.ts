@@ -17,9 +17,14 @@ export function writeSeal(seal: Seal, origin: string): string {
 
 /** @returns undefined for text that is not of ours: a provider's own signature, which a same-dialect relay passes on */
 export function readSeal(text: string): Seal | undefined {
-  if (!text.startsWith(MARK)) return undefined
+  if (!isCarrier(text)) return undefined
   const carried = decode(text.slice(MARK.length))
   return carried === undefined ? undefined : toSeal(carried)
+}
+
+/** Whether a text is one of ours, also where a client has cut it so that nothing can be read in it. */
+export function isCarrier(text: string): boolean {
+  return text.startsWith(MARK)
 }
 
 /** Whether a target can read a seal: it made it, or its dialect's own upstream gave it to the caller. */
@@ -51,6 +56,11 @@ export function writeToolId(id: string, sealed: SealedCall, origin: string): str
       : { r: reasoning.map((part) => ({ x: part.text, t: part.seal?.type, v: part.seal?.value })) }),
   }
   return `${id}~${MARK}${encode(carried)}`
+}
+
+/** The same of an id that takes nothing along, so that it is found in a request by its mark. */
+export function markToolId(id: string): string {
+  return `${id}~${MARK}${encode({})}`
 }
 
 /** The id that the provider gave, and what came with it; an id that is not of ours is itself. */

@@ -307,6 +307,117 @@ test('what another provider sealed does not reach an upstream of the caller’s 
   expect(user.content[0].tool_use_id).toBe(assistant.content[0].id)
 })
 
+describe('a conversation that another provider took part in goes on at the caller’s own', () => {
+  const NOON = {
+    id: 'msg_2',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-opus-5-1',
+    content: [{ type: 'text', text: 'Noon.' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 1, output_tokens: 1 },
+  }
+  const beta = { headers: { 'anthropic-beta': 'context-management-2025-06-27' } }
+
+  test('with its beta header, the members that need it, and hosted tools, and no seal of others', async () => {
+    const signed = { functionCall: { name: 'now', args: {} }, thoughtSignature: 'c2lnMQ==' }
+    const [first] = await runLoop(
+      'gemini',
+      [geminiTurn([{ text: 'One call.', thought: true }, signed])],
+      false,
+    )
+    const content = first?.content ?? []
+    const call = content.find((block) => block.type === 'tool_use')
+    if (call === undefined) throw new Error('no call')
+    upstream.answerOnce(jsonAnswer(200, NOON))
+    const asked = {
+      model: 'claude',
+      max_tokens: 4096,
+      thinking: { type: 'enabled', budget_tokens: 2048 },
+      context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] },
+      tools: [...tools, { type: 'web_search_20250305', name: 'web_search', max_uses: 2 }],
+      messages: [
+        question,
+        { role: 'assistant', content },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: call.id, content: 'noon' }] },
+      ],
+    } as unknown as Anthropic.MessageCreateParamsNonStreaming
+    const { response } = await anthropic.messages.create(asked, beta).withResponse()
+    expect(upstream.last().headers).toMatchObject(beta.headers)
+    const { thinking: _, ...kept } = asked as unknown as Record<string, unknown>
+    const [plainId] = call.id.split('~')
+    expect(sent()).toEqual({
+      ...kept,
+      model: 'claude-opus-5',
+      messages: [
+        question,
+        { role: 'assistant', content: [{ ...call, id: plainId }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: plainId, content: 'noon' }] },
+      ],
+    })
+    expect(response.headers.get('x-gatehouse-ignored')).toBe(
+      'messages.content.thinking, messages.content.signature, thinking',
+    )
+    const counting = anthropic.messages.countTokens({ model: 'claude', messages: asked.messages })
+    upstream.answer(jsonAnswer(200, { input_tokens: 7 }))
+    expect((await counting).input_tokens).toBe(7)
+    expect(upstream.last().text).not.toContain('gh1~')
+    const strict = { headers: { ...beta.headers, 'x-gatehouse-strict': 'true' } }
+    expect(String(await failureOf(anthropic.messages.create(asked, strict)))).toContain(
+      'cannot take messages.content.thinking',
+    )
+  })
+
+  test.each([
+    ['whole', false],
+    ['streamed', true],
+  ])('without thinking that nobody signed, %s', async (_, streams) => {
+    const [first] = await runLoop('llama', [chatTurn({ content: 'Hi', reasoning: 'hm' })], streams)
+    expect(first?.content).toMatchObject([
+      { type: 'thinking', thinking: 'hm', signature: '' },
+      { type: 'text', text: 'Hi' },
+    ])
+    upstream.answerOnce(jsonAnswer(200, NOON))
+    const { response } = await anthropic.messages
+      .create({
+        model: 'claude',
+        max_tokens: 99,
+        messages: [question, { role: 'assistant', content: first?.content ?? [] }, question],
+      })
+      .withResponse()
+    expect(response.headers.get('x-gatehouse-ignored')).toBe('messages.content.thinking')
+    expect(sent().messages[1].content).toMatchObject([{ type: 'text', text: 'Hi' }])
+    expect(sent().messages[1].content).toHaveLength(1)
+  })
+
+  test('with ids of tool calls that Anthropic takes, and their maker gets its own back', async () => {
+    const odd = [{ ...CALLS[1], id: 'functions.now:0' }] as typeof CALLS
+    for (const gate of ['claude', 'llama']) {
+      const [first] = await runLoop('llama', [chatTurn({ content: null, tool_calls: odd })], false)
+      const [call] = first?.content ?? []
+      if (call?.type !== 'tool_use') throw new Error('no call')
+      const answer = gate === 'claude' ? NOON : chatTurn({ content: 'Noon.' }).whole
+      upstream.answerOnce(jsonAnswer(200, answer))
+      const result = { type: 'tool_result' as const, tool_use_id: call.id, content: 'noon' }
+      const messages = [
+        question,
+        { role: 'assistant' as const, content: [call] },
+        { role: 'user' as const, content: [result] },
+      ]
+      await anthropic.messages.create({ model: gate, max_tokens: 99, tools, messages })
+      const [, called, returned] = sent().messages
+      if (gate === 'claude') {
+        expect(called.content[0].id).toBe('functions_now_0')
+        expect(returned.content[0].tool_use_id).toBe('functions_now_0')
+      } else {
+        expect(called.tool_calls[0].id).toBe('functions.now:0')
+        expect(returned.tool_call_id).toBe('functions.now:0')
+      }
+    }
+  })
+})
+
 test('what the target cannot take is named as Anthropic spells it, or refused when the caller is strict', async () => {
   upstream.answer(jsonAnswer(200, chatTurn({ content: 'Hi' }).whole))
   const asked = { model: 'llama', max_tokens: 9, top_k: 5, messages: [question] }

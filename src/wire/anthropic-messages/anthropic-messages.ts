@@ -11,6 +11,7 @@ import {
   requireField,
 } from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
+import { editHistory } from './edit-history.ts'
 import { editMessagesDefaults, readMessagesSpoken } from './messages-defaults.ts'
 import { MessagesTap } from './messages-tap.ts'
 import { anthropicServerCodec } from './server-codec.ts'
@@ -22,6 +23,7 @@ export const anthropicMessages: RelayedDialect = {
   requestIdHeader: 'request-id',
   accept,
   readSpoken: readMessagesSpoken,
+  opensSeals: true,
   rewrite,
   isAnswer: ({ content }) => Array.isArray(content),
   readUsage: (answer) => readUsage('anthropic-messages', answer.usage),
@@ -52,5 +54,7 @@ function rewrite({ body, defaults }: AcceptedRequest, target: RelayTarget): Rela
   const { model, insteadOfModel } = target
   const edits = insteadOfModel === undefined ? editModel(body, model) : editAwayModel(body, insteadOfModel)
   if (written !== undefined) edits.unshift(...written.edits)
-  return { body: spliceJson(body, edits, requestRoom), hidesUsage: false, ignored: written?.ignored }
+  const { edits: opened, leftOut } = editHistory(body, target, edits)
+  if (opened.length > 0) edits.push(...opened)
+  return { body: spliceJson(body, edits, requestRoom), hidesUsage: false, ignored: written?.ignored, leftOut }
 }

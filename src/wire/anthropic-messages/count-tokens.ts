@@ -6,6 +6,7 @@ import { noStream } from '../embeddings/no-stream.ts'
 import { type JsonObject, spliceJson } from '../json-splice.ts'
 import { checkFieldTypes, editModel, readGate, requireField } from '../request-fields.ts'
 import { decodeAnthropicRequest } from './decode-request.ts'
+import { editHistory } from './edit-history.ts'
 
 export const anthropicCountTokens: RelayedDialect = {
   id: 'anthropic-count-tokens',
@@ -13,10 +14,11 @@ export const anthropicCountTokens: RelayedDialect = {
   keyHeader: 'x-api-key',
   requestIdHeader: 'request-id',
   accept,
-  rewrite: ({ body }, target) => ({
-    body: spliceJson(body, editModel(body, target.model), requestRoom),
-    hidesUsage: false,
-  }),
+  rewrite({ body }, target) {
+    const edits = editModel(body, target.model)
+    const { edits: opened, leftOut } = editHistory(body, target, edits)
+    return { body: spliceJson(body, [...edits, ...opened], requestRoom), hidesUsage: false, leftOut }
+  },
   isAnswer: ({ input_tokens }) => typeof input_tokens === 'number',
   // Counting uses nothing.
   readUsage: () => null,

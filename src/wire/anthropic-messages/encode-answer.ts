@@ -3,8 +3,9 @@ import type { Usage } from '../../core/usage.ts'
 import type { ChatAnswer, FinishReason } from '../chat-answer.ts'
 import type { AssistantPart, JsonRecord, Seal } from '../chat-request.ts'
 import { type AnswerFacts, UnreadableAnswerError } from '../codec.ts'
-import { parseRecord, present } from '../read-json.ts'
-import { writeSeal, writeToolId } from '../seal-carrier.ts'
+import { parseRecord } from '../read-json.ts'
+import { writeSeal } from '../seal-carrier.ts'
+import { writeCallId } from './tool-ids.ts'
 
 export function encodeAnthropicAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRecord {
   return {
@@ -62,7 +63,7 @@ function encodePart(part: AssistantPart, origin: string): JsonRecord[] {
       return [
         {
           type: 'tool_use',
-          id: writeToolId(part.id, present({ seal: part.seal }), origin),
+          id: writeCallId(part.id, part.seal, origin),
           name: part.name,
           input: parseInput(part.arguments),
         },

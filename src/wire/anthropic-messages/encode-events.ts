@@ -5,9 +5,9 @@ import type { ChatEvent } from '../chat-answer.ts'
 import type { JsonRecord, Seal } from '../chat-request.ts'
 import type { AnswerFacts, EventEncoder } from '../codec.ts'
 import { encodeError } from '../envelope.ts'
-import { present } from '../read-json.ts'
-import { writeSeal, writeToolId } from '../seal-carrier.ts'
+import { writeSeal } from '../seal-carrier.ts'
 import { encodeHead, encodeReasoning, encodeUsage, toStopReason } from './encode-answer.ts'
+import { writeCallId } from './tool-ids.ts'
 
 export class MessagesEventEncoder implements EventEncoder {
   readonly #facts: AnswerFacts
@@ -126,7 +126,7 @@ export class MessagesEventEncoder implements EventEncoder {
     const closed = this.#closeBlock()
     const index = this.#nextIndex()
     this.#tools.set(event.index, index)
-    const id = writeToolId(event.id, present({ seal: event.seal }), this.#facts.sealOrigin)
+    const id = writeCallId(event.id, event.seal, this.#facts.sealOrigin)
     const block = { type: 'tool_use', id, name: event.name, input: {} }
     return this.#begun() + closed + write('content_block_start', { index, content_block: block })
   }

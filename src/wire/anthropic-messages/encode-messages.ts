@@ -15,6 +15,7 @@ import type {
 import type { Feature } from '../codec.ts'
 import { present } from '../read-json.ts'
 import { isReadable } from '../seal-carrier.ts'
+import { encodeToolId } from './tool-ids.ts'
 
 export interface MessageRules {
   readonly sealOrigin: string
@@ -130,6 +131,7 @@ function encodeAssistantParts(parts: readonly AssistantPart[], rules: MessageRul
       case 'reasoning':
         if (rules.sendsThinking && isSendable(part, rules.sealOrigin)) thinking.push(encodeThinking(part))
         else if (part.seal !== undefined) rules.ignored.add('seals')
+        else if (part.text !== '') rules.ignored.add('reasoningParts')
         break
       case 'text':
         if (part.text !== '') others.push({ type: 'text', text: part.text, ...encodeCache(part.cache) })
@@ -167,11 +169,6 @@ function encodeResult(result: ToolResult, rules: MessageRules): JsonRecord {
     ...(result.isError === true ? { is_error: true } : {}),
     ...encodeCache(result.cache),
   }
-}
-
-/** Only letters, digits, `_` and `-` are taken; other providers' ids hold more. Call and result are changed alike. */
-function encodeToolId(id: string): string {
-  return id.replace(/[^a-zA-Z0-9_-]/g, '_')
 }
 
 function parseArguments(text: string): JsonRecord {

@@ -116,6 +116,7 @@ function encodeAssistantParts(parts: readonly AssistantPart[], writing: Writing)
       case 'reasoning':
         if (sendsReasoning && isSendable(part, target.sealOrigin)) reasoning.push(encodeReasoning(part))
         else if (part.seal !== undefined) ignored.add('seals')
+        else if (part.text !== '') ignored.add('reasoningParts')
         break
       case 'text':
         others.push(...encodeText(part.text), ...encodeCachePoint(part.cache, writing))

@@ -1,0 +1,195 @@
+/**
+ * Takes out of a conversation, before it is relayed, what only another provider can read: seals of ours in the ids of tool
+ * calls, and thinking that somebody else sealed or nobody signed. It must not touch any other byte of a block that stays.
+ */
+import type { Seal } from '../chat-request.ts'
+import type { RelayTarget } from '../dialect.ts'
+import { arrayElements, type JsonEdit, type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
+import { isRecord } from '../read-json.ts'
+import { presentMember } from '../request-fields.ts'
+import { hasCarriers, isCarrier, isReadable, readSeal, readToolId } from '../seal-carrier.ts'
+import { encodeToolId } from './tool-ids.ts'
+
+export interface HistoryEdits {
+  readonly edits: readonly JsonEdit[]
+  /** What was left out, in the caller's spelling. */
+  readonly leftOut: readonly string[]
+}
+
+type Reader = Pick<RelayTarget, 'sealOrigin' | 'checksSignatures'>
+
+const NO_EDITS: HistoryEdits = { edits: [], leftOut: [] }
+
+/** How clients write the signature of thinking that had none: what they were given, as JSON with or without a space. */
+const UNSIGNED = [Buffer.from('"signature":""'), Buffer.from('"signature": ""')]
+
+/** @param edited members that somebody else edits already */
+export function editHistory(body: JsonObject, reader: Reader, edited: readonly JsonEdit[]): HistoryEdits {
+  if (!hasCarriers(body.bytes) && !(reader.checksSignatures === true && hasUnsigned(body.bytes)))
+    return NO_EDITS
+  const member = body.get('messages')
+  if (member === undefined || body.type(member) !== 'array') return NO_EDITS
+  const leftOut = new Set<string>()
+  const messages = mapElements(body, member, (message) => editMessage(message, reader, leftOut))
+  if (messages === undefined) return NO_EDITS
+  const edits: JsonEdit[] = [{ type: 'replace', member, json: messages }]
+  if (isThinkingOnDemand(body) && lacksThinking(JSON.parse(messages))) {
+    const isTaken = (key: string) => edited.some((edit) => edit.type !== 'add' && edit.member.key === key)
+    for (const edit of [stopThinking(body), stopClearingThinking(body)]) {
+      if (edit === undefined || isTaken(edit.member.key)) continue
+      edits.push(edit)
+      leftOut.add(edit.member.key)
+    }
+  }
+  return { edits, leftOut: [...leftOut] }
+}
+
+function hasUnsigned(bytes: Uint8Array): boolean {
+  // Called on the array itself: a view of it would cost more than the search.
+  return UNSIGNED.some((text) => Buffer.prototype.includes.call(bytes, text))
+}
+
+/**
+ * The array's text with each element as `edit` wants it: the same bytes, other bytes, or not at all.
+ * @returns undefined when all of them stay as they are
+ */
+function mapElements(
+  object: JsonObject,
+  member: Parameters<typeof arrayElements>[1],
+  edit: (element: JsonObject) => Uint8Array | undefined,
+): string | undefined {
+  const kept: Uint8Array[] = []
+  let isChanged = false
+  for (const { start, end } of arrayElements(object, member)) {
+    const bytes = object.bytes.subarray(start, end)
+    const element = scan(bytes)
+    const written = element === undefined ? bytes : edit(element)
+    isChanged ||= written !== bytes
+    if (written !== undefined) kept.push(written)
+  }
+  return isChanged ? `[${kept.map((bytes) => decoder.decode(bytes)).join(',')}]` : undefined
+}
+
+// A leading U+FEFF inside a slice is text, not a byte order mark.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** What is no object, or has two equal keys, is the upstream's to judge. */
+function scan(bytes: Uint8Array): JsonObject | undefined {
+  try {
+    return scanJsonObject(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function editMessage(message: JsonObject, reader: Reader, leftOut: Set<string>): Uint8Array | undefined {
+  const content = message.get('content')
+  if (content === undefined || message.type(content) !== 'array') return message.bytes
+  const blocks = mapElements(message, content, (block) => editBlock(block, reader, leftOut))
+  if (blocks === undefined) return message.bytes
+  // A turn of nothing is refused.
+  return blocks === '[]'
+    ? undefined
+    : spliceJson(message, [{ type: 'replace', member: content, json: blocks }])
+}
+
+function editBlock(block: JsonObject, reader: Reader, leftOut: Set<string>): Uint8Array | undefined {
+  switch (textOf(block, 'type')) {
+    case 'thinking':
+      return editThinking(block, 'signature', reader, leftOut)
+    case 'redacted_thinking':
+      return editThinking(block, 'data', reader, leftOut)
+    case 'tool_use':
+      return editToolId(block, 'id', leftOut)
+    case 'tool_result':
+      return editToolId(block, 'tool_use_id', leftOut)
+    default:
+      return block.bytes
+  }
+}
+
+/** One of ours is opened for who sealed it; anything that is not ours came from an upstream of this format. */
+function editThinking(
+  block: JsonObject,
+  key: 'signature' | 'data',
+  reader: Reader,
+  leftOut: Set<string>,
+): Uint8Array | undefined {
+  const text = textOf(block, key) ?? ''
+  const seal = readSeal(text)
+  const isForeign = isCarrier(text)
+    ? !isOpenTo(seal, reader)
+    : text === '' && key === 'signature' && reader.checksSignatures === true
+  if (isForeign) {
+    leftOut.add('messages.content.thinking')
+    return undefined
+  }
+  const member = block.get(key)
+  if (seal === undefined || member === undefined) return block.bytes
+  return spliceJson(block, [{ type: 'replace', member, json: JSON.stringify(seal.value) }])
+}
+
+function isOpenTo(seal: Seal | undefined, { sealOrigin }: Reader): boolean {
+  return seal !== undefined && sealOrigin !== undefined && isReadable(seal, 'anthropic-messages', sealOrigin)
+}
+
+function editToolId(block: JsonObject, key: 'id' | 'tool_use_id', leftOut: Set<string>): Uint8Array {
+  const member = block.get(key)
+  const text = textOf(block, key)
+  if (member === undefined || text === undefined) return block.bytes
+  const { id, sealed } = readToolId(text)
+  if (key === 'id' && (sealed.seal ?? sealed.reasoning) !== undefined)
+    leftOut.add('messages.content.signature')
+  const written = encodeToolId(id)
+  return written === text
+    ? block.bytes
+    : spliceJson(block, [{ type: 'replace', member, json: JSON.stringify(written) }])
+}
+
+function textOf(object: JsonObject, key: string): string | undefined {
+  const member = presentMember(object, key)
+  const value = member === undefined || object.type(member) !== 'string' ? undefined : object.value(member)
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Only thinking with a budget demands that each turn of a tool loop begins with it (README.md). */
+function isThinkingOnDemand(body: JsonObject): boolean {
+  const member = presentMember(body, 'thinking')
+  const thinking = member === undefined ? undefined : body.value(member)
+  return isRecord(thinking) && thinking.type === 'enabled'
+}
+
+/** Whether the turn that goes on called tools without thinking in front of them. */
+function lacksThinking(messages: readonly unknown[]): boolean {
+  const blocksOf = (message: unknown): readonly unknown[] =>
+    isRecord(message) && Array.isArray(message.content) ? message.content : []
+  const typeOf = (block: unknown) => (isRecord(block) ? block.type : undefined)
+  const isSaid = (message: unknown) =>
+    isRecord(message) &&
+    message.role === 'user' &&
+    (typeof message.content === 'string' ||
+      blocksOf(message).some((block) => typeOf(block) !== 'tool_result'))
+  return messages.slice(messages.findLastIndex(isSaid) + 1).some((message) => {
+    const types = blocksOf(message).map(typeOf)
+    return types.includes('tool_use') && types[0] !== 'thinking' && types[0] !== 'redacted_thinking'
+  })
+}
+
+type MemberEdit = Exclude<JsonEdit, { readonly type: 'add' }>
+
+function stopThinking(body: JsonObject): MemberEdit | undefined {
+  const member = body.get('thinking')
+  return member && { type: 'remove', member }
+}
+
+/** What is done with thinking that is kept is refused where none is asked for. */
+function stopClearingThinking(body: JsonObject): MemberEdit | undefined {
+  const member = presentMember(body, 'context_management')
+  const value = member === undefined ? undefined : body.value(member)
+  if (member === undefined || !isRecord(value) || !Array.isArray(value.edits)) return undefined
+  const edits = value.edits.filter(
+    (edit) => !(isRecord(edit) && typeof edit.type === 'string' && edit.type.startsWith('clear_thinking')),
+  )
+  if (edits.length === value.edits.length) return undefined
+  return { type: 'replace', member, json: JSON.stringify({ ...value, edits }) }
+}

@@ -146,6 +146,10 @@ export const nestedErrorBody = z
 export const messagesErrorBody = z
   .looseObject({
     type: z.literal('error'),
-    error: z.looseObject({ type: text.meta({ example: 'invalid_request_error' }), message: text }),
+    error: z.looseObject({
+      type: text.meta({ example: 'invalid_request_error' }),
+      message: text,
+      details: z.unknown().optional(),
+    }),
   })
   .meta({ id: 'MessagesError', description: 'The error envelope that the Anthropic SDKs read.' })

@@ -160,7 +160,7 @@ export interface GatewayErrorOptions {
   readonly code?: string
   /** Replaces the policy's `type` in the nested envelope: only for an upstream's own 4xx. */
   readonly type?: string | undefined
-  /** Extra data for the flat envelope. Must be free of secrets and of prompts. */
+  /** Extra data, where the envelope has a place for it. Must be free of secrets and of prompts. */
   readonly details?: unknown
   /** Replaces the policy's status: only for an upstream's own 4xx. */
   readonly status?: number

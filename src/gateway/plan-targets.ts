@@ -18,6 +18,7 @@ import {
 import type { EmbeddingsCodec } from '../wire/embeddings/embeddings-codec.ts'
 import { EMBEDDINGS_CODECS } from '../wire/embeddings/embeddings-codecs.ts'
 import { hasCarriers } from '../wire/seal-carrier.ts'
+import { chooseHosts } from './choose-hosts.ts'
 import { assertProviderModel, decideRequest, decides, findChosen } from './decide-request.ts'
 import { healthKey, type TargetOrder } from './order-targets.ts'
 import { gateNotFound, noAddress, noCredential, wrongDialect, wrongModel } from './plan-refusals.ts'
@@ -49,6 +50,8 @@ export interface Target extends RelayTarget {
   /** The same for requests for embeddings. */
   readonly embeddings: EmbeddingsCodec | undefined
   readonly traits: ModelTraits
+  /** Members of the request by which it keeps or runs something itself; undefined: it has none. */
+  readonly hosts: readonly string[] | undefined
   /** Its address is a customer's: where it leads is checked for each call. */
   readonly isGuarded: boolean
   /** Who signs this target's reasoning, and can read it again: its provider under this credential. */
@@ -89,7 +92,8 @@ export function planTargets(
   const call = { gate, caller, dialect, request }
   const chosen = findChosen(gate, request)
   if (chosen !== undefined) return planChosen(ports, call, chosen)
-  const { speaking, targets } = findTargets(ports, call, ports.order.of(gate))
+  const { speaking, targets: found } = findTargets(ports, call, ports.order.of(gate))
+  const targets = chooseHosts(gate, request, dialect, found)
   if (targets.length > 0) return { gate, request, targets }
   if (speaking.length > 0) throw noCredential(speaking)
   if (dialect.answerLocally !== undefined) return { gate, request, targets }
@@ -120,8 +124,9 @@ function planChosen(ports: PlanPorts, call: PlannedCall, chosen: GateTarget): Pl
   const { gate, caller, dialect, request } = call
   assertProviderModel(chosen.model, findUpstream(ports, caller.accountId, chosen.model))
   const others = ports.order.of(gate).filter(({ model }) => model !== chosen.model)
-  const { speaking, targets } = findTargets(ports, call, [chosen, ...others])
+  const { speaking, targets: found } = findTargets(ports, call, [chosen, ...others])
   if (speaking[0]?.id !== providerIdOf(chosen)) throw wrongModel(dialect)
+  const targets = chooseHosts(gate, request, dialect, found)
   if (targets.length === 0) throw noCredential(speaking)
   const isAsked = targets[0]?.name === chosen.model
   // Without a credential it is passed over like every other target; then the caller's choice had no effect, and stays named.
@@ -324,6 +329,7 @@ function toTarget({ caller, stream }: Question, found: FoundEndpoint, credential
     countsStreamsOnRequest: endpoint.countsStreamsOnRequest ?? false,
     insteadOfModel: endpoint.insteadOfModel,
     checksSignatures: endpoint.checksSignatures,
+    hosts: found.codec === undefined ? endpoint.hosts : undefined,
   }
 }
 

@@ -10,7 +10,11 @@ export const anthropic = defineProvider({
   keyHeader: 'x-api-key',
   headers: { 'anthropic-version': '2023-06-01' },
   endpoints: {
-    'anthropic-messages': { path: '/v1/messages', checksSignatures: true },
+    'anthropic-messages': {
+      path: '/v1/messages',
+      checksSignatures: true,
+      hosts: ['thread', 'container', 'mcp_servers'],
+    },
     'anthropic-count-tokens': { path: '/v1/messages/count_tokens', checksSignatures: true },
   },
   ...anthropicModels,

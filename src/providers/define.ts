@@ -11,6 +11,8 @@ export interface Endpoint {
   readonly countsStreamsOnRequest?: boolean
   /** Models that callers of other dialects reach by this endpoint; absent: all. */
   readonly translatedModels?: RegExp
+  /** Members of the request by which it keeps or runs something itself (`HostedMembers`); absent: it has none. */
+  readonly hosts?: readonly string[]
   /** It refuses thinking that it has not signed itself: such thinking is left out of what goes there. */
   readonly checksSignatures?: boolean
   /** The body names no model, because the path does, and says this instead. */

@@ -24,7 +24,8 @@ const SHAPES: Readonly<Record<OwnedDialect, Shape>> = {
   },
   'mistral-fim': { endpoints: { 'mistral-fim': { path: '/fim/completions' } } },
   'anthropic-messages': {
-    endpoints: { 'anthropic-messages': { path: '/v1/messages' } },
+    // Whether its server keeps threads nothing tells, and one that ignores them would answer without what was said before.
+    endpoints: { 'anthropic-messages': { path: '/v1/messages', hosts: ['container', 'mcp_servers'] } },
     keyHeader: anthropic.keyHeader,
     headers: anthropic.headers,
     traits: [

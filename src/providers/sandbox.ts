@@ -40,7 +40,11 @@ export const sandboxAnthropic = defineProvider({
   knownModels: MODELS,
   keyHeader: anthropic.keyHeader,
   headers: anthropic.headers,
-  endpoints: anthropic.endpoints,
+  // The sandbox plays the format; it keeps and runs nothing.
+  endpoints: {
+    ...anthropic.endpoints,
+    'anthropic-messages': { path: '/v1/messages', checksSignatures: true },
+  },
   traits: [
     [REASONING_MODELS, { reasoning: 'adaptive', refusesSampling: true, defaultMaxOutputTokens: 16_384 }],
     [/./, { reasoning: 'budget', defaultMaxOutputTokens: 8192 }],

@@ -106,6 +106,16 @@ export interface StreamTap {
   encodeFailure(error: GatewayError): Uint8Array
 }
 
+/** What a request may ask the provider itself to keep or to run, and no gateway in its stead. */
+export interface HostedMembers {
+  /** Of the top level. */
+  readonly names: readonly string[]
+  /** Whether the provider keeps something under it for the next call. */
+  isState(name: string): boolean
+  /** In the words that clients of the dialect act upon. */
+  refuse(name: string, message: string): GatewayError
+}
+
 /** A format that callers speak. */
 export interface Dialect {
   readonly id: CallerDialectId
@@ -120,6 +130,7 @@ export interface Dialect {
   readonly readSpoken?: ReadSpoken
   /** Present where callers of this dialect can be served by upstreams that speak another one. */
   readonly serverCodec?: ServerCodec
+  readonly hosted?: HostedMembers
   /** Set where requests are for embeddings, whose translation is its own (wire/embeddings/). */
   readonly isEmbeddings?: true
   /** What the gateway itself answers when none of a gate's targets speaks this dialect. */

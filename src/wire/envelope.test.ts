@@ -95,6 +95,13 @@ describe('an error that is', () => {
     })
   })
 
+  test('our own refusal tells its details in Anthropic’s form, an upstream’s words it does not', () => {
+    const errorOf = (error: GatewayError) => JSON.parse(String(encodeError('messages', error))).error
+    const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+    expect(errorOf(new GatewayError('invalid_request', 'no', { details })).details).toEqual(details)
+    expect(errorOf(new GatewayError('upstream_error', 'no', { details }))).not.toHaveProperty('details')
+  })
+
   test('detailed keeps its details where it is flat', () => {
     const error = new GatewayError('upstream_error', 'no', { param: 'p', details: { status: 500 } })
     expect(JSON.parse(String(encodeError('flat', error))).details).toEqual({ status: 500 })

@@ -49,7 +49,10 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
 
 function toMessagesError(error: GatewayError): Record<string, unknown> {
   const type = MESSAGES_TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
-  return { type: 'error', error: { type, message: error.message } }
+  // Those of an upstream's refusal hold its own words, whatever its dialect.
+  const details = error.kind === 'invalid_request' &&
+    error.details !== undefined && { details: error.details }
+  return { type: 'error', error: { type, message: error.message, ...details } }
 }
 
 /** The JSON text of an error answer. An upstream's own body wins where the envelopes are the same. */

@@ -1,6 +1,7 @@
 /** An unmodified Anthropic client: relayed to its own dialect, and translated to others with loops, streams and failures. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import { createGate, waitForLogRow } from '../support/control-plane.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
@@ -451,6 +452,34 @@ test('the gates are its models, page by page', async () => {
   expect(model).toMatchObject({ type: 'model', id: 'claude', display_name: 'claude' })
   expect(Date.parse(model.created_at)).toBeGreaterThan(0)
   expect(await failureOf(anthropic.models.retrieve('nobody'))).toBeInstanceOf(Anthropic.NotFoundError)
+})
+
+test('a tool runner, which begins a thread of itself, goes on with the whole conversation where none is kept', async () => {
+  const turns = [chatTurn({ content: null, tool_calls: CALLS.slice(1) }), chatTurn({ content: 'Noon.' })]
+  for (const { whole } of turns) upstream.answerOnce(jsonAnswer(200, whole))
+  const asked: unknown[] = []
+  const watching = anthropic.withOptions({
+    fetch: (url, init) => {
+      asked.push(JSON.parse(String(init?.body)).thread)
+      return fetch(url, init)
+    },
+  })
+  const now = betaTool({
+    name: 'now',
+    description: 'The time.',
+    inputSchema: { type: 'object', properties: {} },
+    run: () => 'noon',
+  })
+  const last = await watching.beta.messages
+    .toolRunner({ model: 'llama', max_tokens: 99, messages: [question], tools: [now] })
+    .runUntilDone()
+  expect(last.content).toMatchObject([{ type: 'text', text: 'Noon.' }])
+  expect(asked).toEqual([{ type: 'create' }, undefined, undefined])
+  expect(sent().messages).toMatchObject([
+    question,
+    { role: 'assistant', tool_calls: CALLS.slice(1) },
+    { role: 'tool', tool_call_id: 'call_b', content: 'noon' },
+  ])
 })
 
 describe('counting tokens', () => {

@@ -17,6 +17,94 @@ const refused = (status: number, error: object) => ({
 })
 const unasked = { outcome: 'failed', attempts: 0, target: null, credential: null, usage: null } as const
 
+describe('what only a provider can keep or run', () => {
+  const CLAUDE = 'anthropic/claude-opus-5'
+  const ask = (members: object) => ({
+    path: '/v1/messages',
+    body: { model: GATE, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], ...members },
+  })
+  const ANSWER = json(200, { type: 'message', usage: { input_tokens: 1, output_tokens: 1 } })
+  const noThread = {
+    type: 'error',
+    error: {
+      type: 'invalid_request_error',
+      message: expect.stringContaining("'thread'"),
+      details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+    },
+  }
+  const own = { anthropic: 'account', gemini: 'account' } as const
+  const refusedHere = { outcome: 'failed', attempts: 0, status: 400, errorKind: 'invalid_request' } as const
+  const thread = { thread: { type: 'continue', previous_message_id: 'msg_1' } }
+
+  runRows([
+    ...(
+      [
+        ['on the platform’s key', [CLAUDE], {}, thread],
+        ['through a gate with two targets', [CLAUDE, 'anthropic/claude-haiku-5'], own, { thread: {} }],
+        ['where one of two could keep it', ['gemini/gemini-3-pro', CLAUDE], own, thread],
+        ['at a target of another format', ['gemini/gemini-3-pro'], own, thread],
+        ['at the same model elsewhere', ['vertex-anthropic/claude-opus-5'], own, thread],
+      ] as const
+    ).map(([name, targets, credentials, members]) => ({
+      name: `a thread is not kept ${name}: the SDK is told so that it goes on`,
+      gateway: { gates: { [GATE]: targets }, credentials },
+      request: ask(members),
+      seen: { status: 400, json: noThread },
+      settled: refusedHere,
+    })),
+    {
+      name: 'a thread passes on the account’s own key through a gate with one target',
+      gateway: { gates: { [GATE]: [CLAUDE] }, credentials: own },
+      request: ask(thread),
+      upstream: [ANSWER],
+      seen: { status: 200 },
+      sent: [{ json: thread }],
+      settled: { outcome: 'succeeded', credential: 'own' },
+    },
+    {
+      name: 'a thread that is null is none',
+      gateway: { gates: { [GATE]: [CLAUDE] } },
+      request: ask({ thread: null }),
+      upstream: [ANSWER],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { outcome: 'succeeded' },
+    },
+    ...[
+      { mcp_servers: [{ type: 'url', url: 'https://x.test', name: 'x' }] },
+      { container: { skills: [] } },
+    ].flatMap((members) => {
+      const [name = ''] = Object.keys(members)
+      return [
+        {
+          name: `${name} is a 400 with the cure where no target has it`,
+          gateway: { gates: { [GATE]: ['gemini/gemini-3-pro', 'groq/llama-4'] } },
+          request: ask(members),
+          seen: {
+            status: 400,
+            json: {
+              error: {
+                type: 'invalid_request_error',
+                message: `No target of the gate '${GATE}' has '${name}', which the provider itself would have to keep or run: leave it out, or name a gate with a target that has it.`,
+              },
+            },
+          },
+          settled: refusedHere,
+        },
+        {
+          name: `${name} goes to the target that has it, wherever it stands in the gate`,
+          gateway: { gates: { [GATE]: ['gemini/gemini-3-pro', CLAUDE] } },
+          request: ask(members),
+          upstream: [ANSWER],
+          seen: { status: 200, headers: { 'x-gatehouse-target': CLAUDE } },
+          sent: [{ json: members }],
+          settled: { outcome: 'succeeded' as const, target: CLAUDE, attempts: 1 },
+        },
+      ]
+    }),
+  ])
+})
+
 describe('refused, and nobody is asked', () => {
   runRows([
     {

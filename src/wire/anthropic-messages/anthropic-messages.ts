@@ -12,6 +12,7 @@ import {
 } from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
 import { editHistory } from './edit-history.ts'
+import { hostedMembers } from './hosted-members.ts'
 import { editMessagesDefaults, readMessagesSpoken } from './messages-defaults.ts'
 import { MessagesTap } from './messages-tap.ts'
 import { anthropicServerCodec } from './server-codec.ts'
@@ -23,6 +24,7 @@ export const anthropicMessages: RelayedDialect = {
   requestIdHeader: 'request-id',
   accept,
   readSpoken: readMessagesSpoken,
+  hosted: hostedMembers,
   opensSeals: true,
   rewrite,
   isAnswer: ({ content }) => Array.isArray(content),

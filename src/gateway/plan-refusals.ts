@@ -36,12 +36,19 @@ export function gateNotFound(request: AcceptedRequest): GatewayError {
   )
 }
 
-export function wrongDialect(gate: Gate, dialect: Dialect, request: AcceptedRequest): GatewayError {
+/** @param speakers ids of the providers here that speak the endpoint's format */
+export function wrongDialect(
+  gate: Gate,
+  dialect: Dialect,
+  request: AcceptedRequest,
+  speakers: readonly string[],
+): GatewayError {
   const targets = gate.targets.map((target) => target.model).join(', ')
   const elsewhere =
     dialect.id === 'openai-responses' ? ' Cross-provider routing is done through /v1/chat/completions.' : ''
   return invalidRequest(
-    `The gate '${gate.id}' resolves to ${targets}, which does not speak the format of this endpoint (${dialect.id}).${elsewhere}`,
+    `The gate '${gate.id}' resolves to ${targets}, which does not speak the format of this endpoint (${dialect.id}).` +
+      `${elsewhere} ${describeSpeakers(speakers)}`,
     gateMember(request),
     'provider_mismatch',
   )
@@ -54,6 +61,14 @@ export function wrongModel(dialect: Dialect): GatewayError {
     'provider_mismatch',
   )
 }
+
+/** A client that speaks one format only has no other endpoint to go to: it needs another gate, or this one another target. */
+function describeSpeakers(speakers: readonly string[]): string {
+  const known = speakers.length === 0 ? '' : ` (${speakers.slice(0, MAX_SPEAKERS).join(', ')})`
+  return `A client of this endpoint alone needs a gate with a target that speaks it${known}, or a model of your own that does.`
+}
+
+const MAX_SPEAKERS = 8
 
 /** Where the caller named the gate. */
 function gateMember({ body }: AcceptedRequest): string {

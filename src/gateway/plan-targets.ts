@@ -101,7 +101,7 @@ export function planTargets(
   // An owned model brings its address with it.
   const isAddressed = ids.some((id) => ports.providers.has(id) || ownedSlugOf(id) !== undefined)
   const lacksAddressAlone = !isAddressed && gate.targets.some((target) => mayServe(target, dialect))
-  throw lacksAddressAlone ? noAddress(ids) : wrongDialect(gate, dialect, request)
+  throw lacksAddressAlone ? noAddress(ids) : wrongDialect(gate, dialect, request, speakersOf(ports, dialect))
 }
 
 /** Whether a provider that has no address here would be asked this if it had one; of those that nobody knows, perhaps. */
@@ -110,6 +110,12 @@ function mayServe(target: GateTarget, dialect: Dialect): boolean {
   if (provider === undefined) return true
   if (isRelayed(dialect) && provider.endpoints[dialect.id] !== undefined) return true
   return findTranslated(provider, target.model.slice(provider.id.length + 1), dialect) !== undefined
+}
+
+function speakersOf({ providers }: PlanPorts, { id }: Dialect): string[] {
+  return Array.from(providers.values())
+    .filter(({ endpoints }) => id in endpoints)
+    .map((provider) => provider.id)
 }
 
 interface PlannedCall {

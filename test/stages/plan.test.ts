@@ -156,6 +156,17 @@ describe('refused, and nobody is asked', () => {
       settled: { ...unasked, status: 400, errorKind: 'invalid_request' },
     },
     {
+      name: 'a gate of another dialect, to a client that speaks no other: it is told what gate it needs',
+      gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+      request: { path: '/v1/responses', body: { model: GATE, input: 'x' } },
+      ...refused(400, {
+        message: expect.stringMatching(
+          /needs a gate with a target that speaks it \((?:[a-z-]+, )*openai(?:, [a-z-]+)*\), or a model of your own/,
+        ),
+      }),
+      settled: { ...unasked, status: 400 },
+    },
+    {
       name: 'a gate whose only credential cannot be opened: why is told',
       gateway: { credentials: { openai: new GatewayError('provider_auth_failed', 'It cannot be opened.') } },
       ...refused(502, { code: 'provider_auth_failed', message: 'It cannot be opened.' }),

@@ -113,7 +113,7 @@ export function checkJournal(
     findings.push({
       level: 'warn',
       check: 'journal',
-      message: `${damaged.length} segments hold lines that could not be read; their good lines are in the database`,
+      message: `${damaged.length} segments hold lines that could not be read, or have lost all of theirs; what could be read is in the database`,
       cure: `Find out why (the disk?), then delete ${damaged.join(', ')}`,
     })
   const size = `${(bytes / MEBIBYTE).toFixed(1)} MiB in ${segments.length} segments`

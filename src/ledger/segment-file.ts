@@ -1,6 +1,7 @@
 /** One journal file that is open for appending, and the names of such files. Must not know what a record is. */
 import {
   closeSync,
+  existsSync,
   fdatasyncSync,
   fstatSync,
   fsyncSync,
@@ -9,6 +10,8 @@ import {
   openSync,
   readdirSync,
   readSync,
+  renameSync,
+  rmSync,
   statSync,
   unlinkSync,
   writeSync,
@@ -65,9 +68,21 @@ export class SegmentFile {
   static create(folder: string, sequence: number, sync: SyncMode): SegmentFile {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const path = join(folder, segmentName(sequence))
-    const file = new SegmentFile(path, openSync(path, 'ax+', 0o600), sync)
+    const draft = `${path}.new`
+    rmSync(draft, { force: true })
+    const file = new SegmentFile(path, openSync(draft, 'ax+', 0o600), sync)
     try {
       file.#write(NEWLINE)
+      if (existsSync(path))
+        throw Object.assign(new Error('The segment is there already.'), { code: 'EEXIST' })
+    } catch (error) {
+      file.close()
+      rmSync(draft, { force: true })
+      throw error
+    }
+    // Named only now, so that a segment without a byte is one that has lost what was in it, and no other.
+    renameSync(draft, path)
+    try {
       if (sync === 'batch') syncFolder(folder)
     } catch (error) {
       file.close()

@@ -13,7 +13,7 @@ const NEWLINE = 10
 const NOTHING = new Uint8Array(0)
 
 export interface Damage {
-  /** Lines that could not be read, the torn end included. */
+  /** Lines that could not be read, the torn end included; one where the file has lost all of them. */
   readonly damagedLines: number
   /** Whether the file ends within a line, as it does when the process is killed in the middle of a write. */
   readonly tornEnd: boolean
@@ -44,11 +44,13 @@ export class SegmentReader {
     const file = await open(this.#path, 'r')
     try {
       const chunk = new Uint8Array(CHUNK_BYTES)
+      let isEmpty = true
       // What is left of the last part: the beginning of a line. Undefined while an overlong line is skipped.
       let rest: Uint8Array | undefined = NOTHING
       for (;;) {
         const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES)
         if (bytesRead === 0) break
+        isEmpty = false
         for (let begin = 0; begin < bytesRead; begin += PART_BYTES) {
           if (begin > 0) await nextTurn()
           const part = chunk.subarray(begin, Math.min(begin + PART_BYTES, bytesRead))
@@ -57,6 +59,8 @@ export class SegmentReader {
           yield records
         }
       }
+      // It began with a line's end: a power cut has taken what the operating system had not written yet.
+      if (isEmpty) this.#damagedLines += 1
       if (rest !== undefined && rest.length > 0) yield this.#takeEnd(rest)
     } finally {
       await file.close()

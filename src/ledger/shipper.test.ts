@@ -1,6 +1,6 @@
 /** The shipper's promises: everything arrives, nothing is deleted before its commit, an outage only lengthens the journal. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -236,6 +236,35 @@ test('damaged lines are skipped and counted, the rest arrives', async () => {
   expect(journal.state()).toMatchObject({ damagedLines: 1, segments: 0 })
   expect(existsSync(`${segment.path}.damaged`)).toBe(false)
   journal.close()
+})
+
+test('a segment without a byte, which a power cut leaves, is told, counted and set aside like other damage', async () => {
+  const store = createStore()
+  mkdirSync(join(folder, 'journal'))
+  const path = join(folder, 'journal', '000000000007.journal')
+  writeFileSync(path, '')
+  const events: LedgerEvent[] = []
+  const journal = new Journal(folder, { report: (event) => events.push(event) })
+  const [record = createCallRecord()] = createRecords(1)
+  await journal.record(record)
+  await new Shipper(journal, (found) => store.insertMany(found)).ship()
+  expect([...store.rows.values()]).toEqual([record])
+  expect(events).toEqual([{ type: 'segment-damaged', path, lines: 1, tornEnd: false }])
+  expect(journal.state()).toMatchObject({ damagedLines: 1, segments: 0 })
+  expect(existsSync(`${path}.damaged`)).toBe(true)
+  journal.close()
+})
+
+test('a process that is killed while it makes a segment leaves no damage', async () => {
+  mkdirSync(join(folder, 'journal'))
+  writeFileSync(join(folder, 'journal', '000000000001.journal.new'), '')
+  const events: LedgerEvent[] = []
+  const journal = new Journal(folder, { report: (event) => events.push(event) })
+  await recordAll(journal, createRecords(2))
+  await new Shipper(journal, async () => {}).ship()
+  expect(events).toEqual([])
+  journal.close()
+  expect(readdirSync(join(folder, 'journal'))).toEqual([])
 })
 
 test('a segment of a later version stays as it is until that version is back, and holds up nothing', async () => {

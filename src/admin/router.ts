@@ -8,7 +8,7 @@ import type { CallId } from '../core/ids.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
 import { withOrigin } from '../store/change-origin.ts'
 import { watchChanges } from '../store/changes-made.ts'
-import { DatabaseUnreachableError } from '../store/database-unreachable-error.ts'
+import { type StoreFailure, storeFailureOf } from '../store/store-failure.ts'
 import { bindAccount } from './account.ts'
 import { bindAccountName } from './account-name.ts'
 import { bindAnalytics } from './analytics.ts'
@@ -148,18 +148,35 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
 
   function answerError(thrown: unknown, requestId: string): Response {
     const error = toRefusal(thrown)
-    if (error.kind === 'internal_error') dependencies.onFailure?.(error, requestId)
+    if (isWorthLogging(error)) dependencies.onFailure?.(error, requestId)
     return toErrorResponse(error)
   }
 }
 
-/** While the database is away nothing here works, and that is no fault of the gateway's: whoever waits finds it well again. */
+/** A database that does not work at the moment is no fault of the gateway's: whoever waits finds it well again. */
 function toRefusal(thrown: unknown): GatewayError {
-  if (!(thrown instanceof DatabaseUnreachableError)) return toGatewayError(thrown)
-  return new GatewayError('unavailable', 'The database cannot be reached. Try again soon.', {
+  if (thrown instanceof GatewayError) return thrown
+  const failure = storeFailureOf(thrown)
+  if (failure === undefined) return toGatewayError(thrown)
+  return new GatewayError('unavailable', UNAVAILABLE[failure], {
     headers: { 'retry-after': '2' },
     cause: thrown,
   })
+}
+
+const UNAVAILABLE: Readonly<Record<StoreFailure, string>> = {
+  away: 'The database cannot be reached. Try again soon.',
+  full: "The database's disk is full, so nothing can be changed. Try again when there is room.",
+  'read-only': 'The database takes no changes at the moment. Try again soon.',
+  busy: 'The database is busy. Try again soon.',
+  disk: "The database's disk fails, so nothing can be changed. Try again soon.",
+}
+
+/** Of a database that is away the log has said so once. */
+function isWorthLogging({ kind, cause }: GatewayError): boolean {
+  if (kind === 'internal_error') return true
+  const failure = storeFailureOf(cause)
+  return failure !== undefined && failure !== 'away'
 }
 
 /**

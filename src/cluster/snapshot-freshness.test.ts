@@ -25,6 +25,8 @@ class Scene {
   nowMs = 1_000
   changes: FollowedChange[] = []
   isAway = false
+  /** It can be read, and takes no writes. */
+  isReadOnly = false
   /** How often a request has waited a moment for the next lease. */
   pauses = 0
   meanwhile: () => Promise<void> | void = () => {}
@@ -46,7 +48,10 @@ class Scene {
     this.#freshness = new SnapshotFreshness({
       feed: {
         counter: async () => this.#counter(),
-        renew: async () => this.#counter(),
+        renew: async () => {
+          if (this.isReadOnly) throw new Error('cannot execute UPDATE in a read-only transaction')
+          return this.#counter()
+        },
         register: async () => {},
         since: async (seq) => {
           this.#counter()
@@ -316,6 +321,25 @@ describe('without the database', () => {
     await scene.node.start()
     scene.lose()
     expect(scene.node.isFresh()).toBe(true)
+  })
+
+  test('a change that commits just as the database stops taking writes is read, and refuses nobody', async () => {
+    const scene = new Scene({}, { hasWitness: true })
+    await scene.node.start()
+    scene.isReadOnly = true
+    scene.changes = [changeOf(1, 'gate.update')]
+    scene.witnessed = (knownSeq) =>
+      knownSeq >= 1 ? { type: 'granted' } : { type: 'behind', changes: scene.changes }
+    scene.nowMs += LEASE_MS
+    await scene.node.refresh()
+    await pollUntil('the change', async () => (scene.followed.includes('read 1') ? true : undefined))
+    scene.nowMs += LEASE_MS
+    await scene.node.refresh()
+    scene.node.assertKnown(ACME)
+    expect(scene.node.state()).toMatchObject({ status: 'grace', appliedSeq: 1, behind: 0 })
+    // It gives no lease: when the grace is over, so are the calls.
+    scene.nowMs += 60_000
+    expect(scene.node.isFresh()).toBe(false)
   })
 
   test('of a change that the witness tells, a deleted key is gone at once, and an account with any other is refused', async () => {

@@ -183,6 +183,7 @@ export class SnapshotFreshness implements Freshness {
       await this.#toNewest()
     } catch (error) {
       this.#fail(error)
+      await this.#followByReading()
       this.#catchUpIn(retryDelayMs(Math.min(this.#failures, 6)))
       throw error
     }
@@ -224,6 +225,27 @@ export class SnapshotFreshness implements Freshness {
     else await followers.followAll()
     this.#applied = isWhole ? (changes.at(-1)?.seq ?? counter) : counter
     this.#tellWitness(changes)
+  }
+
+  /**
+   * A database that takes no writes, as while another takes over, gives no lease; but what was committed before that can
+   * be read, and must not be missing for as long as the outage lasts. One that is away says so at once.
+   */
+  async #followByReading(): Promise<void> {
+    try {
+      for (;;) {
+        const counter = await this.#options.feed.counter()
+        if (counter === this.#applied) break
+        await this.#follow(counter)
+      }
+    } catch {
+      // Why this node has no lease is told in any case.
+      return
+    }
+    if (this.#applied < this.#known) return
+    this.#known = this.#applied
+    this.#stale.clear()
+    this.#lacksKeys = false
   }
 
   /** Whoever made the change tells it too; should that node die at it, this one has told it. */

@@ -28,6 +28,25 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on %p', (kin
     }
   })
 
+  test('what a transaction failed of is told, not that it could not be rolled back any more', async () => {
+    const own = await kind.create({ empty: true })
+    const database = await openDatabase(own.location)
+    try {
+      const broken = database.transaction().execute(async (transaction) => {
+        const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(transaction)
+        await own.run(`SELECT pg_terminate_backend(${rows[0]?.pid})`)
+        for (;;) {
+          await sql`SELECT 1`.execute(transaction)
+          await Bun.sleep(5)
+        }
+      })
+      await expect(broken).rejects.toMatchObject({ name: 'DatabaseUnreachableError' })
+    } finally {
+      await database.destroy()
+      await own.remove()
+    }
+  })
+
   test('it does not end the process when its user is at something else', async () => {
     const own = await kind.create({ empty: true })
     const database = await openDatabase(own.location)

@@ -1,8 +1,12 @@
 /** Lets Kysely's Postgres dialect behave as SQLite does: the same values come back, text is compared alike. Knows no table. */
 import {
+  type DatabaseConnection,
   type DataTypeNode,
+  type Driver,
   type PostgresCursor,
   PostgresDialect,
+  type PostgresDialectConfig,
+  PostgresDriver,
   type PostgresPool,
   type PostgresPoolClient,
   PostgresQueryCompiler,
@@ -22,12 +26,30 @@ const SILENCE_MS = 5_000
 
 /** Kysely's dialect over one database. */
 export class GatehousePostgresDialect extends PostgresDialect {
+  readonly #config: PostgresDialectConfig
+
   constructor(settings: PostgresSettings) {
-    super({ pool: async () => openPool(settings) })
+    const config = { pool: async () => openPool(settings) }
+    super(config)
+    this.#config = config
+  }
+
+  override createDriver(): Driver {
+    return new CauseKeepingDriver(this.#config)
   }
 
   override createQueryCompiler(): QueryCompiler {
     return new BytewiseQueryCompiler()
+  }
+}
+
+class CauseKeepingDriver extends PostgresDriver {
+  /**
+   * A rollback that fails must not hide why there had to be one. Nothing is left undone by it: its connection is given up
+   * (`Connection`), and Postgres rolls back whatever loses its connection.
+   */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.rollbackTransaction(connection).catch(() => {})
   }
 }
 
@@ -130,8 +152,10 @@ class Connection implements PostgresPoolClient {
     try {
       return await this.#client.query(text, [...parameters])
     } catch (error) {
-      this.#isLost = isLast(error)
-      throw this.#isLost ? new DatabaseUnreachableError(this.#where, error) : error
+      const isEnded = isLast(error)
+      // One that is still within its transaction is nobody else's.
+      this.#isLost = isEnded || text === ROLLBACK
+      throw isEnded ? new DatabaseUnreachableError(this.#where, error) : error
     }
   }
 
@@ -140,6 +164,9 @@ class Connection implements PostgresPoolClient {
     this.#client.release(this.#isLost)
   }
 }
+
+/** As Kysely has it. */
+const ROLLBACK = 'rollback'
 
 /** Of a connection: it broke, nobody was heard of in time, or the server said that it ends it (admin_shutdown, crash_shutdown, timeouts). */
 function isLast(error: unknown): boolean {

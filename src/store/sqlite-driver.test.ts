@@ -70,3 +70,26 @@ test('a transaction that began by reading can still write: nobody else writes in
   await database.destroy()
   rmSync(folder, { recursive: true })
 })
+
+test('a transaction that finds no room fails with that, also where SQLite has rolled it back by itself', async () => {
+  const database = await openNumbers()
+  await sql`PRAGMA max_page_count = 3`.execute(database)
+  const filling = database.transaction().execute(async (transaction) => {
+    for (let round = 0; round < 10_000; round += 1) {
+      await transaction.insertInto('numbers').values({ n: round }).execute()
+      // As a disk that fails does.
+      if (round === 5_000) throw new Error('there was room for 5,000 rows')
+    }
+  })
+  await expect(filling).rejects.toMatchObject({ code: 'SQLITE_FULL' })
+  expect(await database.selectFrom('numbers').selectAll().execute()).toHaveLength(3)
+  const late = database.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom('numbers').execute()
+    await sql`ROLLBACK`.execute(transaction)
+    throw new Error('the cause')
+  })
+  await expect(late).rejects.toThrow('the cause')
+  await database.transaction().execute((transaction) => transaction.deleteFrom('numbers').execute())
+  expect(await database.selectFrom('numbers').selectAll().execute()).toEqual([])
+  await database.destroy()
+})

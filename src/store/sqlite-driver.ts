@@ -29,23 +29,48 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
  * process has written meanwhile, and would fail at once instead of waiting (https://sqlite.org/lang_transaction.html).
  */
 class WritingSqliteDriver extends SqliteDriver {
+  readonly #isInTransaction: () => boolean
+
+  constructor(config: SqliteDialectConfig, isInTransaction: () => boolean) {
+    super(config)
+    this.#isInTransaction = isInTransaction
+  }
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    // One that could not be rolled back, because the disk failed at that too.
+    if (this.#isInTransaction()) await super.rollbackTransaction(connection)
     await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+  }
+
+  /**
+   * A full disk or an I/O error has rolled back already (https://sqlite.org/lang_transaction.html, section 3): doing it
+   * once more would fail, and its failure would stand in the log instead of the cause.
+   */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#isInTransaction()) await super.rollbackTransaction(connection)
   }
 }
 
 /** Kysely's dialect over one file, in write-ahead mode; `:memory:` works too. */
 export class BunSqliteDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig
+  readonly #opened: { database?: Database }
 
   constructor(path: string) {
-    const config = { database: async () => toKyselyDatabase(openSqliteFile(path)) }
+    const opened: { database?: Database } = {}
+    const config = {
+      async database() {
+        opened.database = openSqliteFile(path)
+        return toKyselyDatabase(opened.database)
+      },
+    }
     super(config)
     this.#config = config
+    this.#opened = opened
   }
 
   override createDriver(): Driver {
-    return new WritingSqliteDriver(this.#config)
+    return new WritingSqliteDriver(this.#config, () => this.#opened.database?.inTransaction === true)
   }
 
   override createAdapter(): DialectAdapter {

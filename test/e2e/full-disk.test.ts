@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { waitForLogRow } from '../support/control-plane.ts'
+import { controlPlaneCall, waitForLogRow } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { PROGRAM } from '../support/program.ts'
 import { describeIf } from '../support/skip-unless.ts'
@@ -56,6 +56,16 @@ describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () 
     expect(error.message).not.toContain(folder.path)
     expect(await readiness()).toMatchObject({ status: 503 })
     expect((await readiness()).body).toContain('no space')
+
+    // The database has no room either: nobody is told that we were wrong, and the log says why.
+    const unchanged = await pollUntil('a refused change', async () => {
+      const response = await controlPlaneCall(gatehouse, 'POST', '/v1/keys', { name: 'late '.repeat(20) })
+      return response.status === 201 ? undefined : response
+    })
+    expect(unchanged.status).toBe(503)
+    expect(await unchanged.json()).toMatchObject({ error: 'unavailable' })
+    expect(gatehouse.output()).toMatch(/SQLITE_FULL|SQLITE_IOERR/)
+    expect(gatehouse.output()).not.toContain('cannot rollback')
 
     rmSync(ballast)
     const served = await pollUntil('an answer', async () => {

@@ -4,6 +4,7 @@ import type { ControlPlane } from './admin/router.ts'
 import type { GateRegistry } from './cluster/gate-registry.ts'
 import { createKeyLimits } from './cluster/key-limits.ts'
 import type { KeyRegistry } from './cluster/key-registry.ts'
+import type { UsageLimits } from './cluster/usage-limits.ts'
 import { composeControlPlane } from './compose-control-plane.ts'
 import { composeLedger } from './compose-ledger.ts'
 import { type ComposedLimits, composeLimits, redisCheck } from './compose-limits.ts'
@@ -136,7 +137,11 @@ export async function composeGatehouse({
       clientAddressHeader: settings.users.clientAddressHeader,
       version: VERSION,
       metrics: hasOwnPort ? tellMetricsPort : telemetry?.metrics,
-      readiness: () => readiness(journal.state(), shared.redis, node),
+      readiness: async () => {
+        // A call that came now would wait for it too.
+        await waitBriefly(usage.whenCounted())
+        return readiness(journal.state(), usage.pastState(), shared.redis, node)
+      },
       isDraining: () => isDraining,
     }),
     beginDraining() {
@@ -202,8 +207,22 @@ function reachableProviders(
   return reachable
 }
 
+/** Long enough for what is read at an ordinary start, and far from what a balancer waits. */
+const BRIEFLY_MS = 1_000
+
+async function waitBriefly(work: Promise<void> | undefined): Promise<void> {
+  if (work === undefined) return
+  const timer = Promise.withResolvers<void>()
+  const cancel = steadyClock.after(BRIEFLY_MS, timer.resolve)
+  // Whether it worked is asked afterwards.
+  await Promise.race([work.catch(() => {}), timer.promise])
+  cancel()
+}
+
+/** Ready: a call with a quota would be served now. */
 function readiness(
   journal: ReturnType<Journal['state']>,
+  usage: ReturnType<UsageLimits['pastState']>,
   redis: ComposedLimits['redis'],
   node: JoinedNode | undefined,
 ) {
@@ -212,9 +231,10 @@ function readiness(
   const ofRedis = redis?.()
   const ofNode = node?.state()
   return {
-    isReady: writable && ofRedis?.mode !== 'closed' && ofNode?.status !== 'away',
+    isReady: writable && usage === 'ok' && ofRedis?.mode !== 'closed' && ofNode?.status !== 'away',
     checks: {
       ledger,
+      usage: { status: usage },
       ...(ofRedis === undefined ? {} : { redis: redisCheck(ofRedis) }),
       ...(ofNode === undefined ? {} : { store: storeCheck(ofNode) }),
     },

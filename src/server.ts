@@ -16,7 +16,7 @@ export interface Routes {
   readonly metrics?: ((request: Request) => Promise<Response>) | undefined
   /** The pages under /dashboard. */
   readonly dashboard: (request: Request, path: string) => Promise<Response>
-  readonly readiness: () => { readonly isReady: boolean; readonly checks: object }
+  readonly readiness: () => Promise<{ readonly isReady: boolean; readonly checks: object }>
   /** The process was told to end: whoever asks whether it is ready is told so, and everything else is served. */
   readonly isDraining: () => boolean
   readonly version: string
@@ -36,7 +36,7 @@ export function createRouter(routes: Routes): (request: Request, addressOf?: Add
       case '/healthz':
         return state(200, { status: 'ok', version: routes.version })
       case '/readyz': {
-        const { isReady, checks } = routes.readiness()
+        const { isReady, checks } = await routes.readiness()
         if (routes.isDraining()) return state(503, { status: 'draining', checks })
         return state(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks })
       }

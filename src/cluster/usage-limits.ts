@@ -76,6 +76,7 @@ export class UsageLimits {
   #sharing: UsageSharing | undefined
   /** Undefined once past usage is counted. */
   #past: Promise<void> | undefined
+  #isPastUnreadable = false
 
   constructor({ plans, onAlert }: UsageLimitsOptions) {
     this.#plans = plans
@@ -123,9 +124,11 @@ export class UsageLimits {
   awaitPast(loading: Promise<void>): void {
     const past = loading.then(
       () => {
+        this.#isPastUnreadable = false
         if (this.#past === past) this.#past = undefined
       },
       (cause: unknown) => {
+        this.#isPastUnreadable = true
         throw new GatewayError('unavailable', 'What was used before cannot be read. Try again soon.', {
           cause,
         })
@@ -134,6 +137,12 @@ export class UsageLimits {
     // Nobody may be waiting.
     past.catch(() => {})
     this.#past = past
+  }
+
+  /** `reading`: calls with a quota or budget wait. `failing`: the last attempt has failed, and they are refused. */
+  pastState(): 'ok' | 'reading' | 'failing' {
+    if (this.#past === undefined) return 'ok'
+    return this.#isPastUnreadable ? 'failing' : 'reading'
   }
 
   /** Resolves when past usage is counted; undefined: it is. @throws GatewayError `unavailable` (rejects) */

@@ -199,11 +199,25 @@ function checkClock(skewMs: number | undefined): Finding[] {
 
 function checkReadiness(answer: Answer | Error): Finding[] {
   if (answer instanceof Error) return [fail('it does not say whether it is ready', "See the server's log")]
-  const ledger = (answer.body?.checks as Json | undefined)?.ledger as Json | undefined
+  const checks = answer.body?.checks as Json | undefined
+  const ledger = checks?.ledger as Json | undefined
   if (answer.status !== 200) {
-    const reason =
-      typeof ledger?.reason === 'string' ? `: the ledger cannot be written (${ledger.reason})` : ''
-    return [fail(`it is not ready${reason}`, 'See the disk and permissions of its data folder, and its log')]
+    if (typeof ledger?.reason === 'string')
+      return [
+        fail(
+          `it is not ready: the ledger cannot be written (${ledger.reason})`,
+          'See the disk and permissions of its data folder, and its log',
+        ),
+      ]
+    const usage = (checks?.usage as Json | undefined)?.status
+    if (usage === 'failing' || usage === 'reading')
+      return [
+        fail(
+          `it is not ready: what was used before ${usage === 'failing' ? 'cannot be read' : 'is being read'}`,
+          'See its log: calls with a quota or a budget need the database',
+        ),
+      ]
+    return [fail('it is not ready', 'See its /readyz and its log')]
   }
   const { backlog, dropped, unshippedBytes } = ledger ?? {}
   if (Number(dropped) > 0)

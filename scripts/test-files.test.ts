@@ -12,6 +12,8 @@ test.each([
   ['test/contract/providers.test.ts', 'e2e'],
   ['test/e2e/first-minute.test.ts', 'e2e'],
   ['test/chaos/kill.test.ts', 'e2e'],
+  ['test/adversary/doors.test.ts', 'unit'],
+  ['test/adversary/process/doors.test.ts', 'e2e'],
   ['test/browser/sign-in.test.ts', 'browser'],
   ['test/live/openai.test.ts', 'live'],
 ] as const)('%s belongs to %s', (path, part) => {

@@ -3,7 +3,7 @@
 export type TestPart = 'unit' | 'e2e' | 'browser' | 'live'
 
 /** What starts processes and servers. */
-const SPAWNING = /^test\/(contract|e2e|chaos)\//
+const SPAWNING = /^test\/(contract|e2e|chaos|adversary\/process)\//
 /** Kills, stops and floods three nodes at a time. */
 const CHAOS = /^test\/chaos\//
 /** What drives a browser: it waits more than it works. */

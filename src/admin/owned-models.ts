@@ -1,4 +1,5 @@
 /** `/v1/owned-models`: registers, reads, changes and deletes the models that an account brings itself. */
+
 import { createRoute, z } from '@hono/zod-openapi'
 import { ownedModelNotFound } from '../cluster/owned-model-registry.ts'
 import { noQuery, pageQuery } from '../contract/lists.ts'
@@ -17,6 +18,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { OWNED_PREFIX, type OwnedModel, toPublicOwnedModel } from '../core/owned-model.ts'
 import { Secret } from '../core/secret.ts'
+import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -117,7 +119,7 @@ export function bindOwnedModels(
       await checkAddress(baseUrl)
       const model = await ownedModels.create(callerOf(c.env).accountId, {
         ...given,
-        baseUrl: baseUrl.replace(/\/+$/, ''),
+        baseUrl: withoutTrailingSlashes(baseUrl),
         displayName: displayName ?? given.slug,
         pricingCachedInput: pricingCachedInput ?? given.pricingInput,
         credential: new Secret(credential),

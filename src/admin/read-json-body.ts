@@ -1,5 +1,6 @@
 /** Reads a request's body and makes sure that it is one JSON object. What the object must hold is not known here. */
 import { GatewayError, invalidRequest } from '../core/errors.ts'
+import { isJsonContentType } from '../core/json-content-type.ts'
 import { JsonSyntaxError } from '../wire/json-scan.ts'
 import { scanJsonObject } from '../wire/json-splice.ts'
 import { refuse } from './refusals.ts'
@@ -7,12 +8,10 @@ import { refuse } from './refusals.ts'
 /** Far more than any of these resources needs. */
 const MAX_BODY_BYTES = 1_000_000
 
-const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i
-
 /** @throws GatewayError `invalid_request` or `payload_too_large` */
 export async function readJsonBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   const type = request.headers.get('content-type')
-  if (type !== null && !JSON_TYPE.test(type.trim())) {
+  if (type !== null && !isJsonContentType(type)) {
     throw refuse([{ field: 'content-type', message: 'this header must be application/json' }])
   }
   const encoding = request.headers.get('content-encoding') ?? 'identity'

@@ -1,4 +1,5 @@
 /** Talks to a gateway, in this process or over HTTP, and turns its refusals into CliErrors. Knows no command. */
+
 import {
   type AnswerOf,
   type ApiRequest,
@@ -11,6 +12,7 @@ import {
   type RowOf,
   toApiRequest,
 } from '../contract/api-call.ts'
+import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
 import { CliError, type CliFailure } from './cli-error.ts'
 import type { CliContext, SendRequest } from './context.ts'
 
@@ -146,7 +148,7 @@ function openRemote(address: string, apiKey: string | undefined): Client {
       )
     })
   // SDKs are given the address with `/v1`; here it is the same gateway.
-  return new Client(send, { baseUrl: url.href.replace(/\/+(v1\/*)?$/, ''), apiKey })
+  return new Client(send, { baseUrl: withoutVersion(url.href), apiKey })
 }
 
 function describe(cause: unknown): string {
@@ -192,4 +194,10 @@ export function notAGateway(response: Response): CliError {
     'failed',
     `The address in GATEHOUSE_URL answered HTTP ${response.status} (${how}), which is not how a gateway answers. Is it the gateway's own address?`,
   )
+}
+
+/** An address as SDKs take it, with `/v1` at its end, is as good as one without. */
+function withoutVersion(address: string): string {
+  const base = withoutTrailingSlashes(address)
+  return base.endsWith('/v1') ? withoutTrailingSlashes(base.slice(0, -'/v1'.length)) : base
 }

@@ -80,10 +80,10 @@ function isRemote({ environment }: CliContext): boolean {
 }
 
 function toEmail(given: string): string {
-  if (
-    !/^[\x21-\x3f\x41-\x7e]{1,64}@[\x21-\x3f\x41-\x7e]+\.[\x21-\x3f\x41-\x7e]+$/.test(given) ||
-    given.length > 254
-  )
+  const [name = '', host = '', ...rest] = given.split('@')
+  const isPlain = /^[\x21-\x7e]+$/.test(given) && given.length <= 254
+  const hasHost = host.slice(1, -1).includes('.')
+  if (!isPlain || rest.length > 0 || name === '' || name.length > 64 || !hasHost)
     throw new CliError('usage', `'${given}' is not an email address.`)
   return given.toLowerCase()
 }

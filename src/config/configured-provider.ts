@@ -1,5 +1,7 @@
 /** A provider as the operator describes it → one like those of the catalog. */
+
 import type { ConfiguredProvider } from '../contract/configuration.ts'
+import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
 import type { Endpoint, Provider } from '../providers/define.ts'
 
 export function toProvider(configured: ConfiguredProvider): Provider {
@@ -13,7 +15,7 @@ export function toProvider(configured: ConfiguredProvider): Provider {
   return {
     id,
     name,
-    baseUrl: baseUrl.replace(/\/+$/, ''),
+    baseUrl: withoutTrailingSlashes(baseUrl),
     endpoints: Object.fromEntries(dialects.map((dialect) => [dialect, endpoints[dialect]])),
     ...(apiKeyVariable === undefined ? {} : { keyVariable: apiKeyVariable }),
     ...(headers === undefined ? {} : { fixedHeaders: headers }),

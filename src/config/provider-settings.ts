@@ -1,5 +1,7 @@
 /** What the operator's variables say of each provider: its key and its address. Names no provider. */
+
 import { Secret } from '../core/secret.ts'
+import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
 import { baseUrlVariableOf, type ComposedAddress, keyVariableOf, type Provider } from '../providers/define.ts'
 import { type Environment, SettingsError } from './environment.ts'
 
@@ -55,7 +57,7 @@ function readBaseUrl(environment: Environment, provider: Provider): string | und
       `${name} must be an http or https address without credentials, query or fragment.`,
     )
   }
-  return address.replace(/\/+$/, '')
+  return withoutTrailingSlashes(address)
 }
 
 /** @returns undefined when a part that has no fallback was not given */

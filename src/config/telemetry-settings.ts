@@ -95,7 +95,7 @@ function readShare(environment: Environment, name: string): number {
   const text = environment[name]
   if (text === undefined || text === '') return 1
   const value = Number(text)
-  if (!/^\d*\.?\d+$/.test(text) || value > 1)
+  if (!/^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) || value > 1)
     throw new SettingsError(`${name} must be a number from 0 to 1, but is '${text}'.`)
   return value
 }

@@ -1,5 +1,7 @@
 /** What the operator says of users: who may sign up, how they sign in, under which address. Knows no user. */
+
 import { Secret } from '../core/secret.ts'
+import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
 import { type Environment, SettingsError } from './environment.ts'
 
 export const SIGN_UP_POLICIES = ['invitation', 'open', 'closed'] as const
@@ -78,7 +80,7 @@ function readOidc(environment: Environment, publicOrigin: string | undefined): O
   if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)))
     throw new SettingsError('GATEHOUSE_OIDC_ISSUER must be an https address.')
   return {
-    issuer: url.href.replace(/\/+$/, ''),
+    issuer: withoutTrailingSlashes(url.href),
     clientId: given.GATEHOUSE_OIDC_CLIENT_ID ?? '',
     clientSecret: new Secret(given.GATEHOUSE_OIDC_CLIENT_SECRET ?? ''),
   }

@@ -1,4 +1,5 @@
 /** A server, seen from outside: whether it answers, is the one that was meant, is ready, and takes the key. */
+import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
 import type { ExaminedGate } from './check-gates.ts'
 import { codeOf, type Finding } from './finding.ts'
 
@@ -36,7 +37,7 @@ export async function checkServer(address: ServerAddress): Promise<ExaminedServe
         'Set it to one such as http://127.0.0.1:4000',
       ),
     )
-  const base = url.href.replace(/\/+(v1\/*)?$/, '')
+  const base = withoutVersion(url.href)
   const health = await ask(`${base}/healthz`)
   if (health instanceof Error) return only(explainSilence(base, codeOf(health)))
   const { version } = health.body ?? {}
@@ -246,4 +247,10 @@ function fail(message: string, cure: string): Finding {
 
 function only(finding: Finding): ExaminedServer {
   return { findings: [finding] }
+}
+
+/** An address as SDKs take it, with `/v1` at its end, is as good as one without. */
+function withoutVersion(address: string): string {
+  const base = withoutTrailingSlashes(address)
+  return base.endsWith('/v1') ? withoutTrailingSlashes(base.slice(0, -'/v1'.length)) : base
 }

@@ -1,5 +1,6 @@
 /** Reads a request body under a size limit and a deadline. Knows nothing of what is in it. */
 import { GatewayError, invalidRequest } from '../core/errors.ts'
+import { isJsonContentType } from '../core/json-content-type.ts'
 import type { Deadlines } from '../upstream/deadlines.ts'
 
 export interface BodyLimits {
@@ -26,7 +27,7 @@ export async function readBody(
 
 function checkContentHeaders(headers: Headers): void {
   const type = headers.get('content-type')
-  if (type !== null && type !== 'application/json' && !JSON_TYPE.test(type)) {
+  if (type !== null && !isJsonContentType(type)) {
     throw invalidRequest(
       "The header 'content-type' must be application/json.",
       'content-type',
@@ -42,9 +43,6 @@ function checkContentHeaders(headers: Headers): void {
     )
   }
 }
-
-/** JSON is UTF-8 (RFC 8259 §8.1): another charset is refused rather than misread. */
-const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i
 
 async function readCounted(body: ReadableStream<Uint8Array>, limits: BodyLimits): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []

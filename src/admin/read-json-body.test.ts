@@ -1,11 +1,52 @@
-import { describe } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { target, useControlPlane } from './control-plane.fixture.ts'
 
-const { check } = useControlPlane()
+const { check, sendForJson } = useControlPlane()
 
 const gate = { id: 'new', targets: [target] }
 const url = '/v1/gates'
 const create = 'POST /v1/gates'
+
+describe('bodies made to cost much', () => {
+  const members = (count: number) => Array.from({ length: count }, (_, index) => `"m${index}":1`).join()
+  check([
+    ['more members than anything has', create, `{${members(1_001)}}`, 400, 'more than 1000 members'],
+    [
+      'many problems: a hundred are told, and their number',
+      create,
+      `{"id":"new","targets":[{"model":"openai/x"}],${members(900)}}`,
+      400,
+      '"field":"m0"',
+      '(and 899 more)',
+    ],
+    ['many values inside', create, `{"targets":[${'1,'.repeat(20_000)}1]}`, 400, 'more than 20000 values'],
+    [
+      'commas in text are no values',
+      create,
+      `{"id":"new","description":"${',\\"'.repeat(500)}"}`,
+      400,
+      'targets',
+    ],
+  ])
+  const page = { origin: 'http://gatehouse.test', 'x-gatehouse-csrf': '1' }
+  check([
+    {
+      name: 'a sign-in of 16 KB',
+      method: 'POST',
+      url: '/v1/auth/sign-in',
+      headers: page,
+      body: `{"email":"${'a'.repeat(16_384)}"}`,
+      status: 413,
+      holds: ['larger than 16384 bytes'],
+    },
+  ])
+
+  test('of a thousand problems the answer lists a hundred', async () => {
+    const body = `{"id":"new","targets":[{"model":"openai/x"}],${members(900)}}`
+    const answer = await sendForJson({ method: 'POST', url, body })
+    expect(answer.details).toBeArrayOfSize(100)
+  })
+})
 
 describe('bodies', () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' }

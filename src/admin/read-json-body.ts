@@ -7,6 +7,11 @@ import { refuse } from './refusals.ts'
 
 /** Far more than any of these resources needs. */
 const MAX_BODY_BYTES = 1_000_000
+/** Where nobody is known yet, and a name, an address and a password are all that there is to say. */
+const MAX_SIGN_IN_BYTES = 16_384
+/** Each costs a look, and a line in what is refused. */
+const MAX_VALUES = 20_000
+const SIGN_IN_PATHS = '/v1/auth/'
 
 /** @throws GatewayError `invalid_request` or `payload_too_large` */
 export async function readJsonBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
@@ -20,8 +25,10 @@ export async function readJsonBody(request: Request): Promise<Uint8Array<ArrayBu
       { field: 'content-encoding', message: 'this header must be absent: compressed bodies are not read' },
     ])
   }
-  if (Number(request.headers.get('content-length')) > MAX_BODY_BYTES) throw tooLarge()
-  const bytes = await readBytes(request).catch((error: unknown) => {
+  const { pathname } = new URL(request.url)
+  const maxBytes = pathname.startsWith(SIGN_IN_PATHS) ? MAX_SIGN_IN_BYTES : MAX_BODY_BYTES
+  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge(maxBytes)
+  const bytes = await readBytes(request, maxBytes).catch((error: unknown) => {
     if (error instanceof GatewayError) throw error
     // The client went away while it sent: not a failure of ours.
     throw new GatewayError('invalid_request', 'The body could not be read to its end.', { cause: error })
@@ -33,17 +40,36 @@ export async function readJsonBody(request: Request): Promise<Uint8Array<ArrayBu
     if (!(error instanceof JsonSyntaxError)) throw error
     throw invalidRequest(`The body is not a valid JSON object: ${error.message}.`)
   }
+  if (hasTooManyValues(bytes))
+    throw invalidRequest(`The body holds more than ${MAX_VALUES} values.`, undefined, 'too_many_values')
   return bytes
 }
 
-async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+/** @param json is valid: quotes, and backslashes in strings, mean what they mean */
+function hasTooManyValues(json: Uint8Array): boolean {
+  let separators = 0
+  let isText = false
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at]
+    if (byte === QUOTE) isText = !isText
+    else if (isText) at += byte === BACKSLASH ? 1 : 0
+    else if (byte === COMMA && ++separators >= MAX_VALUES) return true
+  }
+  return false
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BACKSLASH = 0x5c
+
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let length = 0
   if (request.body !== null) {
     for await (const chunk of request.body) {
       length += chunk.length
       // The header may be missing or wrong, so what arrives is counted too. Leaving the loop cancels the rest.
-      if (length > MAX_BODY_BYTES) throw tooLarge()
+      if (length > maxBytes) throw tooLarge(maxBytes)
       chunks.push(chunk)
     }
   }
@@ -56,6 +82,6 @@ async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   return bytes
 }
 
-function tooLarge(): GatewayError {
-  return new GatewayError('payload_too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`)
+function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError('payload_too_large', `The body is larger than ${maxBytes} bytes.`)
 }

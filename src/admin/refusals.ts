@@ -6,13 +6,16 @@ import { encodeError } from '../wire/envelope.ts'
 /** What looks like one of our keys, wherever a caller may have pasted it: into a field's name, a parameter's, a path. */
 const KEY_LIKE = /\b(sk-svc-|svc_|legacy_)[\x21\x23-\x5b\x5d-\x7e]{8,}(?<!:)/g
 
-/** A 400 whose message names the first problem and whose details hold them all. */
+/** How many are told; whoever has more has seen enough, and the answer stays smaller than the request. */
+const MAX_PROBLEMS = 100
+
+/** A 400 whose message names the first problem and says how many there are; its details hold the first hundred. */
 export function refuse(problems: readonly Problem[]): GatewayError {
   const [first] = problems
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
   return new GatewayError('invalid_request', `${first?.field}: ${first?.message}${more}`, {
     ...(first === undefined ? {} : { param: first.field }),
-    details: problems,
+    details: problems.slice(0, MAX_PROBLEMS),
   })
 }
 

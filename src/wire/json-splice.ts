@@ -35,6 +35,9 @@ export interface JsonSpan {
   readonly end: number
 }
 
+/** Far more than any request or answer has at its top level; each costs an entry of a table, and a name in what is refused. */
+export const MAX_MEMBERS = 1_000
+
 /** Where a top-level member lies, in bytes from the start of the object's text. */
 export interface JsonMember {
   /** Decoded as JSON.parse does. */
@@ -108,7 +111,8 @@ export class JsonObject {
 
 /**
  * Checks the whole text and finds the top-level members. Accepts what JSON.parse accepts, provided that it is an
- * object in valid UTF-8 without two equal top-level keys (RFC 8259 §4 leaves their meaning open) and within MAX_DEPTH.
+ * object in valid UTF-8 without two equal top-level keys (RFC 8259 §4 leaves their meaning open), within MAX_DEPTH and
+ * with at most MAX_MEMBERS of those keys.
  * @throws JsonSyntaxError
  */
 export function scanJsonObject(bytes: Uint8Array): JsonObject {
@@ -123,6 +127,8 @@ export function scanJsonObject(bytes: Uint8Array): JsonObject {
     const start = at
     if (bytes[start] !== QUOTE) throw unexpected(bytes, start, 'a key in double quotes')
     const keyEnd = skipString(text, start)
+    if (members.size === MAX_MEMBERS)
+      throw new JsonSyntaxError(`more than ${MAX_MEMBERS} members in the object`, start)
     const key = decodeKey(bytes, start, keyEnd)
     const valueStart = skipColon(bytes, keyEnd)
     const valueEnd = skipValue(text, valueStart, 1)

@@ -1,0 +1,87 @@
+/**
+ * Requests that are made to cost much: each is refused by what it is, in the caller's envelope, before it is worked on. What they
+ * cost is measured from outside (process/). Here nothing listens.
+ */
+import { describe, expect, test } from 'bun:test'
+import { InProcessGateway } from '../support/in-process-gateway.ts'
+import { CHAT_ANSWER, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
+
+const wide = (members: number) =>
+  Object.fromEntries(Array.from({ length: members }, (_, index) => [`m${index}`, index]))
+
+describe('a content type', () => {
+  const type = (value: string) => ({ headers: { 'content-type': value } })
+  const refused = {
+    seen: { status: 400, json: { error: { code: 'invalid_content_type', param: 'content-type' } } },
+    settled: null,
+  }
+  runRows([
+    {
+      name: 'that goes on for ever is refused',
+      request: type(`application/json;${' '.repeat(15_000)}x`),
+      ...refused,
+    },
+    {
+      name: 'of many parameters is refused',
+      request: type(`application/json${';charset=utf-8'.repeat(2)}`),
+      ...refused,
+    },
+    { name: 'that only looks like JSON is refused', request: type('application/x y+json'), ...refused },
+    {
+      name: 'with space where space may be passes',
+      request: type(' application/json ; charset = utf-8 ; '),
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { outcome: 'succeeded' },
+    },
+  ])
+})
+
+describe('an object of very many members', () => {
+  runRows([
+    {
+      name: 'is refused at its first one too many',
+      gateway: { bodyLimits: { maxBodyBytes: 1 << 20 } },
+      request: { body: chatBody(wide(999)) },
+      seen: { status: 400, json: { error: { code: 'invalid_json' } }, contains: ['more than 1000 members'] },
+      settled: null,
+    },
+    {
+      name: 'passes while no request has so many',
+      gateway: { bodyLimits: { maxBodyBytes: 1 << 20 } },
+      request: { body: chatBody(wide(998)) },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{ json: { m997: 997 } }],
+      settled: { outcome: 'succeeded' },
+    },
+  ])
+})
+
+describe('variables filled into instructions', () => {
+  const ask = (instructions: string, vars: object, maxBodyBytes = 20_000) =>
+    new InProcessGateway({
+      gates: { [GATE]: ['anthropic/claude-sonnet-4-5', TARGET] },
+      bodyLimits: { maxBodyBytes },
+    }).ask({
+      path: '/v3/chat',
+      body: { gate_id: GATE, instructions, vars, messages: [{ role: 'user', content: 'hi' }] },
+    })
+
+  test('beyond the largest body are refused before they are filled in', async () => {
+    const seen = await ask('{{a}}'.repeat(1_000), { a: 'x'.repeat(10_000) })
+    expect({ status: seen.status, json: JSON.parse(seen.text) }).toMatchObject({
+      status: 413,
+      json: { error: 'payload_too_large' },
+    })
+  })
+
+  test('that are very many are refused, however short they are', async () => {
+    const seen = await ask('{{a}}'.repeat(10_001), { a: '' }, 1 << 20)
+    expect({ status: seen.status, json: JSON.parse(seen.text) }).toMatchObject({
+      status: 400,
+      json: { error: 'invalid_request', message: expect.stringContaining('more than 10000 variables') },
+    })
+  })
+})

@@ -9,7 +9,7 @@ import { TargetHealth } from '../../src/gateway/target-health.ts'
 import { CallerRequest, translate } from '../../src/gateway/translate.ts'
 import type { Provider } from '../../src/providers/define.ts'
 import type { JsonRecord } from '../../src/wire/chat-request.ts'
-import type { AnswerFacts } from '../../src/wire/codec.ts'
+import { type AnswerFacts, DECODE_LIMITS } from '../../src/wire/codec.ts'
 import type { AcceptedRequest, Dialect, RelayRequest, StreamTap } from '../../src/wire/dialect.ts'
 import { scanJsonObject } from '../../src/wire/json-splice.ts'
 
@@ -76,7 +76,7 @@ export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord):
     target: target.name,
     sealOrigin,
   }
-  const callerRequest = new CallerRequest(serverCodec, accepted)
+  const callerRequest = new CallerRequest(serverCodec, accepted, DECODE_LIMITS.maxTextBytes)
   const translated = translate({ caller: callerRequest, target, client: codec, facts, isStrict: false })
   return {
     target,

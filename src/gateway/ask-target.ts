@@ -31,6 +31,7 @@ export interface AskPorts {
   readonly prices?: Prices | undefined
   readonly health: TargetHealth
   readonly addresses: Pick<AddressGuard, 'locate' | 'avoid'>
+  readonly bodyLimits: { readonly maxBodyBytes: number }
 }
 
 export interface AttemptInput {

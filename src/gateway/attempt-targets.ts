@@ -17,7 +17,10 @@ export async function attemptTargets(
   call: Omit<AttemptInput, 'endsAt' | 'caller'>,
 ): Promise<Attempted> {
   const { serverCodec } = call.dialect
-  const caller = serverCodec === undefined ? undefined : new CallerRequest(serverCodec, call.accepted)
+  const caller =
+    serverCodec === undefined
+      ? undefined
+      : new CallerRequest(serverCodec, call.accepted, ports.bodyLimits.maxBodyBytes)
   const { gate, targets } = call.plan
   const endsAt = ports.clock.elapsed() + (gate.timeoutMs ?? ports.timeouts.totalMs)
   // Member by member, as everywhere on this path: to spread an object costs ten times as much.

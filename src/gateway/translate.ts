@@ -6,6 +6,7 @@ import type { ChatRequest, JsonRecord } from '../wire/chat-request.ts'
 import {
   type AnswerFacts,
   type ClientCodec,
+  type DecodeLimits,
   type Feature,
   type ServerCodec,
   UnreadableAnswerError,
@@ -20,11 +21,14 @@ import type { Target } from './plan-targets.ts'
 export class CallerRequest {
   readonly codec: ServerCodec
   readonly #accepted: AcceptedRequest
+  readonly #limits: DecodeLimits
   #decoded: ChatRequest | undefined
 
-  constructor(codec: ServerCodec, accepted: AcceptedRequest) {
+  /** @param maxBodyBytes what the request may grow to while it is read */
+  constructor(codec: ServerCodec, accepted: AcceptedRequest, maxBodyBytes: number) {
     this.codec = codec
     this.#accepted = accepted
+    this.#limits = { maxTextBytes: maxBodyBytes }
   }
 
   /** @throws GatewayError `invalid_request` naming the field */
@@ -40,7 +44,7 @@ export class CallerRequest {
 
   #decode(): ChatRequest {
     const { body, defaults } = this.#accepted
-    const request = this.codec.decodeRequest(JSON.parse(decoder.decode(body.bytes)))
+    const request = this.codec.decodeRequest(JSON.parse(decoder.decode(body.bytes)), this.#limits)
     return defaults === undefined ? request : withDefaults(request, defaults)
   }
 }

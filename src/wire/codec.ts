@@ -45,13 +45,21 @@ export interface AnswerOutcome {
   }[]
 }
 
+/** What a request may grow to while it is read: its own size is bounded, what it asks to be filled in is not. */
+export interface DecodeLimits {
+  readonly maxTextBytes: number
+}
+
+/** Where the operator's limit for bodies is not at hand. */
+export const DECODE_LIMITS: DecodeLimits = { maxTextBytes: 64 * 1024 * 1024 }
+
 /** Speaks a dialect to our clients. */
 export interface ServerCodec {
   /**
    * @param body the parsed request
    * @throws GatewayError `invalid_request` naming the field as the caller wrote it (`messages[1].content`)
    */
-  decodeRequest(body: JsonRecord): ChatRequest
+  decodeRequest(body: JsonRecord, limits?: DecodeLimits): ChatRequest
   encodeAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRecord
   createEventEncoder(request: ChatRequest, facts: AnswerFacts): EventEncoder
   /** The caller's spelling of a feature that a target could not take: `reasoning.effort` → `reasoning_effort`. */

@@ -9,6 +9,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../chat-request.ts'
+import { DECODE_LIMITS, type DecodeLimits } from '../codec.ts'
 import {
   type At,
   asList,
@@ -27,12 +28,12 @@ import { refuseUnknown } from './refuse-unknown.ts'
 import { renderTemplate } from './render-template.ts'
 
 /** @throws GatewayError `invalid_request` naming the path of what is wrong */
-export function decodeGatehouseRequest(body: JsonRecord): ChatRequest {
+export function decodeGatehouseRequest(body: JsonRecord, limits: DecodeLimits = DECODE_LIMITS): ChatRequest {
   const root: At<JsonRecord> = { value: body, path: '' }
   const at = (name: string) => member(root, name)
   const vars = optionalRecord(at('vars'))
   const values = vars === undefined ? {} : decodeVars(vars)
-  const render = (template: string) => renderTemplate(template, values)
+  const render = (template: string) => renderTemplate(template, values, limits.maxTextBytes)
   const settings: ChatSettings = present({
     maxOutputTokens: optionalNumber(at('max_output_tokens')),
     temperature: optionalNumber(at('temperature')),

@@ -14,7 +14,7 @@ test.each([
   ['{{{{name}}}}', '{{Ann}}'],
   ['', ''],
 ])('%j is %j', (text, rendered) => {
-  expect(renderTemplate(text, vars)).toBe(rendered)
+  expect(renderTemplate(text, vars, 1_000)).toBe(rendered)
 })
 
 test.each([
@@ -31,18 +31,39 @@ test.each([
   '{{"a":{"b":1}}}',
   `{{${'x'.repeat(100)}}}`,
 ])('%j is no variable and stays', (text) => {
-  expect(renderTemplate(text, vars)).toBe(text)
+  expect(renderTemplate(text, vars, 1_000)).toBe(text)
 })
 
 describe('a variable', () => {
   test('is not looked at again once filled in', () => {
-    expect(renderTemplate('{{evil}}', vars)).toBe('{{name}}')
+    expect(renderTemplate('{{evil}}', vars, 1_000)).toBe('{{name}}')
   })
 
   test.each(['nobody', 'constructor', '__proto__'])('that is not given is named: %s', (name) => {
-    expect(() => renderTemplate(`Hi {{${name}}}`, vars)).toThrow(
+    expect(() => renderTemplate(`Hi {{${name}}}`, vars, 1_000)).toThrow(
       expect.objectContaining({ kind: 'invalid_request', status: 400, param: `vars.${name}` }),
     )
+  })
+})
+
+describe('what would be too large', () => {
+  const full = { a: 'é'.repeat(50) }
+
+  test('is as large as it may be, in bytes', () => {
+    expect(renderTemplate('{{a}}!{{a}}', full, 201)).toBe(`${full.a}!${full.a}`)
+  })
+
+  test('is refused a byte later', () => {
+    expect(() => renderTemplate('{{a}}!{{a}}', full, 200)).toThrow(
+      expect.objectContaining({ kind: 'payload_too_large', status: 413, param: 'instructions' }),
+    )
+  })
+
+  test('holds too many variables', () => {
+    expect(() => renderTemplate('{{empty}}'.repeat(10_001), vars, 1_000_000)).toThrow(
+      expect.objectContaining({ kind: 'invalid_request', status: 400, param: 'instructions' }),
+    )
+    expect(renderTemplate('{{empty}}'.repeat(10_000), vars, 1_000_000)).toBe('')
   })
 })
 
@@ -50,7 +71,7 @@ test('text between variables is never changed, whatever it and the values are', 
   const plain = fc.string().map((text) => text.replaceAll(/[{}]/g, ''))
   fc.assert(
     fc.property(fc.array(plain, { minLength: 1, maxLength: 5 }), fc.string(), (texts, value) => {
-      expect(renderTemplate(texts.join('{{x}}'), { x: value })).toBe(texts.join(value))
+      expect(renderTemplate(texts.join('{{x}}'), { x: value }, 100_000)).toBe(texts.join(value))
     }),
   )
 })

@@ -1,18 +1,56 @@
 /** Fills the variables of a caller's instructions in. Pure: no code in them, and what is filled in is not looked at again. */
-import { invalidRequest } from '../../core/errors.ts'
+import { GatewayError, invalidRequest } from '../../core/errors.ts'
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 
 /** `{{`, a name of at most 64 characters with some space around it, `}}`. */
 const LONGEST_NAME = 80
 
+/** More than anybody means to fill in: each costs memory of its own before the whole is built. */
+const MAX_PLACES = 10_000
+
 /**
- * Replaces each `{{name}}`; braces around anything that is no name stay as they are.
- * @throws GatewayError `invalid_request` naming `vars.<name>` when it is not among `vars`
+ * Replaces each `{{name}}`; braces around anything that is no name stay as they are. What is filled in is as long as the
+ * caller likes, and as often as it likes: the length is added up before anything is built.
+ * @param maxBytes of the whole, filled in
+ * @throws GatewayError `invalid_request` naming `vars.<name>` when it is not among `vars`; `payload_too_large`
  */
-export function renderTemplate(text: string, vars: Readonly<Record<string, string>>): string {
-  let rendered = ''
+export function renderTemplate(
+  text: string,
+  vars: Readonly<Record<string, string>>,
+  maxBytes: number,
+): string {
+  const places = findPlaces(text, vars)
+  const sizes = new Map(Object.entries(vars).map(([name, value]) => [name, Buffer.byteLength(value)]))
+  let bytes = Buffer.byteLength(text)
+  // Names are Latin letters: as many bytes as characters.
+  for (const { start, end, name } of places) bytes += (sizes.get(name) ?? 0) - (end - start)
+  if (bytes > maxBytes)
+    throw new GatewayError(
+      'payload_too_large',
+      `'instructions' with its variables filled in is larger than ${maxBytes} bytes.`,
+      { param: 'instructions' },
+    )
+  const parts: string[] = []
   let copied = 0
+  for (const { start, end, name } of places) {
+    parts.push(text.slice(copied, start), vars[name] ?? '')
+    copied = end
+  }
+  parts.push(text.slice(copied))
+  return parts.join('')
+}
+
+interface Place {
+  readonly start: number
+  /** Exclusive. */
+  readonly end: number
+  /** It is among the variables. */
+  readonly name: string
+}
+
+function findPlaces(text: string, vars: Readonly<Record<string, string>>): Place[] {
+  const places: Place[] = []
   let open = text.indexOf('{{')
   while (open >= 0) {
     const close = text.indexOf('}}', open + 2)
@@ -21,17 +59,18 @@ export function renderTemplate(text: string, vars: Readonly<Record<string, strin
     const start = text.lastIndexOf('{{', close)
     const name = close - start <= LONGEST_NAME ? text.slice(start + 2, close).trim() : ''
     if (NAME.test(name)) {
-      rendered += text.slice(copied, start) + lookUp(name, vars)
-      copied = close + 2
+      assertGiven(name, vars)
+      if (places.length === MAX_PLACES)
+        throw invalidRequest(`'instructions' holds more than ${MAX_PLACES} variables.`, 'instructions')
+      places.push({ start, end: close + 2, name })
     }
     open = text.indexOf('{{', close + 2)
   }
-  return rendered + text.slice(copied)
+  return places
 }
 
-function lookUp(name: string, vars: Readonly<Record<string, string>>): string {
-  const value = Object.hasOwn(vars, name) ? vars[name] : undefined
-  if (value !== undefined) return value
+function assertGiven(name: string, vars: Readonly<Record<string, string>>): void {
+  if (Object.hasOwn(vars, name)) return
   throw invalidRequest(
     `'instructions' holds {{${name}}}, and 'vars.${name}' is not given.`,
     `vars.${name}`,

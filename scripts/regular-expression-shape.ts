@@ -206,7 +206,8 @@ function sampleOf(set: ReadonlySet<number>): string {
 }
 
 const QUANTIFIER = /^(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/
-const ESCAPE = /^\\(?:u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[pP]\{[^}]*\}|c[A-Za-z]|k<[^>]*>|[\s\S])/
+const ESCAPE =
+  /^\\(?:u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[pP]\{[^}]*\}|c[A-Za-z]|k<[^>]*>|[\s\S])/
 
 /** From text to its tree. */
 class Reader {

@@ -71,4 +71,6 @@ export const roots = [
   'copy-local-store.ts',
   'prepare-process.ts',
   'stop-accepting.ts',
+  'hear-signals.ts',
+  'reload-configuration.ts',
 ]

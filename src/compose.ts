@@ -13,7 +13,7 @@ import { joinNodes, openState } from './compose-state.ts'
 import type { Settings } from './config/settings.ts'
 import { steadyClock } from './core/clock.ts'
 import type { GatewayError } from './core/errors.ts'
-import { createPlans, type PlansSection } from './core/plan.ts'
+import { createPlans, type PlansSection, ReplaceablePlans } from './core/plan.ts'
 import { shippedFile } from './core/shipped-files.ts'
 import { createDashboard } from './dashboard/create-dashboard.ts'
 import { createDataPlane } from './gateway/data-plane.ts'
@@ -45,6 +45,8 @@ export interface Gatehouse {
   beginDraining(): void
   /** This process's own metrics; undefined: there are none. */
   readonly renderMetrics: Telemetry['renderMetrics']
+  /** The operator's plans have changed: whoever calls from now on is limited by these. */
+  replacePlans(section: PlansSection | undefined): void
   /** Resolves when this process works with whatever is in the store now. */
   catchUp(): Promise<void>
   /** Ends every wait for an upstream, so that open calls fail in their own dialect now rather than later. */
@@ -82,7 +84,9 @@ export async function composeGatehouse({
   const trustedHosts = new TrustedHosts(settings.trustedHosts)
   const addresses = new AddressGuard({ trustedHosts, resolve: resolveHost })
   const { requestsPerMinute, concurrentCalls } = settings
-  const plans = createPlans(plansSection, { requestsPerMinute, concurrentCalls })
+  const plansOf = (section: PlansSection | undefined) =>
+    createPlans(section, { requestsPerMinute, concurrentCalls })
+  const plans = new ReplaceablePlans(plansOf(plansSection))
   const limitsOf = createKeyLimits(plans)
   const state = await openState({ settings, version: VERSION, log, plans, limitsOf, addresses })
   const { lock, store, keys, gates, ownedModels, providerKeys, usage, webhooks, health } = state
@@ -146,6 +150,10 @@ export async function composeGatehouse({
     }),
     beginDraining() {
       isDraining = true
+    },
+    replacePlans(section) {
+      plans.replace(plansOf(section))
+      keys.renewLimits()
     },
     catchUp: async () => await node?.catchUp(),
     cutOff: () => deadlines.expireAll(),

@@ -4,6 +4,7 @@ import type { ServeFlags } from './cli/context.ts'
 import { explainError } from './cli/explain-error.ts'
 import type { Environment } from './config/environment.ts'
 import { loadSettings } from './config/load-settings.ts'
+import { hearSignals } from './hear-signals.ts'
 import { workerFolder } from './store/worker-folders.ts'
 import { takeWorkerSeat, type WorkerSeat } from './workers/worker-seat.ts'
 
@@ -16,6 +17,7 @@ export async function serveFromFlags(environment: Environment, flags: ServeFlags
     ...(flags.dataDir === undefined ? {} : { GATEHOUSE_DATA_DIR: flags.dataDir }),
     ...(flags.workers === undefined ? {} : { GATEHOUSE_WORKERS: flags.workers }),
   }
+  hearSignals()
   const withSandbox = flags.sandbox === true
   if (flags.worker !== undefined) {
     const seat = takeWorkerSeat(flags.worker, flags.firstWorker === true)
@@ -23,13 +25,14 @@ export async function serveFromFlags(environment: Environment, flags: ServeFlags
       throw new CliError('usage', 'A worker is started by its supervisor: use --workers.')
     return await serveAsWorker(given, seat, withSandbox)
   }
-  const settings = await loadSettings(given)
+  const readSettings = () => loadSettings(given)
+  const settings = await readSettings()
   if (settings.workers > 1) {
     const { serveWorkers } = await import('./serve-workers.ts')
-    return await serveWorkers({ settings, environment: given, withSandbox })
+    return await serveWorkers({ settings, readSettings, environment: given, withSandbox })
   }
   const { serve } = await import('./serve.ts')
-  await serve({ settings, withSandbox })
+  await serve({ settings, readSettings, withSandbox })
 }
 
 /** What keeps it from serving is said by the supervisor, once. */
@@ -39,10 +42,13 @@ async function serveAsWorker(
   withSandbox: boolean,
 ): Promise<void> {
   try {
-    const settings = await loadSettings(environment)
-    const dataFolder = workerFolder(settings.homeFolder, seat.index)
+    const readSettings = async () => {
+      const settings = await loadSettings(environment)
+      return { ...settings, dataFolder: workerFolder(settings.homeFolder, seat.index) }
+    }
+    const settings = await readSettings()
     const { serve } = await import('./serve.ts')
-    await serve({ settings: { ...settings, dataFolder }, withSandbox, seat })
+    await serve({ settings, readSettings, withSandbox, seat })
   } catch (error) {
     seat.refuse(explainError(error instanceof Error ? error : new Error(String(error))))
     process.exit(1)

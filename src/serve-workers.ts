@@ -7,8 +7,10 @@ import { type Environment, SettingsError } from './config/environment.ts'
 import type { Settings } from './config/settings.ts'
 import { objectionToWorkers } from './config/worker-settings.ts'
 import { Secret } from './core/secret.ts'
+import { obeySignals } from './hear-signals.ts'
 import { ownCommand } from './prepare-process.ts'
 import { sandbox as sandboxProvider } from './providers/sandbox.ts'
+import { createReload } from './reload-configuration.ts'
 import { type Sandbox, startSandbox } from './sandbox/start-sandbox.ts'
 import { type Listener, listen } from './server.ts'
 import { type DataFolderLock, lockDataFolder, writeServerInfo } from './store/data-folder.ts'
@@ -23,6 +25,8 @@ import { startWorkerProcess } from './workers/worker-process.ts'
 
 export interface ServeWorkersOptions {
   readonly settings: Settings
+  /** What `settings` come from, read anew. */
+  readonly readSettings: () => Promise<Settings>
   /** What `settings` were read from; the workers read it anew. */
   readonly environment: Environment
   readonly withSandbox: boolean
@@ -31,6 +35,7 @@ export interface ServeWorkersOptions {
 /** Returns when all workers listen. @throws SettingsError where there can be no workers, and the reason of one that does not start */
 export async function serveWorkers({
   settings,
+  readSettings,
   environment,
   withSandbox,
 }: ServeWorkersOptions): Promise<void> {
@@ -70,7 +75,12 @@ export async function serveWorkers({
     parts.group = group
     parts.metrics = listenForMetrics(group, settings, log)
     writeServerInfo(settings.dataFolder, { pid: process.pid, url })
-    endOnSignal(parts)
+    const reload = createReload({ log, settings, read: readSettings, gatehouse: undefined })
+    // A file that cannot be read is told once, and no worker is bothered.
+    obeySignals({
+      end: endOnSignal(parts),
+      reload: () => void reload().then((isRead) => isRead && group.reload()),
+    })
     const store = describeStore(locateStore(settings))
     const { dataFolder, workers } = settings
     log.info({ url, version: packageJson.version, dataFolder, store, workers }, 'ready')
@@ -123,10 +133,10 @@ function listenForMetrics(group: WorkerGroup, { telemetry }: Settings, log: Log)
 }
 
 /** The first signal ends all workers with care, the second at once. */
-function endOnSignal(parts: Parts): void {
+function endOnSignal(parts: Parts): (signal: NodeJS.Signals) => void {
   const { log, group } = parts
   let isEnding = false
-  const onSignal = (signal: NodeJS.Signals) => {
+  return (signal) => {
     if (isEnding) {
       group?.kill()
       process.exit(1)
@@ -141,8 +151,6 @@ function endOnSignal(parts: Parts): void {
       },
     )
   }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
 }
 
 /** What a worker gets beyond the time for open calls: to tell streams that are cut off, and to write down what is left. */

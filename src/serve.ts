@@ -5,7 +5,9 @@ import type { Settings } from './config/settings.ts'
 import { GatewayError } from './core/errors.ts'
 import { DEFAULT_ACCOUNT, type GateId } from './core/ids.ts'
 import type { Secret } from './core/secret.ts'
+import { obeySignals } from './hear-signals.ts'
 import { sandboxAddresses, sandbox as sandboxProvider } from './providers/sandbox.ts'
+import { createReload } from './reload-configuration.ts'
 import { type Sandbox, startSandbox } from './sandbox/start-sandbox.ts'
 import { type Listener, listen } from './server.ts'
 import { writeServerInfo } from './store/data-folder.ts'
@@ -16,13 +18,15 @@ import type { WorkerSeat } from './workers/worker-seat.ts'
 
 export interface ServeOptions {
   readonly settings: Settings
+  /** What `settings` come from, read anew. */
+  readonly readSettings: () => Promise<Settings>
   readonly withSandbox: boolean
   /** Undefined: this process is no worker. */
   readonly seat?: WorkerSeat | undefined
 }
 
 /** Returns when the gateway listens; the process then lives until it is told to end. */
-export async function serve({ settings, withSandbox, seat }: ServeOptions): Promise<void> {
+export async function serve({ settings, readSettings, withSandbox, seat }: ServeOptions): Promise<void> {
   const log = createLog(settings.logLevel, seat === undefined ? null : { worker: seat.index })
   if (seat === undefined) warnOfUnknown(settings, log)
   // One for all workers, which their supervisor has and tells them of by SANDBOX_BASE_URL.
@@ -47,8 +51,9 @@ export async function serve({ settings, withSandbox, seat }: ServeOptions): Prom
     if (withSandbox && isFirst) await ensureDemoGate(gatehouse)
     writeServerInfo(settings.dataFolder, { pid: process.pid, url: listener.url })
     const running = { gatehouse, listener, metrics, sandbox, settings, log }
-    if (seat === undefined) endOnSignal(running)
-    else takeOrders(running, seat)
+    const reload = createReload({ log, settings, read: readSettings, gatehouse })
+    if (seat === undefined) obeySignals({ end: endOnSignal(running), reload: () => void reload() })
+    else takeOrders(running, seat, () => void reload())
     log.info(
       {
         url: listener.url,
@@ -119,8 +124,9 @@ interface Running {
 }
 
 /** A worker ends when its supervisor says so, or has gone. */
-function takeOrders(running: Running, seat: WorkerSeat): void {
+function takeOrders(running: Running, seat: WorkerSeat, reload: () => void): void {
   if (running.gatehouse.renderMetrics !== undefined) seat.onRender(running.gatehouse.renderMetrics)
+  seat.onReload(reload)
   seat.onEnd((reason) => {
     running.log.info({ reason }, 'ending: open calls are finished first')
     endAndExit(running)
@@ -128,17 +134,15 @@ function takeOrders(running: Running, seat: WorkerSeat): void {
 }
 
 /** The first signal ends it with care, the second at once. */
-function endOnSignal(running: Running): void {
+function endOnSignal(running: Running): (signal: NodeJS.Signals) => void {
   let isEnding = false
-  const onSignal = (signal: NodeJS.Signals) => {
+  return (signal) => {
     if (isEnding) process.exit(1)
     isEnding = true
     const { drainDelayMs } = running.settings
     running.log.info({ signal, drainDelayMs }, 'ending: open calls are finished first')
     endAndExit(running)
   }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
 }
 
 function endAndExit(running: Running): void {

@@ -5,7 +5,8 @@ import type { KeyLimits } from '../gateway/ports.ts'
 
 /** @returns the same object for every account of a plan */
 export function createKeyLimits(plans: Plans): (accountId: AccountId) => KeyLimits {
-  const byPlan = new Map<Plan, KeyLimits>()
+  // Plans that were replaced are not kept.
+  const byPlan = new WeakMap<Plan, KeyLimits>()
   return (accountId) => {
     const plan = plans.of(accountId)
     const known = byPlan.get(plan)

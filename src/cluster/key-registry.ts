@@ -45,7 +45,7 @@ export interface CreatedKey {
 
 interface Entry {
   readonly record: ApiKey
-  readonly caller: Caller
+  caller: Caller
   readonly isEphemeral: boolean
   lastUsedAt: number | null
 }
@@ -222,6 +222,12 @@ export class KeyRegistry implements KeyStore, Follower {
       throw new GatewayError('conflict', 'This key exists already.')
     this.#remember(record)
     return record
+  }
+
+  /** Plans have changed: calls that are made from now on are limited by what they say. */
+  renewLimits(): void {
+    for (const entry of this.#byId.values())
+      entry.caller = { ...entry.caller, limits: this.#limitsOf(entry.caller.accountId) }
   }
 
   /** One that is known stays: nothing of it changes but when it was last used, which this node may know better. */

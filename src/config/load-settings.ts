@@ -15,8 +15,8 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
   if (file === undefined) return readSettings(environment)
   // A start without a file pays for neither YAML nor zod.
   const { parseConfiguration } = await import('./parse-configuration.ts')
-  const { providers, plans } = parseConfiguration(file, catalog)
-  return readSettings(environment, { providers: [...catalog, ...providers], plans })
+  const { providers, plans, logLevel } = parseConfiguration(file, catalog)
+  return readSettings(environment, { providers: [...catalog, ...providers], plans, logLevel })
 }
 
 /** @returns undefined when the operator named none and none lies in the data folder */

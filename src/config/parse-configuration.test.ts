@@ -82,7 +82,7 @@ test('the example of the documentation is right, and says the defaults', async (
 })
 
 test.each(['', '# nothing yet\n', '{}', 'providers: []'])('an empty file says nothing: %j', (text) => {
-  expect(parse(text)).toEqual({ providers: [], plans: undefined })
+  expect(parse(text)).toEqual({ providers: [], plans: undefined, logLevel: undefined })
 })
 
 describe('a fault is told with its line and its place', () => {

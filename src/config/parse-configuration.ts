@@ -19,6 +19,8 @@ export interface Configuration {
   readonly providers: readonly Provider[]
   /** Undefined: those that are built in. */
   readonly plans: PlansSection | undefined
+  /** Undefined: the usual one. The variable comes first. */
+  readonly logLevel: string | undefined
 }
 
 /**
@@ -46,12 +48,13 @@ export function parseConfiguration(file: ConfigurationText, known: readonly Prov
       : [],
   )
   if (clashes.length > 0) throw toError(file, clashes)
-  return { providers: parsed.data.providers.map(toProvider), plans: parsed.data.plans }
+  const { plans, logLevel } = parsed.data
+  return { providers: parsed.data.providers.map(toProvider), plans, logLevel }
 }
 
 function toError({ path }: ConfigurationText, faults: readonly YamlFault[]): SettingsError {
   const places = faults.map(({ line, message }) => `${path}:${line}: ${message}`)
   return new SettingsError(
-    `The configuration file is not valid, so nothing was started.\n${places.join('\n')}`,
+    `The configuration file is not valid: nothing of it is taken.\n${places.join('\n')}`,
   )
 }

@@ -132,13 +132,14 @@ export interface Configured {
   /** All that there are. */
   readonly providers: readonly Provider[]
   readonly plans: PlansSection | undefined
+  readonly logLevel: string | undefined
 }
 
-const WITHOUT_FILE: Configured = { providers: catalog, plans: undefined }
+const WITHOUT_FILE: Configured = { providers: catalog, plans: undefined, logLevel: undefined }
 
 /** @throws SettingsError naming the variable that is wrong */
 export function readSettings(environment: Environment, configured = WITHOUT_FILE): Settings {
-  const { providers, plans } = configured
+  const { providers, plans, logLevel } = configured
   const integer = (name: Variable, fallback: number, range: { min: number; max: number }) =>
     readInteger(environment, name, fallback, range)
   const text = (name: Variable, fallback: string) => environment[name] || fallback
@@ -160,7 +161,9 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     nodes: readNodeSettings(environment, Boolean(environment.REDIS_URL)),
     bootstrapKey: readBootstrapKey(environment),
     masterKeys: readMasterKeyVariables(environment),
-    logLevel: readChoice(environment, 'GATEHOUSE_LOG_LEVEL', LOG_LEVELS),
+    logLevel: environment.GATEHOUSE_LOG_LEVEL
+      ? readChoice(environment, 'GATEHOUSE_LOG_LEVEL', LOG_LEVELS)
+      : (logLevel ?? LOG_LEVELS[0]),
     requestsPerMinute: readInteger(environment, 'GATEHOUSE_REQUESTS_PER_MINUTE', undefined, positive),
     concurrentCalls: readInteger(environment, 'GATEHOUSE_CONCURRENT_CALLS', undefined, positive),
     maxBodyBytes: integer('GATEHOUSE_MAX_BODY_BYTES', 64 * 1024 * 1024, positive),

@@ -115,10 +115,14 @@ const providers = z
     }
   })
 
+/** As GATEHOUSE_LOG_LEVEL, which comes first. */
+const LOG_LEVELS = ['info', 'trace', 'debug', 'warn', 'error', 'silent'] as const
+
 /** Every section may be absent. */
 export const configuration = z.strictObject({
   providers: providers.default([]),
   plans: plansSection.optional(),
+  logLevel: z.enum(LOG_LEVELS).optional(),
 })
 
 const KEY_ELSEWHERE =

@@ -23,6 +23,23 @@ export interface Plans {
   of(accountId: AccountId): Plan
 }
 
+/** Plans that the operator may change while calls are served. */
+export class ReplaceablePlans implements Plans {
+  #plans: Plans
+
+  constructor(plans: Plans) {
+    this.#plans = plans
+  }
+
+  of(accountId: AccountId): Plan {
+    return this.#plans.of(accountId)
+  }
+
+  replace(plans: Plans): void {
+    this.#plans = plans
+  }
+}
+
 /** What the operator may say of plans; contract/plans.ts checks it. */
 export interface PlansSection {
   /** For every account that is not named below. */

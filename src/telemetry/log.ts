@@ -7,8 +7,13 @@ export interface Log {
   error(fields: object, message: string): void
 }
 
+/** Whose level may be changed while it is written. */
+export interface LeveledLog extends Log {
+  level: string
+}
+
 /** @param base in every line */
-export function createLog(level: string, base: object | null = null): Log {
+export function createLog(level: string, base: object | null = null): LeveledLog {
   // Standard output is for what the user asked to see; synchronous, so that the last line before an exit is not lost.
   return pino(
     { level, base: base === null ? null : { ...base }, timestamp: pino.stdTimeFunctions.isoTime },

@@ -105,6 +105,11 @@ export class WorkerGroup {
     return all.every(({ isClean }) => isClean)
   }
 
+  /** Has every worker read its configuration again; one that starts meanwhile reads it anyway. */
+  reload(): void {
+    for (const { process } of this.#members) process?.reload()
+  }
+
   kill(): void {
     this.#isClosing = true
     void this.#killAll()

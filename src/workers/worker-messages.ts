@@ -19,6 +19,8 @@ export type FromWorker =
 export type ToWorker =
   | { readonly type: 'render'; readonly id: number }
   | { readonly type: 'collected'; readonly id: number; readonly text: string }
+  /** The operator has changed the configuration. */
+  | { readonly type: 'reload' }
 
 /** What another version says and this one does not know is passed over. */
 export function readFromWorker(message: unknown): FromWorker | undefined {
@@ -26,7 +28,7 @@ export function readFromWorker(message: unknown): FromWorker | undefined {
 }
 
 export function readToWorker(message: unknown): ToWorker | undefined {
-  return isTyped(message, ['render', 'collected']) ? (message as ToWorker) : undefined
+  return isTyped(message, ['render', 'collected', 'reload']) ? (message as ToWorker) : undefined
 }
 
 function isTyped(message: unknown, types: readonly string[]): message is { readonly type: string } {

@@ -20,6 +20,8 @@ export interface WorkerProcess {
   readonly ended: Promise<WorkerEnd>
   /** Its metrics; undefined when it does not answer. */
   render(): Promise<string | undefined>
+  /** Has it read its configuration again. */
+  reload(): void
   /** Lets it finish what is open. */
   end(): void
   /** SIGKILL. */
@@ -86,6 +88,7 @@ export function startWorkerProcess({ command, environment, collect }: WorkerComm
     ready: ready.promise,
     ended,
     render: () => questions.ask(RENDER_TIMEOUT_MS, (id) => send({ type: 'render', id })),
+    reload: () => send({ type: 'reload' }),
     end: () => child.kill('SIGTERM'),
     kill: () => child.kill('SIGKILL'),
   }

@@ -13,6 +13,8 @@ export interface WorkerSeat {
   onRender(render: () => Promise<string>): void
   /** The metrics of all workers. @throws when the supervisor does not answer */
   collect(): Promise<string>
+  /** Called each time that the operator has changed the configuration. */
+  onReload(reload: () => void): void
   /** Called once, with the reason, when it is time to end; before that is set, the process ends at once. */
   onEnd(end: (reason: string) => void): void
 }
@@ -26,6 +28,7 @@ export function takeWorkerSeat(index: number, isFirst: boolean): WorkerSeat | un
   const questions = new Questions()
   let render: (() => Promise<string>) | undefined
   let end: (reason: string) => void = () => process.exit(0)
+  let reload: (() => void) | undefined
   let isEnding = false
   const endOnce = (reason: string) => {
     if (isEnding) return
@@ -36,6 +39,7 @@ export function takeWorkerSeat(index: number, isFirst: boolean): WorkerSeat | un
     const message = readToWorker(received)
     if (message?.type === 'collected') questions.answer(message.id, message.text)
     if (message?.type === 'render') void answer(message.id)
+    if (message?.type === 'reload') reload?.()
   })
   // Nobody would restart it, end it or give its journal to another: it must not outlive its supervisor, however that ended.
   process.on('disconnect', () => endOnce('the supervisor has gone'))
@@ -59,6 +63,9 @@ export function takeWorkerSeat(index: number, isFirst: boolean): WorkerSeat | un
       const text = await questions.ask(COLLECT_TIMEOUT_MS, (id) => send({ type: 'collect', id }))
       if (text === undefined) throw new Error('The supervisor did not answer.')
       return text
+    },
+    onReload(given) {
+      reload = given
     },
     onEnd(given) {
       end = given

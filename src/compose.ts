@@ -16,6 +16,7 @@ import type { GatewayError } from './core/errors.ts'
 import { createPlans, type PlansSection, ReplaceablePlans } from './core/plan.ts'
 import { shippedFile } from './core/shipped-files.ts'
 import { createDashboard } from './dashboard/create-dashboard.ts'
+import { BodyRoom } from './gateway/body-room.ts'
 import { createDataPlane } from './gateway/data-plane.ts'
 import { readHealthKey, TargetOrder } from './gateway/order-targets.ts'
 import type { PipelinePorts } from './gateway/pipeline.ts'
@@ -118,6 +119,7 @@ export async function composeGatehouse({
     deadlines,
     timeouts: settings.timeouts,
     keepAliveMs: settings.keepAliveMs,
+    bodyRoom: new BodyRoom(settings.maxHeldBodyBytes),
     bodyLimits: { maxBodyBytes: settings.maxBodyBytes, bodyTimeoutMs: settings.bodyTimeoutMs },
     observer: telemetry?.observer,
     reportFailure,

@@ -51,6 +51,8 @@ export class KeyLease {
   readonly #options: KeyLeaseOptions
   #limits: KeyLimits
   #running = 0
+  /** Calls whose bodies are still to come. */
+  #entered = 0
   #places = 0
   #placesAskedAtMs = Number.NEGATIVE_INFINITY
   #birth = ''
@@ -81,7 +83,7 @@ export class KeyLease {
 
   /** Whether a new one would say as much. */
   get isIdle(): boolean {
-    const isQuiet = this.#running === 0 && this.#places === 0 && this.#asking === undefined
+    const isQuiet = this.#running + this.#entered === 0 && this.#places === 0 && this.#asking === undefined
     return isQuiet && this.requests.isSettled && this.tokens.isSettled
   }
 
@@ -92,6 +94,26 @@ export class KeyLease {
   /** Resolves when no question is under way; for tests, and for the end. */
   async settled(): Promise<void> {
     while (this.#asking !== undefined) await this.#asking
+  }
+
+  /** For a call that is not admitted yet: takes a place of this node alone, and asks nobody. `leave` gives it back. */
+  enter(limits: KeyLimits): LeaseOutcome {
+    this.#limits = limits
+    const nowMs = this.#options.now()
+    this.#lastUsedMs = nowMs
+    this.#bringUpToDate(nowMs)
+    const { mode } = this.#options.store
+    if (mode === 'closed') return 'unavailable'
+    if (mode !== 'open') {
+      if (this.requests.has(1, nowMs) === 'no') return 'requests'
+      if (this.#running + this.#entered >= limits.concurrentCalls) return 'concurrent'
+    }
+    this.#entered += 1
+    return 'taken'
+  }
+
+  leave(): void {
+    this.#entered -= 1
   }
 
   /** @param tokens no more than a full bucket holds */

@@ -6,7 +6,7 @@ import { type Clock, steadyClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
-import type { CallAhead, Caller, Limits, Spent, Ticket } from '../gateway/ports.ts'
+import type { CallAhead, Caller, Limits, Place, Spent, Ticket } from '../gateway/ports.ts'
 import { toHeaders, tooManyConcurrent, tooManyRequests, tooManyTokens } from './limit-refusals.ts'
 import { TokenBucket } from './token-bucket.ts'
 import type { Reservation } from './usage-counter.ts'
@@ -20,6 +20,8 @@ interface KeyState {
   readonly requests: TokenBucket
   readonly tokens: TokenBucket
   running: number
+  /** Calls whose bodies are still to come. */
+  entered: number
 }
 
 /**
@@ -42,6 +44,15 @@ export class MemoryLimits implements Limits {
     return this.#states.size
   }
 
+  enter({ keyId, limits }: Caller, nowMs: number): Place {
+    const state = this.#states.get(keyId) ?? this.#createState(keyId, limits, nowMs)
+    state.requests.refill(limits.requestsPerMinute, nowMs)
+    if (!state.requests.holds(1)) throw tooManyRequests(state)
+    if (state.running + state.entered >= limits.concurrentCalls)
+      throw tooManyConcurrent(state, limits.concurrentCalls)
+    return new MemoryPlace(state)
+  }
+
   whenReady(caller: Caller, gateId: string): Promise<void> | undefined {
     return this.#usage.whenCountedFor(caller, gateId)
   }
@@ -54,7 +65,7 @@ export class MemoryLimits implements Limits {
     const nowMs = this.#clock.now()
     this.#sweepIdle(nowMs)
     const { limits, keyId } = caller
-    const state = this.#states.get(keyId) ?? this.#createState(caller, nowMs)
+    const state = this.#states.get(keyId) ?? this.#createState(keyId, limits, nowMs)
     state.requests.refill(limits.requestsPerMinute, nowMs)
     state.tokens.refill(limits.tokensPerMinute, nowMs)
     this.#usage.assertWithinBudgets(caller, call)
@@ -69,10 +80,10 @@ export class MemoryLimits implements Limits {
     return new MemoryTicket(this.#usage, { state, tokens, caller, call })
   }
 
-  #createState({ keyId, limits }: Caller, nowMs: number): KeyState {
+  #createState(keyId: KeyId, limits: Caller['limits'], nowMs: number): KeyState {
     const requests = new TokenBucket(limits.requestsPerMinute, nowMs)
     const tokens = new TokenBucket(limits.tokensPerMinute, nowMs)
-    const state = { keyId, requests, tokens, running: 0 }
+    const state = { keyId, requests, tokens, running: 0, entered: 0 }
     this.#states.set(keyId, state)
     return state
   }
@@ -85,11 +96,25 @@ export class MemoryLimits implements Limits {
         this.#sweep = this.#states.values()
         return
       }
-      if (state.running > 0) continue
+      if (state.running + state.entered > 0) continue
       state.requests.refill(state.requests.perMinute, nowMs)
       state.tokens.refill(state.tokens.perMinute, nowMs)
       if (state.requests.isFull && state.tokens.isFull) this.#states.delete(state.keyId)
     }
+  }
+}
+
+class MemoryPlace implements Place {
+  #state: KeyState | undefined
+
+  constructor(state: KeyState) {
+    this.#state = state
+    state.entered += 1
+  }
+
+  leave(): void {
+    if (this.#state !== undefined) this.#state.entered -= 1
+    this.#state = undefined
   }
 }
 

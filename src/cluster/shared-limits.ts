@@ -5,7 +5,7 @@
 import { type Clock, steadyClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
-import type { CallAhead, Caller, Limits, Spent, Ticket } from '../gateway/ports.ts'
+import type { CallAhead, Caller, Limits, Place, Spent, Ticket } from '../gateway/ports.ts'
 import { KeyLease, type LeaseOutcome } from './key-lease.ts'
 import {
   type KeyBuckets,
@@ -77,6 +77,16 @@ export class SharedLimits implements Limits {
   /** Resolves when the store knows what calls that have ended used, or is away. Never rejects. */
   tell(): Promise<void> {
     return this.#shared.tell()
+  }
+
+  /** By what this node knows: what others have taken is asked for when the call is admitted. */
+  enter(caller: Caller): Place {
+    const { limits } = caller
+    if (!hasLimits(limits)) return NO_PLACE
+    const lease = this.#leaseOf(caller)
+    const outcome = lease.enter(limits)
+    if (outcome !== 'taken') throw toRefusal(outcome, lease, { tokens: 0, caller })
+    return new LeasedPlace(lease)
   }
 
   whenReady(caller: Caller, gateId: string): Promise<void> | undefined {
@@ -181,6 +191,21 @@ function toRefusal(
 
 function bucketsOf(lease: KeyLease): KeyBuckets {
   return { requests: lease.requests.view, tokens: lease.tokens.view }
+}
+
+const NO_PLACE: Place = { leave: () => {} }
+
+class LeasedPlace implements Place {
+  #lease: KeyLease | undefined
+
+  constructor(lease: KeyLease) {
+    this.#lease = lease
+  }
+
+  leave(): void {
+    this.#lease?.leave()
+    this.#lease = undefined
+  }
 }
 
 const NOTHING_USED = { tokens: 0, microUsd: 0, isPriced: true }

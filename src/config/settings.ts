@@ -41,6 +41,8 @@ export interface Settings extends ProviderSettings {
   readonly requestsPerMinute: number | undefined
   readonly concurrentCalls: number | undefined
   readonly maxBodyBytes: number
+  /** Of all requests together. */
+  readonly maxHeldBodyBytes: number
   readonly bodyTimeoutMs: number
   readonly keepAliveMs: number
   /** Between the signal to end and the end of accepting connections: for balancers to notice. */
@@ -93,6 +95,8 @@ export const VARIABLES = {
   GATEHOUSE_REQUESTS_PER_MINUTE: 'calls that one key may make a minute, whatever its plan says',
   GATEHOUSE_CONCURRENT_CALLS: 'calls that one key may have open at once, whatever its plan says',
   GATEHOUSE_MAX_BODY_BYTES: 'largest request body (67108864)',
+  GATEHOUSE_MAX_HELD_BODY_BYTES:
+    'bytes of request bodies that the process holds at once, of all callers; beyond it 503 (536870912)',
   GATEHOUSE_BODY_TIMEOUT_MS: 'time for a request body to arrive (60000)',
   GATEHOUSE_CONNECT_TIMEOUT_MS: 'time for an upstream to accept a connection (5000)',
   GATEHOUSE_FIRST_BYTE_TIMEOUT_MS: 'time for an upstream to begin its answer (600000)',
@@ -167,6 +171,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     requestsPerMinute: readInteger(environment, 'GATEHOUSE_REQUESTS_PER_MINUTE', undefined, positive),
     concurrentCalls: readInteger(environment, 'GATEHOUSE_CONCURRENT_CALLS', undefined, positive),
     maxBodyBytes: integer('GATEHOUSE_MAX_BODY_BYTES', 64 * 1024 * 1024, positive),
+    maxHeldBodyBytes: integer('GATEHOUSE_MAX_HELD_BODY_BYTES', 512 * 1024 * 1024, positive),
     bodyTimeoutMs: integer('GATEHOUSE_BODY_TIMEOUT_MS', 60_000, milliseconds),
     keepAliveMs: integer('GATEHOUSE_KEEP_ALIVE_MS', 15_000, milliseconds),
     drainDelayMs: integer('GATEHOUSE_DRAIN_DELAY_MS', 0, { min: 0, max: 3_600_000 }),

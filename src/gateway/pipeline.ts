@@ -10,9 +10,10 @@ import { answerLocally } from './answer-locally.ts'
 import type { AskPorts } from './ask-target.ts'
 import { attemptTargets } from './attempt-targets.ts'
 import { authenticate, whenFresh } from './authenticate.ts'
+import type { BodyRoom, BodyShare } from './body-room.ts'
 import type { CallObserver } from './call-observer.ts'
 import { type PlanPorts, planTargets } from './plan-targets.ts'
-import type { Caller, Freshness, KeyStore, Ledger, Limits } from './ports.ts'
+import type { Caller, Freshness, KeyStore, Ledger, Limits, Place } from './ports.ts'
 import type { BodyLimits } from './read-body.ts'
 import { refuse, settleRefused } from './refuse.ts'
 import { type RelayPorts, relayAnswer } from './relay-answer.ts'
@@ -27,6 +28,7 @@ export interface PipelinePorts extends PlanPorts, AskPorts, RelayPorts {
   readonly limits: Limits
   readonly ledger: Ledger
   readonly bodyLimits: BodyLimits
+  readonly bodyRoom: BodyRoom
   /** Absent: nobody watches, and a call pays for nothing but the question. */
   readonly observer?: CallObserver | undefined
   /** Told of what failed inside the gateway itself. */
@@ -61,17 +63,31 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
     }
     let caller: Caller | undefined
     let settle: Settle | undefined
+    let place: Place | undefined
+    const share = ports.bodyRoom.open()
     try {
       const notFresh = whenFresh(ports)
       if (notFresh !== undefined) await notFresh
       caller = known?.caller ?? authenticate(ports, request.headers, dialect.keyHeader)
-      const accepted = await accept(ports, request, dialect)
+      // Before a byte of the body is read: nobody makes the process hold more bodies than they may have calls.
+      place = ports.limits.enter(caller, startedAt)
+      const accepted = await accept(ports, request, { dialect, share })
       const notReady = ports.limits.whenReady(caller, accepted.gateId)
       if (notReady !== undefined) await notReady
+      place.leave()
       const admitted = admit(ports, caller, { request: accepted, startedAtMs: startedAt })
       const ticket = admitted instanceof Promise ? await admitted : admitted
       Object.assign(headers, ticket.headers)
-      settle = createSettle(ports, { id, startedAt, dialect, caller, request: accepted, ticket, progress })
+      const settleCall = createSettle(ports, {
+        id,
+        startedAt,
+        dialect,
+        caller,
+        request: accepted,
+        ticket,
+        progress,
+      })
+      settle = freeing(share, settleCall)
       // Also of a call that none of the gate's targets can take.
       progress.gateId = ports.gates.find(caller.accountId, accepted.gateId)?.id ?? null
       const planned = planTargets(ports, caller, accepted, dialect)
@@ -92,11 +108,21 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       Object.assign(headers, toAnswerHeaders(progress))
       return await relayAnswer(ports, { attempted, dialect, settle, headers })
     } catch (thrown) {
+      place?.leave()
       const error = await settleRefused(thrown, settle)
+      share.giveBack()
       if (error.kind === 'internal_error') ports.reportFailure(error, id)
       if (settle === undefined) observeRefusal(ports, error, { id, startedAt, dialect, caller, progress })
       return refuse(error, dialect.envelope, { ...headers, ...toSkippedHeader(progress) })
     }
+  }
+}
+
+/** The body is held until the call is over: a target may still be asked, and the log is told of it. */
+function freeing(share: BodyShare, settle: Settle): Settle {
+  return (result) => {
+    share.giveBack()
+    return settle(result)
   }
 }
 

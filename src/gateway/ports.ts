@@ -81,7 +81,18 @@ export interface Ticket {
   settle(spent: Spent): void
 }
 
+/** Held by a call whose body is not read yet. */
+export interface Place {
+  /** Safe to call again. */
+  leave(): void
+}
+
 export interface Limits {
+  /**
+   * Before the body is read, and without asking anybody: a place among the key's concurrent calls, until `admit`. Takes
+   * nothing else. @throws GatewayError `rate_limited` where `admit` could only say so too
+   */
+  enter(caller: Caller, nowMs: number): Place
   /**
    * What has to be waited for before `admit`, shortly after a start: what the account used before has to be known. Undefined:
    * nothing. @throws GatewayError `unavailable` (rejects)

@@ -2,6 +2,7 @@
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/json-content-type.ts'
 import type { Deadlines } from '../upstream/deadlines.ts'
+import type { BodyShare } from './body-room.ts'
 
 export interface BodyLimits {
   readonly maxBodyBytes: number
@@ -9,20 +10,26 @@ export interface BodyLimits {
   readonly bodyTimeoutMs: number
 }
 
-/** @throws GatewayError `payload_too_large`, `request_timeout`, or `invalid_request` for a body that cannot be JSON. */
+/**
+ * @param share takes what is held, before it is read where its length is said
+ * @throws GatewayError `payload_too_large`, `request_timeout`, `unavailable`, or `invalid_request` for a body that cannot be JSON
+ */
 export async function readBody(
   request: Request,
   limits: BodyLimits,
-  deadlines: Deadlines,
+  { deadlines, share }: { readonly deadlines: Deadlines; readonly share: BodyShare },
 ): Promise<Uint8Array> {
   checkContentHeaders(request.headers)
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > limits.maxBodyBytes) throw tooLarge(limits)
   // With its length known the body is one read; without, it is counted as it comes. Looking at `request.body` makes a
   // stream of it, which costs as much as everything else here.
-  if (declared !== null) return await within(deadlines, limits.bodyTimeoutMs, request.bytes())
+  if (declared !== null) {
+    share.take(Number(declared) || 0)
+    return await within(deadlines, limits.bodyTimeoutMs, request.bytes())
+  }
   if (request.body === null) return new Uint8Array(0)
-  return await within(deadlines, limits.bodyTimeoutMs, readCounted(request.body, limits))
+  return await within(deadlines, limits.bodyTimeoutMs, readCounted(request.body, limits, share))
 }
 
 function checkContentHeaders(headers: Headers): void {
@@ -44,12 +51,17 @@ function checkContentHeaders(headers: Headers): void {
   }
 }
 
-async function readCounted(body: ReadableStream<Uint8Array>, limits: BodyLimits): Promise<Uint8Array> {
+async function readCounted(
+  body: ReadableStream<Uint8Array>,
+  limits: BodyLimits,
+  share: BodyShare,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body) {
     size += chunk.byteLength
     if (size > limits.maxBodyBytes) throw tooLarge(limits)
+    share.take(chunk.byteLength)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -9,6 +9,7 @@ import type { GatewayError } from '../../src/core/errors.ts'
 import type { Gate } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
+import { BodyRoom } from '../../src/gateway/body-room.ts'
 import type { CallObserver } from '../../src/gateway/call-observer.ts'
 import { createDataPlane } from '../../src/gateway/data-plane.ts'
 import { TargetOrder } from '../../src/gateway/order-targets.ts'
@@ -59,6 +60,8 @@ export interface GatewayScript {
   readonly timeouts?: Partial<ExchangeTimeouts>
   readonly keepAliveMs?: number
   readonly bodyLimits?: Partial<PipelinePorts['bodyLimits']>
+  /** Of all requests together. */
+  readonly maxHeldBodyBytes?: number
   /** Nothing costs anything that is known. */
   readonly hasNoPrices?: true
 }
@@ -113,6 +116,7 @@ export class InProcessGateway {
   readonly upstream: ScriptedUpstream
   readonly limits: ScriptedLimits
   readonly ledger: ScriptedLedger
+  readonly bodyRoom: BodyRoom
   /** What failed inside the gateway itself. */
   readonly failures: GatewayError[] = []
   /** Ids of keys, and providers of the account's own credentials, each time that they were used. */
@@ -125,6 +129,7 @@ export class InProcessGateway {
     this.upstream = new ScriptedUpstream(this.clock, this.deadlines, script.upstream ?? [])
     this.limits = new ScriptedLimits(script.limits)
     this.ledger = new ScriptedLedger(script.ledger)
+    this.bodyRoom = new BodyRoom(script.maxHeldBodyBytes ?? Number.POSITIVE_INFINITY)
     const credentials = new Map<string, Credential>()
     const ownedModels = script.ownedModels ?? []
     this.#ports = {
@@ -167,6 +172,7 @@ export class InProcessGateway {
       deadlines: this.deadlines,
       timeouts: { ...TIMEOUTS, ...script.timeouts },
       keepAliveMs: script.keepAliveMs ?? KEEP_ALIVE_MS,
+      bodyRoom: this.bodyRoom,
       bodyLimits: { ...BODY_LIMITS, ...script.bodyLimits },
       observer: script.observer,
       reportFailure: (error) => void this.failures.push(error),
@@ -210,6 +216,7 @@ export class InProcessGateway {
       ...(this.upstream.unusedScripts === 0
         ? []
         : [`${this.upstream.unusedScripts} scripts of the upstream were never asked for`]),
+      ...(this.bodyRoom.heldBytes === 0 ? [] : [`${this.bodyRoom.heldBytes} bytes of bodies are still held`]),
       ...(this.deadlines.size === 0 ? [] : [`${this.deadlines.size} deadlines are still waited for`]),
       ...(this.clock.pending === 0 ? [] : [`${this.clock.pending} timers are still set`]),
     ]

@@ -1,10 +1,12 @@
 /** Limits that do what a test says, and keep what they were told: who was let in, what was set aside, what was given back. */
 import type { GatewayError } from '../../src/core/errors.ts'
-import type { CallAhead, Caller, Limits, Spent, Ticket } from '../../src/gateway/ports.ts'
+import type { CallAhead, Caller, Limits, Place, Spent, Ticket } from '../../src/gateway/ports.ts'
 
 type MaybeLater<T> = T | Promise<T>
 
 export interface LimitsScript {
+  /** Refuses by throwing, before the body is read. */
+  readonly enter?: () => void
   /** Waited for before anything else is asked. */
   readonly whenReady?: () => Promise<void> | undefined
   /** Refuses by throwing; a promise: other nodes are asked. */
@@ -47,10 +49,24 @@ export class ScriptedTicket implements Ticket {
 
 export class ScriptedLimits implements Limits {
   readonly tickets: ScriptedTicket[] = []
+  /** Calls that have entered and were not admitted or turned away yet. */
+  entered = 0
   readonly #script: LimitsScript
 
   constructor(script: LimitsScript = {}) {
     this.#script = script
+  }
+
+  enter(): Place {
+    this.#script.enter?.()
+    this.entered += 1
+    let isHeld = true
+    return {
+      leave: () => {
+        if (isHeld) this.entered -= 1
+        isHeld = false
+      },
+    }
   }
 
   whenReady(): Promise<void> | undefined {
@@ -69,6 +85,7 @@ export class ScriptedLimits implements Limits {
 
   /** Places that were not given back exactly once. */
   problems(): string[] {
+    if (this.entered !== 0) return [`${this.entered} calls are still at the door`]
     return this.tickets
       .filter(({ spent }) => spent.length !== 1)
       .map(({ spent }) => `a place was given back ${spent.length} times`)

@@ -1,0 +1,180 @@
+/**
+ * Nobody makes the process hold more bodies than they may have calls, nor all callers together more bytes than there is room for.
+ * The data plane in process, with the limits of one node and of several.
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { MemoryLimits } from '../../src/cluster/memory-limits.ts'
+import { SharedLimits } from '../../src/cluster/shared-limits.ts'
+import type { SharedStore } from '../../src/cluster/shared-store.ts'
+import { UsageLimits } from '../../src/cluster/usage-limits.ts'
+import { GatewayError } from '../../src/core/errors.ts'
+import { createPlans } from '../../src/core/plan.ts'
+import type { Caller, Limits, Place } from '../../src/gateway/ports.ts'
+import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
+import { CHAT, CHAT_ANSWER, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
+
+const LIMITED = new GatewayError('rate_limited', 'Too many.')
+const TEXT = JSON.stringify(chatBody())
+const SIZE = Buffer.byteLength(TEXT)
+
+/** A body that comes when the test says so. */
+function waiting() {
+  let send = () => {}
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode(TEXT.slice(0, 10)))
+      send = () => {
+        controller.enqueue(new TextEncoder().encode(TEXT.slice(10)))
+        controller.close()
+      }
+    },
+  })
+  return { body, send: () => send() }
+}
+
+describe('before a byte of the body is read', () => {
+  const limits = {
+    enter: () => {
+      throw LIMITED
+    },
+  }
+  runRows([
+    {
+      name: 'a key without a place is told so, though its body never comes',
+      gateway: { limits },
+      request: { body: waiting().body },
+      seen: { status: 429, json: { error: { code: 'rate_limit_exceeded' } } },
+      settled: null,
+      tookMs: 0,
+    },
+    {
+      name: 'and before its body is found to be wrong',
+      gateway: { limits },
+      request: { body: 'no JSON' },
+      seen: { status: 429 },
+      settled: null,
+    },
+    {
+      name: 'but not before the key is found to be none',
+      gateway: { limits },
+      request: { headers: { authorization: 'Bearer nobody' } },
+      seen: { status: 401 },
+      settled: null,
+    },
+    {
+      name: 'the place of a body that is wrong is given back',
+      request: { body: 'no JSON' },
+      seen: { status: 400 },
+      settled: null,
+      check: ({ limits: seen }) => expect(seen.entered).toBe(0),
+    },
+  ])
+})
+
+describe('bytes of all bodies together', () => {
+  test('are refused beyond the room there is, with a time to come back, and are free when calls have ended', async () => {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      maxHeldBodyBytes: SIZE + 20,
+      upstream: [CHAT_ANSWER, CHAT_ANSWER],
+    })
+    const first = waiting()
+    const begun = gateway.begin({ path: CHAT, body: first.body })
+    await gateway.clock.advance(1)
+    expect(gateway.bodyRoom.heldBytes).toBe(10)
+    const refused = await gateway.begin({ path: CHAT, body: `${TEXT}${' '.repeat(11)}` }).seen
+    expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+    expect(JSON.parse(refused.text)).toMatchObject({ error: { code: 'unavailable' } })
+    first.send()
+    expect((await gateway.clock.finish(begun.seen)).status).toBe(200)
+    expect((await gateway.ask({ path: CHAT, body: `${TEXT}${' '.repeat(11)}` })).status).toBe(200)
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('are counted as they come where their number is not said', async () => {
+    const gateway = new InProcessGateway({ gates: { [GATE]: [TARGET] }, maxHeldBodyBytes: SIZE - 1 })
+    const late = waiting()
+    const begun = gateway.begin({ path: CHAT, body: late.body })
+    late.send()
+    expect((await gateway.clock.finish(begun.seen)).status).toBe(503)
+    await gateway.assertNothingIsLeft()
+  })
+
+  runRows([
+    {
+      name: 'are held until the answer is over, and no longer',
+      gateway: { maxHeldBodyBytes: SIZE },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { outcome: 'succeeded' },
+    },
+  ])
+})
+
+const caller = (limits: Partial<Caller['limits']>): Caller => ({
+  ...CALLER,
+  limits: { ...CALLER.limits, ...limits },
+})
+const AHEAD = { gateId: GATE, startedAtMs: 1_790_000_000_000, estimatedTokens: 0 }
+const now = { now: () => AHEAD.startedAtMs }
+
+/** A store that grants nothing and refuses nothing: it is away, and each node counts for itself. */
+const AWAY: SharedStore = {
+  mode: 'share',
+  nodes: 1,
+  nodeId: 'node',
+  run: () => Promise.reject(new Error('away')),
+}
+
+const usage = () => new UsageLimits({ plans: createPlans() })
+const kinds: readonly (readonly [string, () => Limits])[] = [
+  ['one node', () => new MemoryLimits(now, usage())],
+  [
+    'several nodes',
+    () => new SharedLimits({ store: AWAY, prefix: 'test', usage: usage(), clock: now, sharedClock: now }),
+  ],
+]
+
+describe.each(kinds)('the places of a key on %s', (_, create) => {
+  let limits: Limits
+  beforeAll(() => {
+    limits = create()
+  })
+
+  test('are taken by bodies that are still to come and by calls that run, together', async () => {
+    const three = caller({ concurrentCalls: 3 })
+    const enter = () => limits.enter(three, AHEAD.startedAtMs)
+    const places: Place[] = [enter(), enter()]
+    places.pop()?.leave()
+    const ticket = await limits.admit(three, AHEAD)
+    places.push(enter())
+    expect(enter).toThrow(expect.objectContaining({ kind: 'rate_limited', status: 429 }))
+    for (const place of places) {
+      place.leave()
+      // Only the first call counts.
+      place.leave()
+    }
+    places.push(enter(), enter())
+    expect(enter).toThrow(expect.objectContaining({ kind: 'rate_limited' }))
+    ticket.settle({
+      tokens: 0,
+      cost: { microUsd: null, status: 'unknown', source: null },
+      countsForQuota: true,
+      endedAtMs: AHEAD.startedAtMs,
+    })
+    enter()
+  })
+
+  test('are none where the requests of a minute are used up, and entering uses none up', async () => {
+    const one = { ...caller({ requestsPerMinute: 1 }), keyId: 'key_minute' as Caller['keyId'] }
+    for (let round = 0; round < 5; round++) limits.enter(one, AHEAD.startedAtMs).leave()
+    await limits.admit(one, AHEAD)
+    expect(() => limits.enter(one, AHEAD.startedAtMs)).toThrow(
+      expect.objectContaining({
+        kind: 'rate_limited',
+        message: expect.stringContaining('requests per minute'),
+      }),
+    )
+  })
+})

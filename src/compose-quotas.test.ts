@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { composeGatehouse, type Gatehouse } from './compose.ts'
 import { readSettings } from './config/settings.ts'
+import { generateApiKey } from './core/api-key.ts'
 import { DEFAULT_ACCOUNT, type GateId } from './core/ids.ts'
 import type { PlansSection } from './core/plan.ts'
 import { Secret } from './core/secret.ts'
 import { createLog } from './telemetry/log.ts'
 
 const USED = 30
-const key = `sk-svc-${'5a'.repeat(32)}`
+const key = generateApiKey().reveal()
 
 let folder: string
 let asked: number

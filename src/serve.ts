@@ -47,7 +47,7 @@ export async function serve({ settings, readSettings, withSandbox, seat }: Serve
     listener = listen(address, (request, addressOf) => gatehouse.handle(request, addressOf))
     if (seat === undefined) metrics = listenForMetrics(gatehouse, settings, log)
     const isFirst = seat === undefined || seat.isFirst
-    const firstKey = isFirst ? await ensureFirstKey(gatehouse, settings) : undefined
+    const firstKey = isFirst ? await ensureFirstKey(gatehouse, settings, log) : undefined
     if (withSandbox && isFirst) await ensureDemoGate(gatehouse)
     writeServerInfo(settings.dataFolder, { pid: process.pid, url: listener.url })
     const running = { gatehouse, listener, metrics, sandbox, settings, log }
@@ -88,11 +88,25 @@ function listenForMetrics(gatehouse: Gatehouse, { telemetry }: Settings, log: Lo
 }
 
 /** @returns the key to show, once, when one had to be made */
-async function ensureFirstKey(gatehouse: Gatehouse, settings: Settings): Promise<Secret | undefined> {
-  // A key that was deleted does not come back because it is still in the environment.
+export async function ensureFirstKey(
+  gatehouse: Pick<Gatehouse, 'keys'>,
+  { bootstrapKey }: Pick<Settings, 'bootstrapKey'>,
+  log: Pick<Log, 'warn'>,
+): Promise<Secret | undefined> {
   if (gatehouse.keys.list(DEFAULT_ACCOUNT).length > 0) return undefined
   const label = { accountId: DEFAULT_ACCOUNT, name: 'first key' }
-  return await gatehouse.keys.ensureFirst(label, settings.bootstrapKey)
+  const first = await gatehouse.keys.ensureFirst(label, bootstrapKey)
+  if (first.type === 'refused')
+    log.warn({}, `GATEHOUSE_BOOTSTRAP_KEY is ignored: ${REFUSED_KEYS[first.reason]}`)
+  return first.type === 'made' ? first.key : undefined
+}
+
+const MAKE_ANOTHER =
+  'The account has no key: make one with `gatehouse keys create`, then take the variable away.'
+
+const REFUSED_KEYS = {
+  deleted: `this key was deleted, and a deleted key stays so. ${MAKE_ANOTHER}`,
+  taken: `this key belongs to another account. ${MAKE_ANOTHER}`,
 }
 
 const DEMO_GATE = 'demo' as GateId

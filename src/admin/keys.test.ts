@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { strangerKey, testKey, useControlPlane } from './control-plane.fixture.ts'
+import { stranger, strangerKey, testKey, useControlPlane } from './control-plane.fixture.ts'
 
-const { check, send, sendForJson } = useControlPlane()
+const { check, current, send, sendForJson } = useControlPlane()
 
 const url = '/v1/gates'
 
@@ -41,9 +41,9 @@ describe('keys', () => {
       name: 'imported, new format',
       method: 'POST',
       url: importUrl,
-      body: { name: 'x', key: `sk-svc-${'7c'.repeat(32)}` },
+      body: { name: 'x', key: `sk-svc-${'7c81be24'.repeat(8)}` },
       status: 201,
-      hides: ['7c'.repeat(5)],
+      hides: ['7c81be24'],
     },
     [
       'imported though there already',
@@ -61,6 +61,34 @@ describe('keys', () => {
       holds: ['key: is not in a known format'],
       hides: ['hunter2'],
     },
+    [
+      'imported though it is short',
+      'POST /v1/keys/import',
+      { name: 'x', key: 'svc_12345678' },
+      400,
+      'key: is too easy to guess',
+    ],
+    [
+      'imported though it is one letter short',
+      'POST /v1/keys/import',
+      { name: 'x', key: 'legacy_0123456789abcde' },
+      400,
+      'key: is too easy to guess',
+    ],
+    [
+      'imported though it is five letters again and again',
+      'POST /v1/keys/import',
+      { name: 'x', key: `svc_${'abcde'.repeat(100)}` },
+      400,
+      'key: is too easy to guess',
+    ],
+    [
+      'imported, new format, though it is one letter',
+      'POST /v1/keys/import',
+      { name: 'x', key: `sk-svc-${'a'.repeat(64)}` },
+      400,
+      'key: is too easy to guess',
+    ],
     {
       name: 'imported as a number',
       method: 'POST',
@@ -86,6 +114,42 @@ describe('keys', () => {
     expect((await send({ method: 'DELETE', url: `/v1/keys/${created.id}`, headers })).status).toBe(204)
     expect((await send({ url, headers })).status).toBe(401)
     expect(await sendForJson({ url: '/v1/keys' })).toEqual({ data: [], nextCursor: null })
+  })
+
+  describe('a deleted key cannot be imported', () => {
+    const fresh = `sk-svc-${'0123456789abcdef'.repeat(4)}`
+    test.each([
+      ['by its account', fresh, fresh, testKey],
+      ['by another account', fresh, fresh, strangerKey],
+      ['with its letters in the other case', fresh, fresh.toUpperCase().replace('SK-SVC', 'sk-svc'), testKey],
+      ['with its prefix in the other case', fresh, fresh.replace('sk-svc', 'SK-SVC'), strangerKey],
+      ['of an older format', 'svc_0123456789abcdef', 'svc_0123456789abcdef', strangerKey],
+    ])('%s', async (_, key, again, by) => {
+      const row = { id: stranger, name: 'Stranger', created_at: 1, plan: null }
+      await current().store.database.insertInto('accounts').values(row).execute()
+      const body = { name: 'once', key }
+      const { id } = await sendForJson({ method: 'POST', url: importUrl, body })
+      await send({ method: 'DELETE', url: `/v1/keys/${id}` })
+      const headers = { authorization: `Bearer ${by}` }
+      const refused = await send({ method: 'POST', url: importUrl, body: { name: 'x', key: again }, headers })
+      expect(refused.status).toBe(409)
+      expect(await refused.text()).toContain('was deleted')
+      for (const each of [key, again]) {
+        const used = await send({ url, headers: { authorization: `Bearer ${each}` } })
+        expect(used.status).toBe(401)
+      }
+      expect(await sendForJson({ url: '/v1/keys', headers })).toMatchObject({ data: [] })
+    })
+
+    test('with white space around it, nor is that another key', async () => {
+      for (const key of [
+        ` ${imported.key}`,
+        `${imported.key}\n`,
+        `${imported.key}\t`,
+        `\u00a0${imported.key}`,
+      ])
+        expect((await send({ method: 'POST', url: importUrl, body: { name: 'x', key } })).status).toBe(400)
+    })
   })
 
   test('a stranger can neither list nor delete a key', async () => {

@@ -49,6 +49,7 @@ const importRoute = createRoute({
   path: '/v1/keys/import',
   operationId: 'importKey',
   summary: 'Take over a key that was made elsewhere',
+  description: 'A key that was deleted, by whichever account, stays so: 409.',
   tags,
   request: {
     query: noQuery,

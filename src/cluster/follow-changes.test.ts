@@ -1,7 +1,7 @@
 /** What a node takes over of another's changes, and what it keeps of its own. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
-import { hashApiKey } from '../core/api-key.ts'
+import { generateApiKey, hashApiKey } from '../core/api-key.ts'
 import type { Budget } from '../core/budget.ts'
 import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
@@ -79,7 +79,7 @@ describe.each(databases)('on $name', (kind) => {
       way === 'follow' ? registry.follow(DEFAULT_ACCOUNT, id) : registry.followAll()
 
     test('a key made there is accepted here, one deleted there is not, and when one was used here stays known', async () => {
-      const own = new Secret(`sk-svc-${'ab'.repeat(32)}`)
+      const own = generateApiKey()
       here.keys.addEphemeral(own, { accountId: DEFAULT_ACCOUNT, name: 'of this process' })
       const label = { accountId: DEFAULT_ACCOUNT, name: 'made there' }
       const [first, second] = [await there.keys.create(label), await there.keys.create(label)]

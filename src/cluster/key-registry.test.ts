@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
-import { hashApiKey } from '../core/api-key.ts'
+import { generateApiKey, hashApiKey } from '../core/api-key.ts'
 import { GatewayError } from '../core/errors.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
@@ -21,6 +21,8 @@ describe.each(databases)('on $name', (kind) => {
     database = await kind.create()
     store = await openStore(database.location)
     registry = await KeyRegistry.load({ keys: store.keys, limitsOf })
+    const row = { id: stranger, name: 'Stranger', created_at: 1, plan: null }
+    await store.database.insertInto('accounts').values(row).execute()
   })
   afterEach(async () => {
     await registry.close()
@@ -54,7 +56,7 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   test('keys of all three formats can be imported, once each', async () => {
-    for (const value of [`sk-svc-${'ab'.repeat(32)}`, 'svc_0123456789', 'legacy_0123456789']) {
+    for (const value of [generateApiKey().reveal(), 'svc_0123456789abcdef', 'legacy_0123456789abcdef']) {
       const record = await registry.import({ ...label, key: new Secret(value) })
       expect(registry.find(hashApiKey(value))?.keyId).toBe(record.id)
       expect(await errorKindOf(registry.import({ ...label, key: new Secret(value) }))).toBe('conflict')
@@ -65,7 +67,7 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   test('two imports of one key at the same time leave one', async () => {
-    const key = new Secret('svc_0123456789')
+    const key = new Secret('svc_0123456789abcdef')
     const outcomes = await Promise.allSettled([
       registry.import({ ...label, key }),
       registry.import({ ...label, key }),
@@ -122,27 +124,59 @@ describe.each(databases)('on $name', (kind) => {
     await failing.close()
   })
 
-  test('a key imported anew while it is being deleted stays in force', async () => {
-    const key = new Secret('svc_0123456789')
+  test('a key that is imported anew while it is being deleted stays deleted', async () => {
+    const key = new Secret('svc_0123456789abcdef')
     const first = await registry.import({ ...label, key })
-    let second: KeyId | undefined
-    const keys = {
-      loadAll: () => store.keys.loadAll(),
-      find: async () => undefined,
-      insert: (record: Parameters<typeof store.keys.insert>[0]) => store.keys.insert(record),
-      insertFirst: async () => true,
-      saveLastUsed: (lastUsed: ReadonlyMap<KeyId, number>) => store.keys.saveLastUsed(lastUsed),
-      delete: async (accountId: AccountId, keyId: KeyId) => {
-        const result = await store.keys.delete(accountId, keyId)
-        second = (await racing.import({ ...label, key })).id
-        return result
-      },
-    }
-    const racing = await KeyRegistry.load({ keys, limitsOf })
-    await racing.delete(DEFAULT_ACCOUNT, first.id)
-    expect(racing.find(hashApiKey(key.reveal()))?.keyId).toBe(second as KeyId)
-    expect(racing.list(DEFAULT_ACCOUNT).map(({ id }) => id)).toEqual([second as KeyId])
-    await racing.close()
+    const racing = Array.from({ length: 4 }, () => errorKindOf(registry.import({ ...label, key })))
+    const deleted = registry.delete(DEFAULT_ACCOUNT, first.id)
+    const late = Array.from({ length: 4 }, (_, index) =>
+      errorKindOf(registry.import({ name: 'again', accountId: index % 2 ? stranger : DEFAULT_ACCOUNT, key })),
+    )
+    expect(await deleted).toBe(true)
+    expect(new Set(await Promise.all([...racing, ...late]))).toEqual(new Set(['conflict']))
+    expect(registry.find(hashApiKey(key.reveal()))).toBeUndefined()
+    expect(await store.keys.loadAll()).toEqual([])
+  })
+
+  describe('a deleted key', () => {
+    const key = new Secret('svc_0123456789abcdef')
+    const importBy = (accountId: AccountId) => errorKindOf(registry.import({ name: 'again', accountId, key }))
+
+    test('stays so where an older version or an operator deleted its row', async () => {
+      await registry.import({ ...label, key })
+      await store.database.deleteFrom('api_keys').execute()
+      await registry.followAll()
+      expect(await importBy(DEFAULT_ACCOUNT)).toBe('conflict')
+      expect(await store.keys.loadAll()).toEqual([])
+    })
+
+    test('stays so though it is deleted and refused again and again', async () => {
+      const { id } = await registry.import({ ...label, key })
+      expect(await registry.delete(DEFAULT_ACCOUNT, id)).toBe(true)
+      for (let round = 0; round < 3; round += 1) {
+        expect(await importBy(DEFAULT_ACCOUNT)).toBe('conflict')
+        expect(await registry.delete(DEFAULT_ACCOUNT, id)).toBe(false)
+      }
+    })
+
+    test('is no first key: not on this node, nor on the one that starts next', async () => {
+      const { id } = await registry.import({ ...label, key })
+      await registry.delete(DEFAULT_ACCOUNT, id)
+      const next = await KeyRegistry.load({ keys: store.keys, limitsOf })
+      for (const node of [registry, next, registry]) {
+        expect(await node.ensureFirst(label, key)).toEqual({ type: 'refused', reason: 'deleted' })
+        expect(node.find(hashApiKey(key.reveal()))).toBeUndefined()
+      }
+      await next.close()
+    })
+  })
+
+  test("a first key that another account has is refused, and the account's own is taken instead", async () => {
+    const key = new Secret('svc_0123456789abcdef')
+    await registry.import({ ...label, accountId: stranger, key })
+    expect(await registry.ensureFirst(label, key)).toEqual({ type: 'refused', reason: 'taken' })
+    await registry.create(label)
+    expect(await registry.ensureFirst(label, key)).toEqual({ type: 'there' })
   })
 
   test('last-used times show at once, never go back, and reach the store in one statement', async () => {

@@ -4,8 +4,10 @@
  */
 import {
   type ApiKey,
+  describeGuessableKey,
   generateApiKey,
   hashApiKey,
+  hashesOfSpellings,
   isLegacyKey,
   isNewKey,
   maskApiKey,
@@ -15,7 +17,7 @@ import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { type AccountId, createKeyId, type KeyId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Caller, KeyLimits, KeyStore } from '../gateway/ports.ts'
-import type { KeyTableStore } from '../store/keys.ts'
+import { DeletedKeyError, type KeyTableStore } from '../store/keys.ts'
 import type { Follower } from './change-followers.ts'
 
 export interface KeyRegistryOptions {
@@ -42,6 +44,15 @@ export interface CreatedKey {
   /** Shown once and kept nowhere. */
   readonly key: Secret
 }
+
+/** What became of the attempt to give an account its first key. */
+export type FirstKey =
+  /** This node made it; it is shown once and kept nowhere. */
+  | { readonly type: 'made'; readonly key: Secret }
+  /** The given key, or another one that the account has by now, is in force. */
+  | { readonly type: 'there' }
+  /** The given key is not in force, and the account still has none. */
+  | { readonly type: 'refused'; readonly reason: 'deleted' | 'taken' }
 
 interface Entry {
   readonly record: ApiKey
@@ -102,31 +113,39 @@ export class KeyRegistry implements KeyStore, Follower {
 
   /**
    * Takes over a key that was made elsewhere: `sk-svc-`, `svc_` or `legacy_`.
-   * @throws GatewayError `invalid_request` when it has no known format, `conflict` when it is there already.
+   * @throws GatewayError `invalid_request` when it has no known format or is easy to guess, `conflict` when it is there
+   *   already or was deleted, by whichever account.
    */
   async import(imported: KeyLabel & { readonly key: Secret }): Promise<ApiKey> {
     const presented = imported.key.reveal()
     if (!isNewKey(presented) && !isLegacyKey(presented)) {
       throw invalidRequest('key: is not in a known format (sk-svc-…, svc_… or legacy_…)', 'key')
     }
+    if (this.#byHash.has(hashApiKey(presented))) throw keyExists()
+    const problem = describeGuessableKey(presented)
+    if (problem !== undefined) throw invalidRequest(`key: ${problem}`, 'key')
     return this.#add(imported, imported.key, 'key.import')
   }
 
   /**
    * For an account that has none: makes its first key, or takes over the given one. Of several nodes that start at once
-   * one does, and its key is the others' as well.
-   * @returns the key, where this node made it
+   * one does, and its key is the others' as well. A given key that was deleted once stays dead.
    */
-  async ensureFirst(label: KeyLabel, given?: Secret): Promise<Secret | undefined> {
+  async ensureFirst(label: KeyLabel, given?: Secret): Promise<FirstKey> {
     const key = given ?? generateApiKey()
     const action = given === undefined ? 'key.create' : 'key.import'
     const record = this.#toRecord(label, key)
-    if (await this.#keys.insertFirst(record, action)) {
-      this.#remember(record)
-      return given === undefined ? key : undefined
+    try {
+      if (await this.#keys.insertFirst(record, action, spellingsOf(given))) {
+        this.#remember(record)
+        return given === undefined ? { type: 'made', key } : { type: 'there' }
+      }
+    } catch (error) {
+      if (error instanceof DeletedKeyError) return { type: 'refused', reason: 'deleted' }
+      throw error
     }
     await this.followAll()
-    return undefined
+    return this.list(label.accountId).length > 0 ? { type: 'there' } : { type: 'refused', reason: 'taken' }
   }
 
   /** Accepts a key for as long as the process lives; it is never listed nor stored. */
@@ -218,8 +237,7 @@ export class KeyRegistry implements KeyStore, Follower {
     const record = this.#toRecord(label, key)
     // One that lives in memory only would be shadowed by the stored one, and die with it.
     const isTaken = this.#byHash.get(record.sha256)?.isEphemeral === true
-    if (isTaken || !(await this.#keys.insert(record, action)))
-      throw new GatewayError('conflict', 'This key exists already.')
+    if (isTaken || !(await this.#insert(record, action, key))) throw keyExists()
     this.#remember(record)
     return record
   }
@@ -228,6 +246,15 @@ export class KeyRegistry implements KeyStore, Follower {
   renewLimits(): void {
     for (const entry of this.#byId.values())
       entry.caller = { ...entry.caller, limits: this.#limitsOf(entry.caller.accountId) }
+  }
+
+  async #insert(record: ApiKey, action: 'key.create' | 'key.import', key: Secret): Promise<boolean> {
+    try {
+      return await this.#keys.insert(record, action, action === 'key.import' ? spellingsOf(key) : [])
+    } catch (error) {
+      if (!(error instanceof DeletedKeyError)) throw error
+      throw new GatewayError('conflict', 'This key was deleted, and a deleted key stays so: make a new one.')
+    }
   }
 
   /** One that is known stays: nothing of it changes but when it was last used, which this node may know better. */
@@ -267,4 +294,12 @@ export class KeyRegistry implements KeyStore, Follower {
     this.#byHash.set(record.sha256, entry)
     this.#byId.set(record.id, entry)
   }
+}
+
+function keyExists(): GatewayError {
+  return new GatewayError('conflict', 'This key exists already.')
+}
+
+function spellingsOf(key: Secret | undefined): readonly string[] {
+  return key === undefined ? [] : hashesOfSpellings(key.reveal())
 }

@@ -27,10 +27,11 @@ export const createKeyBody = z.strictObject({ name }).meta({ id: 'CreateApiKey' 
 export const importKeyBody = z
   .strictObject({
     name,
-    key: z
-      .string()
-      .max(600)
-      .meta({ description: 'A `sk-svc-…`, `svc_…` or `legacy_…` key.', writeOnly: true }),
+    key: z.string().max(600).meta({
+      description:
+        'A `sk-svc-…`, `svc_…` or `legacy_…` key: at least 16 characters after the prefix, 6 of them different. One that was deleted is refused.',
+      writeOnly: true,
+    }),
   })
   .meta({ id: 'ImportApiKey' })
 

@@ -29,6 +29,18 @@ export function isLegacyKey(key: string): boolean {
   return LEGACY_KEY.test(key)
 }
 
+/** A new import is as hard to guess as this at the least; keys that were imported before are not looked at again. */
+const MIN_IMPORTED_CHARACTERS = 16
+const MIN_DIFFERENT_CHARACTERS = 6
+
+/** @returns what an import of the key has to be refused for, or undefined; it names no part of the key */
+export function describeGuessableKey(key: string): string | undefined {
+  const random = key.slice(prefixOf(key).length)
+  if (random.length >= MIN_IMPORTED_CHARACTERS && new Set(random).size >= MIN_DIFFERENT_CHARACTERS)
+    return undefined
+  return `is too easy to guess: it needs at least ${MIN_IMPORTED_CHARACTERS} characters after its prefix, ${MIN_DIFFERENT_CHARACTERS} of them different`
+}
+
 export function generateApiKey(): Secret {
   return new Secret(`sk-svc-${randomBytes(32).toString('hex')}`)
 }
@@ -39,8 +51,18 @@ export function hashApiKey(key: string): string {
 
 /** The prefix and four more characters: enough to tell keys apart, useless to an attacker. */
 export function maskApiKey(key: string): string {
-  const prefix = /^(?:sk-svc-|svc_|legacy_)/.exec(key)?.[0] ?? ''
-  return `${key.slice(0, prefix.length + 4)}…`
+  return `${key.slice(0, prefixOf(key).length + 4)}…`
+}
+
+/** As it is written: letters of either case make a new key's prefix. */
+function prefixOf(key: string): string {
+  return /^(?:sk-svc-|svc_|legacy_)/i.exec(key)?.[0] ?? ''
+}
+
+/** The hashes under which a key may be known as deleted: new keys are the same in either case. */
+export function hashesOfSpellings(key: string): readonly string[] {
+  if (!isNewKey(key)) return [hashApiKey(key)]
+  return [...new Set([key, key.toLowerCase()].map(hashApiKey))]
 }
 
 /** A key as it may be read, field by field: the hash must not come along. */

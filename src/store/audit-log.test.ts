@@ -100,7 +100,7 @@ describe.each(databases)('on $name', (kind) => {
       const imported = {
         accountId: DEFAULT_ACCOUNT,
         name: 'taken over',
-        key: new Secret('legacy_0123456789'),
+        key: new Secret('legacy_0123456789abcdef'),
       }
       const changes = [
         () => keys.create({ accountId: DEFAULT_ACCOUNT, name: 'second' }),

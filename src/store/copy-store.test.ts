@@ -1,8 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import { databases, withTestStore } from '../../test/support/databases.ts'
+import { KeyRegistry } from '../cluster/key-registry.ts'
+import { generateApiKey } from '../core/api-key.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
 import { copyStore, StoreNotEmptyError, TABLES } from './copy-store.ts'
 import { STEP_NOTES } from './newer-steps.ts'
+import type { Store } from './open-store.ts'
+
+const unlimited = {
+  requestsPerMinute: Number.POSITIVE_INFINITY,
+  tokensPerMinute: Number.POSITIVE_INFINITY,
+  concurrentCalls: Number.POSITIVE_INFINITY,
+}
 
 describe.each(databases)('to $name', (kind) => {
   test('every table is copied', async () => {
@@ -12,6 +21,25 @@ describe.each(databases)('to $name', (kind) => {
       // What running nodes tell each other is of no use in another database.
       const left = ['change_counter', 'changes', 'nodes', STEP_NOTES]
       expect(tables.filter((name) => !left.includes(name)).sort()).toEqual([...TABLES].sort())
+    })
+  })
+
+  test('a key that was deleted is deleted in the copy too', async () => {
+    const [source = kind] = databases
+    const key = { accountId: DEFAULT_ACCOUNT, name: 'once', key: generateApiKey() }
+    const load = (store: Store) => KeyRegistry.load({ keys: store.keys, limitsOf: () => unlimited })
+    await withTestStore(source, async (from) => {
+      const here = await load(from)
+      const { id } = await here.import(key)
+      await here.delete(DEFAULT_ACCOUNT, id)
+      await here.close()
+      await withTestStore(kind, async (to) => {
+        await copyStore(from, to)
+        const there = await load(to)
+        await expect(there.import(key)).rejects.toThrow('was deleted')
+        expect(await there.ensureFirst(key, key.key)).toMatchObject({ reason: 'deleted' })
+        await there.close()
+      })
     })
   })
 

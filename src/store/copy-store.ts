@@ -17,6 +17,7 @@ export class StoreNotEmptyError extends Error {
 export const TABLES = [
   'accounts',
   'api_keys',
+  'deleted_keys',
   'gates',
   'owned_models',
   'provider_keys',

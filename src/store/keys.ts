@@ -9,6 +9,11 @@ import type { ApiKeyTable, Schema } from './schema.ts'
 /** Keeps one statement under the parameters that a database allows (SQLite: 32,766; three per key here). */
 const KEYS_PER_STATEMENT = 500
 
+/** The key was deleted once: nothing brings it back. Nothing was changed. */
+export class DeletedKeyError extends Error {
+  override readonly name = 'DeletedKeyError'
+}
+
 export class KeyTableStore {
   readonly #database: Kysely<Schema>
   readonly #sync: () => Promise<void>
@@ -34,13 +39,26 @@ export class KeyTableStore {
     return row === undefined ? undefined : toApiKey(row)
   }
 
-  /** @returns false when a key with this hash (or id) exists already, whichever account it belongs to. */
-  async insert(key: ApiKey, action: KeyOrigin = 'key.create'): Promise<boolean> {
-    return await this.#database.transaction().execute((transaction) => insert(transaction, key, action))
+  /**
+   * @param spellings the hashes under which the same key may have been deleted; absent: it was made just now
+   * @returns false when a key with this hash (or id) exists already, whichever account it belongs to.
+   * @throws DeletedKeyError
+   */
+  async insert(
+    key: ApiKey,
+    action: KeyOrigin = 'key.create',
+    spellings: readonly string[] = [],
+  ): Promise<boolean> {
+    return await this.#database
+      .transaction()
+      .execute((transaction) => insert(transaction, key, action, spellings))
   }
 
-  /** As `insert`, of several nodes that ask at once for one only. @returns false also when the account has a key already */
-  async insertFirst(key: ApiKey, action: KeyOrigin): Promise<boolean> {
+  /**
+   * As `insert`, of several nodes that ask at once for one only.
+   * @returns false also when the account has a key already
+   */
+  async insertFirst(key: ApiKey, action: KeyOrigin, spellings: readonly string[] = []): Promise<boolean> {
     return await changeAccount(this.#database, key.accountId, async (transaction) => {
       const other = await transaction
         .selectFrom('api_keys')
@@ -48,7 +66,7 @@ export class KeyTableStore {
         .where('account_id', '=', key.accountId)
         .limit(1)
         .executeTakeFirst()
-      return other === undefined && (await insert(transaction, key, action))
+      return other === undefined && (await insert(transaction, key, action, spellings))
     })
   }
 
@@ -102,7 +120,12 @@ export class KeyTableStore {
 
 type KeyOrigin = 'key.create' | 'key.import'
 
-async function insert(transaction: Transaction<Schema>, key: ApiKey, action: KeyOrigin): Promise<boolean> {
+async function insert(
+  transaction: Transaction<Schema>,
+  key: ApiKey,
+  action: KeyOrigin,
+  spellings: readonly string[],
+): Promise<boolean> {
   const result = await transaction
     .insertInto('api_keys')
     .values({
@@ -117,9 +140,22 @@ async function insert(transaction: Transaction<Schema>, key: ApiKey, action: Key
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst()
   if (Number(result.numInsertedOrUpdatedRows ?? 0) !== 1) return false
+  // Only now: the insert has waited for whoever was deleting the same key at this moment.
+  if (await isDeleted(transaction, spellings)) throw new DeletedKeyError('The key was deleted.')
   const { accountId, id: resourceId } = key
   await recordChange(transaction, { accountId, action, resourceId, before: null, after: toPublicKey(key) })
   return true
+}
+
+async function isDeleted(transaction: Transaction<Schema>, spellings: readonly string[]): Promise<boolean> {
+  if (spellings.length === 0) return false
+  const row = await transaction
+    .selectFrom('deleted_keys')
+    .select('sha256')
+    .where('sha256', 'in', spellings)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 function toApiKey(row: Selectable<ApiKeyTable>): ApiKey {

@@ -4,6 +4,7 @@ import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { auditLogTable } from './audit-migration.ts'
 import { budgetBeginnings } from './budget-beginnings-migration.ts'
 import { changeFeed } from './change-feed-migration.ts'
+import { deletedKeys } from './deleted-keys-migration.ts'
 import { limitsAndWebhooks } from './limits-migration.ts'
 import { users } from './migrate-users.ts'
 import {
@@ -152,6 +153,7 @@ export const migrations: Steps = {
   '0009_audit_log': auditLogTable,
   '0010_budget_beginnings': budgetBeginnings,
   '0011_change_feed': changeFeed,
+  '0014_deleted_keys': deletedKeys,
 }
 
 /**

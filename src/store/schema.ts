@@ -16,6 +16,7 @@ import type { UserSchema } from './user-schema.ts'
 export interface Schema extends UserSchema {
   readonly accounts: AccountTable
   readonly api_keys: ApiKeyTable
+  readonly deleted_keys: DeletedKeyTable
   readonly gates: GateTable
   readonly owned_models: OwnedModelTable
   readonly calls: CallTable
@@ -47,6 +48,14 @@ export interface ApiKeyTable {
   masked_prefix: string
   created_at: number
   last_used_at: number | null
+}
+
+/** The hash of a key that is in force no more and never again; written by the database itself. */
+export interface DeletedKeyTable {
+  sha256: string
+  account_id: AccountId
+  key_id: KeyId
+  deleted_at: number
 }
 
 export interface GateTable {

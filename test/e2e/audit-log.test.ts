@@ -177,7 +177,7 @@ test('the command line shows who changed what, as a table and as JSON, with filt
 test("what is done on the local data folder is the operator's, the master key's rotation too", async () => {
   const folder = await createTemporaryFolder()
   const environment = { GATEHOUSE_DATA_DIR: folder.path }
-  const imported = `legacy_${'i'.repeat(40)}`
+  const imported = `legacy_iiii${crypto.randomUUID()}`
   const provider = `sk-planted-${'p'.repeat(30)}-9f3c`
   try {
     const created = await run(['keys', 'create', 'ci'], environment)

@@ -26,7 +26,7 @@ describe('on the local data folder', () => {
   })
 
   test('keys import reads the key from standard input and never shows it', async () => {
-    const key = `legacy_${'k'.repeat(40)}`
+    const key = `legacy_kkkk${crypto.randomUUID()}`
     const imported = await run(['keys', 'import', 'old'], { environment, input: `${key}\n` })
     expect(imported.exitCode).toBe(0)
     expect(imported.stdout + imported.stderr).not.toContain(key)

@@ -366,6 +366,8 @@ test('the calls of the log', async () => {
 test('the targets that the log suggests', async () => {
   await page.goto('/dashboard/logs')
   const field = page.getByRole('combobox', { name: 'Target' })
+  // They come with the first page of the log.
+  await page.locator('datalist option').nth(2).waitFor({ state: 'attached' })
   const suggested = await page
     .locator('datalist option')
     .evaluateAll((all) => all.map((one) => one.getAttribute('value')))

@@ -45,7 +45,7 @@ export interface ControlPlaneDependencies {
   readonly auditLog: Pick<AuditLogTableStore, 'list'>
   readonly accounts: Pick<AccountTableStore, 'find' | 'rename'>
   readonly members: Pick<MemberTableStore, 'find' | 'list' | 'hasAny' | 'remove' | 'transferOwnership'>
-  readonly invitations: Pick<InvitationTableStore, 'insert' | 'find' | 'list' | 'delete'>
+  readonly invitations: Pick<InvitationTableStore, 'insert' | 'find' | 'findOffer' | 'list' | 'delete'>
   readonly users: Pick<UserTableStore, 'listSessions' | 'deleteSession'>
   readonly identity: Identity
   readonly callerOfUser: (accountId: AccountId, userId: UserId) => Caller

@@ -58,6 +58,7 @@ const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   '/v1/auth/sign-up',
   '/v1/auth/sign-in',
   '/v1/auth/oidc',
+  '/v1/auth/invitation',
   '/v1/auth/callback/oidc',
 ])
 

@@ -5,11 +5,15 @@ import {
   beginOidcBody,
   changePasswordBody,
   currentSessionBody,
+  invitationOfferBody,
+  invitationOfferRequest,
   oidcRedirectBody,
   signInBody,
   signInOptionsBody,
   signUpBody,
 } from '../contract/users.ts'
+import { systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import type { OpenSession, SignedIn } from '../identity/identity.ts'
@@ -99,6 +103,24 @@ const passwordRoute = createRoute({
   responses: { 204: { description: 'It is changed.' }, ...errorAnswers(400, 403, 409, 413, 429) },
 })
 
+const offerRoute = createRoute({
+  method: 'post',
+  path: '/v1/auth/invitation',
+  operationId: 'getInvitationOffer',
+  summary: 'Show what an invitation invites to',
+  description: `For whoever holds its token, before they say yes. ${CSRF_NOTE}`,
+  tags,
+  security,
+  request: {
+    query: noQuery,
+    body: { ...jsonContent(invitationOfferRequest, 'Its token.'), required: true },
+  },
+  responses: {
+    200: jsonContent(invitationOfferBody, 'The account, and who invited.'),
+    ...errorAnswers(400, 403, 404, 413, 429),
+  },
+})
+
 const beginOidcRoute = createRoute({
   method: 'post',
   path: '/v1/auth/oidc',
@@ -131,8 +153,9 @@ export function bindSignIn(
     identity,
     accounts,
     members,
+    invitations,
     authenticate,
-  }: Pick<ControlPlaneDependencies, 'identity' | 'accounts' | 'members' | 'authenticate'>,
+  }: Pick<ControlPlaneDependencies, 'identity' | 'accounts' | 'members' | 'invitations' | 'authenticate'>,
 ): void {
   app.openapi(optionsRoute, async (c) => {
     const hasOwner = await members.hasAny(DEFAULT_ACCOUNT)
@@ -179,8 +202,19 @@ export function bindSignIn(
 
   app.openapi(beginOidcRoute, async (c) => {
     const visitor = visitorOf(c.env)
-    const { url, cookies } = await identity.beginOidc(c.req.valid('json').returnTo, visitor)
+    const { returnTo, invitation } = c.req.valid('json')
+    const given = { returnTo, invitation: invitation === undefined ? undefined : new Secret(invitation) }
+    const { url, cookies } = await identity.beginOidc(given, visitor)
     return c.json({ url }, 200, setCookies(cookies))
+  })
+
+  app.openapi(offerRoute, async (c) => {
+    const token = new Secret(c.req.valid('json').invitation)
+    const hashed = identity.hashInvitation(token, visitorOf(c.env))
+    const offer = await invitations.findOffer(hashed, systemClock.now())
+    if (offer === undefined)
+      throw new GatewayError('not_found', 'There is no open invitation with this token.')
+    return c.json({ ...offer, expiresAt: new Date(offer.expiresAt).toISOString() }, 200)
   })
 
   app.openapi(endOidcRoute, async (c) => {

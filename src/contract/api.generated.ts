@@ -9,11 +9,12 @@ export interface Schemas {
   readonly "AnthropicModelList": { readonly "data": readonly (Schemas["AnthropicModel"])[]; readonly "has_more": boolean; readonly "first_id": string | null; readonly "last_id": string | null }
   readonly "ApiKey": { readonly "id": string; readonly "name": string; readonly "maskedPrefix": string; readonly "createdAt": string; readonly "lastUsedAt": string | null }
   readonly "ApiKeyList": { readonly "data": readonly (Schemas["ApiKey"])[]; readonly "nextCursor": string | null }
+  readonly "AskForInvitationOffer": { readonly "invitation": string }
   readonly "Attempt": { readonly "target": string; readonly "status": number | null; readonly "afterMs": number; readonly "durationMs": number }
   readonly "AuditActor": { readonly "type": "key" | "user" | "operator"; readonly "id": string; readonly "name": string | null }
   readonly "AuditEntry": { readonly "id": string; readonly "at": string; readonly "actor": Schemas["AuditActor"]; readonly "action": string; readonly "resourceType": string; readonly "resourceId": string; readonly "before": { readonly [name: string]: unknown } | null; readonly "after": { readonly [name: string]: unknown } | null; readonly "requestId": string | null; readonly "clientAddress": string | null }
   readonly "AuditLog": { readonly "data": readonly (Schemas["AuditEntry"])[]; readonly "nextCursor": string | null }
-  readonly "BeginOidc": { readonly "returnTo"?: string | undefined }
+  readonly "BeginOidc": { readonly "returnTo"?: string | undefined; readonly "invitation"?: string | undefined }
   readonly "Budget": { readonly "id": string; readonly "name": string; readonly "keyId": string | null; readonly "gateId": string | null; readonly "limitTokens": number | null; readonly "limitUsd": number | null; readonly "period": "day" | "week" | "month" | "total"; readonly "alertAt": readonly (number)[]; readonly "used": { readonly "tokens": number; readonly "usd": number; readonly "unpricedCalls": number }; readonly "reserved": { readonly "tokens": number; readonly "usd": number }; readonly "isExhausted": boolean; readonly "resetsAt": string | null; readonly "createdAt": string; readonly "updatedAt": string }
   readonly "BudgetList": { readonly "data": readonly (Schemas["Budget"])[]; readonly "nextCursor": string | null }
   readonly "ChangePassword": { readonly "currentPassword": string; readonly "newPassword": string }
@@ -49,6 +50,7 @@ export interface Schemas {
   readonly "ImportApiKey": { readonly "name": string; readonly "key": string }
   readonly "Invitation": { readonly "id": string; readonly "email": string; readonly "invitedBy": string; readonly "status": "open" | "accepted" | "expired"; readonly "createdAt": string; readonly "expiresAt": string }
   readonly "InvitationList": { readonly "data": readonly (Schemas["Invitation"])[]; readonly "nextCursor": string | null }
+  readonly "InvitationOffer": { readonly "accountName": string; readonly "invitedBy": string | null; readonly "email": string; readonly "expiresAt": string }
   readonly "Latencies": { readonly "from": string; readonly "to": string; readonly "interval": string; readonly "ranges": readonly ({ readonly "fromMs": number; readonly "toMs": number | null })[]; readonly "data": readonly (Schemas["LatencyStep"])[] }
   readonly "LatencyStep": { readonly "start": string; readonly "calls": number; readonly "durationMs": readonly (number)[]; readonly "firstByteMs": readonly (number)[] }
   readonly "Log": { readonly "id": string; readonly "keyId": string; readonly "gateId": string; readonly "dialect": string; readonly "stream": boolean; readonly "target": string | null; readonly "attempts": number; readonly "outcome": "succeeded" | "failed" | "cancelled"; readonly "status": number; readonly "errorKind": "invalid_request" | "unauthorized" | "forbidden" | "gate_not_found" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "payload_too_large" | "upgrade_not_supported" | "rate_limited" | "quota_exceeded" | "upstream_error" | "provider_auth_failed" | "upstream_timeout" | "unavailable" | "internal_error" | null; readonly "startedAt": string; readonly "firstByteMs": number | null; readonly "durationMs": number; readonly "usage": { readonly "inputTokens": number; readonly "outputTokens": number; readonly "cachedInputTokens": number; readonly "reasoningTokens": number; readonly "cacheWriteTokens"?: number | undefined } | null; readonly "credential": "own" | "platform" | null; readonly "cost": Schemas["Cost"]; readonly "attemptDetails": readonly (Schemas["Attempt"])[] | null }
@@ -332,6 +334,10 @@ export interface Api {
   readonly "POST /alt/v1/fim/completions": {
     readonly question: { readonly body: Schemas["FimRequest"] }
     readonly answer: Schemas["ChatCompletion"]
+  }
+  readonly "POST /v1/auth/invitation": {
+    readonly question: { readonly body: Schemas["AskForInvitationOffer"] }
+    readonly answer: Schemas["InvitationOffer"]
   }
   readonly "POST /v1/auth/oidc": {
     readonly question: { readonly body: Schemas["BeginOidc"] }

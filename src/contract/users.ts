@@ -19,6 +19,24 @@ const password = z.string().max(1000).meta({
   writeOnly: true,
 })
 
+const invitationToken = z.string().min(1).max(200)
+
+export const invitationOfferRequest = z
+  .strictObject({ invitation: invitationToken.meta({ description: 'Its token.', writeOnly: true }) })
+  .meta({ id: 'AskForInvitationOffer' })
+
+export const invitationOfferBody = z
+  .object({
+    accountName: z.string().meta({ description: 'The account that one would join.' }),
+    invitedBy: z
+      .string()
+      .nullable()
+      .meta({ description: 'Who invited; null: the operator, or a key that is gone.' }),
+    email: z.string().meta({ description: 'The address that was invited.' }),
+    expiresAt: time,
+  })
+  .meta({ id: 'InvitationOffer' })
+
 export const signUpBody = z
   .strictObject({
     email,
@@ -50,6 +68,11 @@ export const beginOidcBody = z
       .regex(OWN_PATH, { error: 'must be a path of the gateway, such as "/"' })
       .default('/')
       .meta({ description: 'Where the browser goes in the end; with `?error=…` when it did not work.' }),
+    invitation: invitationToken.optional().meta({
+      description:
+        'The token of an invitation that the person accepts by this; whoever belongs to no account needs one.',
+      writeOnly: true,
+    }),
   })
   .meta({ id: 'BeginOidc' })
 

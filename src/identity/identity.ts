@@ -11,7 +11,13 @@ import type { Joining } from '../store/join-account.ts'
 import type { Member } from '../store/members.ts'
 import { PasswordWork } from './password-work.ts'
 import { SignInAttempts } from './sign-in-attempts.ts'
-import { AUTH_PATH, CLIENT_ADDRESS_HEADER, OIDC_PROVIDER, SESSION_COOKIE } from './sign-in-constants.ts'
+import {
+  AUTH_PATH,
+  CLIENT_ADDRESS_HEADER,
+  INVITATION_MEMBER,
+  OIDC_PROVIDER,
+  SESSION_COOKIE,
+} from './sign-in-constants.ts'
 import {
   type IdentityOptions,
   oidcUnavailable,
@@ -151,9 +157,20 @@ export class Identity {
     return readCookies(headers)
   }
 
-  /** @param returnTo a path of ours. @returns where to send the browser. @throws GatewayError `not_found`, `unavailable`, `rate_limited` */
+  /** The hash by which an invitation is known. @throws GatewayError `rate_limited` */
+  hashInvitation(token: Secret, visitor: Visitor): string {
+    this.#attempts.beginSignUp(visitor.address)
+    return toTokenHash(token)
+  }
+
+  /**
+   * @param returnTo a path of ours
+   * @param invitation its token, where the person said yes to one
+   * @returns where to send the browser
+   * @throws GatewayError `not_found`, `unavailable`, `rate_limited`
+   */
   async beginOidc(
-    returnTo: string,
+    { returnTo, invitation }: { readonly returnTo: string; readonly invitation: Secret | undefined },
     visitor: Visitor,
   ): Promise<{ readonly url: string; readonly cookies: readonly string[] }> {
     // First, because the library asks the identity provider while that cannot be reached.
@@ -164,6 +181,7 @@ export class Identity {
       callbackURL: returnTo,
       errorCallbackURL: returnTo,
       disableRedirect: true,
+      ...(invitation && { additionalData: { [INVITATION_MEMBER]: toTokenHash(invitation) } }),
     }
     const { response, headers } = await library.api.signInSocial({
       body,
@@ -206,7 +224,7 @@ export class Identity {
   #planJoining(given: SignUp, email: string): Joining {
     const { signUp } = this.#options
     if (given.invitation !== undefined && signUp !== 'closed')
-      return { type: 'invitation', tokenSha256: hash('sha256', given.invitation.reveal(), 'hex') }
+      return { type: 'invitation', tokenSha256: toTokenHash(given.invitation) }
     // Whoever holds a key of the account has full access to it: without members, they may as well own it.
     if (given.keyAccountId !== undefined) return { type: 'first', accountId: given.keyAccountId }
     if (signUp === 'open') return { type: 'own', accountName: toAccountName(email) }
@@ -222,6 +240,10 @@ export class Identity {
     this.#sweptAt = now
     await this.#options.users.deleteExpired(now)
   }
+}
+
+function toTokenHash(token: Secret): string {
+  return hash('sha256', token.reveal(), 'hex')
 }
 
 /** Nothing of what the client sent but what is needed: forwarded addresses, for one, are only believed where they are known to be true. */

@@ -2,6 +2,8 @@
 
 export const AUTH_PATH = '/v1/auth'
 export const OIDC_PROVIDER = 'oidc'
+/** A member of what a sign-in by OpenID Connect remembers while the browser is away: the hash of an invitation's token. */
+export const INVITATION_MEMBER = 'gatehouseInvitation'
 export const COOKIE_PREFIX = 'gatehouse'
 /** What better-auth calls it; `__Secure-` comes before it where browsers use https. */
 export const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token`

@@ -7,7 +7,7 @@ import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { UserId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
-import type { JoiningRefusal } from '../store/join-account.ts'
+import type { Joining } from '../store/join-account.ts'
 import type { MemberTableStore } from '../store/members.ts'
 import type { Schema } from '../store/schema.ts'
 import type { UserTableStore } from '../store/users.ts'
@@ -67,7 +67,7 @@ export class SignInLibraries {
 
   async #create(oidc: OidcProvider | undefined): Promise<SignInLibrary> {
     const { createSignInLibrary } = await import('./sign-in-library.ts')
-    const { database, publicOrigin, report, secret, users, signUp, members } = this.#options
+    const { database, publicOrigin, report, secret, users, members } = this.#options
     return createSignInLibrary({
       database,
       secret: secret(),
@@ -75,29 +75,32 @@ export class SignInLibraries {
       oidc,
       report,
       limit: (work) => this.#work.run(work),
-      beforeUser: async (user) => {
-        const email = user.email.toLowerCase()
-        const mayJoin =
-          signUp === 'open' || (signUp === 'invitation' && (await users.isInvited(email, Date.now())))
-        if (!user.emailVerified || !mayJoin) throw await notInvited()
+      beforeUser: async (user, invitation) => {
+        const joining = this.#planJoining(user.email.toLowerCase(), invitation)
+        if (!user.emailVerified || joining === undefined) throw await notInvited()
+        const refusal = await users.refusalToJoin(user.email.toLowerCase(), joining, systemClock.now())
+        if (refusal !== undefined) throw await notInvited()
       },
-      beforeSession: async (userId) => {
+      beforeSession: async (userId, invitation) => {
         if ((await members.findByUser(userId as UserId)) !== undefined) return
         const email = await users.findVerifiedEmail(userId as UserId)
-        if (email === undefined || (await this.#joinByAddress(userId as UserId, email)) !== undefined)
-          throw await notInvited()
+        const joining = email === undefined ? undefined : this.#planJoining(email, invitation)
+        if (email === undefined || joining === undefined) throw await notInvited()
+        const user = { id: userId as UserId, email }
+        if ((await users.join(user, joining, systemClock.now())) !== undefined) throw await notInvited()
       },
     })
   }
 
-  /** For a user whose address an identity provider vouches for. */
-  async #joinByAddress(userId: UserId, email: string): Promise<JoiningRefusal | undefined> {
-    const { signUp, users } = this.#options
-    const now = systemClock.now()
-    if (signUp === 'closed') return 'not-invited'
-    const refusal = await users.join({ id: userId, email }, { type: 'invitation', tokenSha256: null }, now)
-    if (refusal !== 'not-invited' || signUp !== 'open') return refusal
-    return await users.join({ id: userId, email }, { type: 'own', accountName: toAccountName(email) }, now)
+  /**
+   * For a user whose address an identity provider vouches for. An invitation to that address is no consent of theirs: it
+   * takes the token that they were handed.
+   */
+  #planJoining(email: string, invitation: string | undefined): Joining | undefined {
+    const { signUp } = this.#options
+    if (signUp === 'closed') return undefined
+    if (invitation !== undefined) return { type: 'invitation', tokenSha256: invitation }
+    return signUp === 'open' ? { type: 'own', accountName: toAccountName(email) } : undefined
   }
 }
 

@@ -4,6 +4,7 @@
  * the account), its limiter (whose memory is not bounded), and its check of origins (ours is stricter and comes first).
  */
 import { kyselyAdapter } from '@better-auth/kysely-adapter'
+import { getOAuthState } from 'better-auth/api'
 import { hashPassword, verifyPassword } from 'better-auth/crypto'
 import { betterAuth } from 'better-auth/minimal'
 import { genericOAuth } from 'better-auth/plugins/generic-oauth'
@@ -16,6 +17,7 @@ import {
   AUTH_PATH,
   CLIENT_ADDRESS_HEADER,
   COOKIE_PREFIX,
+  INVITATION_MEMBER,
   OIDC_PROVIDER,
   PASSWORD_LENGTH,
   SESSION_SECONDS,
@@ -34,10 +36,17 @@ export interface SignInLibraryOptions {
   readonly oidc: OidcProvider | undefined
   /** Bounds what goes on at once. */
   readonly limit: <T>(work: () => Promise<T>) => Promise<T>
-  /** Before a user is made from what an identity provider said. @throws what `refuse` makes */
-  readonly beforeUser: (user: { readonly email: string; readonly emailVerified: boolean }) => Promise<void>
+  /**
+   * Before a user is made from what an identity provider said.
+   * @param invitation the hash of the token that the sign-in began with; undefined: without one
+   * @throws what `refuse` makes
+   */
+  readonly beforeUser: (
+    user: { readonly email: string; readonly emailVerified: boolean },
+    invitation: string | undefined,
+  ) => Promise<void>
   /** Before any session: the user has to belong to an account by now. @throws what `refuse` makes */
-  readonly beforeSession: (userId: string) => Promise<void>
+  readonly beforeSession: (userId: string, invitation: string | undefined) => Promise<void>
   readonly report: (message: string, cause: unknown) => void
 }
 
@@ -48,6 +57,7 @@ type LibraryOptions = Parameters<ReturnType<typeof kyselyAdapter>>[0]
 /** With `oidc` its promises reject while the identity provider is not reachable: its addresses are asked for first. */
 export function createSignInLibrary(options: SignInLibraryOptions) {
   const { database, publicOrigin, oidc, limit } = options
+  const invitationOfSignIn = async () => (oidc === undefined ? undefined : await readInvitation())
   return betterAuth({
     appName: 'Gatehouse',
     // Named in any case, so that no variable of its own decides; redirects use it, and they need a public address.
@@ -128,8 +138,17 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
       storeIdentifier: 'hashed',
     },
     databaseHooks: {
-      user: { create: { before: async (user) => void (await options.beforeUser(user)) } },
-      session: { create: { before: async (session) => void (await options.beforeSession(session.userId)) } },
+      user: {
+        create: {
+          before: async (user) => void (await options.beforeUser(user, await invitationOfSignIn())),
+        },
+      },
+      session: {
+        create: {
+          before: async ({ userId }) =>
+            void (await options.beforeSession(userId, await invitationOfSignIn())),
+        },
+      },
       account: {
         create: {
           // Nothing is asked of the identity provider later: what would open it is not kept.
@@ -141,6 +160,12 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
     },
     plugins: oidc === undefined ? [] : [openIdConnect(oidc)],
   })
+}
+
+/** What the sign-in began with: it was stored then, under a state that the browser alone knows. */
+async function readInvitation(): Promise<string | undefined> {
+  const held = (await getOAuthState())?.[INVITATION_MEMBER]
+  return typeof held === 'string' ? held : undefined
 }
 
 function openIdConnect({ issuer, clientId, clientSecret }: OidcProvider) {

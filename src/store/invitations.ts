@@ -1,6 +1,6 @@
 /** Invitations in the database: by the hash of their token only. The token itself never comes this far. */
-import type { Kysely, Selectable } from 'kysely'
-import type { AccountId, InvitationId } from '../core/ids.ts'
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { AccountId, InvitationId, KeyId, UserId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
 import type { Schema } from './schema.ts'
 import type { InvitationTable } from './user-schema.ts'
@@ -16,6 +16,15 @@ export interface Invitation {
   readonly createdAt: number
   readonly expiresAt: number
   readonly acceptedAt: number | null
+}
+
+export interface InvitationOffer {
+  readonly accountName: string
+  readonly email: string
+  /** Milliseconds since the Unix epoch. */
+  readonly expiresAt: number
+  /** As a person knows it; null: a key that is gone, or the operator's command line. */
+  readonly invitedBy: string | null
 }
 
 export interface InvitationPage {
@@ -66,6 +75,37 @@ export class InvitationTableStore {
     return row === undefined ? undefined : toInvitation(row)
   }
 
+  /**
+   * What the holder of a token has to know in order to say yes: which account it is, and who invited.
+   * @returns undefined when it was used, withdrawn, or has run out (`now`: ms since the Unix epoch)
+   */
+  async findOffer(tokenSha256: string, now: number): Promise<InvitationOffer | undefined> {
+    const row = await this.#database
+      .selectFrom('invitations')
+      .innerJoin('accounts', 'accounts.id', 'invitations.account_id')
+      .leftJoin('users', (join) => join.on('users.id', '=', sql<UserId>`invitations.invited_by`))
+      .leftJoin('api_keys', (join) => join.on('api_keys.id', '=', sql<KeyId>`invitations.invited_by`))
+      .select([
+        'accounts.name as account_name',
+        'invitations.email',
+        'invitations.expires_at',
+        'users.name as user_name',
+        'users.email as user_email',
+        'api_keys.name as key_name',
+      ])
+      .where('invitations.token_sha256', '=', tokenSha256)
+      .where('invitations.accepted_at', 'is', null)
+      .where('invitations.expires_at', '>', now)
+      .executeTakeFirst()
+    if (row === undefined) return undefined
+    return {
+      accountName: row.account_name,
+      email: row.email,
+      expiresAt: row.expires_at,
+      invitedBy: toInviter(row),
+    }
+  }
+
   /** Newest first; accepted and expired ones too. */
   async list(accountId: AccountId, page: InvitationPage): Promise<Invitation[]> {
     let query = this.#database.selectFrom('invitations').selectAll().where('account_id', '=', accountId)
@@ -100,6 +140,17 @@ export class InvitationTableStore {
       return true
     })
   }
+}
+
+interface InviterRow {
+  readonly user_name: string | null
+  readonly user_email: string | null
+  readonly key_name: string | null
+}
+
+function toInviter({ user_name, user_email, key_name }: InviterRow): string | null {
+  if (user_email !== null) return `${user_name} (${user_email})`
+  return key_name === null ? null : `the API key "${key_name}"`
 }
 
 /** As it may be read at a time (milliseconds since the Unix epoch), field by field: its token is in none of them. */

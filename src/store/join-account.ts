@@ -11,8 +11,8 @@ import type { Role } from './user-schema.ts'
 export type Joining =
   /** Becomes the owner of an account that nobody belongs to. */
   | { readonly type: 'first'; readonly accountId: AccountId }
-  /** By an invitation to the user's address, which is used up: by its token, or, where the address is proven, by that alone. */
-  | { readonly type: 'invitation'; readonly tokenSha256: string | null }
+  /** By the token of an invitation to the user's address, which is used up. */
+  | { readonly type: 'invitation'; readonly tokenSha256: string }
   /** Gets an account. */
   | { readonly type: 'own'; readonly accountName: string }
 
@@ -40,10 +40,13 @@ export async function joinAccount(
   const hasOthers = await hasMembers(transaction, accountId)
   if (joining.type === 'first' && hasOthers) throw new Refused('not-first')
   const role: Role = hasOthers ? 'member' : 'owner'
-  await transaction
+  const joined = await transaction
     .insertInto('members')
     .values({ user_id: user.id, account_id: accountId, role, created_at: now })
-    .execute()
+    .onConflict((conflict) => conflict.column('user_id').doNothing())
+    .executeTakeFirst()
+  // Whoever accepts two invitations at once belongs to one account, and the other invitation stays open.
+  if (Number(joined.numInsertedOrUpdatedRows ?? 0) !== 1) throw new Refused('not-invited')
   const member = await findMember(transaction, user.id)
   if (member === undefined) throw new Error('a member that was just made is not there')
   await recordChange(transaction, {
@@ -93,19 +96,19 @@ export async function hasMembers(database: Kysely<Schema>, accountId: AccountId)
   return row !== undefined
 }
 
-/** `tokenSha256` null: whichever is the newest to this address. */
+/** The address alone finds none: anybody may invite it, and the person alone decides whose account to join. */
 export async function findOpenInvitation(
   database: Kysely<Schema>,
   email: string,
-  tokenSha256: string | null,
+  tokenSha256: string,
   now: number,
 ) {
-  let open = database
+  return await database
     .selectFrom('invitations')
     .select(['id', 'account_id'])
+    .where('token_sha256', '=', tokenSha256)
     .where('email', '=', email)
     .where('accepted_at', 'is', null)
     .where('expires_at', '>', now)
-  if (tokenSha256 !== null) open = open.where('token_sha256', '=', tokenSha256)
-  return await open.orderBy('created_at', 'desc').limit(1).executeTakeFirst()
+    .executeTakeFirst()
 }

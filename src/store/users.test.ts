@@ -65,6 +65,28 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.members.find('acct_other' as AccountId, 'guest' as UserId)).toBeUndefined()
   })
 
+  test('one who accepts the invitations of two accounts at once joins one, and the other stays open', async () => {
+    const other = 'acct_other' as AccountId
+    const row = { id: other, name: 'Other', created_at: 1, plan: null }
+    await store.database.insertInto('accounts').values(row).execute()
+    const user = { id: 'vic' as UserId, email: 'vic@example.test' }
+    const at = new Date(now).toISOString()
+    await store.database
+      .insertInto('users')
+      .values({ ...user, name: 'Vic', email_verified: 1, image: null, created_at: at, updated_at: at })
+      .execute()
+    await invite(user.email, 'here')
+    await invite(user.email, 'there', other)
+    const refusals = await Promise.all(
+      ['here', 'there'].map((token) => store.users.join(user, by(token), now)),
+    )
+    expect(refusals.toSorted()).toEqual(['not-invited', undefined])
+    const rows = await store.database.selectFrom('invitations').selectAll().execute()
+    const [accepted, ...others] = rows.filter((each) => each.accepted_at !== null)
+    expect(others).toEqual([])
+    expect(await store.members.listAll()).toMatchObject([{ userId: 'vic', accountId: accepted?.account_id }])
+  })
+
   test('an account of its own is made with its user, and not without', async () => {
     await create('owner', first)
     expect(await create('solo', { type: 'own', accountName: 'Solo' })).toBeUndefined()

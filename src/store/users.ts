@@ -101,11 +101,6 @@ export class UserTableStore {
     return row !== undefined && Number(row.email_verified) === 1 ? row.email : undefined
   }
 
-  /** Whether an invitation for this address (lower case) can still be accepted. `now`: ms since the Unix epoch. */
-  async isInvited(email: string, now: number): Promise<boolean> {
-    return (await findOpenInvitation(this.#database, email, null, now)) !== undefined
-  }
-
   /** Sets the password (better-auth's hash) and ends every session of the user. @returns false when there is no such user */
   async resetPassword(email: string, passwordHash: string, now: number): Promise<boolean> {
     const isDone = await this.#database.transaction().execute(async (transaction) => {

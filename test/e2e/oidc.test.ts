@@ -37,10 +37,11 @@ const openBrowser = () => new Browser(server.url, { origin: PUBLIC })
 async function signIn(
   browser: Browser,
   change: (callback: string) => string = (same) => same,
+  invitation?: string,
 ): Promise<string> {
   const { url } = (await browser.json('/v1/auth/oidc', 200, {
     method: 'POST',
-    body: { returnTo: '/home' },
+    body: { returnTo: '/home', ...(invitation && { invitation }) },
   })) as {
     url: string
   }
@@ -52,19 +53,23 @@ async function signIn(
   return back.headers.get('location') ?? ''
 }
 
-async function invite(email: string): Promise<void> {
-  expect((await controlPlaneCall(server, 'POST', '/v1/invitations', { email })).status).toBe(201)
+const joinBy = (browser: Browser, invitation: string) => signIn(browser, (same) => same, invitation)
+
+async function invite(email: string): Promise<string> {
+  const made = await controlPlaneCall(server, 'POST', '/v1/invitations', { email })
+  expect(made.status).toBe(201)
+  return ((await made.json()) as { token: string }).token
 }
 
-test('an invited person whose address is proven joins the account, and comes back without an invitation', async () => {
+test('an invited person whose address is proven joins the account by the token, and comes back without one', async () => {
   provider.user = { sub: 'sub-ann', email: 'Ann@example.test', email_verified: true, name: 'Ann' }
   const stranger = openBrowser()
   expect(await signIn(stranger)).toContain('error=')
   expect((await stranger.send('/v1/session')).status).toBe(401)
 
-  await invite('ann@example.test')
+  const token = await invite('ann@example.test')
   const browser = openBrowser()
-  expect(await signIn(browser)).toBe('/home')
+  expect(await joinBy(browser, token)).toBe('/home')
   expect(await browser.json('/v1/session', 200)).toMatchObject({
     user: { email: 'ann@example.test' },
     role: 'owner',
@@ -73,11 +78,58 @@ test('an invited person whose address is proven joins the account, and comes bac
   expect(await signIn(openBrowser())).toBe('/home')
 })
 
+test('an invitation that was never handed on captures nobody, however many there are', async () => {
+  provider.user = { sub: 'sub-vic', email: 'vic@example.test', email_verified: true, name: 'Vic' }
+  const tokens = [await invite('vic@example.test'), await invite('vic@example.test')]
+  const browser = openBrowser()
+  expect(await signIn(browser)).toContain('error=not_invited')
+  expect((await browser.send('/v1/session')).status).toBe(401)
+  for (const wrong of [await invite('somebody-else@example.test'), 'inv-none', 'x'.repeat(200)])
+    expect(await joinBy(openBrowser(), wrong)).toContain('error=not_invited')
+
+  expect(await joinBy(browser, tokens[0] ?? '')).toBe('/home')
+  expect(await browser.json('/v1/session', 200)).toMatchObject({ role: 'member' })
+  const statuses = (await browser.json('/v1/invitations', 200)).data as { email: string; status: string }[]
+  expect(statuses.filter(({ email }) => email === 'vic@example.test').map(({ status }) => status)).toEqual([
+    'open',
+    'accepted',
+  ])
+  // One who belongs to an account stays there, whatever they are invited with.
+  expect(await joinBy(openBrowser(), tokens[1] ?? '')).toBe('/home')
+})
+
+test('where everybody may sign up, an invitation that was never handed on captures nobody either', async () => {
+  const open = await startGatehouse({
+    environment: { ...settingsFor(provider), GATEHOUSE_SIGN_UP: 'open' },
+  })
+  try {
+    const [own, joined] = [1, 2].map(() => new Browser(open.url, { origin: PUBLIC }))
+    if (own === undefined || joined === undefined) throw new Error('no browsers')
+    const made = await controlPlaneCall(open, 'POST', '/v1/invitations', { email: 'una@example.test' })
+    expect(made.status).toBe(201)
+    provider.user = { sub: 'sub-una', email: 'una@example.test', email_verified: true, name: 'Una' }
+    expect(await signIn(own)).toBe('/home')
+    const session = await own.json('/v1/session', 200)
+    expect(session).toMatchObject({ role: 'owner', account: { name: 'una@example.test' } })
+    expect((session.account as { id: string }).id).not.toBe('acct_default')
+
+    const other = await controlPlaneCall(open, 'POST', '/v1/invitations', { email: 'ugo@example.test' })
+    const { token } = (await other.json()) as { token: string }
+    provider.user = { sub: 'sub-ugo', email: 'ugo@example.test', email_verified: true, name: 'Ugo' }
+    // One who says yes to an invitation that is none gets no account by mistake.
+    expect(await joinBy(joined, `${token}0`)).toContain('error=not_invited')
+    expect(await joinBy(joined, token)).toBe('/home')
+    expect(await joined.json('/v1/session', 200)).toMatchObject({ account: { id: 'acct_default' } })
+  } finally {
+    await open.remove()
+  }
+})
+
 test('an address that the provider does not vouch for opens nothing', async () => {
-  await invite('bea@example.test')
+  const token = await invite('bea@example.test')
   provider.user = { sub: 'sub-bea', email: 'bea@example.test', email_verified: false, name: 'Bea' }
   const browser = openBrowser()
-  expect(await signIn(browser)).toContain('error=')
+  expect(await joinBy(browser, token)).toContain('error=')
   expect((await browser.send('/v1/session')).status).toBe(401)
 })
 

@@ -39,7 +39,9 @@ test('the master key is made with the first user; a rotation ends sessions with 
   try {
     const file = join(server.dataFolder, 'master.key')
     const email = 'ann@example.test'
-    expect((await controlPlaneCall(server, 'POST', '/v1/invitations', { email })).status).toBe(201)
+    const invited = await controlPlaneCall(server, 'POST', '/v1/invitations', { email })
+    expect(invited.status).toBe(201)
+    const { token: invitation } = (await invited.json()) as { token: string }
     expect((await openBrowser(server.url).send('/v1/auth')).status).toBe(200)
     expect(existsSync(file)).toBe(false)
     const owner = openBrowser(server.url)
@@ -51,7 +53,10 @@ test('the master key is made with the first user; a rotation ends sessions with 
     expect(await owner.json('/v1/session', 200)).toMatchObject({ user: { email: body.email } })
     // The identity provider's part is loaded only now, and its cookies are those of the rest.
     const ann = openBrowser(server.url)
-    const begun = await ann.json('/v1/auth/oidc', 200, { method: 'POST', body: { returnTo: '/' } })
+    const begun = await ann.json('/v1/auth/oidc', 200, {
+      method: 'POST',
+      body: { returnTo: '/', invitation },
+    })
     const there = await fetch(String(begun.url), { redirect: 'manual' })
     const callback = (there.headers.get('location') ?? '').slice(PUBLIC.length)
     expect((await ann.send(callback, { headers: { origin: '' } })).headers.get('location')).toBe('/')

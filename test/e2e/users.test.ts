@@ -207,6 +207,32 @@ describe('invitations', () => {
     expect(await guest.json(`/v1/invitations/${used?.id}`, 200)).toMatchObject({ status: 'accepted' })
   })
 
+  test('name their account and who invited to whoever holds the token, and to nobody else', async () => {
+    const ask = (invitation: string, headers: Record<string, string> = {}) =>
+      openBrowser().send('/v1/auth/invitation', { method: 'POST', body: { invitation }, headers })
+    const inviter = await joinBy('inviter@example.test')
+    const { token } = (await inviter.json('/v1/invitations', 201, {
+      method: 'POST',
+      body: { email: 'asked@example.test' },
+    })) as { token: string }
+    const offer = await ask(token)
+    expect(offer.status).toBe(200)
+    expect(await offer.json()).toEqual({
+      accountName: 'Default account',
+      invitedBy: 'Somebody (inviter@example.test)',
+      email: 'asked@example.test',
+      expiresAt: expect.any(String),
+    })
+    const byKey = await ask(await invite('by-key@example.test'))
+    expect(await byKey.json()).toMatchObject({ invitedBy: 'the API key "first key"' })
+    for (const wrong of [`${token} `, token.slice(1), 'asked@example.test'])
+      expect((await ask(wrong)).status).toBe(404)
+    expect((await ask('')).status).toBe(400)
+    expect((await ask(token, { origin: 'https://evil.test' })).status).toBe(403)
+    expect((await signUp(openBrowser(), 'asked@example.test', { invitation: token })).status).toBe(201)
+    expect((await ask(token)).status).toBe(404)
+  })
+
   test('can be withdrawn', async () => {
     const created = await controlPlaneCall(server, 'POST', '/v1/invitations', { email: 'gone@example.test' })
     const { id, token, link } = (await created.json()) as { id: string; token: string; link: string }

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { enter, ownPath } from './enter.ts'
+import { OidcButton } from './oidc-button.tsx'
 import { SignInFrame } from './sign-in-frame.tsx'
 
 export function SignInPage() {
@@ -48,14 +49,16 @@ export function SignInPage() {
         <ProblemNote error={signIn.error} />
         {search.error !== undefined && signIn.error === null && (
           <p role="alert" className="rounded-lg bg-danger-soft px-3 py-2 text-[13px] text-danger">
-            The identity provider did not sign you in ({search.error}).
+            {describeOidcError(search.error)}
           </p>
         )}
         <Button type="submit" look="primary" isBusy={signIn.isPending}>
           Sign in
         </Button>
       </form>
-      {options?.oidc === true && <OidcButton returnTo={ownPath(search.returnTo) ?? '/dashboard'} />}
+      {options?.oidc === true && (
+        <OidcButton label="Sign in with single sign-on" returnTo={ownPath(search.returnTo) ?? '/dashboard'} />
+      )}
       {options?.signUp === 'open' && (
         <p className="mt-6 text-center text-[13px] text-ink-soft">
           New here?{' '}
@@ -76,17 +79,8 @@ export function SignInPage() {
   )
 }
 
-function OidcButton({ returnTo }: { readonly returnTo: string }) {
-  const begin = useMutation({
-    mutationFn: () => ask('POST /v1/auth/oidc', { body: { returnTo } }),
-    onSuccess: ({ url }) => location.assign(url),
-  })
-  return (
-    <div className="mt-4 flex flex-col gap-3 border-t border-line pt-4">
-      <Button onClick={() => begin.mutate()} isBusy={begin.isPending}>
-        Sign in with single sign-on
-      </Button>
-      <ProblemNote error={begin.error} />
-    </div>
-  )
+function describeOidcError(code: string): string {
+  return code === 'not_invited'
+    ? 'You belong to no account here yet: open the link of your invitation, and sign in from there.'
+    : `The identity provider did not sign you in (${code}).`
 }

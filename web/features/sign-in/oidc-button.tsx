@@ -1,0 +1,32 @@
+/** Goes on at the operator's identity provider. Whether there is one is the page's to know. */
+import { useMutation } from '@tanstack/react-query'
+import { ask } from '../../api/ask.ts'
+import { Button } from '../../ui/button.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+
+export function OidcButton({
+  label,
+  returnTo,
+  invitation,
+}: {
+  readonly label: string
+  readonly returnTo: string
+  /** The token of an invitation that is accepted by this. */
+  readonly invitation?: string | undefined
+}) {
+  const begin = useMutation({
+    mutationFn: () =>
+      ask('POST /v1/auth/oidc', {
+        body: { returnTo, ...(invitation === undefined ? {} : { invitation }) },
+      }),
+    onSuccess: ({ url }) => location.assign(url),
+  })
+  return (
+    <div className="mt-4 flex flex-col gap-3 border-t border-line pt-4">
+      <Button onClick={() => begin.mutate()} isBusy={begin.isPending}>
+        {label}
+      </Button>
+      <ProblemNote error={begin.error} />
+    </div>
+  )
+}

@@ -246,6 +246,11 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     parameters: { id: SESSION },
     after: { operationId: 'listSessions', parameters: { id: '$response.body#/data/1/id' } },
   },
+  getInvitationOffer: {
+    bodies: { 'By its token': { invitation: `inv-${'0123456789abcdef'.repeat(4)}` } },
+    // Nobody has made this one.
+    expects: 404,
+  },
   // A test server has no identity provider, and shows its figures to nobody.
   beginOidc: { bodies: { 'Back to the front page': { returnTo: '/' } }, expects: 404 },
   endOidc: { expects: 404 },

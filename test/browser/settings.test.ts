@@ -12,6 +12,7 @@ let gatehouse: Gatehouse
 let browser: Awaited<ReturnType<typeof openBrowser>>
 let visit: Visit
 let guest: Visit
+let token: string
 beforeAll(async () => {
   gatehouse = await startGatehouse({ sandbox: true })
   browser = await openBrowser()
@@ -58,7 +59,7 @@ test('whoever is invited signs up by the link, once shown, and appears', async (
   await page.getByLabel('Email').fill(GUEST.email)
   await page.getByRole('button', { name: 'Make the invitation' }).click()
   const link = (await page.getByRole('region', { name: 'the link' }).textContent()) ?? ''
-  const token = link.slice(link.indexOf('=') + 1)
+  token = link.slice(link.indexOf('=') + 1)
   expect(link).toBe(`${gatehouse.url}/dashboard/sign-up#invitation=${token}`)
   await page.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('cell', { name: GUEST.email, exact: true }).waitFor()
@@ -66,6 +67,9 @@ test('whoever is invited signs up by the link, once shown, and appears', async (
 
   guest = await browser.visit(gatehouse.url)
   await guest.page.goto(link)
+  await guest.page.getByRole('heading', { name: 'Join Engines Ltd', level: 1 }).waitFor()
+  await guest.page.getByText(`${OWNER.name} (${OWNER.email}) invites ${GUEST.email}`).waitFor()
+  expect(await findPageFaults(guest.page)).toEqual([])
   await guest.page.getByLabel('Your name').fill(GUEST.name)
   await guest.page.getByLabel('Email').fill(GUEST.email)
   await guest.page.getByLabel('Password').fill(GUEST.password)
@@ -79,6 +83,13 @@ test('whoever is invited signs up by the link, once shown, and appears', async (
     .waitFor()
   await page.getByText('Nobody is invited at the moment.').waitFor()
   expect(await findPageFaults(page)).toEqual([])
+})
+
+test('a link that was used is told to be of no use any more', async () => {
+  const late = await browser.visit(gatehouse.url)
+  await late.page.goto(`/dashboard/sign-up#invitation=${token}`)
+  await late.page.getByRole('heading', { name: 'This invitation is not open', level: 1 }).waitFor()
+  expect(await late.page.getByLabel('Password').count()).toBe(0)
 })
 
 test('an invitation is revoked', async () => {

@@ -30,6 +30,7 @@ const PUBLIC_OPERATIONS = [
   'endOidc',
   'getDocs',
   'getHealth',
+  'getInvitationOffer',
   'getMetrics',
   'getOpenApi',
   'getReadiness',

@@ -53,6 +53,7 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
   signIn: () => ({ email: 'nobody@example.test', password }),
   changePassword: () => ({ currentPassword: password, newPassword: password }),
   beginOidc: () => ({ returnTo: '/' }),
+  getInvitationOffer: () => ({ invitation: 'inv-of-nobody' }),
   createResponse: (model) => ({ model, input: 'x' }),
   createChatCompletion: (model) => ({ model, messages: [{ role: 'user', content: 'x' }] }),
   createMessage: (model) => ({ model, max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }),

@@ -51,6 +51,8 @@ const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const CREATED = 201
 /** What may be asked for without saying more. */
 const BODILESS_PATH = /^\/v1\/(?:gates|webhooks)\/[^/]+\/test$/
+/** Requests to these are bounded before their bodies are read: nobody has to be known to make them. */
+const SIGN_IN_PATH = '/v1/auth/'
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   OPENAPI_PATH,
   ...DOCS_PATHS,
@@ -123,6 +125,8 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
       ...(isPublic ? {} : { caller: await authenticateCaller(dependencies, request) }),
     }
     noteActor(request, bindings.caller)
+    if (path.startsWith(SIGN_IN_PATH) && METHODS_WITH_BODY.has(request.method))
+      dependencies.identity.beginRequest(clientAddress)
     // A call's body is the data plane's to read, within the data plane's limits.
     const checked =
       path === PLAYGROUND_PATH

@@ -6,7 +6,7 @@ import type { IdentityOptions } from './sign-in-libraries.ts'
 import { deriveSignInSecret } from './sign-in-secret.ts'
 
 export interface CreateIdentityOptions {
-  readonly store: Pick<Store, 'database' | 'users' | 'members'>
+  readonly store: Pick<Store, 'database' | 'users' | 'members' | 'signInTries'>
   readonly settings: Pick<IdentityOptions, 'signUp' | 'publicOrigin' | 'oidc'>
   /** The current one; asked for when somebody signs in for the first time. */
   readonly masterKey: () => Secret
@@ -14,7 +14,7 @@ export interface CreateIdentityOptions {
 }
 
 export function createIdentity({ store, settings, masterKey, report }: CreateIdentityOptions): Identity {
-  const { database, users, members } = store
+  const { database, users, members, signInTries } = store
   const { signUp, publicOrigin, oidc } = settings
   let derived: Secret | undefined
   /** One for as long as the process lives: after a rotation, two libraries with one each would refuse each other's cookies. */
@@ -22,5 +22,15 @@ export function createIdentity({ store, settings, masterKey, report }: CreateIde
     derived ??= deriveSignInSecret(masterKey())
     return derived
   }
-  return new Identity({ database, users, members, signUp, publicOrigin, oidc, secret, report })
+  return new Identity({
+    database,
+    users,
+    members,
+    signInTries,
+    signUp,
+    publicOrigin,
+    oidc,
+    secret,
+    report,
+  })
 }

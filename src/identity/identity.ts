@@ -62,12 +62,13 @@ const SWEEP_INTERVAL_MS = 3_600_000
 export class Identity {
   readonly #options: IdentityOptions
   readonly #work = new PasswordWork()
-  readonly #attempts = new SignInAttempts()
+  readonly #attempts: SignInAttempts
   readonly #libraries: SignInLibraries
   #sweptAt = 0
 
   constructor(options: IdentityOptions) {
     this.#options = options
+    this.#attempts = new SignInAttempts({ tries: options.signInTries })
     this.#libraries = new SignInLibraries(options, this.#work)
   }
 
@@ -100,6 +101,11 @@ export class Identity {
     return { id: found.session.id as SessionId, member, expiresAt: found.session.expiresAt.getTime() }
   }
 
+  /** Before the body of a request to sign in or up is read. @throws GatewayError `rate_limited` */
+  beginRequest(address: string | undefined): void {
+    this.#attempts.beginRequest(address)
+  }
+
   /** @throws GatewayError `forbidden`, `conflict`, `rate_limited` */
   async signUp(given: SignUp, visitor: Visitor): Promise<SignedIn> {
     const email = given.email.toLowerCase()
@@ -113,6 +119,7 @@ export class Identity {
     const newUser = { id: createUserId(), name: given.name, email, passwordHash }
     const refusal = await users.create(newUser, joining, systemClock.now())
     if (refusal !== undefined) throw refusalOfJoining(refusal)
+    await this.#attempts.prove(email, visitor.address)
     return await this.#openSession({ email, password: given.password }, visitor)
   }
 
@@ -122,9 +129,10 @@ export class Identity {
     visitor: Visitor,
   ): Promise<SignedIn> {
     const email = given.email.toLowerCase()
-    const attempt = this.#attempts.begin(email, visitor.address)
+    await this.#sweep()
+    const attempt = await this.#attempts.begin(email, visitor.address)
     const signedIn = await this.#openSession({ email, password: given.password }, visitor)
-    attempt.succeed()
+    await attempt.succeed()
     return signedIn
   }
 
@@ -141,7 +149,7 @@ export class Identity {
     session: OpenSession,
     visitor: Visitor,
   ): Promise<readonly string[]> {
-    const attempt = this.#attempts.begin(session.member.email, visitor.address)
+    const attempt = await this.#attempts.begin(session.member.email, visitor.address)
     const library = await this.#libraries.load()
     const { headers } = await library.api
       .changePassword({
@@ -152,7 +160,7 @@ export class Identity {
       .catch((error: unknown) => {
         throw loginProblem(error, 'currentPassword')
       })
-    attempt.succeed()
+    await attempt.succeed()
     await this.#options.users.recordPasswordChange(session.member.userId)
     return readCookies(headers)
   }
@@ -217,7 +225,6 @@ export class Identity {
     const cookie = cookies.map((each) => each.slice(0, each.indexOf(';'))).join('; ')
     const session = await this.findSession(new Headers({ cookie }))
     if (session === undefined) throw new Error('a session that was just opened is not there')
-    await this.#sweep()
     return { session, cookies }
   }
 
@@ -239,6 +246,7 @@ export class Identity {
     if (now - this.#sweptAt < SWEEP_INTERVAL_MS) return
     this.#sweptAt = now
     await this.#options.users.deleteExpired(now)
+    await this.#attempts.deleteExpired()
   }
 }
 

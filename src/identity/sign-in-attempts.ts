@@ -1,33 +1,95 @@
-/** How often one may try to sign in or up: per email address and per network address. Knows no password. */
+/**
+ * How often one may try to sign in or up. A person is guarded at each place by itself: whoever guesses at one place waits
+ * longer and longer there, and the person signs in from another place as ever. Knows no password.
+ */
+import { hash } from 'node:crypto'
+import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { SignInTries, SignInTriesStore } from '../store/sign-in-tries.ts'
 import { Throttle } from './throttle.ts'
 
-const WINDOW_MS = 15 * 60_000
-/** Of one email address, from wherever: whoever guesses has 40 tries an hour. */
-const PER_EMAIL = 10
-/** Of one network address, for whatever users: an office behind one address has to live with it. */
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+const WINDOW_MS = 15 * MINUTE_MS
+
+/** Of one email address at one network address, before the first wait. */
+const FREE_TRIES = 10
+/** Doubled with each further wrong try, up to the longest. */
+const FIRST_WAIT_MS = 30_000
+const LONGEST_WAIT_MS = 15 * MINUTE_MS
+/** How long a place is remembered at which the person has signed in. */
+const PROVEN_FOR_MS = 30 * DAY_MS
+
+/** Of one network address, for whatever users that have never signed in there; and for new users. */
 const PER_ADDRESS = 50
+/** Requests of one network address in a minute, before anything of them is read. */
+const REQUESTS_PER_MINUTE = 300
 
 export interface Attempt {
-  /** It was no guess: the email address begins anew, and the network address gets its try back. */
-  succeed(): void
+  /** It was no guess: the person begins anew at this place, and the network address gets its try back. */
+  succeed(): Promise<void>
+}
+
+export interface SignInAttemptsOptions {
+  /** Shared by all nodes. */
+  readonly tries: Pick<SignInTriesStore, 'change' | 'deleteExpired'>
+  readonly clock?: Clock
 }
 
 export class SignInAttempts {
-  readonly #byEmail = new Throttle({ attempts: PER_EMAIL, windowMs: WINDOW_MS })
+  readonly #tries: SignInAttemptsOptions['tries']
+  readonly #clock: Clock
   readonly #byAddress = new Throttle({ attempts: PER_ADDRESS, windowMs: WINDOW_MS })
+  readonly #requests = new Throttle({ attempts: REQUESTS_PER_MINUTE, windowMs: MINUTE_MS })
 
-  /** @param email lower case. @throws GatewayError `rate_limited` with `retry-after`, alike for addresses that no user has */
-  begin(email: string, address: string | undefined): Attempt {
-    const network = toNetwork(address)
-    const waitMs = this.#byAddress.take(network) || this.#byEmail.take(email)
+  constructor({ tries, clock = systemClock }: SignInAttemptsOptions) {
+    this.#tries = tries
+    this.#clock = clock
+  }
+
+  /** Before the body is read, whatever it asks for. @throws GatewayError `rate_limited` with `retry-after` */
+  beginRequest(address: string | undefined): void {
+    const waitMs = this.#requests.take(toNetwork(address))
     if (waitMs > 0) throw tooMany(waitMs)
+  }
+
+  /**
+   * Counts the try before it is made, so that tries side by side count too.
+   * @param email lower case
+   * @throws GatewayError `rate_limited` with `retry-after` (rejects), alike for addresses that no user has
+   */
+  async begin(email: string, address: string | undefined): Promise<Attempt> {
+    const network = toNetwork(address)
+    const now = this.#clock.now()
+    let isCounted = false
+    await this.#tries.change(toName(email, network), now, (held) => {
+      const waitMs = waitOf(held, now)
+      if (waitMs > 0) throw tooMany(waitMs)
+      // Others at the same place have no say over a person who has signed in there before.
+      if (held?.isProven !== true) {
+        const networkWaitMs = this.#byAddress.take(network)
+        if (networkWaitMs > 0) throw tooMany(networkWaitMs)
+        isCounted = true
+      }
+      return countTry(held, now)
+    })
     return {
-      succeed: () => {
-        this.#byEmail.forget(email)
-        this.#byAddress.giveBack(network)
+      succeed: async () => {
+        if (isCounted) this.#byAddress.giveBack(network)
+        await this.prove(email, address)
       },
     }
+  }
+
+  /** The person has signed in, or signed up, at this place. */
+  async prove(email: string, address: string | undefined): Promise<void> {
+    const now = this.#clock.now()
+    await this.#tries.change(toName(email, toNetwork(address)), now, () => ({
+      wrong: 0,
+      waitsUntil: 0,
+      isProven: true,
+      forgetAt: now + PROVEN_FOR_MS,
+    }))
   }
 
   /** Counts against the network address alone, and for good: each one may make a user. @throws GatewayError `rate_limited` */
@@ -35,6 +97,33 @@ export class SignInAttempts {
     const waitMs = this.#byAddress.take(toNetwork(address))
     if (waitMs > 0) throw tooMany(waitMs)
   }
+
+  async deleteExpired(): Promise<void> {
+    await this.#tries.deleteExpired(this.#clock.now())
+  }
+}
+
+function waitOf(held: SignInTries | undefined, now: number): number {
+  // Another node's clock, or this one's of a while ago, may be far ahead.
+  return held === undefined ? 0 : Math.min(held.waitsUntil - now, LONGEST_WAIT_MS)
+}
+
+function countTry(held: SignInTries | undefined, now: number): SignInTries {
+  const wrong = (held?.wrong ?? 0) + 1
+  const waitMs = wrong < FREE_TRIES ? 0 : Math.min(FIRST_WAIT_MS * 2 ** (wrong - FREE_TRIES), LONGEST_WAIT_MS)
+  const isProven = held?.isProven === true
+  const forgetAt = now + (wrong < FREE_TRIES ? WINDOW_MS : DAY_MS)
+  return {
+    wrong,
+    waitsUntil: now + waitMs,
+    isProven,
+    forgetAt: isProven ? Math.max(forgetAt, held.forgetAt) : forgetAt,
+  }
+}
+
+/** Of a person at a place; it tells neither to whoever reads the database. */
+function toName(email: string, network: string): string {
+  return hash('sha256', `${email}\0${network}`, 'hex')
 }
 
 /** An IPv6 customer has a /64 at the least: its addresses are one. */

@@ -10,6 +10,7 @@ import type { Secret } from '../core/secret.ts'
 import type { Joining } from '../store/join-account.ts'
 import type { MemberTableStore } from '../store/members.ts'
 import type { Schema } from '../store/schema.ts'
+import type { SignInTriesStore } from '../store/sign-in-tries.ts'
 import type { UserTableStore } from '../store/users.ts'
 import type { PasswordWork } from './password-work.ts'
 import type { OidcProvider, SignInLibrary } from './sign-in-library.ts'
@@ -21,6 +22,7 @@ export interface IdentityOptions {
   readonly database: Kysely<Schema>
   readonly users: UserTableStore
   readonly members: MemberTableStore
+  readonly signInTries: SignInTriesStore
   readonly signUp: SignUpPolicy
   readonly publicOrigin: string | undefined
   readonly oidc: OidcProvider | undefined

@@ -51,11 +51,6 @@ export class Throttle {
     if (window !== undefined && window.count > 0) window.count -= 1
   }
 
-  /** The name has proven itself. */
-  forget(name: string): void {
-    this.#windows.delete(name)
-  }
-
   get size(): number {
     return this.#windows.size
   }

@@ -36,6 +36,7 @@ export const TABLES = [
   'user_verifications',
   'members',
   'invitations',
+  'sign_in_tries',
   'audit_log',
 ] as const satisfies readonly (keyof Schema)[]
 

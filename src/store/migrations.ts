@@ -17,6 +17,7 @@ import {
 } from './newer-steps.ts'
 import { providerKeyTables } from './provider-keys-migration.ts'
 import type { Schema } from './schema.ts'
+import { signInTries } from './sign-in-tries-migration.ts'
 import { currentSchema, hasTable } from './sql-differences.ts'
 import { usageMigration } from './usage-migration.ts'
 
@@ -154,6 +155,7 @@ export const migrations: Steps = {
   '0010_budget_beginnings': budgetBeginnings,
   '0011_change_feed': changeFeed,
   '0014_deleted_keys': deletedKeys,
+  '0015_sign_in_tries': signInTries,
 }
 
 /**

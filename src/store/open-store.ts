@@ -14,6 +14,7 @@ import { openDatabase, type StoreLocation } from './open-database.ts'
 import { OwnedModelTableStore } from './owned-models.ts'
 import { ProviderKeyTableStore } from './provider-keys.ts'
 import type { Schema } from './schema.ts'
+import { SignInTriesStore } from './sign-in-tries.ts'
 import { isSqlite } from './sql-differences.ts'
 import { UsageStore } from './usage.ts'
 import { UsageBacklog } from './usage-backlog.ts'
@@ -32,6 +33,7 @@ export interface Store {
   readonly members: MemberTableStore
   readonly invitations: InvitationTableStore
   readonly users: UserTableStore
+  readonly signInTries: SignInTriesStore
   /** For better-auth's adapter alone, which brings queries of its own for the tables of users. */
   readonly database: Kysely<Schema>
   readonly usageSums: UsageSums
@@ -91,6 +93,7 @@ export async function openStore(
     members: new MemberTableStore(database, sync),
     invitations: new InvitationTableStore(database),
     users: new UserTableStore(database, sync),
+    signInTries: new SignInTriesStore(database),
     database,
     usageSums: new UsageSums(database),
     budgets: new BudgetTableStore(database),

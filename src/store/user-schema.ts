@@ -11,6 +11,7 @@ export interface UserSchema {
   readonly user_verifications: UserVerificationTable
   readonly members: MemberTable
   readonly invitations: InvitationTable
+  readonly sign_in_tries: SignInTryTable
 }
 
 export type Role = 'owner' | 'member'
@@ -87,4 +88,14 @@ export interface InvitationTable {
   created_at: number
   expires_at: number
   accepted_at: number | null
+}
+
+/** Tries to sign in, of one person at one place. */
+export interface SignInTryTable {
+  /** The hash of both. */
+  name: string
+  wrong: number
+  waits_until: number
+  proven: number
+  forget_at: number
 }

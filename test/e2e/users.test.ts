@@ -111,8 +111,27 @@ describe('signing in', () => {
     expect(known[0]).toEqual([401, 'unauthorized', 'The email address or the password is wrong.'])
     expect(known[9]).toEqual(known[0])
     expect(known[10]).toEqual([429, 'rate_limit_exceeded', expect.any(String)])
-    // From elsewhere and with the right password too: it is the address of the user that is guarded.
-    expect((await signIn(openBrowser(), 'careful@example.test')).status).toBe(429)
+  })
+
+  test('is not kept from anybody by the wrong tries of others, however many, but from the guesser', async () => {
+    const email = 'harassed@example.test'
+    const known = await joinBy(email)
+    for (const guesser of [openBrowser(), openBrowser()]) {
+      for (let count = 0; count < 11; count += 1) await signIn(guesser, email, 'not the password at all')
+      expect((await signIn(guesser, email)).status).toBe(429)
+    }
+    // From a new place, and from one where they have signed up.
+    expect((await signIn(openBrowser(), email)).status).toBe(200)
+    expect((await signIn(known, email)).status).toBe(200)
+  })
+
+  test('goes on for those whom a network address knows, while others there guess', async () => {
+    const email = 'office@example.test'
+    const office = await joinBy(email)
+    for (let count = 0; count < 51; count += 1)
+      await signIn(office, `guessed-${count}@example.test`, 'not the password at all')
+    expect((await signIn(office, 'newcomer@example.test')).status).toBe(429)
+    expect((await signIn(office, email)).status).toBe(200)
   })
 
   test('throttles one network address, whatever users it tries', async () => {

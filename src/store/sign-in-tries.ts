@@ -1,0 +1,68 @@
+/** What is known of tries to sign in, by name, the same for all nodes. Knows neither what a name stands for nor any rule. */
+import type { Kysely } from 'kysely'
+import type { Schema } from './schema.ts'
+import { takeTurn } from './sql-differences.ts'
+
+export interface SignInTries {
+  /** How many there were since the last one that was right. */
+  readonly wrong: number
+  /** Milliseconds since the Unix epoch, as is the one below: none is made before. */
+  readonly waitsUntil: number
+  /** One was right before. */
+  readonly isProven: boolean
+  /** From then on nothing is known of the name. */
+  readonly forgetAt: number
+}
+
+export class SignInTriesStore {
+  readonly #database: Kysely<Schema>
+
+  constructor(database: Kysely<Schema>) {
+    this.#database = database
+  }
+
+  /**
+   * Changes what is known of a name; of several nodes that ask at once, one after the other does.
+   * @param decide is given undefined where nothing is known; what it throws leaves all as it was
+   * @param now milliseconds since the Unix epoch
+   */
+  async change(
+    name: string,
+    now: number,
+    decide: (held: SignInTries | undefined) => SignInTries,
+  ): Promise<void> {
+    await this.#database.transaction().execute(async (transaction) => {
+      await takeTurn(transaction, `sign-in ${name}`)
+      const row = await transaction
+        .selectFrom('sign_in_tries')
+        .selectAll()
+        .where('name', '=', name)
+        .where('forget_at', '>', now)
+        .executeTakeFirst()
+      const next = decide(
+        row && {
+          wrong: row.wrong,
+          waitsUntil: row.waits_until,
+          isProven: row.proven === 1,
+          forgetAt: row.forget_at,
+        },
+      )
+      const columns = {
+        wrong: next.wrong,
+        waits_until: next.waitsUntil,
+        proven: next.isProven ? 1 : 0,
+        forget_at: next.forgetAt,
+      }
+      await transaction
+        .insertInto('sign_in_tries')
+        .values({ name, ...columns })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet(columns))
+        .execute()
+    })
+  }
+
+  /** `now`: milliseconds since the Unix epoch. */
+  async deleteExpired(now: number): Promise<void> {
+    await this.#database.deleteFrom('sign_in_tries').where('forget_at', '<=', now).execute()
+  }
+}

@@ -18,6 +18,7 @@ import { shippedFile } from './core/shipped-files.ts'
 import { createDashboard } from './dashboard/create-dashboard.ts'
 import { BodyRoom } from './gateway/body-room.ts'
 import { createDataPlane } from './gateway/data-plane.ts'
+import { endRevokedCalls } from './gateway/end-revoked-calls.ts'
 import { readHealthKey, TargetOrder } from './gateway/order-targets.ts'
 import type { PipelinePorts } from './gateway/pipeline.ts'
 import type { ReachableProvider } from './gateway/plan-targets.ts'
@@ -124,6 +125,12 @@ export async function composeGatehouse({
     observer: telemetry?.observer,
     reportFailure,
   }
+  const stopEnding = endRevokedCalls({
+    clock: steadyClock,
+    keys,
+    deadlines,
+    withinMs: settings.revokedCallsMs,
+  })
   const parts = { settings, log, state, ledger, ports, limitsOf, addresses, node, telemetry, reportFailure }
   let controlPlane: Promise<ControlPlane> | undefined
   let isDraining = false
@@ -160,6 +167,7 @@ export async function composeGatehouse({
     catchUp: async () => await node?.catchUp(),
     cutOff: () => deadlines.expireAll(),
     async close() {
+      stopEnding()
       await telemetry?.close()
       await shared.close()
       await keys.close()

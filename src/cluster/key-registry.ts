@@ -289,6 +289,7 @@ export class KeyRegistry implements KeyStore, Follower {
       accountId: record.accountId,
       keyId: record.id,
       limits: this.#limitsOf(record.accountId),
+      keySha256: record.sha256,
     }
     const entry: Entry = { record, caller, isEphemeral, lastUsedAt: record.lastUsedAt }
     this.#byHash.set(record.sha256, entry)

@@ -45,6 +45,8 @@ export interface Settings extends ProviderSettings {
   readonly maxHeldBodyBytes: number
   readonly bodyTimeoutMs: number
   readonly keepAliveMs: number
+  /** The longest that a call goes on after its key was deleted or has expired. */
+  readonly revokedCallsMs: number
   /** Between the signal to end and the end of accepting connections: for balancers to notice. */
   readonly drainDelayMs: number
   readonly shutdownTimeoutMs: number
@@ -102,6 +104,8 @@ export const VARIABLES = {
   GATEHOUSE_FIRST_BYTE_TIMEOUT_MS: 'time for an upstream to begin its answer (600000)',
   GATEHOUSE_IDLE_TIMEOUT_MS: 'longest silence inside an answer (300000)',
   GATEHOUSE_TOTAL_TIMEOUT_MS: 'longest time for a whole call (3600000)',
+  GATEHOUSE_REVOKED_CALLS_MS:
+    'the longest that a running call goes on after its key was deleted or has expired (2000)',
   GATEHOUSE_KEEP_ALIVE_MS: 'silence in a stream after which a comment is sent (15000)',
   GATEHOUSE_DRAIN_DELAY_MS:
     'time after SIGTERM in which /readyz is 503 and calls are still taken, for balancers to notice (0)',
@@ -173,6 +177,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     maxBodyBytes: integer('GATEHOUSE_MAX_BODY_BYTES', 64 * 1024 * 1024, positive),
     maxHeldBodyBytes: integer('GATEHOUSE_MAX_HELD_BODY_BYTES', 512 * 1024 * 1024, positive),
     bodyTimeoutMs: integer('GATEHOUSE_BODY_TIMEOUT_MS', 60_000, milliseconds),
+    revokedCallsMs: integer('GATEHOUSE_REVOKED_CALLS_MS', 2_000, milliseconds),
     keepAliveMs: integer('GATEHOUSE_KEEP_ALIVE_MS', 15_000, milliseconds),
     drainDelayMs: integer('GATEHOUSE_DRAIN_DELAY_MS', 0, { min: 0, max: 3_600_000 }),
     shutdownTimeoutMs: integer('GATEHOUSE_SHUTDOWN_TIMEOUT_MS', 30_000, milliseconds),

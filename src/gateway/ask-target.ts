@@ -44,6 +44,8 @@ export interface AttemptInput {
   readonly callId: CallId
   /** Milliseconds since the Unix epoch. */
   readonly startedAtMs: number
+  /** The call ends when this key does; undefined: it was made without one. */
+  readonly keySha256: string | undefined
   /** Decoded when the first target that speaks another dialect is asked; undefined where the dialect is only relayed. */
   readonly caller: CallerRequest | undefined
   /** When the gate's time is over, on the clock's `elapsed` scale: for all attempts together. */
@@ -135,6 +137,7 @@ async function exchangeOnce(
     body,
     timeouts: { connectMs, firstByteMs, idleMs, totalMs: Math.max(1, timeUntil(clock, endsAt)) },
     signal,
+    owner: input.keySha256,
   })
   try {
     const expected = { target, dialect, request: accepted, outgoing, attempt, secrets }

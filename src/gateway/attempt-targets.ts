@@ -32,6 +32,7 @@ export async function attemptTargets(
     progress: call.progress,
     callId: call.callId,
     startedAtMs: call.startedAtMs,
+    keySha256: call.keySha256,
     caller,
     endsAt,
   }

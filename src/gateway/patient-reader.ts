@@ -1,5 +1,5 @@
 /** Reads from an upstream and, when it is silent for long, says so, so that the client's connection can be kept alive. */
-import type { Deadline, Deadlines } from '../upstream/deadlines.ts'
+import type { Deadline, Deadlines, DueCause } from '../upstream/deadlines.ts'
 import type { Exchange } from '../upstream/exchange.ts'
 
 /**
@@ -42,8 +42,8 @@ export class PatientReader {
     })
   }
 
-  #onDue(cause: 'due' | 'shutdown'): void {
-    // At shutdown the exchange itself fails, and that is what the client is told.
+  #onDue(cause: DueCause): void {
+    // Otherwise the exchange itself fails, and that is what the client is told.
     if (cause === 'due') this.#onSilence?.()
   }
 

@@ -103,6 +103,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
         dialect,
         plan,
         progress,
+        keySha256: caller.keySha256,
       }
       const attempted = await attemptTargets(ports, call)
       Object.assign(headers, toAnswerHeaders(progress))

@@ -11,6 +11,8 @@ export interface Caller {
   readonly accountId: AccountId
   readonly keyId: KeyId
   readonly limits: KeyLimits
+  /** By which the key is found as long as it is in force; undefined: no key was presented. */
+  readonly keySha256?: string | undefined
 }
 
 /** Per key, from the account's plan. Infinite: no limit. */

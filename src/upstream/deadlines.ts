@@ -7,11 +7,15 @@ import { steadyClock, type Timekeeper } from '../core/clock.ts'
 /** How often due deadlines are looked for, in milliseconds. */
 const SWEEP_MS = 25
 
+/** `shutdown`: the gateway is ending and waits for nothing any more. `revoked`: its owner may not wait any more. */
+export type DueCause = 'due' | 'shutdown' | 'revoked'
+
 export interface Deadline {
   /** On the scale of `Deadlines.now`; set it anew whenever the exchange has made progress. */
   dueAt: number
-  /** `shutdown`: the gateway is ending and waits for nothing any more. */
-  readonly onDue: (cause: 'due' | 'shutdown') => void
+  /** Names whoever waits; undefined: nobody who could lose the right to. */
+  readonly owner?: string | undefined
+  readonly onDue: (cause: DueCause) => void
 }
 
 export class Deadlines {
@@ -48,6 +52,15 @@ export class Deadlines {
     const pending = [...this.#pending]
     this.#pending.clear()
     for (const deadline of pending) deadline.onDue('shutdown')
+  }
+
+  /** Ends the waits of those owners that are over. */
+  revoke(isOver: (owner: string) => boolean): void {
+    for (const deadline of [...this.#pending]) {
+      if (deadline.owner === undefined || !isOver(deadline.owner)) continue
+      this.#pending.delete(deadline)
+      deadline.onDue('revoked')
+    }
   }
 
   #sweep(): void {

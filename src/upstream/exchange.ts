@@ -21,6 +21,8 @@ export interface ExchangeRequest {
   readonly timeouts: ExchangeTimeouts
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal
+  /** Whose exchange it is, for `Deadlines.revoke`; undefined: nobody's who could lose the right to it. */
+  readonly owner?: string | undefined
 }
 
 /** Closing or aborting it closes the connection at once. */

@@ -2,7 +2,7 @@
  * An exchange with an upstream by `fetch`: send, wait, read, under deadlines for connecting, the first byte, silence and
  * the whole. Knows no LLM.
  */
-import type { Deadline, Deadlines } from './deadlines.ts'
+import type { Deadline, Deadlines, DueCause } from './deadlines.ts'
 import type { Exchange, ExchangeRequest } from './exchange.ts'
 import { probeConnection } from './probe-connection.ts'
 import { UpstreamFailure, type UpstreamFailureType } from './upstream-failure.ts'
@@ -35,7 +35,7 @@ export class FetchExchange implements Exchange {
     this.#request = request
     this.#startedAt = deadlines.now()
     this.#onAbort = () => this.#abort('cancelled')
-    this.#deadline = { dueAt: 0, onDue: (cause) => this.#onDue(cause) }
+    this.#deadline = { dueAt: 0, owner: request.owner, onDue: (cause) => this.#onDue(cause) }
     this.#wait(request.timeouts.connectMs / 2)
     deadlines.add(this.#deadline)
     request.signal.addEventListener('abort', this.#onAbort, { once: true })
@@ -108,11 +108,11 @@ export class FetchExchange implements Exchange {
     this.#deadline.dueAt = Math.min(now + ms, this.#startedAt + this.#request.timeouts.totalMs)
   }
 
-  #onDue(cause: 'due' | 'shutdown'): void {
+  #onDue(cause: DueCause): void {
     const { timeouts, url } = this.#request
     const isOver = this.#deadlines.now() >= this.#startedAt + timeouts.totalMs
-    if (cause === 'shutdown' || isOver || this.#phase !== 'connect') {
-      this.#abort(cause === 'shutdown' ? cause : isOver ? 'total_timeout' : SILENCES[this.#phase])
+    if (cause !== 'due' || isOver || this.#phase !== 'connect') {
+      this.#abort(cause !== 'due' ? cause : isOver ? 'total_timeout' : SILENCES[this.#phase])
       return
     }
     // No answer after half the time for connecting. `fetch` does not say whether it is connected, so ask the address:
@@ -152,6 +152,7 @@ const FAILURE_MESSAGES: Record<UpstreamFailureType, string> = {
   total_timeout: 'The upstream did not finish its answer in time.',
   connection_lost: 'The upstream closed the connection before its answer was complete.',
   shutdown: 'The gateway is shutting down and could wait no longer for the upstream.',
+  revoked: 'Whoever asked for this may not go on.',
   cancelled: 'The client left before the answer was complete.',
 }
 

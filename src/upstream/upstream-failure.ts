@@ -9,6 +9,7 @@ export type UpstreamFailureType =
   | 'connection_lost'
   | 'cancelled'
   | 'shutdown'
+  | 'revoked'
 
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure'

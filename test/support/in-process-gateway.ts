@@ -12,6 +12,7 @@ import { Secret } from '../../src/core/secret.ts'
 import { BodyRoom } from '../../src/gateway/body-room.ts'
 import type { CallObserver } from '../../src/gateway/call-observer.ts'
 import { createDataPlane } from '../../src/gateway/data-plane.ts'
+import { endRevokedCalls } from '../../src/gateway/end-revoked-calls.ts'
 import { TargetOrder } from '../../src/gateway/order-targets.ts'
 import type { PipelinePorts } from '../../src/gateway/pipeline.ts'
 import type { Caller, Credential, Freshness, Ledger, OwnedUpstream } from '../../src/gateway/ports.ts'
@@ -33,6 +34,7 @@ export const CALLER: Caller = {
     tokensPerMinute: Number.POSITIVE_INFINITY,
     concurrentCalls: Number.POSITIVE_INFINITY,
   },
+  keySha256: hashApiKey(CALLER_KEY),
 }
 
 /** What the credential for a provider is: tests look for it where it must never be. */
@@ -68,6 +70,7 @@ export interface GatewayScript {
 
 const TIMEOUTS: ExchangeTimeouts = { connectMs: 2_000, firstByteMs: 20_000, idleMs: 10_000, totalMs: 60_000 }
 const KEEP_ALIVE_MS = 15_000
+export const REVOKED_CALLS_MS = 2_000
 const BODY_LIMITS = { maxBodyBytes: 64 * 1024, bodyTimeoutMs: 5_000 }
 
 /** What a token costs here, in millionths of a US dollar. */
@@ -122,6 +125,7 @@ export class InProcessGateway {
   /** Ids of keys, and providers of the account's own credentials, each time that they were used. */
   readonly touched: string[] = []
   readonly #ports: PipelinePorts
+  #isKeyDeleted = false
   readonly #find: ReturnType<typeof createDataPlane>['find']
 
   constructor(script: GatewayScript) {
@@ -135,7 +139,7 @@ export class InProcessGateway {
     this.#ports = {
       clock: this.clock,
       keys: {
-        find: (sha256) => (sha256 === hashApiKey(CALLER_KEY) ? CALLER : undefined),
+        find: (sha256) => (sha256 === hashApiKey(CALLER_KEY) && !this.#isKeyDeleted ? CALLER : undefined),
         touch: (keyId) => void this.touched.push(keyId),
       },
       freshness: script.freshness,
@@ -178,6 +182,14 @@ export class InProcessGateway {
       reportFailure: (error) => void this.failures.push(error),
     }
     this.#find = createDataPlane(this.#ports).find
+  }
+
+  /** From now on the key of all calls is in force no more; they end when the next look at them is due. */
+  deleteKey(): void {
+    this.#isKeyDeleted = true
+    const { clock, keys } = this.#ports
+    const stop = endRevokedCalls({ clock, keys, deadlines: this.deadlines, withinMs: REVOKED_CALLS_MS })
+    clock.after(REVOKED_CALLS_MS, stop)
   }
 
   /** One call from its request to its end, in as much scripted time as that takes. */

@@ -2,7 +2,7 @@
  * An upstream without a socket: each exchange follows the script that a test wrote for it, and what it was sent is kept.
  * It must not know any dialect, nor the gateway in front of it.
  */
-import type { Deadline, Deadlines } from '../../src/upstream/deadlines.ts'
+import type { Deadline, Deadlines, DueCause } from '../../src/upstream/deadlines.ts'
 import type { Exchange, ExchangeRequest, ExchangeTimeouts, Upstream } from '../../src/upstream/exchange.ts'
 import { UpstreamFailure, type UpstreamFailureType } from '../../src/upstream/upstream-failure.ts'
 import type { ScriptedClock } from './scripted-clock.ts'
@@ -136,7 +136,7 @@ class ScriptedExchange implements Exchange {
     this.#request = request
     this.#around = around
     this.#startedAt = around.deadlines.now()
-    this.#deadline = { dueAt: 0, onDue: (cause) => this.#onDue(cause) }
+    this.#deadline = { dueAt: 0, owner: request.owner, onDue: (cause) => this.#onDue(cause) }
     this.#expectWithin(request.timeouts.firstByteMs)
     around.deadlines.add(this.#deadline)
     // Whoever reads is told; when nobody does, there is nobody to tell.
@@ -233,11 +233,11 @@ class ScriptedExchange implements Exchange {
     this.#deadline.dueAt = Math.min(this.#around.deadlines.now() + ms, this.#startedAt + totalMs)
   }
 
-  #onDue(cause: 'due' | 'shutdown'): void {
+  #onDue(cause: DueCause): void {
     const isOver = this.#around.deadlines.now() >= this.#startedAt + this.#request.timeouts.totalMs
     const hasBegun = (this.#sent?.taken ?? 0) > 0
     const silence = hasBegun ? 'idle_timeout' : 'first_byte_timeout'
-    this.#end(cause === 'shutdown' ? cause : isOver ? 'total_timeout' : silence)
+    this.#end(cause !== 'due' ? cause : isOver ? 'total_timeout' : silence)
   }
 
   #end(as: 'closed' | UpstreamFailureType): void {

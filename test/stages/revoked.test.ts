@@ -1,0 +1,155 @@
+/** A key that goes while its calls are under way: what the client is told, in each dialect, and what is written down. */
+import { describe, expect, test } from 'bun:test'
+import { DIALECTS } from '../support/dialect-table.ts'
+import { readErrorCode } from '../support/envelopes.ts'
+import { CALLER, InProcessGateway, REVOKED_CALLS_MS } from '../support/in-process-gateway.ts'
+import { head, json, pause, piece, SILENCE, stream } from '../support/scripted-upstream.ts'
+import { CHAT, CHAT_ANSWER, CHAT_EVENTS, chatBody, GATE, TARGET } from '../support/stage-rows.ts'
+import { TRANSLATED } from '../support/translated-samples.ts'
+
+const MESSAGE = 'The API key of this call was deleted or has expired.'
+const [anthropic] = TRANSLATED
+const TRANSLATING = 'anthropic/claude-opus-5'
+
+const DOORS = [
+  ...DIALECTS.map(({ dialect, path, target, envelope, fields, stream: events }) => ({
+    name: dialect,
+    path,
+    target,
+    envelope,
+    body: { ...fields, model: GATE, stream: true },
+    events: events as readonly (string | Uint8Array)[],
+  })),
+  {
+    name: 'gatehouse-chat, translated',
+    path: '/v3/chat',
+    target: TRANSLATING,
+    envelope: 'flat',
+    body: { gate_id: GATE, messages: [{ role: 'user', content: 'hi' }], stream: true },
+    events: anthropic?.stream ?? [],
+  },
+  {
+    name: 'openai-chat, translated',
+    path: CHAT,
+    target: TRANSLATING,
+    envelope: 'nested',
+    body: chatBody({ stream: true }),
+    events: anthropic?.stream ?? [],
+  },
+] as const
+
+const failuresOf = (target: string) => `${CALLER.accountId}\n${target}`
+
+describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) => {
+  const { path, body, target, envelope, events } = door
+
+  test('a stream whose key is deleted is told so in its dialect, cut, and settled once', async () => {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [target] },
+      upstream: [stream(events.slice(0, -1), { ending: [SILENCE] })],
+    })
+    const { seen } = gateway.begin({ path, body })
+    await gateway.clock.advance(5_000)
+    expect(gateway.ledger.records).toEqual([])
+    gateway.deleteKey()
+    const beganAt = gateway.clock.passedMs
+    const { status, ending, text } = await gateway.clock.finish(seen)
+    expect({ status, ending }).toEqual({ status: 200, ending: 'cut' })
+    expect(text).toContain(MESSAGE)
+    expect(gateway.clock.passedMs - beganAt).toBeLessThanOrEqual(REVOKED_CALLS_MS + 50)
+    expect(gateway.upstream.sent).toMatchObject([{ state: 'revoked' }])
+    expect(gateway.ledger.records).toMatchObject([
+      { outcome: 'failed', status: 200, errorKind: 'unauthorized', keyId: CALLER.keyId, target },
+    ])
+    // It says nothing of the target.
+    expect(gateway.health.seenOf(failuresOf(target))?.failuresInARow).toBe(0)
+    await gateway.assertNothingIsLeft()
+  })
+
+  test('a call that waits for its answer is 401 when its key is deleted, and no other target is asked', async () => {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: { targets: [{ model: target }, { model: target }], maxRetries: 3 } },
+      upstream: [[SILENCE]],
+    })
+    const { seen } = gateway.begin({ path, body })
+    await gateway.clock.advance(5_000)
+    gateway.deleteKey()
+    const { status, text } = await gateway.clock.finish(seen)
+    expect(status).toBe(401)
+    readErrorCode(envelope, text)
+    expect(text).toContain(MESSAGE)
+    expect(gateway.ledger.records).toMatchObject([
+      { outcome: 'failed', status: 401, errorKind: 'unauthorized', attempts: 1 },
+    ])
+    await gateway.assertNothingIsLeft()
+  })
+})
+
+test('what the upstream has reported until then is counted', async () => {
+  const [begins = '', ...more] =
+    DIALECTS.find(({ dialect }) => dialect === 'anthropic-messages')?.stream ?? []
+  const gateway = new InProcessGateway({
+    gates: { [GATE]: [TRANSLATING] },
+    upstream: [stream([begins, more[0] ?? ''], { ending: [SILENCE] })],
+  })
+  const body = { model: GATE, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], stream: true }
+  const { seen } = gateway.begin({ path: '/v1/messages', body })
+  await gateway.clock.advance(1_000)
+  gateway.deleteKey()
+  await gateway.clock.finish(seen)
+  expect(gateway.ledger.records[0]?.usage?.inputTokens).toBeGreaterThan(0)
+  await gateway.assertNothingIsLeft()
+})
+
+test('a call without streaming is 401 in the middle of its answer', async () => {
+  const gateway = new InProcessGateway({
+    gates: { [GATE]: [TARGET] },
+    upstream: [[head(200, { 'content-type': 'application/json' }), piece('{"id":'), SILENCE]],
+  })
+  const { seen } = gateway.begin({ path: CHAT, body: chatBody() })
+  await gateway.clock.advance(1_000)
+  gateway.deleteKey()
+  expect((await gateway.clock.finish(seen)).status).toBe(401)
+  await gateway.assertNothingIsLeft()
+})
+
+test('both of a hedged pair end with the key', async () => {
+  const gateway = new InProcessGateway({
+    gates: { [GATE]: { targets: [{ model: TARGET }, { model: TRANSLATING }], hedgeAfterMs: 100 } },
+    upstream: [[SILENCE], [SILENCE]],
+  })
+  const { seen } = gateway.begin({ path: CHAT, body: chatBody({ stream: true }) })
+  await gateway.clock.advance(1_000)
+  gateway.deleteKey()
+  expect((await gateway.clock.finish(seen)).status).toBe(401)
+  expect(gateway.upstream.sent).toMatchObject([{ state: 'revoked' }, { state: 'revoked' }])
+  expect(gateway.ledger.records).toHaveLength(1)
+  await gateway.assertNothingIsLeft()
+})
+
+test.each([
+  ['a stream', CHAT_EVENTS, true],
+  ['an answer', CHAT_ANSWER, false],
+])('%s that is complete before the next look stays whole', async (_, answer, isStream) => {
+  const [begin = head(200), ...rest] = answer
+  const gateway = new InProcessGateway({
+    gates: { [GATE]: [TARGET] },
+    upstream: [[begin, pause(REVOKED_CALLS_MS - 1), ...rest]],
+  })
+  const { seen } = gateway.begin({ path: CHAT, body: chatBody({ stream: isStream }) })
+  await gateway.clock.idle()
+  gateway.deleteKey()
+  expect(await gateway.clock.finish(seen)).toMatchObject({ status: 200, ending: 'whole' })
+  expect(gateway.ledger.records).toMatchObject([{ outcome: 'succeeded' }])
+  await gateway.clock.advance(REVOKED_CALLS_MS)
+  await gateway.assertNothingIsLeft()
+})
+
+test('calls of a key that is in force go on', async () => {
+  const gateway = new InProcessGateway({
+    gates: { [GATE]: [TARGET] },
+    upstream: [json(200, { id: 'x', choices: [] })],
+  })
+  expect((await gateway.ask({ path: CHAT, body: chatBody() })).status).toBe(200)
+  await gateway.assertNothingIsLeft()
+})

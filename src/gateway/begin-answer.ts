@@ -3,6 +3,7 @@ import type { Usage } from '../core/usage.ts'
 import type { Exchange } from '../upstream/exchange.ts'
 import type { JsonRecord } from '../wire/chat-request.ts'
 import type { AcceptedRequest, Dialect, RelayedDialect, StreamTap, TapOutput } from '../wire/dialect.ts'
+import { MemberReader } from '../wire/member-reader.ts'
 import { readUpstreamError } from '../wire/upstream-error.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { unusableAnswer } from './failures.ts'
@@ -10,8 +11,17 @@ import type { Target } from './plan-targets.ts'
 import { MAX_ERROR_BYTES, scrub, toRefusal } from './refused-answer.ts'
 import type { TranslatedRequest } from './translate.ts'
 
-/** Whole answers up to this size are read, checked and counted before they go out; larger ones flow through uncounted. */
+/** Whole answers up to this size are read, checked and counted before they go out; larger ones are counted as they flow. */
 const MAX_WHOLE_ANSWER_BYTES = 4 * 1024 * 1024
+
+/**
+ * The same for embeddings that are translated, which has to see all of them: some vendors send 30 bytes a number, and
+ * 256 vectors of 4,096 numbers are 31 MB.
+ */
+const MAX_EMBEDDINGS_ANSWER_BYTES = 64 * 1024 * 1024
+
+/** Where the dialects report usage in a whole answer. */
+const USAGE_MEMBERS: ReadonlySet<string> = new Set(['usage', 'usageMetadata', 'meta'])
 
 interface AnswerHead {
   readonly status: number
@@ -22,7 +32,14 @@ interface AnswerHead {
 export type BegunAnswer = AnswerHead &
   (
     | { readonly type: 'whole'; readonly body: Uint8Array; readonly usage: Usage | null }
-    | { readonly type: 'large'; readonly exchange: Exchange; readonly first: Uint8Array }
+    | {
+        readonly type: 'large'
+        readonly exchange: Exchange
+        readonly first: Uint8Array
+        /** Has seen `first` already. */
+        readonly counted: MemberReader
+        readonly readUsage: RelayedDialect['readUsage']
+      }
     | {
         readonly type: 'events'
         readonly exchange: Exchange
@@ -92,18 +109,19 @@ async function beginWhole(
   { status, headers }: AnswerHead,
 ): Promise<BegunAnswer> {
   const declared = Number(headers.get('content-length') ?? Number.NaN)
-  const body =
-    declared <= MAX_WHOLE_ANSWER_BYTES
-      ? await exchange.readAll()
-      : await readUpTo(exchange, MAX_WHOLE_ANSWER_BYTES)
+  const limit = target.embeddings === undefined ? MAX_WHOLE_ANSWER_BYTES : MAX_EMBEDDINGS_ANSWER_BYTES
+  const body = declared <= MAX_WHOLE_ANSWER_BYTES ? await exchange.readAll() : await readUpTo(exchange, limit)
   if (outgoing.type === 'translated') {
-    if (body.byteLength > MAX_WHOLE_ANSWER_BYTES)
-      throw unusableAnswer(target.name, 'sent an answer too large to translate')
+    if (body.byteLength > limit) throw unusableAnswer(target.name, 'sent an answer too large to translate')
     const { json, usage } = outgoing.convert(parseAnswer(body, target))
     return { type: 'whole', status, headers, body: Buffer.from(JSON.stringify(json)), usage }
   }
-  if (body.byteLength > MAX_WHOLE_ANSWER_BYTES)
-    return { type: 'large', status, headers, exchange, first: body }
+  if (body.byteLength > MAX_WHOLE_ANSWER_BYTES) {
+    const counted = new MemberReader(USAGE_MEMBERS)
+    counted.push(body)
+    const { readUsage } = outgoing
+    return { type: 'large', status, headers, exchange, first: body, counted, readUsage }
+  }
   const answer = parseAnswer(body, target)
   if (!outgoing.isAnswer(answer)) throw noAnswer(body, { target, secrets })
   return { type: 'whole', status, headers, body, usage: outgoing.readUsage(answer) }

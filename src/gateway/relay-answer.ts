@@ -90,7 +90,7 @@ function streamBody(
 /** Whatever has become of the answer: nothing is read any more, and the call is settled. Safe to call again. */
 function giveUp(answer: StreamedAnswer, { settle }: RelayInput): Promise<void> {
   answer.exchange.close()
-  const usage = answer.type === 'events' ? answer.tap.usage : null
+  const usage = usageOf(answer)
   // Without an end before this only when the client has left.
   return settleQuietly(settle, { outcome: 'cancelled', status: answer.status, usage })
 }
@@ -148,13 +148,14 @@ async function* relayLarge(
     for (;;) {
       const chunk = await exchange.read()
       if (chunk === undefined) break
+      answer.counted.push(chunk)
       yield held
       held = chunk
     }
-    await settle(succeeded(status, null))
+    await settle(succeeded(status, usageOf(answer)))
     yield held
   } catch (thrown) {
-    yield* endBroken(ports, input, { thrown, usage: null, encode: () => NOTHING })
+    yield* endBroken(ports, input, { thrown, usage: usageOf(answer), encode: () => NOTHING })
   } finally {
     await giveUp(answer, input)
   }
@@ -196,6 +197,11 @@ interface BrokenAnswer {
 /** The stream is ending in failure already; a ledger that cannot be written has said so through its own state. */
 async function settleQuietly(settle: Settle, result: CallResult): Promise<void> {
   await settle(result).catch(() => undefined)
+}
+
+/** As far as it was reported. */
+function usageOf(answer: StreamedAnswer): Usage | null {
+  return answer.type === 'events' ? answer.tap.usage : answer.readUsage(answer.counted.members)
 }
 
 function endOf(tap: StreamTap, status: number): CallResult {

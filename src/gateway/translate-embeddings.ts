@@ -1,4 +1,5 @@
 /** A request for embeddings whose target has another form for them: what is sent, and how its answer comes back. */
+import { invalidRequest } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
 import { UnreadableAnswerError } from '../wire/codec.ts'
 import type { AcceptedRequest } from '../wire/dialect.ts'
@@ -21,6 +22,7 @@ export interface EmbeddingsTranslation {
 export function translateEmbeddings(translation: EmbeddingsTranslation): TranslatedRequest {
   const { accepted, target, codec, isStrict } = translation
   const request = decodeEmbeddingsRequest(JSON.parse(decoder.decode(accepted.body.bytes)))
+  assertTakesInputs(translation, request.inputs.length)
   const { body, ignored } = codec.encodeRequest(request, target.model)
   if (isStrict) refuseIgnored(target, ignored)
   return {
@@ -40,6 +42,16 @@ export function translateEmbeddings(translation: EmbeddingsTranslation): Transla
       }
     },
   }
+}
+
+/** The vendor's own limit, told before it is asked: its refusal may not say what is wrong. */
+function assertTakesInputs({ codec, target }: EmbeddingsTranslation, count: number): void {
+  const { maxInputs = count } = codec
+  if (count <= maxInputs) return
+  throw invalidRequest(
+    `The target ${target.name} takes at most ${maxInputs} inputs in one call, and this one has ${count}: send them in several calls.`,
+    'input',
+  )
 }
 
 /** Nothing but input is ever used. */

@@ -337,15 +337,80 @@ describe('an answer too large to hold', () => {
   const text = `{"x":"${'x'.repeat(LIMIT)}"}`
   const COUNTED = '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2},"x":"'
   const pieces = [text.slice(0, LIMIT), text.slice(LIMIT, LIMIT + 4), text.slice(LIMIT + 4)]
+  const counted = [
+    `{"x":"${'x'.repeat(LIMIT)}`,
+    '","us',
+    'age":{"prompt_tokens":11,"completion_',
+    'tokens":7}',
+    ',"y":[1]}',
+  ]
+  const VECTOR = Array(3_072).fill('-0.0123456789012345678901').join()
+  const vectors = [
+    '{"object":"list","data":[',
+    ...Array(64).fill(`{"object":"embedding","index":0,"embedding":[${VECTOR}]},`),
+    '{}],"model":"m","usage":{"prompt_tokens":512,"total_tokens":512}}',
+  ]
 
   runRows([
     {
-      name: 'flows through to the byte, uncounted',
+      name: 'flows through to the byte; without a report nobody knows what it used',
       upstream: [[head(200, type), ...pieces.map(piece)]],
       seen: { status: 200, text },
       sent: [{ state: 'whole' }],
       settled: { ...succeeded, usage: null },
       spent: { tokens: null },
+    },
+    {
+      name: 'is counted, whichever piece its usage comes in',
+      upstream: [[head(200, type), ...counted.map(piece)]],
+      seen: { status: 200, text: counted.join('') },
+      sent: [{ state: 'whole' }],
+      settled: {
+        ...succeeded,
+        usage: { inputTokens: 11, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 },
+        cost: { microUsd: 81, status: 'exact', source: 'scripted' },
+      },
+      spent: { tokens: 18 },
+    },
+    {
+      name: 'of embeddings is counted',
+      gateway: { gates: { [GATE]: ['openai/text-embedding-3-large'] } },
+      request: { path: '/v1/embeddings', body: { model: GATE, input: ['a'] } },
+      upstream: [[head(200, type), ...vectors.map(piece)]],
+      seen: { status: 200, text: vectors.join('') },
+      sent: [{ state: 'whole' }],
+      settled: {
+        ...succeeded,
+        usage: { inputTokens: 512, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 },
+      },
+      spent: { tokens: 512 },
+    },
+    {
+      name: 'that breaks counts what it had reported',
+      upstream: [[head(200, type), ...counted.map(piece), CUT]],
+      seen: { status: 200, ending: 'cut' },
+      sent: [{ state: 'connection_lost' }],
+      settled: { outcome: 'failed', usage: expect.objectContaining({ inputTokens: 11 }) as never },
+      spent: { tokens: 18 },
+    },
+    {
+      name: 'of embeddings, which are all numbers, is translated',
+      gateway: { gates: { [GATE]: ['gemini/gemini-embedding-001'] } },
+      request: { path: '/v1/embeddings', body: { model: GATE, input: Array(64).fill('a') } },
+      upstream: [
+        [
+          head(200, type),
+          piece(`{"embeddings":[${Array(64).fill(`{"values":[${VECTOR}]}`).join()}],`),
+          piece('"usageMetadata":{"promptTokenCount":64}}'),
+        ],
+      ],
+      seen: { status: 200 },
+      sent: [{ state: 'whole' }],
+      settled: {
+        ...succeeded,
+        usage: { inputTokens: 64, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 },
+      },
+      check: (_, seen) => expect(JSON.parse(seen.text).data).toHaveLength(64),
     },
     {
       name: 'with its length too',

@@ -4,6 +4,8 @@ import type { EmbeddingsCodec } from './embeddings-codec.ts'
 import { readCount, readList, readVector } from './read-vectors.ts'
 
 export const cohereEmbeddingsCodec: EmbeddingsCodec = {
+  maxInputs: 96,
+
   encodeRequest({ inputs, dimensions, user, extra }, model) {
     // What the vectors are for is required there and unknown to OpenAI's form: what is stored outnumbers what is asked.
     const { input_type: inputType = 'search_document', truncate, ...unknown } = extra

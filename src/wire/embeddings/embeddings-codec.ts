@@ -25,6 +25,8 @@ export interface EmbeddingsAnswer {
 }
 
 export interface EmbeddingsCodec {
+  /** The most inputs that the upstream takes in one call; absent: it limits their tokens alone. */
+  readonly maxInputs?: number
   encodeRequest(request: EmbeddingsRequest, model: string): EncodedEmbeddings
   /** @throws UnreadableAnswerError */
   decodeAnswer(answer: JsonRecord): EmbeddingsAnswer

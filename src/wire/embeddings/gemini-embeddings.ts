@@ -4,6 +4,8 @@ import type { EmbeddingsCodec } from './embeddings-codec.ts'
 import { readCount, readList, readVector } from './read-vectors.ts'
 
 export const geminiEmbeddingsCodec: EmbeddingsCodec = {
+  maxInputs: 100,
+
   encodeRequest({ inputs, dimensions, user, extra }, model) {
     const { task_type: taskType, ...unknown } = extra
     const shared = present({ outputDimensionality: dimensions, taskType })

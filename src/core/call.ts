@@ -42,7 +42,10 @@ export interface CallRecord {
   /** From the start to the first upstream byte; null when none came. */
   readonly firstByteMs: number | null
   readonly durationMs: number
-  /** What the provider reported; null when it reported nothing. Never a guess. */
+  /**
+   * What the providers reported, and an estimate of the rest where the gateway ended the call: `cost.status` is
+   * `estimated` then. Null when nobody knows; what an upstream failed at is never guessed.
+   */
   readonly usage: Usage | null
   /** Whose credential `target` was asked with; null when none was asked, and in records of older versions. */
   readonly credential: CallCredential | null

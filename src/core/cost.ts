@@ -2,7 +2,7 @@
 
 /**
  * `exact`: the target's own price for this model and what it reported. `estimated`: the price of a model like it, or a part
- * of the usage unknown. `unknown`: no price, or nothing reported; never a guess.
+ * of the usage unknown or estimated, as after a hang-up. `unknown`: no price, or nothing reported; never a guess.
  */
 export type CostStatus = 'exact' | 'estimated' | 'unknown'
 

@@ -9,7 +9,13 @@ import { forwardRequestHeaders, forwardTraceHeaders } from '../upstream/forwarde
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import { type WaitLimits, waitWithin } from '../upstream/wait-within.ts'
 import { type AcceptedRequest, type Dialect, isRelayed } from '../wire/dialect.ts'
-import { type AttemptRecord, type AttemptTrace, beginAttempt, toOutcome } from './attempt-record.ts'
+import {
+  type AttemptRecord,
+  type AttemptTrace,
+  beginAttempt,
+  giveUpAttempt,
+  toOutcome,
+} from './attempt-record.ts'
 import { type BegunAnswer, beginAnswer, type OutgoingRequest } from './begin-answer.ts'
 import { toFailure } from './failures.ts'
 import { isTranslated, type Plan, type Target } from './plan-targets.ts'
@@ -72,6 +78,7 @@ export async function askTarget(
   const { progress, plan } = input
   const { clock, health } = ports
   const attempt = beginAttempt(clock, target.name, progress.trace?.beginAttempt())
+  attempt.isPlatforms = target.owner === 'platform'
   progress.attempts.push(attempt)
   noteTarget(progress, target)
   if (target.owner === 'account') ports.credentials.touch(plan.gate.accountId, target.providerId)
@@ -81,9 +88,11 @@ export async function askTarget(
     health.noteAnswered(target.healthKey, clock.elapsed() - attempt.askedAt)
     return attempted
   } catch (thrown) {
+    const isCancelled = thrown instanceof UpstreamFailure && thrown.type === 'cancelled'
+    if (isCancelled) giveUpAttempt(attempt)
     attempt.failedAt = clock.elapsed()
     // The client went away: no blame on the upstream.
-    if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') {
+    if (isCancelled) {
       health.noteAbandoned(target.healthKey)
       throw thrown
     }
@@ -140,6 +149,7 @@ async function exchangeOnce(
     owner: input.keySha256,
   })
   try {
+    attempt.isSent = !signal.aborted
     const expected = { target, dialect, request: accepted, outgoing, attempt, secrets }
     return { target, answer: await beginAnswer(exchange, expected), ignored: outgoing.ignored }
   } catch (thrown) {

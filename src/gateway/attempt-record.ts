@@ -20,6 +20,12 @@ export interface AttemptRecord {
   status: number | null
   /** Null unless it failed or was given up. */
   failedAt: number | null
+  /** Whether the platform pays for it. */
+  isPlatforms: boolean
+  /** Whether the request went out: from then on the upstream may charge for it. */
+  isSent: boolean
+  /** The gateway itself ended it, before an answer had begun and without a failure of the upstream's. */
+  isGivenUp: boolean
   /** Where the call is traced. */
   readonly trace: AttemptTrace | undefined
 }
@@ -29,7 +35,22 @@ export function beginAttempt(
   target: string,
   trace?: AttemptTrace,
 ): AttemptRecord {
-  return { target, askedAt: clock.elapsed(), status: null, failedAt: null, trace }
+  return {
+    target,
+    askedAt: clock.elapsed(),
+    status: null,
+    failedAt: null,
+    isPlatforms: false,
+    isSent: false,
+    isGivenUp: false,
+    trace,
+  }
+}
+
+/** Its upstream goes on for nobody, and may charge for what it read. */
+export function giveUpAttempt(attempt: AttemptRecord): void {
+  const hasRefused = attempt.status !== null && (attempt.status < 200 || attempt.status > 299)
+  if (attempt.isSent && attempt.failedAt === null && !hasRefused) attempt.isGivenUp = true
 }
 
 /** @param call `startedAtMs` in milliseconds since the Unix epoch */

@@ -1,8 +1,8 @@
 /** The estimate reads no more than the top level, and no cap can make it absurd. */
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { scanJsonObject } from '../wire/json-splice.ts'
 import { countsForQuota } from './counts-for-quota.ts'
-import { estimateTokens } from './estimate-tokens.ts'
+import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts'
 
 function estimate(text: string): number {
   return estimateTokens({ body: scanJsonObject(new TextEncoder().encode(text)) })
@@ -30,4 +30,29 @@ test('what the account pays for itself does not count for its quota', () => {
   for (const target of ['lab/owned/x', 'ownedx/y', null])
     for (const credential of ['platform', null] as const)
       expect(countsForQuota(target, credential)).toBe(true)
+})
+
+describe('what went in', () => {
+  const input = (value: unknown) =>
+    estimateInputTokens({ bytes: new TextEncoder().encode(JSON.stringify(value)) })
+  const base64 = Buffer.from('\u{1F600}'.repeat(300_000)).toString('base64')
+  const prose = 'word '.repeat(200_000)
+
+  test.each([
+    ['text is a quarter of its bytes', { messages: [{ content: prose }] }, 250_000],
+    ['the cap on output is not read', { max_tokens: 32_000 }, 0],
+    [
+      'a picture',
+      { content: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${base64}` } }] },
+      1_500,
+    ],
+    ['a picture of Messages', { content: [{ source: { type: 'base64', data: base64 } }] }, 1_500],
+    ['two files', { a: { file_data: base64 }, b: { file_data: base64 } }, 3_000],
+    ['prose where media are', { source: { type: 'text', data: prose } }, 250_000],
+    ['text without spaces where no media are', { messages: [{ content: base64 }] }, base64.length / 4],
+    ['the name of a member in text', { content: `"data": ${prose}` }, 250_000],
+  ])('%s', (_, body, tokens) => {
+    expect(input(body)).toBeGreaterThanOrEqual(tokens)
+    expect(input(body)).toBeLessThan(tokens + 40)
+  })
 })

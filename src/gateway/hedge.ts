@@ -2,6 +2,7 @@
 import type { Timekeeper } from '../core/clock.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import { type AskPorts, type Attempted, type AttemptInput, askTarget, noteTarget } from './ask-target.ts'
+import { type AttemptRecord, giveUpAttempt } from './attempt-record.ts'
 import type { Target } from './plan-targets.ts'
 
 export interface HedgedTargets {
@@ -14,7 +15,7 @@ export interface HedgedTargets {
 }
 
 /**
- * The loser's exchange is cancelled, and only the winner's answer is relayed and counted.
+ * The loser's exchange is cancelled, and only the winner's answer is relayed; what the loser read is counted (settle.ts).
  * @throws what `askTarget` throws: of the first when it failed in time, else of the last one to fail
  */
 export async function askHedged(
@@ -39,16 +40,20 @@ export async function askHedged(
 interface Asked {
   readonly attempted: Promise<Attempted>
   readonly leave: AbortController
+  readonly attempt: AttemptRecord | undefined
 }
 
 function ask(ports: AskPorts, input: AttemptInput, target: Target): Asked {
   const leave = new AbortController()
   const signal = AbortSignal.any([input.request.signal, leave.signal])
-  return { attempted: askTarget(ports, input, target, signal), leave }
+  const attempted = askTarget(ports, input, target, signal)
+  return { attempted, leave, attempt: input.progress.attempts.at(-1) }
 }
 
 /** One that began to answer in the same moment is closed; one that has not is cancelled, and its failure means nothing. */
-function cancel({ attempted, leave }: Asked): void {
+function cancel({ attempted, leave, attempt }: Asked): void {
+  // Now, and not when it has noticed: the call may be settled before that.
+  if (attempt !== undefined) giveUpAttempt(attempt)
   leave.abort()
   attempted.then(
     ({ answer }) => {

@@ -112,7 +112,10 @@ export interface Limits {
 export interface Prices {
   /** Undefined: it cannot be told now, and the ledger asks again later. */
   priceOf(
-    call: Pick<CallRecord, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'>,
+    call: Pick<CallRecord, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'> & {
+      /** Of the usage a part is a guess: so is its cost. */
+      readonly isEstimated?: boolean
+    },
   ): Cost | undefined
 }
 

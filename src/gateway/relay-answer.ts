@@ -88,11 +88,22 @@ function streamBody(
 }
 
 /** Whatever has become of the answer: nothing is read any more, and the call is settled. Safe to call again. */
-function giveUp(answer: StreamedAnswer, { settle }: RelayInput): Promise<void> {
+function giveUp(answer: StreamedAnswer, input: RelayInput): Promise<void> {
   answer.exchange.close()
-  const usage = usageOf(answer)
   // Without an end before this only when the client has left.
-  return settleQuietly(settle, { outcome: 'cancelled', status: answer.status, usage })
+  return settleQuietly(input.settle, leftResult(answer, input))
+}
+
+/** The client left: what the upstream has not reported is estimated. */
+function leftResult(answer: StreamedAnswer, { dialect }: RelayInput): CallResult {
+  const unreportedBytes = unreportedOf(answer, dialect)
+  return { outcome: 'cancelled', status: answer.status, usage: usageOf(answer), unreportedBytes }
+}
+
+function unreportedOf(answer: StreamedAnswer, dialect: Dialect): number {
+  if (answer.type === 'events') return answer.tap.unreportedBytes
+  // Vectors are no tokens, also where they are written as text. A whole answer's report is of all of it.
+  return dialect.isEmbeddings === true || usageOf(answer) !== null ? 0 : answer.counted.textBytes
 }
 
 async function* relayEvents(
@@ -128,7 +139,7 @@ async function* relayEvents(
     }
   } catch (thrown) {
     if (isTold) return
-    yield* endBroken(ports, input, { thrown, usage: tap.usage, encode: (error) => tap.encodeFailure(error) })
+    yield* endBroken(ports, input, { thrown, answer, encode: (error) => tap.encodeFailure(error) })
   } finally {
     reader.close()
     await giveUp(answer, input)
@@ -155,7 +166,7 @@ async function* relayLarge(
     await settle(succeeded(status, usageOf(answer)))
     yield held
   } catch (thrown) {
-    yield* endBroken(ports, input, { thrown, usage: usageOf(answer), encode: () => NOTHING })
+    yield* endBroken(ports, input, { thrown, answer, encode: () => NOTHING })
   } finally {
     await giveUp(answer, input)
   }
@@ -168,17 +179,22 @@ async function* relayLarge(
 async function* endBroken(
   { clock, health }: RelayPorts,
   input: RelayInput,
-  { thrown, usage, encode }: BrokenAnswer,
+  { thrown, answer, encode }: BrokenAnswer,
 ): AsyncGenerator<Uint8Array> {
-  const { status } = input.attempted.answer
+  const { status } = answer
   if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') {
-    await settleQuietly(input.settle, { outcome: 'cancelled', status, usage })
+    await settleQuietly(input.settle, leftResult(answer, input))
     return
   }
   const { target } = input.attempted
   const error = toFailure(thrown, target.name)
   if (isTargetsFault(error)) health.noteFailed(target.healthKey, 0, error)
-  await settleQuietly(input.settle, { outcome: 'failed', status, errorKind: error.kind, usage })
+  const usage = usageOf(answer)
+  const failed = { outcome: 'failed', status, errorKind: error.kind, usage } as const
+  await settleQuietly(
+    input.settle,
+    isOurEnd(thrown) ? { ...failed, unreportedBytes: unreportedOf(answer, input.dialect) } : failed,
+  )
   const told = encode(error)
   if (told.byteLength > 0) yield told
   await new Promise<void>((resolve) => clock.after(FLUSH_BEFORE_CUT_MS, resolve))
@@ -187,10 +203,17 @@ async function* endBroken(
   throw undefined
 }
 
+/**
+ * The time of the gate was over while the upstream went on: an account sets it, and could stream for nothing until then.
+ * Everything else is the upstream's failure, which is never billed from a guess.
+ */
+function isOurEnd(thrown: unknown): boolean {
+  return thrown instanceof UpstreamFailure && thrown.type === 'total_timeout'
+}
+
 interface BrokenAnswer {
   readonly thrown: unknown
-  /** As far as it is known. */
-  readonly usage: Usage | null
+  readonly answer: StreamedAnswer
   readonly encode: (error: GatewayError) => Uint8Array
 }
 
@@ -205,10 +228,10 @@ function usageOf(answer: StreamedAnswer): Usage | null {
 }
 
 function endOf(tap: StreamTap, status: number): CallResult {
-  const { usage, verdict } = tap
-  return verdict === 'failed'
-    ? { outcome: 'failed', status, errorKind: 'upstream_error', usage }
-    : succeeded(status, usage)
+  const { usage, verdict, unreportedBytes } = tap
+  if (verdict === 'failed') return { outcome: 'failed', status, errorKind: 'upstream_error', usage }
+  // Some servers count no streams: what went through them is in no sum unless it is estimated.
+  return usage === null ? { outcome: 'succeeded', status, usage, unreportedBytes } : succeeded(status, usage)
 }
 
 function succeeded(status: number, usage: Usage | null): CallResult {

@@ -10,6 +10,7 @@ import { type AttemptRecord, toAttemptDetails } from './attempt-record.ts'
 import type { CallObserver, CallTrace } from './call-observer.ts'
 import { countsForQuota } from './counts-for-quota.ts'
 import type { Caller, Ledger, Prices, Spent, Ticket } from './ports.ts'
+import { listUsed, sumUsed, type UsedPart } from './used.ts'
 
 /** How a call ended. */
 export interface CallResult {
@@ -17,7 +18,10 @@ export interface CallResult {
   /** The HTTP status the caller saw, or would have seen. */
   readonly status: number
   readonly errorKind?: ErrorKind
+  /** As far as it was reported. */
   readonly usage?: Usage | null
+  /** Bytes of text that were relayed since that report. Set where what was not reported has to be estimated. */
+  readonly unreportedBytes?: number
 }
 
 /** What is known of a call so far, so that a failure half-way is told in full. */
@@ -77,7 +81,16 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
   const { accountId } = caller
   const { target } = progress
   const { outcome } = result
-  const usage = toTrueUsage(result.usage)
+  const used = listUsed({
+    request,
+    target,
+    reported: toTrueUsage(result.usage),
+    unreportedBytes: result.unreportedBytes,
+    attempts: progress.attempts,
+  })
+  const usage = sumUsed(used)
+  // The platform pays for a target that lost to one of the account's own.
+  const isPlatforms = progress.attempts.some((attempt) => attempt.isGivenUp && attempt.isPlatforms)
   const record: CallRecord = {
     id: call.id,
     accountId,
@@ -94,9 +107,9 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     firstByteMs: progress.firstByteAt === null ? null : progress.firstByteAt - startedAt,
     durationMs,
     usage,
-    credential: progress.credential,
+    credential: isPlatforms ? 'platform' : progress.credential,
     attemptDetails: toAttemptDetails(ports.clock, progress.attempts, { outcome, durationMs }),
-    cost: ports.prices?.priceOf({ accountId, target, usage, startedAt, outcome }),
+    cost: priceUsed(ports, used, { accountId, target, usage, startedAt, outcome }),
   }
   ports.observer?.finish(record, progress.attempts, progress.trace)
   const written = ports.ledger.record(record)
@@ -115,6 +128,36 @@ function toSpent(record: CallRecord, endedAtMs: number): Spent {
     countsForQuota: countsForQuota(target, credential),
     endedAtMs,
   }
+}
+
+type PricedCall = Parameters<Prices['priceOf']>[0]
+
+/** Each target's part at its own price. */
+function priceUsed(
+  { prices }: SettlePorts,
+  used: readonly UsedPart[],
+  call: Omit<PricedCall, 'isEstimated'>,
+): Cost | undefined {
+  if (prices === undefined) return undefined
+  const [first] = used
+  if (first === undefined) return prices.priceOf(call)
+  if (used.length === 1 && first.target === call.target)
+    return prices.priceOf({ ...call, isEstimated: first.isEstimated })
+  const costs = used.map(({ target, usage, isEstimated }) =>
+    prices.priceOf({ ...call, target, usage, isEstimated }),
+  )
+  return costs.some((cost) => cost === undefined) ? undefined : sumCosts(costs as readonly Cost[])
+}
+
+/** Marks a cost that the price of the row's target does not make again: others were asked beside it. */
+const SUM_MARK = '+hedge'
+
+function sumCosts(costs: readonly Cost[]): Cost {
+  const known = costs.filter((cost) => cost.microUsd !== null)
+  const source = known[0]?.source
+  if (source === undefined) return UNKNOWN_COST
+  const microUsd = known.reduce((sum, cost) => sum + (cost.microUsd ?? 0), 0)
+  return { microUsd, status: 'estimated', source: `${source ?? ''}${SUM_MARK}` }
 }
 
 const UNKNOWN_COST: Cost = { microUsd: null, status: 'unknown', source: null }

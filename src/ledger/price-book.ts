@@ -52,6 +52,8 @@ export interface PricedCall {
   readonly startedAt: number
   /** Absent: it succeeded. */
   readonly outcome?: CallOutcome
+  /** Of the usage a part is a guess, or the call had what has prices that the table does not know. */
+  readonly isEstimated?: boolean
 }
 
 const OWNED = 'owned'
@@ -108,6 +110,11 @@ export class PriceBook {
 
   /** A tenth of a microsecond once the target was seen; the first call of a listed provider loads the table (some 20 ms). */
   costOf(call: PricedCall): Cost {
+    const cost = this.#costOf(call)
+    return call.isEstimated === true ? toEstimated(cost) : cost
+  }
+
+  #costOf(call: PricedCall): Cost {
     const { target, usage } = call
     if (target === null) return NOTHING_ASKED
     const known = this.#recall(target)
@@ -130,9 +137,11 @@ export class PriceBook {
   recompute(call: PricedCall, stored: Cost | undefined): Cost | undefined {
     const declared = stored?.source == null ? undefined : parseOwnedSource(stored.source)
     if (declared !== undefined) {
-      return call.usage === null ? UNKNOWN : costOfOwned(declared, call.usage, call.outcome)
+      const cost = call.usage === null ? UNKNOWN : costOfOwned(declared, call.usage, call.outcome)
+      return stored?.status === 'estimated' ? toEstimated(cost) : cost
     }
-    const now = this.costOf(call)
+    // Rows do not say why a cost is an estimate, and it cannot have become better known.
+    const now = this.costOf({ ...call, isEstimated: stored?.status === 'estimated' })
     const wasPriced = stored !== undefined && stored.source !== null
     return wasPriced && now.source !== stored.source ? undefined : now
   }
@@ -197,6 +206,10 @@ function toFreeModel(id: string): KnownModel {
     inputUsdPerMillion: 0,
     outputUsdPerMillion: 0,
   }
+}
+
+function toEstimated(cost: Cost): Cost {
+  return cost.status === 'exact' ? { ...cost, status: 'estimated' } : cost
 }
 
 interface Listed {

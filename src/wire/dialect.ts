@@ -96,6 +96,8 @@ export interface StreamTap {
   push(chunk: Uint8Array): TapOutput
   readonly verdict: TapVerdict
   readonly usage: Usage | null
+  /** Bytes of text that were passed on since usage was last reported, or since the beginning. */
+  readonly unreportedBytes: number
   /** The upstream has closed cleanly: what of its bytes still has to go out. */
   end(): TapOutput
   /** After `end`: whether the answer may count as whole although its last event was not seen. */

@@ -13,6 +13,7 @@ export interface SeenFrame {
 export abstract class SseRelay {
   readonly #framer = new SseFramer()
   verdict: TapVerdict = 'open'
+  unreportedBytes = 0
 
   /** Looks at one event that is not yet past the end of the answer. */
   protected abstract see(frame: SseFrame): SeenFrame

@@ -15,6 +15,7 @@ export class TranslatingTap implements StreamTap {
   readonly #encoder: EventEncoder
   verdict: TapVerdict = 'open'
   usage: Usage | null = null
+  unreportedBytes = 0
   reportedError: string | null = null
   #hasShown = false
 
@@ -44,7 +45,10 @@ export class TranslatingTap implements StreamTap {
     let text = ''
     for (const event of events) {
       if (this.verdict !== 'open') break
-      if (event.type === 'usage') this.usage = event.usage
+      if (event.type === 'usage') {
+        this.usage = event.usage
+        this.unreportedBytes = 0
+      } else this.unreportedBytes += textBytesOf(event)
       text += event.type === 'error' ? this.#fail(event.message) : this.#encoder.push(event)
     }
     if (text !== '') this.#hasShown = true
@@ -62,5 +66,21 @@ export class TranslatingTap implements StreamTap {
       return ''
     }
     return this.#encoder.encodeFailure(new GatewayError('upstream_error', message))
+  }
+}
+
+/** What the model wrote in it. */
+function textBytesOf(event: ChatEvent): number {
+  switch (event.type) {
+    case 'text-delta':
+    case 'refusal-delta':
+    case 'reasoning-delta':
+      return Buffer.byteLength(event.text)
+    case 'tool-call-start':
+      return Buffer.byteLength(event.name)
+    case 'tool-call-delta':
+      return Buffer.byteLength(event.arguments)
+    default:
+      return 0
   }
 }

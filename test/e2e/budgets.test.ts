@@ -11,7 +11,8 @@ import { composeRequest } from '../support/http-bytes.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { connectRaw } from '../support/raw-client.ts'
 import { openRawScene, type RawScene } from '../support/raw-scene.ts'
-import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
+import type { Script } from '../support/raw-upstream.ts'
+import { answerHead, jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
@@ -119,6 +120,63 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
       'the reservation back',
       async () => (await readBudget(budget)).reserved.tokens === 0 || undefined,
     )
+  })
+})
+
+describe('nobody gets round a budget by hanging up', () => {
+  const row = DIALECTS.find(({ dialect }) => dialect === 'openai-chat')
+  if (row === undefined) throw new Error('no chat')
+  const silence: Script = () => new Promise(() => {})
+  const half: Script = async (exchange) => {
+    await exchange.write(answerHead(200, { 'content-type': 'application/json', 'content-length': '500' }))
+    await exchange.write('{"id":"half')
+    await silence(exchange)
+  }
+  const points: readonly (readonly [string, { stream: boolean; upstream: Script; events: number }])[] = [
+    ['before the first byte', { stream: true, upstream: silence, events: 0 }],
+    ['before a whole answer', { stream: false, upstream: silence, events: 0 }],
+    ['in a whole answer', { stream: false, upstream: half, events: 0 }],
+    ...row.stream.slice(0, -1).map((_, index) => {
+      const events = index + 1
+      const upstream = streamAnswer(row.stream.slice(0, events), { ending: 'hang' })
+      return [`after ${events} events`, { stream: true, upstream, events }] as const
+    }),
+  ]
+
+  test.each(points)('%s: a hundred times fill it', async (name, { stream, upstream, events }) => {
+    const { key, id: keyId } = await createKey(scene.gatehouse, name)
+    // A call of some 30 tokens is told as no less than that.
+    const budget = await createBudget({ keyId, limitTokens: 100 * 20 })
+    scene.upstream.answer(upstream)
+    const request = composeRequest({
+      path: row.path,
+      headers: { authorization: `Bearer ${key}` },
+      body: requestBody(row, { stream }),
+    })
+    let refused = false
+    for (let call = 0; call <= 100 && !refused; call++) {
+      const asked = scene.upstream.requests.length
+      const connection = await connectRaw(scene.gatehouse.url)
+      connection.send(request)
+      await pollUntil(
+        'the call at the upstream, or its refusal',
+        () =>
+          connection.received().includes('HTTP/1.1 429') ||
+          (scene.upstream.requests.length > asked &&
+            connection.received().toString().split('data: ').length > events),
+        { intervalMs: 2 },
+      )
+      refused = connection.received().includes('HTTP/1.1 429')
+      connection.destroy()
+      if (!refused)
+        await pollUntil(
+          'the reservation back',
+          async () => (await readBudget(budget)).reserved.tokens === 0 || undefined,
+          { intervalMs: 5 },
+        )
+    }
+    expect(refused).toBeTrue()
+    expect((await readBudget(budget)).isExhausted).toBeTrue()
   })
 })
 

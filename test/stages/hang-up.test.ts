@@ -17,6 +17,13 @@ import {
 
 const left = { status: 502, ending: 'left' } as const
 const cancelled = { outcome: 'cancelled', errorKind: null } as const
+/** A small chat call is 63 bytes, which is 16 tokens; as a stream that asks for usage it is 120. */
+const onlyInput = (inputTokens: number) => ({
+  inputTokens,
+  outputTokens: 0,
+  cachedInputTokens: 0,
+  reasoningTokens: 0,
+})
 const isBlamed = ({ health }: InProcessGateway) =>
   (health.seenOf(`${CALLER.accountId}\n${TARGET}`)?.failuresInARow ?? 0) > 0
 const streamed = (members: object = {}) => ({
@@ -36,11 +43,12 @@ describe('before there is an answer', () => {
         status: 499,
         target: TARGET,
         attempts: 1,
-        usage: null,
+        usage: onlyInput(16),
+        cost: { microUsd: 16, status: 'estimated', source: 'scripted' },
         firstByteMs: null,
         durationMs: 333,
       },
-      spent: { tokens: 0 },
+      spent: { tokens: 16 },
       tookMs: 333,
       check: (gateway) => expect(isBlamed(gateway)).toBeFalse(),
     },
@@ -50,8 +58,8 @@ describe('before there is an answer', () => {
       client: { leavesAfterMs: 10 },
       seen: left,
       sent: [{ state: 'cancelled' }],
-      settled: { ...cancelled, status: 499, firstByteMs: null },
-      spent: { tokens: 0 },
+      settled: { ...cancelled, status: 499, firstByteMs: null, usage: onlyInput(16) },
+      spent: { tokens: 16 },
       tookMs: 10,
       check: (gateway) => expect(isBlamed(gateway)).toBeFalse(),
     },
@@ -62,8 +70,8 @@ describe('before there is an answer', () => {
       client: { leavesAfterMs: 10 },
       seen: left,
       sent: [{ state: 'cancelled' }],
-      settled: { ...cancelled, status: 499, stream: true },
-      spent: { tokens: 0 },
+      settled: { ...cancelled, status: 499, stream: true, usage: onlyInput(30) },
+      spent: { tokens: 30 },
       tookMs: 10,
     },
     {
@@ -75,7 +83,8 @@ describe('before there is an answer', () => {
       client: { leavesAfterMs: 10 },
       seen: left,
       sent: [{ state: 'cancelled' }],
-      settled: { ...cancelled, status: 499, attempts: 1 },
+      settled: { ...cancelled, status: 499, attempts: 1, usage: null },
+      spent: { tokens: 0 },
       tookMs: 10,
     },
   ])
@@ -163,7 +172,7 @@ describe('in the middle of a stream', () => {
       spent: { tokens: 18 },
     },
     {
-      name: 'of what was reported in part, that part is kept',
+      name: 'of what was reported in part, that part is kept, and what was relayed behind it is estimated',
       gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
       request: { path: '/v1/messages', body: chatBody({ max_tokens: 9, stream: true }) },
       upstream: [stream(MESSAGES_STREAM.slice(0, 3), { ending: [SILENCE] })],
@@ -172,18 +181,24 @@ describe('in the middle of a stream', () => {
       sent: [{ state: 'cancelled' }],
       settled: {
         ...cancelled,
-        usage: { inputTokens: 11, outputTokens: 1, cachedInputTokens: 3, reasoningTokens: 0 },
+        usage: { inputTokens: 11, outputTokens: 4, cachedInputTokens: 3, reasoningTokens: 0 },
+        cost: { microUsd: 51, status: 'estimated', source: 'scripted' },
       },
+      spent: { tokens: 15 },
     },
     {
-      name: 'without a report nobody knows what was used: not that nothing was',
+      name: 'without a report what was used is estimated: what went in, and the text that came out',
       request: streamed(),
       upstream: [stream(CHAT_STREAM_WITH_USAGE.slice(0, 2), { ending: [SILENCE] })],
       client: { leavesAfterEvents: 2 },
       seen: { status: 200, ending: 'left' },
       sent: [{ state: 'cancelled' }],
-      settled: { ...cancelled, usage: null, cost: { microUsd: null, status: 'unknown', source: null } },
-      spent: { tokens: null },
+      settled: {
+        ...cancelled,
+        usage: { ...onlyInput(30), outputTokens: 3 },
+        cost: { microUsd: 60, status: 'estimated', source: 'scripted' },
+      },
+      spent: { tokens: 33 },
     },
     {
       name: 'at its head',
@@ -192,7 +207,8 @@ describe('in the middle of a stream', () => {
       client: { leavesAfterEvents: 0 },
       seen: { status: 200, ending: 'left' },
       sent: [{ state: 'cancelled' }],
-      settled: { ...cancelled, status: 200, firstByteMs: 0 },
+      settled: { ...cancelled, status: 200, firstByteMs: 0, usage: onlyInput(30) },
+      spent: { tokens: 30 },
     },
     {
       name: 'at its head, which told of usage already',
@@ -226,7 +242,7 @@ describe('in the middle of a stream', () => {
       client: { leavesAfterEvents: 0 },
       seen: { status: 200, ending: 'left' },
       sent: [{ state: 'cancelled' }],
-      settled: { ...cancelled, status: 200, usage: null },
+      settled: { ...cancelled, status: 200, usage: onlyInput(16) },
     },
     {
       name: 'of an answer too large to hold',
@@ -242,8 +258,41 @@ describe('in the middle of a stream', () => {
       client: { leavesAfterEvents: 1 },
       seen: { status: 200, ending: 'left' },
       sent: [{ state: 'cancelled' }],
-      settled: { ...cancelled, status: 200, usage: null },
-      spent: { tokens: null },
+      settled: { ...cancelled, status: 200, usage: onlyInput(16) },
+      spent: { tokens: 16 },
+    },
+    {
+      name: 'of an answer too large to hold that has told its usage',
+      upstream: [
+        [
+          head(200, { 'content-type': 'application/json' }),
+          piece(`{"usage":{"prompt_tokens":11,"completion_tokens":7},"x":"${'x'.repeat(4 * 1024 * 1024)}`),
+          piece('y\n\n'),
+          piece('z'),
+          SILENCE,
+        ],
+      ],
+      client: { leavesAfterEvents: 1 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, usage: { ...onlyInput(11), outputTokens: 7 } },
+    },
+    {
+      name: 'of embeddings too large to hold: vectors are no tokens',
+      gateway: { gates: { [GATE]: ['openai/text-embedding-3-large'] } },
+      request: { path: '/v1/embeddings', body: { model: GATE, input: 'a'.repeat(1_000) } },
+      upstream: [
+        [
+          head(200, { 'content-type': 'application/json' }),
+          piece(`{"data":[{"embedding":"${'x'.repeat(4 * 1024 * 1024)}"},\n\n`),
+          piece(`{"embedding":"${'x y'.repeat(1024)}"},\n\n`),
+          SILENCE,
+        ],
+      ],
+      client: { leavesAfterEvents: 1 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: { ...cancelled, usage: onlyInput(258) },
     },
   ])
 })

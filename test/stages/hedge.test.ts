@@ -75,7 +75,7 @@ describe('a late first target', () => {
   const details = (first: object, second: object) => ({ attemptDetails: [first, second] as never })
   runRows([
     {
-      name: 'loses to a second that answers first: it is cancelled, and counts for nothing',
+      name: 'loses to a second that answers first: it is cancelled, and what it read is counted at its own price',
       gateway,
       upstream: [answering(5_000), answering(300)],
       seen: {
@@ -91,7 +91,8 @@ describe('a late first target', () => {
         target: SECOND,
         attempts: 2,
         outcome: 'succeeded',
-        usage: CHAT_USAGE,
+        usage: { ...CHAT_USAGE, inputTokens: CHAT_USAGE.inputTokens + 16 },
+        cost: { microUsd: 81 + 16, status: 'estimated', source: 'scripted+hedge' },
         durationMs: 500,
         firstByteMs: 500,
         ...details(
@@ -217,7 +218,10 @@ describe('when both fail', () => {
 
 describe('a client that leaves', () => {
   const left = { status: 502, ending: 'left' } as const
-  const settled = { outcome: 'cancelled', status: 499, usage: null } as const
+  const read = (inputTokens: number) => ({
+    usage: { inputTokens, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 },
+  })
+  const settled = { outcome: 'cancelled', status: 499, ...read(16) } as const
   runRows([
     {
       name: 'before the second was asked',
@@ -236,8 +240,8 @@ describe('a client that leaves', () => {
       client: { leavesAfterMs: 700 },
       seen: left,
       sent: [{ state: 'cancelled' }, { state: 'cancelled' }],
-      settled: { ...settled, attempts: 2, durationMs: 700 },
-      spent: { tokens: 0 },
+      settled: { ...settled, ...read(32), attempts: 2, durationMs: 700 },
+      spent: { tokens: 32 },
       tookMs: 700,
       check: (scene) => expect([conditionOf(scene, FIRST), conditionOf(scene, SECOND)]).toEqual([0, 0]),
     },
@@ -278,12 +282,23 @@ describe('what is told of the winner is the winner’s', () => {
   test('its credential, though the loser was asked last', () =>
     runRow({
       name: '',
-      gateway: { ...gateway, credentials: { openai: 'account' } },
+      gateway: { ...gateway, credentials: { openai: 'account', groq: 'account' } },
       upstream: [answering(450), [SILENCE]],
       seen: { status: 200, headers: { 'x-gatehouse-target': FIRST } },
       sent: [{}, {}],
       settled: { target: FIRST, credential: 'own' },
       spent: { countsForQuota: false },
+    }))
+
+  test('but the platform’s quota counts a loser that the platform pays for', () =>
+    runRow({
+      name: '',
+      gateway: { ...gateway, credentials: { openai: 'account' } },
+      upstream: [answering(450), [SILENCE]],
+      seen: { status: 200, headers: { 'x-gatehouse-target': FIRST } },
+      sent: [{}, {}],
+      settled: { target: FIRST, credential: 'platform' },
+      spent: { countsForQuota: true },
     }))
 
   test('what had no effect with it, though the loser takes more or less', async () => {
@@ -336,7 +351,10 @@ test.each([
     expect(seen.text).toBe(isStream ? CHAT_STREAM_WITH_USAGE.join('') : CHAT_JSON)
     expect(seen.headers['x-gatehouse-target']).toBe(FIRST)
     expect(scene.upstream.sent.map(({ state }) => state).toSorted()).toEqual([...states].toSorted())
-    expect(scene.ledger.records).toMatchObject([{ target: FIRST, attempts: 2, usage: CHAT_USAGE }])
+    // The other one was asked too, and read the same.
+    const inputTokens = CHAT_USAGE.inputTokens + 30
+    const usage = { ...CHAT_USAGE, inputTokens }
+    expect(scene.ledger.records).toMatchObject([{ target: FIRST, attempts: 2, usage }])
     expect([conditionOf(scene, FIRST), conditionOf(scene, SECOND)]).toEqual([0, 0])
     await scene.assertNothingIsLeft()
   },

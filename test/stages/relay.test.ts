@@ -49,15 +49,19 @@ describe('usage that only the gateway asked for', () => {
       settled: { ...succeeded, usage: CHAT_USAGE },
     }))
 
-  test('that never comes is unknown, and the answer whole', () =>
+  test('that never comes is estimated, and said to be', () =>
     runRow({
       name: '',
       request: streaming,
       upstream: [stream(CHAT_STREAM)],
       seen: { status: 200, text: CHAT_STREAM.join('') },
       sent: [{}],
-      settled: { ...succeeded, usage: null, cost: { microUsd: null, status: 'unknown', source: null } },
-      spent: { tokens: null },
+      settled: {
+        ...succeeded,
+        usage: { inputTokens: 30, outputTokens: 3, cachedInputTokens: 0, reasoningTokens: 0 },
+        cost: { microUsd: 60, status: 'estimated', source: 'scripted' },
+      },
+      spent: { tokens: 33 },
     }))
 })
 

@@ -301,6 +301,8 @@ test.each([
       outcome: 'failed',
       errorKind: 'upstream_timeout',
       durationMs: timeoutMs ?? 60_000,
+      // The upstream had not failed: whoever sets a gate's time would stream for nothing otherwise.
+      cost: expect.objectContaining({ status: 'estimated' }) as never,
     },
   }),
 )

@@ -299,12 +299,12 @@ const PROVIDERS: PipelinePorts['providers'] = new Map(
 )
 
 const SCRIPTED_PRICES: PipelinePorts['prices'] = {
-  priceOf: ({ usage }: Pick<CallRecord, 'usage'>) =>
+  priceOf: ({ usage, isEstimated }: Pick<CallRecord, 'usage'> & { readonly isEstimated?: boolean }) =>
     usage === null
       ? { microUsd: null, status: 'unknown', source: null }
       : {
           microUsd: usage.inputTokens * INPUT_PRICE + usage.outputTokens * OUTPUT_PRICE,
-          status: 'exact',
+          status: isEstimated === true ? 'estimated' : 'exact',
           source: 'scripted',
         },
 }

@@ -2,6 +2,7 @@
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { JsonValue } from '../chat-request.ts'
+import { deltaBytes } from '../delta-bytes.ts'
 import type { StreamTap } from '../dialect.ts'
 import { encodeError } from '../envelope.ts'
 import { toLatin1 } from '../latin1.ts'
@@ -22,6 +23,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
 
   protected see(frame: SseFrame): SeenFrame {
     const text = toLatin1(frame.raw)
+    this.unreportedBytes += deltaBytes(text)
     if (text.includes('"usage"')) this.#noteUsage(frame)
     const isTerminal = text.includes('message_stop') && parseRecord(frame.data)?.type === 'message_stop'
     if (isTerminal && this.verdict === 'open') this.verdict = 'complete'
@@ -45,6 +47,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
     const message = isRecord(event?.message) ? event.message : event
     const usage = message?.usage
     if (!isRecord(usage)) return
+    this.unreportedBytes = 0
     for (const [name, value] of Object.entries(usage)) if (value !== null) this.#reported[name] = value
   }
 

@@ -4,6 +4,7 @@
  */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
+import { deltaBytes } from '../delta-bytes.ts'
 import type { Envelope, StreamTap } from '../dialect.ts'
 import { encodeError } from '../envelope.ts'
 import { type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
@@ -42,6 +43,7 @@ export class ChatTap extends SseRelay implements StreamTap {
     }
     // Read only should the stream end without its last event: reading every one would cost more than relaying it.
     if (text.includes('finish_reason')) this.#lastWithReason = frame
+    this.unreportedBytes += deltaBytes(text)
     const shown = text.includes('"usage"') ? this.#seeUsage(frame, text) : frame.raw
     if (text.includes('"error"')) this.#seeError(frame)
     if (!this.#sawChunk) this.#sawChunk = frame.data !== undefined
@@ -69,7 +71,11 @@ export class ChatTap extends SseRelay implements StreamTap {
     if (!text.includes(USAGE_NULL) || text.includes(USAGE_OBJECT)) {
       const chunk = readChunk(frame)
       if (chunk === undefined || !Object.hasOwn(chunk, 'usage')) return frame.raw
-      this.usage = readUsage('openai-chat', chunk.usage) ?? this.usage
+      const usage = readUsage('openai-chat', chunk.usage)
+      if (usage !== null) {
+        this.usage = usage
+        this.unreportedBytes = 0
+      }
       const { choices } = chunk
       const isUsageOnly = chunk.usage !== null && Array.isArray(choices) && choices.length === 0
       if (this.#options.hidesUsage && isUsageOnly) return NOTHING

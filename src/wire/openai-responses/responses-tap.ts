@@ -1,8 +1,10 @@
 /** Watches a Responses stream go by unchanged: its end, its usage, and what a failure event would have to repeat. */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
+import { deltaBytes } from '../delta-bytes.ts'
 import type { StreamTap } from '../dialect.ts'
 import { toNestedError } from '../envelope.ts'
+import { toLatin1 } from '../latin1.ts'
 import { encodeSseFrame, type SseFrame } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { readUsage } from '../usage.ts'
@@ -24,6 +26,7 @@ export class ResponsesTap extends SseRelay implements StreamTap {
   #last: SseFrame | undefined
 
   protected see(frame: SseFrame): SeenFrame {
+    this.unreportedBytes += deltaBytes(toLatin1(frame.raw))
     const event = frame.event ?? typeOf(frame)
     if (event === undefined) return { bytes: frame.raw, isTerminal: false }
     if (event === 'error') this.#noteError(frame)

@@ -1,0 +1,61 @@
+/** How much text one event of a chat-like stream brings. It must not know dialects: they agree on the name `delta`. */
+import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-scan.ts'
+
+const MARK = '"delta":'
+/** Members of a delta that the model did not write: what kind it is, and what only names or signs something. */
+const NOT_TEXT = ['type"', 'role"', 'id"', 'call_id"', 'signature"', 'stop_reason"']
+
+const BACKSLASH = 0x5c
+const COLON = 0x3a
+const SPACE = 0x20
+
+/**
+ * The bytes of all text in the event's deltas: what they say, think or call a tool with. Escapes count as they are
+ * written. It reads no more than the deltas themselves, and never wrongly: within a string the mark's quotes are escaped.
+ * @param event as one character a byte
+ */
+export function deltaBytes(event: string): number {
+  let bytes = 0
+  let mark = event.indexOf(MARK)
+  while (mark >= 0) {
+    let at = mark + MARK.length
+    let depth = 0
+    let isText = true
+    // One JSON value, and never read twice: an upstream may nest as it likes.
+    for (; at < event.length; at++) {
+      const code = event.charCodeAt(at)
+      if (code === QUOTE) {
+        const end = closingQuote(event, at + 1)
+        if (isName(event, end + 1)) isText = !namesNoText(event, at + 1)
+        else if (isText) bytes += end - at - 1
+        at = end
+      } else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1
+      else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1
+      else if (code !== COMMA) continue
+      if (depth <= 0) break
+    }
+    mark = event.indexOf(MARK, at)
+  }
+  return bytes
+}
+
+function namesNoText(event: string, start: number): boolean {
+  for (const name of NOT_TEXT) if (event.startsWith(name, start)) return true
+  return false
+}
+
+function isName(event: string, after: number): boolean {
+  let at = after
+  while (event.charCodeAt(at) === SPACE) at += 1
+  return event.charCodeAt(at) === COLON
+}
+
+/** Of the string that begins at `start`; the event's end where it has none. */
+function closingQuote(event: string, start: number): number {
+  for (let at = event.indexOf('"', start); at >= 0; at = event.indexOf('"', at + 1)) {
+    let slashes = 0
+    while (at - slashes > start && event.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes += 1
+    if (slashes % 2 === 0) return at
+  }
+  return event.length
+}

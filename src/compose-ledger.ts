@@ -9,12 +9,13 @@ import type { State } from './compose-state.ts'
 import type { Settings } from './config/settings.ts'
 import { steadyClock } from './core/clock.ts'
 import { OWNED_PREFIX } from './core/owned-model.ts'
-import type { Prices } from './gateway/ports.ts'
+import type { Prices, Refusals } from './gateway/ports.ts'
 import { Journal } from './ledger/journal.ts'
 import type { LedgerEvent } from './ledger/ledger-event.ts'
 import { PastUsage, type PastUsageOptions } from './ledger/past-usage.ts'
 import { PriceBook } from './ledger/price-book.ts'
 import { priceRecords } from './ledger/price-records.ts'
+import { RefusalLog } from './ledger/refusal-log.ts'
 import { Retention } from './ledger/retention.ts'
 import { Shipper } from './ledger/shipper.ts'
 import { catalog } from './providers/catalog.ts'
@@ -39,6 +40,8 @@ export interface LedgerOptions {
 export interface ComposedLedger {
   readonly journal: Journal
   readonly prices: PriceBook
+  /** What is kept of calls that were turned away. */
+  readonly refusals: Refusals
   /** What a call costs as it ends; what cannot be priced does not keep a call from its end. */
   readonly callPrices: Prices
   /** Writes what waits into the store, if it can; the rest is kept for the next start. */
@@ -61,6 +64,7 @@ export function composeLedger({ settings, log, state, limits }: LedgerOptions): 
       return { input: pricingInput, output: pricingOutput, cachedInput: pricingCachedInput }
     },
   })
+  const refusals = new RefusalLog(journal, steadyClock)
   const reportPricing = (error: unknown) => log.error({ err: error }, 'calls could not be priced')
   const callPrices: Prices = {
     priceOf: (call) => tryPrices(() => prices.costOf(call)),
@@ -117,7 +121,10 @@ export function composeLedger({ settings, log, state, limits }: LedgerOptions): 
     journal,
     prices,
     callPrices,
+    refusals,
     async close() {
+      refusals.endMinute()
+      journal.flush()
       await auditRetention.stop()
       closing.abort()
       await loading

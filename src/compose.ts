@@ -111,6 +111,7 @@ export async function composeGatehouse({
     addresses,
     limits: shared.limits,
     ledger: journal,
+    refusals: ledger.refusals,
     prices: ledger.callPrices,
     credentials: providerKeys,
     providers,

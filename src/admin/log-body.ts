@@ -22,6 +22,7 @@ export function toLogBody(call: CallRecord): LogBody {
     usage: call.usage,
     credential: call.credential,
     cost: toCostBody(call.cost),
+    refusals: call.refusals ?? null,
     attemptDetails: call.attemptDetails?.map((attempt) => ({ ...attempt })) ?? null,
   }
 }

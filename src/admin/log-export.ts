@@ -114,6 +114,7 @@ const COLUMNS: readonly (readonly [name: string, read: (log: LogBody) => Cell])[
   ['outcome', (log) => log.outcome],
   ['status', (log) => log.status],
   ['errorKind', (log) => log.errorKind],
+  ['refusals', (log) => log.refusals],
   ['firstByteMs', (log) => log.firstByteMs],
   ['durationMs', (log) => log.durationMs],
   ['inputTokens', (log) => log.usage?.inputTokens],

@@ -98,19 +98,24 @@ async function follow(client: Client, { filters, flags, isJson }: Followed): Pro
 const COLUMNS = ['STARTED', 'GATE', 'TARGET', 'TRIES', 'STATUS', 'TIME', 'TOKENS', 'COST', 'ID']
 
 function toRow(log: Schemas['Log']): Row {
-  const { usage, cost } = log
+  const { usage, cost, refusals } = log
+  const failure = `${log.status} ${log.errorKind ?? log.outcome}`
   return {
     STARTED: formatTime(log.startedAt),
     GATE: log.gateId,
     TARGET: log.target ?? '-',
     TRIES: String(log.attempts),
-    STATUS:
-      log.outcome === 'succeeded' ? String(log.status) : `${log.status} ${log.errorKind ?? log.outcome}`,
+    // One row may stand for many calls that were turned away.
+    STATUS: log.outcome === 'succeeded' ? String(log.status) : `${failure}${toTimes(refusals)}`,
     TIME: `${log.durationMs} ms`,
     TOKENS: usage === null ? '-' : `${usage.inputTokens}+${usage.outputTokens}`,
     COST: cost.usd === null ? '-' : `${cost.status === 'exact' ? '' : '~'}$${cost.usd.toFixed(6)}`,
     ID: log.id,
   }
+}
+
+function toTimes(refusals: number | null): string {
+  return refusals === null || refusals === 1 ? '' : ` ×${refusals}`
 }
 
 function toLine(log: Schemas['Log']): string {

@@ -61,6 +61,10 @@ export const logBody = z
         "Whose credential `target` was asked with; `own`: the account's, which does not count for its quota. Null: none was asked, or an older version wrote the row.",
     }),
     cost: costBody,
+    refusals: z.int().min(1).nullable().meta({
+      description:
+        'The call was turned away before it was admitted. Of one key the first 30 such calls of a minute have rows of their own (1); those beyond are counted in one row for each reason. Null: it was admitted.',
+    }),
     attemptDetails: z
       .array(attempt)
       .nullable()

@@ -53,4 +53,9 @@ export interface CallRecord {
   readonly attemptDetails?: readonly CallAttempt[] | undefined
   /** Told once, when the call ends: quotas count it and the ledger keeps it. Absent: it could not be priced yet. */
   readonly cost?: Cost | undefined
+  /**
+   * How many calls the record stands for that were turned away before they were admitted: 1 for one with a record of its own.
+   * Absent: the call was admitted.
+   */
+  readonly refusals?: number | undefined
 }

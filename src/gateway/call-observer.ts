@@ -12,7 +12,7 @@ export interface CallObserver {
   begin(headers: Headers): CallTrace | undefined
   /** An admitted call is over. */
   finish(record: CallRecord, attempts: readonly AttemptRecord[], trace: CallTrace | undefined): void
-  /** A call was turned away before it was admitted: the ledger has no row of it. */
+  /** A call was turned away before it was admitted: it is no call that is finished. */
   refuse(refusal: Refusal, trace: CallTrace | undefined): void
 }
 

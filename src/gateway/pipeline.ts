@@ -2,7 +2,7 @@
 import type { Timekeeper } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { type CallId, createCallId } from '../core/ids.ts'
-import type { Dialect } from '../wire/dialect.ts'
+import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { accept } from './accept.ts'
 import { admit } from './admit.ts'
 import { toAnswerHeaders, toSkippedHeader } from './answer-headers.ts'
@@ -13,9 +13,10 @@ import { authenticate, whenFresh } from './authenticate.ts'
 import type { BodyRoom, BodyShare } from './body-room.ts'
 import type { CallObserver } from './call-observer.ts'
 import { type PlanPorts, planTargets } from './plan-targets.ts'
-import type { Caller, Freshness, KeyStore, Ledger, Limits, Place } from './ports.ts'
+import type { Caller, Freshness, KeyStore, Ledger, Limits, Place, Refusals } from './ports.ts'
 import type { BodyLimits } from './read-body.ts'
 import { refuse, settleRefused } from './refuse.ts'
+import { toRefusedCall } from './refused-call.ts'
 import { type RelayPorts, relayAnswer } from './relay-answer.ts'
 import { reserveQuota } from './reserve-quota.ts'
 import { type CallProgress, createSettle, type Settle } from './settle.ts'
@@ -29,6 +30,8 @@ export interface PipelinePorts extends PlanPorts, AskPorts, RelayPorts {
   readonly ledger: Ledger
   readonly bodyLimits: BodyLimits
   readonly bodyRoom: BodyRoom
+  /** Absent: nothing is kept of calls that were turned away. */
+  readonly refusals?: Refusals | undefined
   /** Absent: nobody watches, and a call pays for nothing but the question. */
   readonly observer?: CallObserver | undefined
   /** Told of what failed inside the gateway itself. */
@@ -62,6 +65,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       trace: ports.observer?.begin(request.headers),
     }
     let caller: Caller | undefined
+    let accepted: AcceptedRequest | undefined
     let settle: Settle | undefined
     let place: Place | undefined
     const share = ports.bodyRoom.open()
@@ -71,7 +75,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       caller = known?.caller ?? authenticate(ports, request.headers, dialect.keyHeader)
       // Before a byte of the body is read: nobody makes the process hold more bodies than they may have calls.
       place = ports.limits.enter(caller, startedAt)
-      const accepted = await accept(ports, request, { dialect, share })
+      accepted = await accept(ports, request, { dialect, share })
       const notReady = ports.limits.whenReady(caller, accepted.gateId)
       if (notReady !== undefined) await notReady
       place.leave()
@@ -113,7 +117,8 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       const error = await settleRefused(thrown, settle)
       share.giveBack()
       if (error.kind === 'internal_error') ports.reportFailure(error, id)
-      if (settle === undefined) observeRefusal(ports, error, { id, startedAt, dialect, caller, progress })
+      if (settle === undefined)
+        tellRefusal(ports, error, { id, startedAt, dialect, caller, accepted, progress })
       return refuse(error, dialect.envelope, { ...headers, ...toSkippedHeader(progress) })
     }
   }
@@ -132,14 +137,20 @@ interface RefusedCall {
   readonly startedAt: number
   readonly dialect: Dialect
   readonly caller: Caller | undefined
+  readonly accepted: AcceptedRequest | undefined
   readonly progress: CallProgress
 }
 
-/** What was turned away before it was admitted is settled nowhere; those who watch are told all the same. */
-function observeRefusal({ observer, clock }: PipelinePorts, error: GatewayError, call: RefusedCall): void {
-  const { id, startedAt, dialect, caller, progress } = call
+/** A call that was turned away before it was admitted is settled nowhere; its account and those who watch are told all the same. */
+function tellRefusal(ports: PipelinePorts, error: GatewayError, call: RefusedCall): void {
+  const { observer, clock, gates, refusals } = ports
+  const { id, startedAt, dialect, caller, accepted, progress } = call
   const { kind, status } = error
   const durationMs = clock.now() - startedAt
   const keyId = caller?.keyId ?? null
   observer?.refuse({ id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs }, progress.trace)
+  // A failure of the gateway itself is told elsewhere, and to its operator.
+  if (caller === undefined || refusals === undefined || status >= 500) return
+  const gateId = accepted && gates.find(caller.accountId, accepted.gateId)?.id
+  refusals.note(toRefusedCall(error, { id, caller, dialect, accepted, gateId, startedAt, durationMs }))
 }

@@ -129,6 +129,12 @@ export interface Ledger {
   assertWritable(): void
 }
 
+/** What is kept of calls that were turned away before they were admitted. */
+export interface Refusals {
+  /** Returns at once and never throws. */
+  note(call: CallRecord): void
+}
+
 export interface Credential {
   /** The same object for as long as the credential is the same. */
   readonly secret: Secret

@@ -43,7 +43,7 @@ export interface CallProgress {
   readonly trace: CallTrace | undefined
 }
 
-const UNKNOWN_GATE = '(unknown)' as GateId
+export const UNKNOWN_GATE = '(unknown)' as GateId
 
 /** Resolves once the call is in the journal. Only its first call counts. */
 export type Settle = (result: CallResult) => Promise<void>

@@ -46,6 +46,7 @@ export const anyCallRecord: fc.Arbitrary<CallRecord> = fc.record(
     credential: fc.constantFrom('own', 'platform', null),
     attemptDetails: fc.array(attempt, { maxLength: 4 }),
     cost,
+    refusals: fc.integer({ min: 1, max: 1e9 }),
   },
   {
     requiredKeys: [

@@ -81,7 +81,7 @@ test('lines of version 1, which knew no credential, of 2, which had no attempts,
 })
 
 test('a whole line of a later version is known as such, whatever it holds, and a damaged one is not', () => {
-  const json = '[5,{"id":"req_1"}]'
+  const json = '[6,{"id":"req_1"}]'
   const line = toBytes(`${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`)
   expect(decodeRecordLine(line)).toBe('newer')
   expect(decodeRecordLine(line.with(-1, 93 ^ 1))).toBeUndefined()
@@ -129,6 +129,14 @@ test.each([
   [
     'a cost of two members',
     '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[null,"exact"]]',
+  ],
+  [
+    'version 5 with a count that is none',
+    '[5,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,null,null,-1]',
+  ],
+  [
+    'version 5 without a count',
+    '[5,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,null,null]',
   ],
   ['version 4 without a cost', '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null]'],
   [

@@ -12,12 +12,16 @@ import type { ErrorKind } from '../core/errors.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
 
-/** 2 added the credential; 3 the cache writes, and the attempts where there is something to say of them; 4 the cost. */
-const VERSION = 4
+/**
+ * 2 added the credential; 3 the cache writes, and the attempts where there is something to say of them; 4 the cost; 5 is
+ * written for calls that were turned away alone, so that builds before it read all others.
+ */
+const VERSION = 5
 const PRICED_VERSION = 4
+const REFUSED_VERSION = 5
 /** How many there may be, by version: of the earlier ones, what a node that was upgraded may have left. */
-const MEMBERS: readonly (readonly number[])[] = [[], [16], [17], [17, 18], [18, 19]]
-const COUNTS: readonly (readonly number[])[] = [[], [4], [4], [4, 5], [4, 5]]
+const MEMBERS: readonly (readonly number[])[] = [[], [16], [17], [17, 18], [18, 19], [20]]
+const COUNTS: readonly (readonly number[])[] = [[], [4], [4], [4, 5], [4, 5], [4, 5]]
 const CHECKSUM_CHARS = 8
 const HEXADECIMAL = new TextEncoder().encode('0123456789abcdef')
 const SPACE = 32
@@ -33,7 +37,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
  */
 export function encodeRecordLine(call: CallRecord): string {
   const members: unknown[] = [
-    VERSION,
+    call.refusals === undefined ? PRICED_VERSION : REFUSED_VERSION,
     call.id,
     call.accountId,
     call.keyId,
@@ -52,7 +56,9 @@ export function encodeRecordLine(call: CallRecord): string {
     call.credential,
     call.cost === undefined ? null : toCostMembers(call.cost),
   ]
-  if (call.attemptDetails !== undefined) members.push(call.attemptDetails.map(toAttemptMembers))
+  const attempts = call.attemptDetails?.map(toAttemptMembers)
+  if (call.refusals !== undefined) members.push(attempts ?? null, toWholeMs(call.refusals))
+  else if (attempts !== undefined) members.push(attempts)
   const json = JSON.stringify(members)
   return `${toChecksum(json)} ${json}\n`
 }
@@ -131,7 +137,9 @@ function toCallRecord(members: readonly unknown[]): CallRecord | undefined {
   const usage = members[15]
   const credential = members[16] ?? null
   const costMembers = version >= PRICED_VERSION ? members[17] : null
-  const attemptMembers = members[version >= PRICED_VERSION ? 18 : 17]
+  const attemptMembers = members[version >= PRICED_VERSION ? 18 : 17] ?? undefined
+  const refusals = version >= REFUSED_VERSION ? members[19] : undefined
+  if (!(refusals === undefined || isCount(refusals))) return undefined
   if (!CREDENTIALS.includes(credential)) return undefined
   if (!isString(id) || !isString(accountId) || !isString(keyId) || !isString(gateId)) return undefined
   if (!isString(dialect) || typeof stream !== 'boolean' || !OUTCOMES.includes(outcome)) return undefined
@@ -157,6 +165,7 @@ function toCallRecord(members: readonly unknown[]): CallRecord | undefined {
     durationMs,
     usage: usageRead,
     credential: credential as CallCredential | null,
+    ...(refusals === undefined ? {} : { refusals }),
   }
   return withRest(record, costMembers, attemptMembers)
 }

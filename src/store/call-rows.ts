@@ -30,6 +30,7 @@ export function toRow(record: CallRecord): CallTable {
     cost_status: record.cost?.status ?? 'unknown',
     price_source: record.cost?.source ?? null,
     credential: record.credential,
+    refusals: record.refusals ?? null,
   }
 }
 
@@ -64,6 +65,7 @@ export function toRowValues(records: readonly CallRecord[]): unknown[] {
       row.cost_status,
       row.price_source,
       row.credential,
+      row.refusals,
     )
   }
   return values
@@ -90,6 +92,7 @@ export function toRecord(row: Selectable<CallTable>): CallRecord {
     usage: toUsage(row),
     credential: row.credential,
     ...(row.attempt_details === null ? {} : { attemptDetails: decodeAttempts(row.attempt_details) }),
+    ...(row.refusals === null ? {} : { refusals: row.refusals }),
     ...(isPriced
       ? { cost: { microUsd: row.cost_micro_usd, status: row.cost_status, source: row.price_source } }
       : {}),

@@ -16,6 +16,7 @@ import {
   withNote,
 } from './newer-steps.ts'
 import { providerKeyTables } from './provider-keys-migration.ts'
+import { refusals } from './refusals-migration.ts'
 import type { Schema } from './schema.ts'
 import { signInTries } from './sign-in-tries-migration.ts'
 import { currentSchema, hasTable } from './sql-differences.ts'
@@ -156,6 +157,7 @@ export const migrations: Steps = {
   '0011_change_feed': changeFeed,
   '0014_deleted_keys': deletedKeys,
   '0015_sign_in_tries': signInTries,
+  '0019_refusals': refusals,
 }
 
 /**

@@ -123,6 +123,8 @@ export interface CallTable {
   price_source: string | null
   /** Null: nobody was asked, or an older version wrote the row. */
   credential: CallCredential | null
+  /** How many calls that were turned away the row stands for; null: it was admitted. */
+  refusals: number | null
 }
 
 /** What one key used of one target through one gate in one hour, or one day, counted by class of status. */

@@ -7,11 +7,12 @@ import { TimeCounts } from './latency-histogram.ts'
 import type { UsageTable } from './schema.ts'
 import { COUNTERS, HOUR_MS, type Place, toPlace } from './usage-hours.ts'
 
-/** Sums calls up by everything that tells rows of usage apart. */
+/** Sums calls up by everything that tells rows of usage apart; those that were turned away used nothing, and are none of them. */
 export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
   const sums = new Map<string, PlaceSum>()
   let last: PlaceSum | undefined
   for (const call of calls) {
+    if (call.refusals !== undefined) continue
     if (last === undefined || !last.takes(call)) last = findSum(sums, call)
     last.add(call)
   }
@@ -67,7 +68,8 @@ class PlaceSum {
 export function sumCorrections(
   corrections: readonly { readonly before: CallRecord; readonly after: CallRecord }[],
 ): UsageTable[] {
-  return corrections.map(({ before, after }) => {
+  const counted = corrections.filter(({ before }) => before.refusals === undefined)
+  return counted.map(({ before, after }) => {
     const row = emptyRow(placeOf(after))
     const [taken, added] = [emptyRow(placeOf(before)), emptyRow(placeOf(after))]
     addCall(taken, before)

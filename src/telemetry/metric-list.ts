@@ -17,7 +17,7 @@ export const METRICS = {
     type: 'counter',
     labels: ['target', 'dialect', 'outcome', 'error_kind', 'status_class'],
     help: 'Calls that have ended, by the target asked last',
-    note: '`outcome` is `succeeded`, `failed`, `cancelled` (the client left) or `refused` (turned away before it was admitted: no row in the ledger). `error_kind` is `none` of a success, else a kind of [errors](../errors.md). `target` is `none` where none was asked.',
+    note: '`outcome` is `succeeded`, `failed`, `cancelled` (the client left) or `refused` (turned away before it was admitted). `error_kind` is `none` of a success, else a kind of [errors](../errors.md). `target` is `none` where none was asked.',
   },
   gatehouse_gate_calls_total: {
     type: 'counter',

@@ -201,7 +201,9 @@ test('a crowd passes a gate up to its budget, and what is counted is what the le
   expect(reserved.tokens).toBe(0)
   expect(used.tokens).toBeGreaterThanOrEqual(20 * each)
   const rows = await pollUntil('the rows of all', async () => {
-    const found = (await listLogRows(scene.gatehouse)).filter((log) => log.gateId === 'crowded')
+    const found = (await listLogRows(scene.gatehouse)).filter(
+      (log) => log.gateId === 'crowded' && log.outcome === 'succeeded',
+    )
     return found.length * each >= used.tokens ? found : undefined
   })
   const counted = rows.reduce(

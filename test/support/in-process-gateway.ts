@@ -15,7 +15,14 @@ import { createDataPlane } from '../../src/gateway/data-plane.ts'
 import { endRevokedCalls } from '../../src/gateway/end-revoked-calls.ts'
 import { TargetOrder } from '../../src/gateway/order-targets.ts'
 import type { PipelinePorts } from '../../src/gateway/pipeline.ts'
-import type { Caller, Credential, Freshness, Ledger, OwnedUpstream } from '../../src/gateway/ports.ts'
+import type {
+  Caller,
+  Credential,
+  Freshness,
+  Ledger,
+  OwnedUpstream,
+  Refusals,
+} from '../../src/gateway/ports.ts'
 import { TargetHealth } from '../../src/gateway/target-health.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { Deadlines } from '../../src/upstream/deadlines.ts'
@@ -59,6 +66,7 @@ export interface GatewayScript {
   readonly addresses?: Partial<PipelinePorts['addresses']>
   readonly freshness?: Freshness
   readonly observer?: CallObserver
+  readonly refusals?: Refusals
   readonly timeouts?: Partial<ExchangeTimeouts>
   readonly keepAliveMs?: number
   readonly bodyLimits?: Partial<PipelinePorts['bodyLimits']>
@@ -179,6 +187,7 @@ export class InProcessGateway {
       bodyRoom: this.bodyRoom,
       bodyLimits: { ...BODY_LIMITS, ...script.bodyLimits },
       observer: script.observer,
+      refusals: script.refusals,
       reportFailure: (error) => void this.failures.push(error),
     }
     this.#find = createDataPlane(this.#ports).find

@@ -5,7 +5,7 @@ import type { Log } from './log-filter.ts'
 
 /** What went well is said quietly, so that the eye finds the rest. */
 export function StatusBadge({ log }: { readonly log: Log }) {
-  const { outcome, errorKind } = log
+  const { outcome, errorKind, refusals } = log
   const status = <span className="tabular-nums">{log.status}</span>
   if (outcome === 'succeeded') {
     return (
@@ -15,7 +15,9 @@ export function StatusBadge({ log }: { readonly log: Log }) {
       </span>
     )
   }
-  const word = outcome === 'failed' && errorKind !== null ? nameError(errorKind) : outcome
+  // One row may stand for many calls that were turned away.
+  const times = refusals === null || refusals === 1 ? '' : ` ×${refusals}`
+  const word = (outcome === 'failed' && errorKind !== null ? nameError(errorKind) : outcome) + times
   return (
     <span title={word} className="inline-flex max-w-full overflow-hidden rounded-full">
       <Badge tone={outcome === 'failed' ? 'danger' : 'warn'}>

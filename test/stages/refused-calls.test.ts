@@ -1,0 +1,95 @@
+/** Calls that are turned away before they are admitted, at the border: what is kept of them, and of which. */
+import { describe, expect, test } from 'bun:test'
+import type { CallRecord } from '../../src/core/call.ts'
+import { GatewayError, invalidRequest } from '../../src/core/errors.ts'
+import {
+  CALLER,
+  type ClientRequest,
+  type GatewayScript,
+  InProcessGateway,
+} from '../support/in-process-gateway.ts'
+import { CHAT, chatBody, GATE, TARGET } from '../support/stage-rows.ts'
+
+async function refusedBy(script: Partial<GatewayScript>, request: Partial<ClientRequest> = {}) {
+  const noted: CallRecord[] = []
+  const gateway = new InProcessGateway({
+    gates: { [GATE]: [TARGET] },
+    refusals: { note: (call) => void noted.push(call) },
+    ...script,
+  })
+  const seen = await gateway.ask({ path: CHAT, body: chatBody({ stream: true }), ...request })
+  expect(gateway.ledger.records).toEqual([])
+  await gateway.assertNothingIsLeft()
+  return { seen, noted }
+}
+
+const limitedBy = (error: GatewayError) => ({
+  limits: {
+    admit() {
+      throw error
+    },
+  },
+})
+
+describe('is noted under the id that its caller was given', () => {
+  const { accountId, keyId } = CALLER
+  const usual = {
+    ...{ accountId, keyId, dialect: 'openai-chat', outcome: 'failed' as const, target: null, attempts: 0 },
+    ...{ usage: null, credential: null, refusals: 1, cost: { microUsd: 0, status: 'exact' as const } },
+  }
+  test.each<[string, Partial<GatewayScript>, Partial<ClientRequest>, Partial<CallRecord>]>([
+    [
+      'a 429',
+      limitedBy(new GatewayError('rate_limited', 'Too many.')),
+      {},
+      { status: 429, errorKind: 'rate_limited', gateId: GATE as never, stream: true },
+    ],
+    [
+      'a budget that is used up',
+      limitedBy(new GatewayError('quota_exceeded', 'Used up.')),
+      {},
+      { status: 429, errorKind: 'quota_exceeded', gateId: GATE as never },
+    ],
+    [
+      'a 400 of a field',
+      {},
+      { body: chatBody({ stream: 'x' }) },
+      { status: 400, errorKind: 'invalid_request', gateId: '(unknown)' as never, stream: false },
+    ],
+    ['a 400 of what is no JSON', {}, { body: '{' }, { status: 400, gateId: '(unknown)' as never }],
+    [
+      'a gate that there is not, on top of its limit',
+      limitedBy(new GatewayError('rate_limited', 'Too many.')),
+      { body: chatBody({ model: 'nobody' }) },
+      { status: 429, gateId: '(unknown)' as never },
+    ],
+  ])('%s', async (_, script, request, expected) => {
+    const { seen, noted } = await refusedBy(script, request)
+    expect(seen.status).toBe(expected.status as number)
+    expect(noted).toMatchObject([{ ...usual, ...expected, id: seen.headers['x-request-id'] }])
+  })
+})
+
+describe('is not noted', () => {
+  test('a call of a key that is not known', async () => {
+    const { seen, noted } = await refusedBy({}, { headers: { authorization: 'Bearer sk-svc-nobody' } })
+    expect([seen.status, noted]).toEqual([401, []])
+  })
+
+  test('a failure of the gateway itself', async () => {
+    const { seen, noted } = await refusedBy(limitedBy(new GatewayError('unavailable', 'Nobody can say.')))
+    expect([seen.status, noted]).toEqual([503, []])
+  })
+})
+
+test('a call that was admitted and then refused is settled, and not noted', async () => {
+  const noted: CallRecord[] = []
+  const gateway = new InProcessGateway({
+    gates: { [GATE]: [TARGET] },
+    refusals: { note: (call) => void noted.push(call) },
+    limits: { reserveQuota: () => invalidRequest('No.') },
+  })
+  await gateway.ask({ path: CHAT, body: chatBody({ model: 'nobody' }) })
+  expect(gateway.ledger.records).toHaveLength(1)
+  expect(noted).toEqual([])
+})

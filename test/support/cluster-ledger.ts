@@ -10,10 +10,10 @@ export interface LedgerRow {
   readonly tokens: number
 }
 
-/** Rows of `calls` by id. Once `whenShipped` has resolved, these are all. */
+/** Rows of calls that were admitted, by id. Once `whenShipped` has resolved, these are all. */
 export async function readLedger(cluster: Pick<Cluster, 'query'>): Promise<ReadonlyMap<string, LedgerRow>> {
   const rows = await cluster.query<Record<keyof LedgerRow, string>>(
-    `SELECT id, outcome, status, coalesce(input_tokens, 0) + coalesce(output_tokens, 0) AS tokens FROM calls`,
+    `SELECT id, outcome, status, coalesce(input_tokens, 0) + coalesce(output_tokens, 0) AS tokens FROM calls WHERE refusals IS NULL`,
   )
   return new Map(
     rows.map(({ id, outcome, status, tokens }) => [

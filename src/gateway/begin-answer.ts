@@ -1,7 +1,9 @@
 /** Sends one request and reads just enough of the answer to know that it is one. Must not forward anything. */
+import { callersTypeOf, GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Exchange } from '../upstream/exchange.ts'
 import type { JsonRecord } from '../wire/chat-request.ts'
+import { CONTEXT_FULL, isContextFull, toContextMessage } from '../wire/context-full.ts'
 import type { AcceptedRequest, Dialect, RelayedDialect, StreamTap, TapOutput } from '../wire/dialect.ts'
 import { MemberReader } from '../wire/member-reader.ts'
 import { readUpstreamError } from '../wire/upstream-error.ts'
@@ -95,12 +97,19 @@ async function beginEvents(
     if (chunk === undefined)
       throw unusableAnswer(expected.target.name, 'ended its stream before the first event')
     const first = tap.push(chunk)
-    if (tap.reportedError !== null) {
-      throw unusableAnswer(expected.target.name, `reported a failure: ${tap.reportedError}`)
-    }
+    if (tap.reportedError !== null) throw reportedFailure(tap.reportedError, expected)
     if (first.now.byteLength + first.held.byteLength > 0)
       return { type: 'events', status, headers, exchange, first, tap }
   }
+}
+
+/** While a status can still tell it: a request that is too long is the caller's own mistake. */
+function reportedFailure(message: string, { target, dialect }: AnswerExpectation): GatewayError {
+  if (!isContextFull(400, { message })) return unusableAnswer(target.name, `reported a failure: ${message}`)
+  return new GatewayError('upstream_error', toContextMessage(message, dialect.envelope), {
+    ...{ status: 400, code: CONTEXT_FULL },
+    type: callersTypeOf(400),
+  })
 }
 
 async function beginWhole(

@@ -1,6 +1,7 @@
 /** Turns an upstream's refusal into ours: which status, whose words, and nothing that it should not have said. */
 import { callersTypeOf, ERROR_POLICY, GatewayError } from '../core/errors.ts'
 import type { Exchange } from '../upstream/exchange.ts'
+import { CONTEXT_FULL, isContextFull, toContextBody, toContextMessage } from '../wire/context-full.ts'
 import { type Dialect, isRelayed } from '../wire/dialect.ts'
 import { readUpstreamError, toNestedBody, type UpstreamErrorAnswer } from '../wire/upstream-error.ts'
 import { isTranslated, type Target } from './plan-targets.ts'
@@ -40,14 +41,19 @@ export async function toRefusal(
   }
   const body = scrub(await readAtMost(exchange, MAX_ERROR_BYTES), secrets)
   const said = readUpstreamError(body)
-  const message = describe(answer, target, said)
+  const { envelope } = dialect
+  const isFull = isContextFull(status, said)
+  const described = describe(answer, target, said)
+  const message = isFull ? toContextMessage(described, envelope) : described
   const { type, code } = ERROR_POLICY.upstream_error
-  const passed = dialect.envelope === 'nested' ? toNestedBody(body, said, { message, type, code }) : body
+  const whole = envelope === 'nested' ? toNestedBody(body, said, { message, type, code }) : body
+  const passed = isFull && said.isNested ? toContextBody(whole, readUpstreamError(whole), envelope) : whole
   const callerStatus = toCallerStatus(status, dialect)
   return new GatewayError('upstream_error', message, {
     status: callerStatus,
     // What the caller got wrong is told as such where the vendor's own words for it are not passed on.
     ...(isTranslated(target) ? { type: callersTypeOf(callerStatus) } : {}),
+    ...(isFull ? { code: CONTEXT_FULL } : {}),
     ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
     headers: pickHeaders(answer.headers, said),
     // In another dialect than the caller's its words are passed on, and not its form.

@@ -276,7 +276,7 @@ test('a segment of a later version stays as it is until that version is back, an
   earlier.rotate()
   const [segment] = earlier.closed.list()
   if (segment === undefined) throw new Error('nothing was closed')
-  const json = '[5,"a format to come"]'
+  const json = '[6,"a format to come"]'
   const line = `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`
   writeFileSync(segment.path, line, { flag: 'a' })
   earlier.close()

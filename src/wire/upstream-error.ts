@@ -5,6 +5,8 @@ export interface UpstreamErrorAnswer {
   readonly message: string | undefined
   /** The vendor's code for it, where it has one. */
   readonly code?: string | undefined
+  /** The vendor's name of its kind. */
+  readonly type?: string | undefined
   /** Seconds until it may be asked again, where the body says so. */
   readonly retryAfterS?: number | undefined
   /** The answer as JSON; undefined when it is none. */
@@ -29,10 +31,11 @@ export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
   const { error, message, detail } = json
   const isNested = isObject(error)
   const said = isNested ? error.message : (message ?? detail ?? error)
-  const code = isNested ? error.code : json.code
+  const { code, type } = isNested ? error : json
   return {
     message: said === undefined || said === null || said === '' ? undefined : toText(said),
     code: typeof code === 'string' ? code : undefined,
+    type: typeof type === 'string' ? type : undefined,
     retryAfterS: isNested ? readRetryDelay(error.details) : undefined,
     json,
     isNested,

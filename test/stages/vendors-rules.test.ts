@@ -339,3 +339,136 @@ describe('what is odd in a vendor’s answer is understood', () => {
     },
   ])
 })
+
+describe('a full context is recognisable, whatever the vendor said', () => {
+  const nested = (message: string, members: object = {}) => ({
+    error: { message, type: 'invalid_request_error', param: null, code: null, ...members },
+  })
+  const VENDORS: readonly (readonly [target: string, status: number, body: object])[] = [
+    [
+      'anthropic/claude-opus-5',
+      400,
+      { type: 'error', ...nested('prompt is too long: 9 tokens > 8 maximum') },
+    ],
+    [
+      'anthropic/claude-opus-5',
+      400,
+      { type: 'error', ...nested('input length and `max_tokens` exceed context limit: 9 + 8 > 10') },
+    ],
+    ['bedrock/anthropic.claude-opus-5', 400, { message: 'Input is too long for requested model.' }],
+    [
+      'cohere/command-a',
+      400,
+      { message: 'too many tokens: total number of tokens in the prompt cannot exceed 8' },
+    ],
+    [
+      'gemini/gemini-2.5-flash',
+      400,
+      {
+        error: {
+          code: 400,
+          message: 'The input token count (9) exceeds the maximum number of tokens allowed (8).',
+          status: 'INVALID_ARGUMENT',
+        },
+      },
+    ],
+    [
+      'mistral/large',
+      400,
+      {
+        object: 'error',
+        message: 'Prompt contains 9 tokens, too large for model with 8 maximum context length',
+        type: 'invalid_request_error',
+        code: '3051',
+      },
+    ],
+    [
+      'openai/gpt-4o',
+      400,
+      nested("This model's maximum context length is 8 tokens.", { code: 'context_length_exceeded' }),
+    ],
+    ['groq/llama', 413, nested('Please reduce the length of the messages or completion.')],
+    ['xai/grok', 400, nested("This model's maximum prompt length is 8 but the request contains 9 tokens.")],
+    [
+      'ollama/llama3',
+      400,
+      nested('the request exceeds the available context size', { type: 'exceed_context_size_error' }),
+    ],
+  ]
+  const refused = (status: number) => ({
+    sent: [{}],
+    settled: { outcome: 'failed' as const, status, errorKind: 'upstream_error' as const, attempts: 1 },
+  })
+  runRows(
+    VENDORS.flatMap(([target, status, body]): StageRow[] => [
+      {
+        name: `by its code to chat callers: ${target}, ${JSON.stringify(body).slice(0, 60)}`,
+        gateway: { gates: { [GATE]: [target] } },
+        upstream: [json(status, body)],
+        seen: {
+          status,
+          json: { error: { code: 'context_length_exceeded' } },
+        },
+        ...refused(status),
+      },
+      {
+        name: `by its first words to Messages callers: ${target}, ${JSON.stringify(body).slice(0, 60)}`,
+        gateway: { gates: { [GATE]: [target] } },
+        request: { path: MESSAGES, body: messagesBody() },
+        upstream: [json(status, body)],
+        seen: {
+          status,
+          json: {
+            type: 'error',
+            error: {
+              message: expect.stringMatching(/^prompt is too long|exceed context limit: 9 \+ 8 > 10$/),
+            },
+          },
+        },
+        ...refused(status),
+      },
+    ]),
+  )
+  runRows([
+    {
+      name: 'by its code to Responses callers',
+      gateway: { gates: { [GATE]: ['openai/gpt-5'] } },
+      request: { path: '/v1/responses', body: { model: GATE, input: 'x' } },
+      upstream: [json(400, nested('Your input exceeds the context window of this model.', { extra: 1 }))],
+      seen: { status: 400, json: { error: { code: 'context_length_exceeded', extra: 1 } } },
+      ...refused(400),
+    },
+    ...[
+      { path: CHAT, body: chatBody({ stream: true }), told: '"code":"context_length_exceeded"' },
+      { path: MESSAGES, body: messagesBody({ stream: true }), told: '"prompt is too long: Your input' },
+    ].map(
+      ({ told, ...request }): StageRow => ({
+        name: `as a status, where a stream begins with it: ${request.path}`,
+        gateway: { gates: { [GATE]: [request.path === CHAT ? 'openai/gpt-4o' : 'openai/gpt-5'] } },
+        request,
+        upstream: [
+          stream([
+            `event: error\ndata: ${JSON.stringify({ type: 'error', ...nested('Your input exceeds the context window.') })}\n\n`,
+          ]),
+        ],
+        seen: { status: 400, contains: [told] },
+        ...refused(400),
+      }),
+    ),
+    {
+      name: 'in the vendor’s own bytes, where they say so already',
+      upstream: [json(400, '{ "error":{"message":"Too much","type":"t", "code":"context_length_exceeded"}}')],
+      seen: {
+        status: 400,
+        text: '{ "error":{"message":"Too much","type":"t", "code":"context_length_exceeded"}}',
+      },
+      ...refused(400),
+    },
+    {
+      name: 'and nothing else is taken for one',
+      upstream: [json(400, nested('max_tokens is too large.', { code: 'odd' }))],
+      seen: { status: 400, json: { error: { code: 'odd', message: 'max_tokens is too large.' } } },
+      ...refused(400),
+    },
+  ])
+})

@@ -74,6 +74,12 @@ export async function beginAnswer(exchange: Exchange, expected: AnswerExpectatio
   if (head.status < 200 || head.status > 299) {
     throw await toRefusal(exchange, head, expected)
   }
+  const encoding = encodingOf(head.headers)
+  if (encoding !== undefined)
+    throw unusableAnswer(
+      expected.target.name,
+      `encoded its answer as ${encoding}, though it was asked for as it is (accept-encoding: identity)`,
+    )
   const contentType = head.headers.get('content-type')?.toLowerCase() ?? ''
   if (expected.request.stream) {
     if (!contentType.startsWith(expected.target.codec?.streamContentType ?? 'text/event-stream'))
@@ -85,6 +91,15 @@ export async function beginAnswer(exchange: Exchange, expected: AnswerExpectatio
   }
   return await beginWhole(exchange, expected, head)
 }
+
+/** @returns undefined where the answer is as it is */
+export function encodingOf(headers: Headers): string | undefined {
+  const said = headers.get('content-encoding')?.trim().toLowerCase().slice(0, 32) ?? ''
+  if (said === '' || said === 'identity') return undefined
+  return NOT_IN_NAMES.test(said) ? 'something else' : said
+}
+
+const NOT_IN_NAMES = /[^a-z0-9, -]/
 
 async function beginEvents(
   exchange: Exchange,
@@ -119,7 +134,12 @@ async function beginWhole(
 ): Promise<BegunAnswer> {
   const declared = Number(headers.get('content-length') ?? Number.NaN)
   const limit = target.embeddings === undefined ? MAX_WHOLE_ANSWER_BYTES : MAX_EMBEDDINGS_ANSWER_BYTES
-  const body = declared <= MAX_WHOLE_ANSWER_BYTES ? await exchange.readAll() : await readUpTo(exchange, limit)
+  // A length bounds what is read only where it is what frames the answer (RFC 9112 §6.3): otherwise it is counted as it comes.
+  const isFramed = !headers.has('transfer-encoding')
+  const body =
+    isFramed && declared <= MAX_WHOLE_ANSWER_BYTES
+      ? await exchange.readAll()
+      : await readUpTo(exchange, limit)
   if (outgoing.type === 'translated') {
     if (body.byteLength > limit) throw unusableAnswer(target.name, 'sent an answer too large to translate')
     const { json, usage } = outgoing.convert(parseAnswer(body, target))

@@ -127,6 +127,23 @@ function maySendTo(address: string): boolean {
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|localhost|\[::1\])$/
 
+/** Far more than a token is long. */
+const MAX_ANSWER_BYTES = 64 * 1024
+
+/** @throws where there is more: nobody's token is so long */
+async function readAtMost(response: Response, limit: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  if (response.body !== null) {
+    for await (const chunk of response.body) {
+      size += chunk.byteLength
+      if (size > limit) throw new Error('the answer is too long')
+      chunks.push(chunk)
+    }
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
 /** @returns the endpoint's answer, empty where it is no JSON. @throws GoogleTokenError */
 async function ask(tokenUri: string, form: unknown): Promise<object> {
   let status: number
@@ -135,13 +152,18 @@ async function ask(tokenUri: string, form: unknown): Promise<object> {
     const response = await fetch(tokenUri, {
       method: 'POST',
       body: String(form),
-      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      decompress: false,
+      headers: {
+        'accept-encoding': 'identity',
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'application/json',
+      },
       // The assertion goes nowhere but where the account says.
       redirect: 'manual',
       signal: AbortSignal.timeout(EXCHANGE_TIMEOUT_MS),
     })
     status = response.status
-    text = await response.text()
+    text = await readAtMost(response, MAX_ANSWER_BYTES)
   } catch {
     throw failure('could not be reached')
   }

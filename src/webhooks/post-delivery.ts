@@ -32,6 +32,7 @@ export async function postDelivery(post: Post, addresses: AddressPolicy): Promis
     const { url, host, serverName } = await addresses.locate(post.url)
     const response = await fetch(url, {
       method: 'POST',
+      decompress: false,
       redirect: 'manual',
       headers: {
         ...(host === undefined ? {} : { host }),

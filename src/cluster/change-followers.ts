@@ -6,8 +6,8 @@ import type { FollowedResource } from '../store/changes-made.ts'
 export interface Follower {
   /** Takes over what the store holds of one thing: new, changed or gone. A failure leaves all as it is. */
   follow(accountId: AccountId, id: string): Promise<void>
-  /** The same for all there are. */
-  followAll(): Promise<void>
+  /** The same for all there are. @param isOlder the store has been set back: what is missing need not have been deleted */
+  followAll(isOlder?: boolean): Promise<void>
 }
 
 export type Followers = Readonly<Record<FollowedResource, Follower>> & {
@@ -32,8 +32,8 @@ export class ChangeFollowers {
       await this.#of(resourceType)?.follow(accountId, resourceId)
   }
 
-  async followAll(): Promise<void> {
-    for (const follower of Object.values<Follower>(this.#followers)) await follower.followAll()
+  async followAll(isOlder = false): Promise<void> {
+    for (const follower of Object.values<Follower>(this.#followers)) await follower.followAll(isOlder)
   }
 
   /**

@@ -65,6 +65,14 @@ end
 return answer`,
 }
 
+/** What is known beyond a number was never so. ARGV: the number */
+const FORGET: SharedScript = {
+  name: 'forgetChanges',
+  lua: `local seq = tonumber(redis.call('HGET', KEYS[1], 'seq') or '-1')
+if seq > tonumber(ARGV[1]) then redis.call('DEL', KEYS[1]) end
+return {seq}`,
+}
+
 export type WitnessAnswer =
   | { readonly type: 'granted' }
   /** It knows less than who asks, or not enough to tell what is lacking. */
@@ -129,6 +137,11 @@ export class ChangeWitness {
       })
     const sinceMs = Math.min(Number(now) - Number(born), connectedForMs())
     return { forgottenMs: Math.max(0, leaseMs - sinceMs), byId }
+  }
+
+  /** The database was set back: what it does not hold any more must not be told, and its numbers will be given anew. */
+  async forget(seq: number): Promise<void> {
+    await this.#options.store.run(FORGET, this.#key, [seq])
   }
 
   get #key(): string {

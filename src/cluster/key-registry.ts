@@ -62,6 +62,8 @@ interface Entry {
 }
 
 const DEFAULT_FLUSH_INTERVAL_MS = 5_000
+/** Beyond that the oldest is forgotten: a store that is set back is so by hours, not by years. */
+const MOST_BURIED = 100_000
 
 export class KeyRegistry implements KeyStore, Follower {
   readonly #keys: KeyRegistryOptions['keys']
@@ -71,6 +73,8 @@ export class KeyRegistry implements KeyStore, Follower {
   readonly #byHash = new Map<string, Entry>()
   readonly #byId = new Map<KeyId, Entry>()
   readonly #unsaved = new Set<Entry>()
+  /** Known to have been deleted. A store that was set back in time has them again, and they stay refused. */
+  readonly #buried = new Set<KeyId>()
   readonly #timer: NodeJS.Timeout
   /** Deleting and following, one after the other: what was read before a deletion must not come back. */
   #steps: Promise<unknown> = Promise.resolve()
@@ -184,18 +188,33 @@ export class KeyRegistry implements KeyStore, Follower {
     })
   }
 
-  followAll(): Promise<void> {
+  followAll(isOlder = false): Promise<void> {
     return this.#inTurn(async () => {
       // One that is made here while the store is read need not be among what it gave.
       const known = [...this.#byId.values()]
       const records = await this.#keys.loadAll()
       const stored = new Set(records.map(({ id }) => id))
-      for (const { record } of known) if (!stored.has(record.id)) this.forget(record.accountId, record.id)
+      for (const { record } of known) {
+        if (stored.has(record.id)) continue
+        // What an older store lacks was made after it, and is back when the store is.
+        if (isOlder) this.#drop(record.accountId, record.id)
+        else this.forget(record.accountId, record.id)
+      }
       for (const record of records) this.#adopt(record)
     })
   }
 
+  /** It was deleted, and stays so whatever the store says later. */
   forget(accountId: AccountId, keyId: string): void {
+    const entry = this.#byId.get(keyId as KeyId)
+    if (entry === undefined || entry.isEphemeral || entry.record.accountId !== accountId) return
+    this.#drop(accountId, keyId)
+    this.#buried.add(entry.record.id)
+    const [oldest] = this.#buried
+    if (this.#buried.size > MOST_BURIED && oldest !== undefined) this.#buried.delete(oldest)
+  }
+
+  #drop(accountId: AccountId, keyId: string): void {
     const entry = this.#byId.get(keyId as KeyId)
     if (entry === undefined || entry.isEphemeral || entry.record.accountId !== accountId) return
     this.#byId.delete(entry.record.id)
@@ -259,9 +278,10 @@ export class KeyRegistry implements KeyStore, Follower {
 
   /** One that is known stays: nothing of it changes but when it was last used, which this node may know better. */
   #adopt(record: ApiKey): void {
+    if (this.#buried.has(record.id)) return
     const known = this.#byId.get(record.id)
     if (known?.record.sha256 === record.sha256 && known.record.name === record.name) return
-    if (known !== undefined) this.forget(record.accountId, record.id)
+    if (known !== undefined) this.#drop(record.accountId, record.id)
     this.#remember(record)
   }
 

@@ -38,6 +38,10 @@ class Scene {
   reading: Promise<void> = Promise.resolve()
   /** Changes that the witness was told, as this node knows them: the number of the last. */
   readonly told: number[] = []
+  readonly forgotten: number[] = []
+  /** How often all was read of a database that was set back. */
+  setBacksRead = 0
+  readonly setBacks: (readonly [from: number, to: number])[] = []
   readonly states: { readonly status: FreshnessState['status']; readonly error?: unknown }[] = []
   readonly followed: string[] = []
   readonly #freshness: SnapshotFreshness
@@ -63,9 +67,10 @@ class Scene {
         follow: async (changes) => {
           for (const { seq } of changes) this.followed.push(`read ${seq}`)
         },
-        followAll: async () => {
+        followAll: async (isOlder) => {
           await this.reading
           this.followed.push('read all')
+          if (isOlder === true) this.setBacksRead += 1
         },
         followBlindly: ({ seq, resourceType, operation }) => {
           this.followed.push(`told ${seq}`)
@@ -79,6 +84,9 @@ class Scene {
         options.hasWitness === true
           ? {
               connectedForMs: Number.POSITIVE_INFINITY,
+              forget: async (seq) => {
+                this.forgotten.push(seq)
+              },
               publish: async (seq) => {
                 this.told.push(seq)
                 return { forgottenMs: 0, byId: new Map() }
@@ -96,6 +104,7 @@ class Scene {
         this.pauses += 1
         await this.meanwhile()
       },
+      onSetBack: (from, to) => this.setBacks.push([from, to]),
       onChange: ({ status }, error) => this.states.push({ status, error }),
     })
     scenes.push(this)
@@ -144,6 +153,20 @@ describe('with the database', () => {
     expect(scene.followed).toEqual(['read 1', 'read 2'])
     expect(scene.node.isFresh()).toBe(true)
     expect(scene.node.state()).toMatchObject({ status: 'ok', appliedSeq: 2, behind: 0, refreshes: 1 })
+  })
+
+  test('a database that was set back in time is told and followed there, and the witness forgets what never was', async () => {
+    const scene = new Scene({}, { hasWitness: true })
+    await scene.node.start()
+    scene.changes = [changeOf(1, 'key.delete'), changeOf(2, 'gate.update'), changeOf(3, 'gate.update')]
+    await scene.node.catchUp()
+    scene.changes = [changeOf(1, 'key.delete')]
+    await scene.node.catchUp()
+    expect(scene.setBacks).toEqual([[3, 1]])
+    expect(scene.forgotten).toEqual([1])
+    expect(scene.followed.at(-1)).toBe('read all')
+    expect(scene.setBacksRead).toBe(1)
+    expect(scene.node.state()).toMatchObject({ status: 'ok', appliedSeq: 1, behind: 0 })
   })
 
   test('a node that was away for longer than changes are kept reads everything anew', async () => {

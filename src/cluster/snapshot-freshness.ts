@@ -34,10 +34,12 @@ export interface SnapshotFreshnessOptions {
   /** Of the last change before what is in memory was read. */
   readonly appliedSeq: number
   /** Vouches for this node while the database cannot. */
-  readonly witness?: Pick<ChangeWitness, 'renew' | 'publish' | 'connectedForMs'> | undefined
+  readonly witness?: Pick<ChangeWitness, 'renew' | 'publish' | 'forget' | 'connectedForMs'> | undefined
   readonly clocks?: Clocks
   /** Waits for so many milliseconds, by the same clocks. */
   readonly pause?: (delayMs: number) => Promise<unknown>
+  /** Told when the database is at an earlier change than this node, which follows it there. */
+  readonly onSetBack?: (from: number, to: number) => void
   /** Told when the database is lost, with why, and when it is back. */
   readonly onChange?: (state: FreshnessState, error?: unknown) => void
 }
@@ -219,10 +221,17 @@ export class SnapshotFreshness implements Freshness {
     const { feed, followers } = this.#options
     this.#seen = counter
     const changes = await feed.since(this.#applied, MOST_CHANGES)
+    const isOlder = counter < this.#applied
     // Too many, too long ago, or a database that was put back to an earlier state.
-    const isWhole = changes[0]?.seq === this.#applied + 1 && changes.length < MOST_CHANGES
+    const isWhole = !isOlder && changes[0]?.seq === this.#applied + 1 && changes.length < MOST_CHANGES
+    if (isOlder) this.#options.onSetBack?.(this.#applied, counter)
     if (isWhole) await followers.follow(changes)
-    else await followers.followAll()
+    else await followers.followAll(isOlder)
+    if (isOlder) {
+      this.#known = counter
+      // One that is away says so itself.
+      await this.#options.witness?.forget(counter).catch(() => {})
+    }
     this.#applied = isWhole ? (changes.at(-1)?.seq ?? counter) : counter
     this.#tellWitness(changes)
   }

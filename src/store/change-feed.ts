@@ -31,6 +31,11 @@ export interface NodeRow {
   readonly needsRedis: boolean
 }
 
+/** The database is another installation's now: what it holds is not what this node serves. */
+class OtherInstallationError extends Error {
+  override readonly name = 'OtherInstallationError'
+}
+
 /** A node that may serve without knowing a change. */
 export interface Laggard {
   readonly id: string
@@ -40,6 +45,11 @@ export interface Laggard {
   readonly needsRedis: boolean
 }
 
+interface Counted {
+  readonly value: number
+  readonly installation: string | null
+}
+
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::bigint'
 const CLOCK_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 const HOUR_MS = 3_600_000
@@ -47,10 +57,13 @@ const HOUR_MS = 3_600_000
 export class ChangeFeed {
   readonly #session: Pick<PostgresSession, 'query'>
   readonly #node: NodeRow
+  readonly #installationId: string | undefined
   #id: string
   #isRegistered = false
 
-  constructor(session: Pick<PostgresSession, 'query'>, node: NodeRow) {
+  /** @param installationId whose the database has to be; undefined: whoever's */
+  constructor(session: Pick<PostgresSession, 'query'>, node: NodeRow, installationId?: string) {
+    this.#installationId = installationId
     this.#session = session
     this.#node = node
     this.#id = node.id
@@ -60,29 +73,40 @@ export class ChangeFeed {
     return this.#id
   }
 
-  /** Of the last change that was committed. */
+  /** Of the last change that was committed. @throws OtherInstallationError */
   async counter(): Promise<number> {
-    const [row] = await this.#session.query<{ value: number }>('SELECT value FROM change_counter')
+    const [row] = await this.#session.query<Counted>(
+      'SELECT value, (SELECT id FROM installation) AS installation FROM change_counter',
+    )
     if (row === undefined) throw new Error('the counter of changes is gone')
-    return row.value
+    return this.#own(row).value
+  }
+
+  #own(row: Counted): Counted {
+    if (this.#installationId === undefined || row.installation === this.#installationId) return row
+    throw new OtherInstallationError(
+      `the database is installation ${row.installation ?? '(none)'}'s, not ${this.#installationId}'s`,
+    )
   }
 
   /**
    * Says how far this node has come. The lease is extended only where nothing was committed beyond that: the share of the
    * counter's row makes this and a commit come one after the other, so that who commits sees the lease, or is seen.
    * @returns the counter; undefined when the row is gone or another process has taken it
+   * @throws OtherInstallationError
    */
   async renew(appliedSeq: number): Promise<number | undefined> {
     const { incarnation, leaseMs, graceMs } = this.#node
-    const [row] = await this.#session.query<{ value: number }>(
+    const [row] = await this.#session.query<Counted>(
       `WITH counted AS MATERIALIZED (SELECT value FROM change_counter WHERE id = 1 FOR SHARE)
        UPDATE nodes SET applied_seq = $3, last_seen = ${NOW_MS},
          lease_until = CASE WHEN counted.value = $3 THEN ${NOW_MS} + $4 ELSE lease_until END,
          grace_until = CASE WHEN counted.value = $3 THEN ${NOW_MS} + $5 ELSE grace_until END
-       FROM counted WHERE nodes.id = $1 AND nodes.incarnation = $2 RETURNING counted.value`,
+       FROM counted WHERE nodes.id = $1 AND nodes.incarnation = $2
+       RETURNING counted.value, (SELECT id FROM installation) AS installation`,
       [this.#id, incarnation, appliedSeq, leaseMs, Math.max(leaseMs, graceMs)],
     )
-    return row?.value
+    return row === undefined ? undefined : this.#own(row).value
   }
 
   /** Makes this node's row, or takes over the one of the process before it. It gives no lease. */

@@ -68,6 +68,7 @@ export function composeLedger({ settings, log, state, limits }: LedgerOptions): 
   const reportPricing = (error: unknown) => log.error({ err: error }, 'calls could not be priced')
   const callPrices: Prices = {
     priceOf: (call) => tryPrices(() => prices.costOf(call)),
+    isPriced: (accountId, target, at) => tryPrices(() => prices.isPriced(accountId, target, at)) ?? false,
   }
   // Ahead of the first call that needs it, and not in the way of the first of all.
   setTimeout(() => tryPrices(() => prices.load()), LOAD_PRICES_AFTER_MS).unref()

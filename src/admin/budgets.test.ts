@@ -66,6 +66,7 @@ test('a budget is made, listed, changed and deleted', async () => {
     limitTokens: 1000,
     limitUsd: null,
     period: 'day',
+    unpriced: 'refuse',
     alertAt: [0.5, 1],
     used: { tokens: 0, usd: 0, unpricedCalls: 0 },
     isExhausted: false,
@@ -74,7 +75,9 @@ test('a budget is made, listed, changed and deleted', async () => {
   const url = `/v1/budgets/${made.id}`
   expect(await plane.sendForJson({ url: '/v1/budgets' })).toMatchObject({ data: [{ id: made.id }] })
   const changed = await plane.sendForJson({ method: 'PATCH', url, body: { limitTokens: 5, name: 'small' } })
-  expect(changed).toMatchObject({ name: 'small', limitTokens: 5, alertAt: [0.5, 1] })
+  expect(changed).toMatchObject({ name: 'small', limitTokens: 5, unpriced: 'refuse', alertAt: [0.5, 1] })
+  const allowing = await plane.sendForJson({ method: 'PATCH', url, body: { unpriced: 'allow' } })
+  expect(allowing).toMatchObject({ name: 'small', unpriced: 'allow' })
   for (const [body, says] of [
     [{ limitUsd: 5 }, 'limitUsd: is not what this budget limits'],
     [{ period: 'week' }, 'period: cannot be changed'],

@@ -107,13 +107,14 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
     async (c) => {
       const { accountId } = callerOf(c.env)
       const body = c.req.valid('json')
-      const { keyId, gateId, limitTokens, limitUsd, period, alertAt } = body
+      const { keyId, gateId, limitTokens, limitUsd, period, unpriced, alertAt } = body
       const scope = toScope(dependencies, accountId, { keyId, gateId })
       const limit = toLimit({ limitTokens, limitUsd })
       // Not reachable: the contract demands one.
       if (limit === undefined) throw refuse([{ field: 'limitTokens', message: 'is required' }])
       const name = body.name ?? (scope.type === 'key' ? scope.keyId : scope.gateId)
-      return c.json(toBody(await budgets.create(accountId, { name, scope, limit, period, alertAt })), 201)
+      const settings = { name, scope, limit, period, unpriced, alertAt }
+      return c.json(toBody(await budgets.create(accountId, settings)), 201)
     },
     refuseProblems(createBudgetNotes),
   )
@@ -128,7 +129,7 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
     async (c) => {
       const { accountId } = callerOf(c.env)
       const { id } = c.req.valid('param')
-      const { name, limitTokens, limitUsd, alertAt } = c.req.valid('json')
+      const { name, limitTokens, limitUsd, unpriced, alertAt } = c.req.valid('json')
       await whenCounted()
       const limit = toLimit({ limitTokens, limitUsd })
       const other = budgets.get(accountId, id).limit.type === 'tokens' ? limitUsd : limitTokens
@@ -136,7 +137,7 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
         const field = limitUsd === other ? 'limitUsd' : 'limitTokens'
         throw refuse([{ field, message: 'is not what this budget limits; make a new budget instead' }])
       }
-      return c.json(toBody(await budgets.update(accountId, id, { name, limit, alertAt })), 200)
+      return c.json(toBody(await budgets.update(accountId, id, { name, limit, unpriced, alertAt })), 200)
     },
     refuseProblems(updateBudgetNotes),
   )

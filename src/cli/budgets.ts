@@ -17,6 +17,7 @@ interface BudgetFlags {
   readonly usd?: number
   readonly period?: Budget['period']
   readonly alertAt?: readonly number[]
+  readonly unpriced?: Budget['unpriced']
   readonly name?: string
 }
 
@@ -117,6 +118,12 @@ function withLimitOptions(command: Command): Command {
     )
     .option('--usd <amount>', 'US dollars a period', parseUsd)
     .option('--alert-at <shares>', 'shares at which webhooks are told, such as 0.5,0.8,1', parseShares)
+    .addOption(
+      new Option('--unpriced <rule>', 'with --usd: targets whose price is not known').choices([
+        'refuse',
+        'allow',
+      ]),
+    )
     .option('--name <text>', 'what it is for')
 }
 
@@ -133,8 +140,8 @@ function parseShares(text: string): readonly number[] {
   return shares
 }
 
-function toBody({ tokens, usd, alertAt, name }: BudgetFlags): Schemas['UpdateBudget'] {
-  return { limitTokens: tokens, limitUsd: usd, alertAt, name }
+function toBody({ tokens, usd, alertAt, unpriced, name }: BudgetFlags): Schemas['UpdateBudget'] {
+  return { limitTokens: tokens, limitUsd: usd, unpriced, alertAt, name }
 }
 
 function limitOf(budget: Budget): string {
@@ -156,8 +163,9 @@ function show(budget: Budget, isJson: boolean): void {
     ['of', budget.keyId === null ? `the gate ${budget.gateId}` : `the key ${budget.keyId}`],
     ['limit', `${limitOf(budget)} (${budget.period})`],
     ['used', `${usedOf(budget)}${budget.isExhausted ? ', calls are refused' : ''}`],
+    ...(budget.limitUsd === null ? [] : [['unpriced', budget.unpriced] as const]),
     ['alerts', budget.alertAt.join(', ') || '-'],
     ['resets', budget.resetsAt === null ? 'never' : formatTime(budget.resetsAt)],
   ]
-  for (const [name, value] of fields) printLine(`${name.padEnd(8)}${toPrintable(value)}`)
+  for (const [name, value] of fields) printLine(`${name.padEnd(10)}${toPrintable(value)}`)
 }

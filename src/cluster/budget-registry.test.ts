@@ -42,6 +42,7 @@ describe.each(databases)('on $name', (kind) => {
     scope: { type: 'gate', gateId: GATE },
     limit: { type: 'tokens', tokens: 100 },
     period: 'total',
+    unpriced: 'refuse',
     alertAt: [0.5, 1],
   }
 

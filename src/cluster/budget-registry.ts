@@ -24,7 +24,7 @@ export interface BudgetRegistryOptions {
 export type NewBudget = Omit<Budget, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>
 /** Only what is present changes. */
 export type BudgetChanges = {
-  readonly [Field in 'name' | 'limit' | 'alertAt']?: Budget[Field] | undefined
+  readonly [Field in 'name' | 'limit' | 'unpriced' | 'alertAt']?: Budget[Field] | undefined
 }
 
 export class BudgetRegistry implements Follower {
@@ -103,6 +103,7 @@ export class BudgetRegistry implements Follower {
         ...current,
         name: changes.name ?? current.name,
         limit: changes.limit ?? current.limit,
+        unpriced: changes.unpriced ?? current.unpriced,
         alertAt: changes.alertAt ?? current.alertAt,
         updatedAt: this.#clock.now(),
       }

@@ -205,6 +205,7 @@ describe.each(databases)('on $name', (kind) => {
         name: 'team',
         scope: { type: 'key', keyId: 'key_1' as KeyId },
         period: 'month',
+        unpriced: 'refuse',
         limit: { type: 'tokens', tokens: 100 },
         alertAt: [],
       } satisfies Omit<Budget, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>)

@@ -6,7 +6,7 @@ import { type Clock, steadyClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
-import type { CallAhead, Caller, Limits, Place, Spent, Ticket } from '../gateway/ports.ts'
+import type { CallAhead, Caller, Limits, Place, PriceDemand, Spent, Ticket } from '../gateway/ports.ts'
 import { toHeaders, tooManyConcurrent, tooManyRequests, tooManyTokens } from './limit-refusals.ts'
 import { TokenBucket } from './token-bucket.ts'
 import type { Reservation } from './usage-counter.ts'
@@ -51,6 +51,10 @@ export class MemoryLimits implements Limits {
     if (state.running + state.entered >= limits.concurrentCalls)
       throw tooManyConcurrent(state, limits.concurrentCalls)
     return new MemoryPlace(state)
+  }
+
+  priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
+    return this.#usage.priceDemand(caller, gateId)
   }
 
   whenReady(caller: Caller, gateId: string): Promise<void> | undefined {

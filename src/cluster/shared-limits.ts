@@ -5,7 +5,7 @@
 import { type Clock, steadyClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
-import type { CallAhead, Caller, Limits, Place, Spent, Ticket } from '../gateway/ports.ts'
+import type { CallAhead, Caller, Limits, Place, PriceDemand, Spent, Ticket } from '../gateway/ports.ts'
 import { KeyLease, type LeaseOutcome } from './key-lease.ts'
 import {
   type KeyBuckets,
@@ -87,6 +87,10 @@ export class SharedLimits implements Limits {
     const outcome = lease.enter(limits)
     if (outcome !== 'taken') throw toRefusal(outcome, lease, { tokens: 0, caller })
     return new LeasedPlace(lease)
+  }
+
+  priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
+    return this.#usage.priceDemand(caller, gateId)
   }
 
   whenReady(caller: Caller, gateId: string): Promise<void> | undefined {

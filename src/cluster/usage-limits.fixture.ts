@@ -70,6 +70,7 @@ export function budgetOf(changes: Partial<Budget> = {}): Budget {
     scope: { type: 'gate', gateId: GATE },
     limit: { type: 'tokens', tokens: 100 },
     period: 'day',
+    unpriced: 'allow',
     alertAt: [0.5, 0.8, 1],
     createdAt: START_MS - 1000,
     updatedAt: START_MS - 1000,

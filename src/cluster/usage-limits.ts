@@ -9,7 +9,7 @@ import type { Budget, BudgetScope } from '../core/budget.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import type { Plan, Plans } from '../core/plan.ts'
-import type { CallAhead, Caller } from '../gateway/ports.ts'
+import type { CallAhead, Caller, PriceDemand } from '../gateway/ports.ts'
 import { type BudgetAlert, BudgetCounter } from './budget-counter.ts'
 import { budgetRefusal, quotaRefusal, type Shortage } from './limit-refusals.ts'
 import {
@@ -156,6 +156,17 @@ export class UsageLimits {
     const { monthlyTokens, monthlySpendUsd } = this.#plans.of(caller.accountId).limits
     const isLimited = monthlyTokens !== null || monthlySpendUsd !== null
     return isLimited || this.#budgetsOf(caller, { gateId }).length > 0 ? this.#past : undefined
+  }
+
+  /** Which limits in money refuse what has no price; undefined: none. */
+  priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
+    const { name, unpriced, limits } = this.#plans.of(caller.accountId)
+    const plan = limits.monthlySpendUsd !== null && unpriced === 'refuse' ? `the plan ${name}` : undefined
+    const strict = this.#budgetsOf(caller, { gateId }).find(
+      ({ budget }) => budget.limit.type === 'spend' && budget.unpriced === 'refuse',
+    )
+    if (strict === undefined && plan === undefined) return undefined
+    return { plan, budget: strict && `the budget ${strict.budget.name} (${strict.budget.id})` }
   }
 
   /** @throws GatewayError `quota_exceeded`; `rate_limited` while all of the rest is reserved */

@@ -22,7 +22,7 @@ const limitUsd = z
   .meta({
     exclusiveMinimum: 0,
     description:
-      'US dollars a period. Calls whose cost is not known are not counted: see `used.unpricedCalls`.',
+      'US dollars a period. What becomes of targets whose price is not known is said by `unpriced`.',
   })
 const period = z.enum(['day', 'week', 'month', 'total']).meta({
   description: 'In UTC; weeks begin on Monday. `total`: from the creation of the budget on.',
@@ -45,6 +45,10 @@ const alertAt = z
     uniqueItems: true,
     items: { type: 'number', minimum: 0.01, maximum: 1 },
   })
+const unpriced = z.enum(['refuse', 'allow']).meta({
+  description:
+    'Where the limit is in US dollars: whether calls may go to targets whose price is not known, and whose use is therefore not counted (`used.unpricedCalls`). `refuse`: such a target is passed over, and without another one the call is 400 `price_unknown`. Budgets made before there was a choice have `allow`.',
+})
 const time = z.iso.datetime()
 const amount = z.number().min(0)
 
@@ -57,6 +61,7 @@ export const budgetBody = z
     limitTokens: limitTokens.nullable(),
     limitUsd: z.number().nullable(),
     period,
+    unpriced,
     alertAt: z.array(z.number()),
     used: z
       .object({
@@ -83,6 +88,7 @@ export const createBudgetBody = z
     limitTokens: limitTokens.optional(),
     limitUsd: limitUsd.optional(),
     period,
+    unpriced: unpriced.default('refuse'),
     alertAt: alertAt.default([0.5, 0.8, 1]),
   })
   .superRefine((body, context) => {
@@ -100,7 +106,7 @@ export const createBudgetBody = z
   })
 
 export const updateBudgetBody = z
-  .strictObject({ name, limitTokens, limitUsd, alertAt })
+  .strictObject({ name, limitTokens, limitUsd, unpriced, alertAt })
   .partial()
   .meta({ id: 'UpdateBudget', description: 'Only the fields that are given change.' })
 

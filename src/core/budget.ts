@@ -12,6 +12,9 @@ export type BudgetScope =
   | { readonly type: 'key'; readonly keyId: KeyId }
   | { readonly type: 'gate'; readonly gateId: GateId }
 
+/** What becomes of a target whose price is not known, where a limit is in money: nothing it uses would count. */
+export type UnpricedRule = 'refuse' | 'allow'
+
 export interface Budget {
   readonly accountId: AccountId
   readonly id: string
@@ -19,6 +22,8 @@ export interface Budget {
   readonly scope: BudgetScope
   readonly limit: BudgetLimit
   readonly period: Period
+  /** Of no effect where tokens are limited. */
+  readonly unpriced: UnpricedRule
   /** Shares of the limit, ascending, each above 0 and at most 1: an event is sent when one is reached, once a period. */
   readonly alertAt: readonly number[]
   /** Milliseconds since the Unix epoch. Calls that began before do not count. */
@@ -56,6 +61,7 @@ export function toPublicBudget(budget: Budget) {
     limitTokens: limit.type === 'tokens' ? limit.tokens : null,
     limitUsd: limit.type === 'spend' ? limit.microUsd / MICRO_USD : null,
     period: budget.period,
+    unpriced: budget.unpriced,
     alertAt: [...budget.alertAt],
     createdAt: new Date(budget.createdAt).toISOString(),
     updatedAt: new Date(budget.updatedAt).toISOString(),

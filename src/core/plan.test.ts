@@ -9,7 +9,11 @@ test('without configuration the default account is unlimited and every other one
   const plans = createPlans()
   expect(plans.of(DEFAULT_ACCOUNT).name).toBe('unlimited')
   expect(Object.values(plans.of(DEFAULT_ACCOUNT).limits)).toEqual([null, null, null, null, null])
-  expect(plans.of(stranger)).toEqual({ name: 'free', limits: BUILT_IN_PLANS.free as never })
+  expect(plans.of(stranger)).toEqual({
+    name: 'free',
+    unpriced: 'refuse',
+    limits: BUILT_IN_PLANS.free as never,
+  })
 })
 
 test('a configured default holds for every account that is not named', () => {

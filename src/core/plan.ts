@@ -1,4 +1,5 @@
 /** What an account may use, by its plan. Knows neither where plans are configured nor who enforces them. */
+import type { UnpricedRule } from './budget.ts'
 import { type AccountId, DEFAULT_ACCOUNT } from './ids.ts'
 
 /** Each a whole number (the spend: US dollars, parts allowed), or null: no limit. */
@@ -15,6 +16,8 @@ export interface PlanLimits {
 
 export interface Plan {
   readonly name: string
+  /** Of no effect without a limit of the spend. */
+  readonly unpriced: UnpricedRule
   readonly limits: PlanLimits
 }
 
@@ -40,6 +43,10 @@ export class ReplaceablePlans implements Plans {
   }
 }
 
+export type PlanDefinition = { readonly [Limit in keyof PlanLimits]?: number | null | undefined } & {
+  readonly unpriced?: UnpricedRule | undefined
+}
+
 /** What the operator may say of plans; contract/plans.ts checks it. */
 export interface PlansSection {
   /** For every account that is not named below. */
@@ -47,9 +54,7 @@ export interface PlansSection {
   /** Account id → plan. */
   readonly accounts?: Readonly<Record<string, string>> | undefined
   /** A built-in plan keeps the members that are not given; a new one has no limit there. */
-  readonly definitions?:
-    | Readonly<Record<string, { readonly [Limit in keyof PlanLimits]?: number | null | undefined }>>
-    | undefined
+  readonly definitions?: Readonly<Record<string, PlanDefinition>> | undefined
 }
 
 /** Limits of every key, whatever its plan says. */
@@ -110,6 +115,7 @@ function definePlan(name: string, section: PlansSection, overrides: LimitOverrid
   const pick = (limit: keyof PlanLimits) => (given[limit] === undefined ? builtIn[limit] : given[limit])
   return {
     name,
+    unpriced: given.unpriced ?? 'refuse',
     limits: {
       requestsPerMinute: overrides.requestsPerMinute ?? pick('requestsPerMinute'),
       tokensPerMinute: pick('tokensPerMinute'),

@@ -1,6 +1,7 @@
 /** A server, seen from outside: whether it answers, is the one that was meant, is ready, and takes the key. */
 import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
 import type { ExaminedGate } from './check-gates.ts'
+import { checkUnpricedBudgets } from './check-unpriced.ts'
 import { codeOf, type Finding } from './finding.ts'
 
 const CHECK = 'server'
@@ -81,6 +82,18 @@ async function readAccount(base: string, apiKey: string, findings: Finding[]): P
   findings.push({ level: 'ok', check: 'key', message: 'GATEHOUSE_API_KEY is accepted' })
   const providers = await listAll(`${base}/v1/providers`, apiKey)
   const keys = await listAll(`${base}/v1/provider-keys`, apiKey)
+  const budgets = await listAll(`${base}/v1/budgets`, apiKey)
+  if (typeof budgets !== 'number')
+    findings.push(
+      ...checkUnpricedBudgets(
+        budgets.map(({ id, name, limitUsd, unpriced }) => ({
+          id: String(id),
+          name: String(name),
+          isInMoney: typeof limitUsd === 'number',
+          unpriced: String(unpriced),
+        })),
+      ),
+    )
   if (typeof providers === 'number') return { findings }
   const ownKeys = typeof keys === 'number' ? [] : keys.filter(({ active }) => active === true)
   return {

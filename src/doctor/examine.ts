@@ -22,6 +22,7 @@ import { checkPort } from './check-port.ts'
 import { checkPostgres } from './check-postgres.ts'
 import { checkProviders } from './check-providers.ts'
 import { checkServer, type ExaminedServer } from './check-server.ts'
+import { checkUnpricedPlans } from './check-unpriced.ts'
 import { checkRuntime, checkVariables } from './check-variables.ts'
 import { codeOf, type Finding, guard, messageOf } from './finding.ts'
 
@@ -87,6 +88,7 @@ async function examineMachine(
   const isLocated = settings !== undefined || !environment.DATABASE_URL
   const database = isLocated ? await examineDatabase(locateStore(given), findings) : UNEXAMINED
   if (settings !== undefined) {
+    findings.push(...checkUnpricedPlans(settings.plans))
     const objection = objectionToWorkers(settings)
     if (objection !== undefined)
       findings.push({ level: 'fail', check: 'workers', message: objection.reason, cure: objection.cure })

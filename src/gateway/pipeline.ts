@@ -12,6 +12,7 @@ import { attemptTargets } from './attempt-targets.ts'
 import { authenticate, whenFresh } from './authenticate.ts'
 import type { BodyRoom, BodyShare } from './body-room.ts'
 import type { CallObserver } from './call-observer.ts'
+import { keepPriced } from './keep-priced.ts'
 import { type PlanPorts, planTargets } from './plan-targets.ts'
 import type { Caller, Freshness, KeyStore, Ledger, Limits, Place, Refusals } from './ports.ts'
 import type { BodyLimits } from './read-body.ts'
@@ -96,7 +97,12 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       progress.gateId = ports.gates.find(caller.accountId, accepted.gateId)?.id ?? null
       const planned = planTargets(ports, caller, accepted, dialect)
       if (planned.targets.length === 0) return await answerLocally(dialect, accepted, settle, headers)
-      const payable = reserveQuota(ticket, planned.targets)
+      const priced = keepPriced(ports, caller, {
+        targets: planned.targets,
+        gateId: accepted.gateId,
+        startedAtMs: startedAt,
+      })
+      const payable = reserveQuota(ticket, priced)
       const targets = payable instanceof Promise ? await payable : payable
       const plan = targets === planned.targets ? planned : { ...planned, targets }
       const call = {

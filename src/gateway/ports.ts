@@ -89,7 +89,17 @@ export interface Place {
   leave(): void
 }
 
+/** Which limits in money want the price of a call's target to be known; by their names, for the refusal. */
+export interface PriceDemand {
+  /** Undefined: no budget does. */
+  readonly budget: string | undefined
+  /** Undefined: the account's plan does not. */
+  readonly plan: string | undefined
+}
+
 export interface Limits {
+  /** Undefined: none does. In memory: no I/O. */
+  priceDemand(caller: Caller, gateId: string): PriceDemand | undefined
   /**
    * Before the body is read, and without asking anybody: a place among the key's concurrent calls, until `admit`. Takes
    * nothing else. @throws GatewayError `rate_limited` where `admit` could only say so too
@@ -110,11 +120,15 @@ export interface Limits {
 
 /** What calls cost. */
 export interface Prices {
+  /** Whether what a call to this target uses can be priced. @param at milliseconds since the Unix epoch */
+  isPriced(accountId: AccountId, target: string, at: number): boolean
   /** Undefined: it cannot be told now, and the ledger asks again later. */
   priceOf(
     call: Pick<CallRecord, 'accountId' | 'target' | 'usage' | 'startedAt' | 'outcome'> & {
       /** Of the usage a part is a guess: so is its cost. */
       readonly isEstimated?: boolean
+      /** It asked for what is charged beside tokens. */
+      readonly hasExtraFees?: boolean
     },
   ): Cost | undefined
 }

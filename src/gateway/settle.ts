@@ -9,6 +9,7 @@ import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { type AttemptRecord, toAttemptDetails } from './attempt-record.ts'
 import type { CallObserver, CallTrace } from './call-observer.ts'
 import { countsForQuota } from './counts-for-quota.ts'
+import { hasExtraFees } from './extra-fees.ts'
 import type { Caller, Ledger, Prices, Spent, Ticket } from './ports.ts'
 import { listUsed, sumUsed, type UsedPart } from './used.ts'
 
@@ -109,7 +110,14 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     usage,
     credential: isPlatforms ? 'platform' : progress.credential,
     attemptDetails: toAttemptDetails(ports.clock, progress.attempts, { outcome, durationMs }),
-    cost: priceUsed(ports, used, { accountId, target, usage, startedAt, outcome }),
+    cost: priceUsed(ports, used, {
+      accountId,
+      target,
+      usage,
+      startedAt,
+      outcome,
+      body: request.body,
+    }),
   }
   ports.observer?.finish(record, progress.attempts, progress.trace)
   const written = ports.ledger.record(record)
@@ -132,20 +140,24 @@ function toSpent(record: CallRecord, endedAtMs: number): Spent {
 
 type PricedCall = Parameters<Prices['priceOf']>[0]
 
+interface UnpricedCall extends Omit<PricedCall, 'isEstimated' | 'hasExtraFees'> {
+  readonly body: AcceptedRequest['body']
+}
+
 /** Each target's part at its own price. */
 function priceUsed(
   { prices }: SettlePorts,
   used: readonly UsedPart[],
-  call: Omit<PricedCall, 'isEstimated'>,
+  { body, ...call }: UnpricedCall,
 ): Cost | undefined {
   if (prices === undefined) return undefined
   const [first] = used
   if (first === undefined) return prices.priceOf(call)
-  if (used.length === 1 && first.target === call.target)
-    return prices.priceOf({ ...call, isEstimated: first.isEstimated })
-  const costs = used.map(({ target, usage, isEstimated }) =>
-    prices.priceOf({ ...call, target, usage, isEstimated }),
-  )
+  const hasFees = hasExtraFees(body)
+  const price = ({ target, usage, isEstimated }: UsedPart) =>
+    prices.priceOf({ ...call, target, usage, isEstimated, hasExtraFees: hasFees })
+  if (used.length === 1 && first.target === call.target) return price(first)
+  const costs = used.map(price)
   return costs.some((cost) => cost === undefined) ? undefined : sumCosts(costs as readonly Cost[])
 }
 

@@ -338,3 +338,36 @@ test.each([
   expect(bookWith({}).costOf(call).status).toBe('exact')
   expect(bookWith({ [key]: 1 }).costOf(call).status).toBe('estimated')
 })
+
+test.each([
+  ['openai/gpt-5', true],
+  ['openai/text-embedding-3-large', true],
+  ['sandbox/echo', true],
+  ['owned/mine', true],
+  ['owned/other', false],
+  ['openai/no-such-model', false],
+  ['nowhere/gpt-5', false],
+  ['acme/gpt-5', false],
+])('whether %s has a price: %p', (target, isPriced) =>
+  expect(book.isPriced(DEFAULT_ACCOUNT, target, MIDDAY)).toBe(isPriced),
+)
+
+describe('a cost is an estimate', () => {
+  test('where a part of the usage is a guess, of what is free too', () => {
+    for (const target of ['openai/gpt-5', 'owned/mine', 'sandbox/echo']) {
+      const exact = costOf(target)
+      expect(exact.status).toBe('exact')
+      const estimated: Cost = { ...exact, status: 'estimated' }
+      expect(costOf(target, { isEstimated: true })).toEqual(estimated)
+      // Rows do not say why: computed again, it stays one.
+      const call = { accountId: DEFAULT_ACCOUNT, target, usage: usage(), startedAt: MIDDAY }
+      expect(book.recompute(call, estimated)).toEqual(estimated)
+    }
+    expect(costOf('acme/x', { isEstimated: true }).status).toBe('unknown')
+  })
+
+  test('where it has fees beside tokens that the table does not know; an own model has none', () => {
+    expect(costOf('openai/gpt-5', { hasExtraFees: true }).status).toBe('estimated')
+    expect(costOf('owned/mine', { hasExtraFees: true }).status).toBe('exact')
+  })
+})

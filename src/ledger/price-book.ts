@@ -52,12 +52,15 @@ export interface PricedCall {
   readonly startedAt: number
   /** Absent: it succeeded. */
   readonly outcome?: CallOutcome
-  /** Of the usage a part is a guess, or the call had what has prices that the table does not know. */
+  /** Of the usage a part is a guess. */
   readonly isEstimated?: boolean
+  /** It asked for what vendors charge beside tokens; the table knows no such prices. */
+  readonly hasExtraFees?: boolean
 }
 
 const OWNED = 'owned'
 const NOTHING_ASKED: Cost = { microUsd: 0, status: 'exact', source: 'free' }
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
 const UNKNOWN: Cost = { microUsd: null, status: 'unknown', source: null }
 
 /** Prices that depend on the time are looked up again each minute; the table knows no finer one. */
@@ -125,9 +128,19 @@ export class PriceBook {
       return declared === undefined ? UNKNOWN : costOfOwned(declared, usage, call.outcome)
     }
     const price = this.#priceOf(known, call.startedAt)
-    return price === undefined
-      ? UNKNOWN
-      : costOfListed(price, { usage, outcome: call.outcome, source: this.source })
+    if (price === undefined) return UNKNOWN
+    const cost = costOfListed(price, { usage, outcome: call.outcome, source: this.source })
+    return call.hasExtraFees === true ? toEstimated(cost) : cost
+  }
+
+  /** Whether what a call to this target uses has a price. @param at milliseconds since the Unix epoch */
+  isPriced(accountId: AccountId, target: string, at: number): boolean {
+    const known = this.#recall(target)
+    if (known.type === 'free') return true
+    if (known.type === 'unknown') return false
+    if (known.type === 'owned') return this.#declaredPrices(accountId, known.model) !== undefined
+    const price = this.#priceOf(known, at)
+    return price !== undefined && partsOfListed(price.prices, NO_USAGE) !== undefined
   }
 
   /**

@@ -113,6 +113,7 @@ function toMutableColumns(budget: Budget) {
     limit_tokens: limit.type === 'tokens' ? limit.tokens : null,
     limit_micro_usd: limit.type === 'spend' ? limit.microUsd : null,
     alert_at: JSON.stringify(budget.alertAt),
+    unpriced: budget.unpriced,
     updated_at: budget.updatedAt,
   }
 }
@@ -132,6 +133,7 @@ function toBudget(row: Selectable<BudgetTable>): Budget {
         ? { type: 'spend', microUsd: row.limit_micro_usd ?? 0 }
         : { type: 'tokens', tokens: row.limit_tokens },
     period: row.period,
+    unpriced: row.unpriced === 'refuse' ? 'refuse' : 'allow',
     alertAt: JSON.parse(row.alert_at) as number[],
     createdAt: row.created_at,
     updatedAt: row.updated_at,

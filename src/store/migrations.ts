@@ -20,6 +20,7 @@ import { refusals } from './refusals-migration.ts'
 import type { Schema } from './schema.ts'
 import { signInTries } from './sign-in-tries-migration.ts'
 import { currentSchema, hasTable } from './sql-differences.ts'
+import { unpricedBudgets } from './unpriced-budgets-migration.ts'
 import { usageMigration } from './usage-migration.ts'
 
 /** The schema could not be brought up to date: whoever asked must not serve. */
@@ -155,6 +156,7 @@ export const migrations: Steps = {
   '0009_audit_log': auditLogTable,
   '0010_budget_beginnings': budgetBeginnings,
   '0011_change_feed': changeFeed,
+  '0012_unpriced_budgets': unpricedBudgets,
   '0014_deleted_keys': deletedKeys,
   '0015_sign_in_tries': signInTries,
   '0019_refusals': refusals,

@@ -197,6 +197,8 @@ export interface BudgetTable {
   period: Period
   /** JSON: `[0.5, 0.8, 1]`. */
   alert_at: string
+  /** `refuse` or `allow`; null, of budgets made before there was a choice: `allow`. */
+  unpriced: Generated<string | null>
   /** This and the two below: what it used up to the end of the hour of its creation; null while those calls are kept. */
   first_tokens: Generated<number | null>
   first_micro_usd: Generated<number | null>

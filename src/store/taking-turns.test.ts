@@ -98,6 +98,7 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
         scope: { type: 'key', keyId: 'key_1' as KeyId },
         limit: { type: 'tokens', tokens: 1000 },
         period: 'total',
+        unpriced: 'allow',
         alertAt: [],
         createdAt: NOON + 1,
         updatedAt: NOON + 1,

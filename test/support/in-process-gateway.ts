@@ -4,7 +4,6 @@
  * the stages between them work.
  */
 import { hashApiKey } from '../../src/core/api-key.ts'
-import type { CallRecord } from '../../src/core/call.ts'
 import type { GatewayError } from '../../src/core/errors.ts'
 import type { Gate } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
@@ -308,12 +307,13 @@ const PROVIDERS: PipelinePorts['providers'] = new Map(
 )
 
 const SCRIPTED_PRICES: PipelinePorts['prices'] = {
-  priceOf: ({ usage, isEstimated }: Pick<CallRecord, 'usage'> & { readonly isEstimated?: boolean }) =>
+  isPriced: (_, target) => !target.includes('unpriced'),
+  priceOf: ({ usage, isEstimated, hasExtraFees }) =>
     usage === null
       ? { microUsd: null, status: 'unknown', source: null }
       : {
           microUsd: usage.inputTokens * INPUT_PRICE + usage.outputTokens * OUTPUT_PRICE,
-          status: isEstimated === true ? 'estimated' : 'exact',
+          status: isEstimated === true || hasExtraFees === true ? 'estimated' : 'exact',
           source: 'scripted',
         },
 }

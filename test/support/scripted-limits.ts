@@ -1,12 +1,14 @@
 /** Limits that do what a test says, and keep what they were told: who was let in, what was set aside, what was given back. */
 import type { GatewayError } from '../../src/core/errors.ts'
-import type { CallAhead, Caller, Limits, Place, Spent, Ticket } from '../../src/gateway/ports.ts'
+import type { CallAhead, Caller, Limits, Place, PriceDemand, Spent, Ticket } from '../../src/gateway/ports.ts'
 
 type MaybeLater<T> = T | Promise<T>
 
 export interface LimitsScript {
   /** Refuses by throwing, before the body is read. */
   readonly enter?: () => void
+  /** Which limits in money want prices to be known. */
+  readonly priceDemand?: PriceDemand
   /** Waited for before anything else is asked. */
   readonly whenReady?: () => Promise<void> | undefined
   /** Refuses by throwing; a promise: other nodes are asked. */
@@ -67,6 +69,10 @@ export class ScriptedLimits implements Limits {
         isHeld = false
       },
     }
+  }
+
+  priceDemand(): PriceDemand | undefined {
+    return this.#script.priceDemand
   }
 
   whenReady(): Promise<void> | undefined {

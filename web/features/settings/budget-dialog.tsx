@@ -20,7 +20,7 @@ import {
 } from './budget-figures.ts'
 import { type BudgetScope, BudgetScopeFields } from './budget-scope-fields.tsx'
 
-const FIELDS = ['name', 'keyId', 'gateId', 'limitTokens', 'limitUsd', 'period', 'alertAt']
+const FIELDS = ['name', 'keyId', 'gateId', 'limitTokens', 'limitUsd', 'period', 'unpriced', 'alertAt']
 const DEFAULT_ALERTS = [0.5, 0.8, 1]
 
 export function BudgetDialog({
@@ -39,6 +39,7 @@ export function BudgetDialog({
   )
   const [amount, setAmount] = useState(budget === undefined ? '' : String(toUse(budget).limit))
   const [period, setPeriod] = useState<Budget['period']>(budget?.period ?? 'month')
+  const [unpriced, setUnpriced] = useState<Budget['unpriced']>(budget?.unpriced ?? 'refuse')
   const [alerts, setAlerts] = useState(writeAlerts(budget?.alertAt ?? DEFAULT_ALERTS))
 
   const limit = unit === 'usd' ? parseUsd(amount) : parseTokens(amount)
@@ -48,7 +49,8 @@ export function BudgetDialog({
   const save = useMutation({
     mutationFn: async () => {
       if (!('value' in limit) || !('value' in alertAt)) return
-      const changes = { [limitField]: limit.value, alertAt: alertAt.value }
+      const inMoney = unit === 'usd' ? { unpriced } : {}
+      const changes = { [limitField]: limit.value, alertAt: alertAt.value, ...inMoney }
       const trimmed = name.trim()
       if (budget !== undefined) {
         const body = { ...changes, name: trimmed }
@@ -125,6 +127,18 @@ export function BudgetDialog({
               <option value="week">Each week, from Monday</option>
               <option value="month">Each month</option>
               <option value="total">Once, for good</option>
+            </SelectField>
+          )}
+          {unit === 'usd' && (
+            <SelectField
+              label="Models without a known price"
+              hint="What they use is not counted."
+              value={unpriced}
+              onChange={(event) => setUnpriced(event.target.value === 'allow' ? 'allow' : 'refuse')}
+              problem={problem('unpriced')}
+            >
+              <option value="refuse">Refuse</option>
+              <option value="allow">Allow, uncounted</option>
             </SelectField>
           )}
           <TextField

@@ -135,6 +135,9 @@ function UsedOf({ budget }: { readonly budget: Budget }) {
       </p>
       <Meter label={`Used of ${budget.name}`} used={used} reserved={reserved} limit={limit} />
       {budget.isExhausted && <p className="text-xs text-danger">Calls are refused.</p>}
+      {budget.limitUsd !== null && budget.unpriced === 'allow' && (
+        <p className="text-xs text-warn">Models without a price pass it uncounted: edit it to refuse them</p>
+      )}
       {budget.limitUsd !== null && unpricedCalls > 0 && (
         <p className="text-xs text-warn">
           {unpricedCalls === 1 ? '1 call without a price is' : `${unpricedCalls} calls without a price are`}{' '}

@@ -1,0 +1,34 @@
+/** Limits in money that let calls pass uncounted, because they allow targets whose price is not known. Asks nobody. */
+import type { PlansSection } from '../core/plan.ts'
+import type { Finding } from './finding.ts'
+
+const CHECK = 'limits'
+
+export interface ExaminedBudget {
+  readonly id: string
+  readonly name: string
+  readonly isInMoney: boolean
+  readonly unpriced: string
+}
+
+export function checkUnpricedBudgets(budgets: readonly ExaminedBudget[]): Finding[] {
+  return budgets
+    .filter(({ isInMoney, unpriced }) => isInMoney && unpriced === 'allow')
+    .map(({ id, name }) => ({
+      level: 'warn',
+      check: CHECK,
+      message: `the budget ${name} is in US dollars and allows models whose price is not known: their calls pass it uncounted`,
+      cure: `Where every model has a price: gatehouse budgets update ${id} --unpriced refuse`,
+    }))
+}
+
+export function checkUnpricedPlans(section: PlansSection | undefined): Finding[] {
+  return Object.entries(section?.definitions ?? {})
+    .filter(([, { unpriced }]) => unpriced === 'allow')
+    .map(([name]) => ({
+      level: 'warn',
+      check: CHECK,
+      message: `the plan ${name} allows models whose price is not known: their calls pass monthlySpendUsd uncounted`,
+      cure: 'Where every model has a price, take unpriced: allow out of gatehouse.yaml',
+    }))
+}

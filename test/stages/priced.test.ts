@@ -1,0 +1,131 @@
+/** Limits in money and targets whose price nobody knows; and what makes a known price an estimate. */
+import { describe, expect, test } from 'bun:test'
+import { budgetOf } from '../../src/cluster/usage-limits.fixture.ts'
+import { UsageLimits } from '../../src/cluster/usage-limits.ts'
+import { createPlans, type PlansSection } from '../../src/core/plan.ts'
+import { CALLER } from '../support/in-process-gateway.ts'
+import { CHAT_ANSWER, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
+
+const UNPRICED = 'groq/unpriced'
+const budget = 'the budget b (bud_1)'
+const plan = 'the plan team'
+const refused = {
+  status: 400,
+  json: { error: { type: 'invalid_request_error', code: 'price_unknown' } },
+  headers: { 'x-gatehouse-target': null },
+}
+const gateway = (targets: readonly string[], priceDemand?: object) => ({
+  gates: { [GATE]: targets },
+  ...(priceDemand === undefined ? {} : { limits: { priceDemand: priceDemand as never } }),
+})
+
+describe('a target whose price is not known', () => {
+  runRows([
+    {
+      name: 'is asked where no limit is in money',
+      gateway: gateway([UNPRICED]),
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { target: UNPRICED },
+    },
+    {
+      name: 'is refused where a budget is, and the error says how to declare a price',
+      gateway: gateway([UNPRICED], { budget, plan: undefined }),
+      seen: { ...refused, contains: [UNPRICED, budget, 'owned model with its prices', '\\"unpriced\\"'] },
+      settled: { outcome: 'failed', status: 400, errorKind: 'invalid_request', attempts: 0 },
+      spent: { tokens: 0 },
+    },
+    {
+      name: 'is refused where the plan is',
+      gateway: gateway([UNPRICED], { budget: undefined, plan }),
+      seen: { ...refused, contains: [plan] },
+      settled: { outcome: 'failed', attempts: 0 },
+    },
+    {
+      name: 'is passed over for one that has a price',
+      gateway: gateway([UNPRICED, TARGET], { budget, plan }),
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': TARGET } },
+      sent: [{}],
+      settled: { target: TARGET, attempts: 1 },
+    },
+    {
+      name: 'is not fallen back to',
+      gateway: gateway([TARGET, UNPRICED], { budget, plan }),
+      upstream: [[{ type: 'fail', failure: 'connect_failed' }]],
+      seen: { status: 502 },
+      sent: [{}],
+      settled: { outcome: 'failed', target: TARGET, attempts: 1 },
+    },
+    {
+      name: 'that the account pays for itself is no concern of its plan',
+      gateway: { ...gateway([UNPRICED], { budget: undefined, plan }), credentials: { groq: 'account' } },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { target: UNPRICED },
+    },
+    {
+      name: 'that the account pays for itself is one of its budgets’',
+      gateway: { ...gateway([UNPRICED], { budget, plan }), credentials: { groq: 'account' } },
+      seen: refused,
+      settled: { outcome: 'failed', attempts: 0 },
+    },
+    {
+      name: 'is every target where nobody knows any price',
+      gateway: { ...gateway([TARGET], { budget, plan: undefined }), hasNoPrices: true },
+      seen: refused,
+      settled: { outcome: 'failed', attempts: 0 },
+    },
+  ])
+})
+
+describe('who asks for prices', () => {
+  const usage = (section: PlansSection) => new UsageLimits({ plans: createPlans(section) })
+  const accounts = { [CALLER.accountId]: 'team' }
+  const spend = { type: 'spend', microUsd: 5 } as const
+  const scope = { type: 'gate', gateId: GATE } as never
+  const account = { accountId: CALLER.accountId, scope }
+  const ask = (limits: UsageLimits) => limits.priceDemand(CALLER, GATE)
+
+  test('a plan in money, unless it allows what has no price', () => {
+    const team = { monthlySpendUsd: 5 }
+    expect(ask(usage({ accounts, definitions: { team } }))).toMatchObject({ plan: 'the plan team' })
+    const allowing = { ...team, unpriced: 'allow' } as const
+    expect(ask(usage({ accounts, definitions: { team: allowing } }))).toBeUndefined()
+    expect(ask(usage({ accounts, definitions: { team: { monthlyTokens: 5 } } }))).toBeUndefined()
+  })
+
+  test('a budget in money of the gate or the key, unless it allows what has no price', () => {
+    const limits = usage({ accounts, definitions: { team: {} } })
+    limits.putBudget(budgetOf({ ...account, id: 'allowing', limit: spend, unpriced: 'allow' }))
+    limits.putBudget(budgetOf({ ...account, id: 'tokens', unpriced: 'refuse' }))
+    expect(ask(limits)).toBeUndefined()
+    limits.putBudget(budgetOf({ ...account, id: 'strict', name: 'n', limit: spend, unpriced: 'refuse' }))
+    expect(ask(limits)).toEqual({ plan: undefined, budget: 'the budget n (strict)' })
+    expect(limits.priceDemand(CALLER, 'another')).toBeUndefined()
+  })
+})
+
+describe('a call that asks for what is charged beside tokens', () => {
+  const asks = (members: object, isExtra: boolean) => ({
+    name: `${JSON.stringify(members)}: ${isExtra}`,
+    request: { body: chatBody(members) },
+    upstream: [CHAT_ANSWER],
+    seen: { status: 200 },
+    sent: [{}],
+    settled: { cost: { microUsd: 81, status: isExtra ? 'estimated' : 'exact', source: 'scripted' } as const },
+  })
+  runRows([
+    asks({ service_tier: 'flex' }, true),
+    asks({ service_tier: 'priority' }, true),
+    asks({ service_tier: 'default' }, false),
+    asks({ service_tier: null }, false),
+    asks({ tools: [{ type: 'web_search_preview' }] }, true),
+    asks({ tools: [{ type: 'function', function: { name: 'f' } }, { type: 'code_interpreter' }] }, true),
+    asks({ tools: [{ type: 'function', function: { name: 'web_search' } }] }, false),
+    asks({ tools: [null, 'web_search'] }, false),
+    asks({ web_search_options: {} }, true),
+  ])
+})

@@ -10,6 +10,10 @@ test.each<[Schema, string]>([
   [{ type: 'integer' }, 'number'],
   [{ type: ['string', 'null'] }, 'string | null'],
   [{ type: 'string', enum: ['a', 'b'] }, '"a" | "b"'],
+  [
+    { type: 'object', properties: { a: { type: 'string' } }, anyOf: [{ required: ['a'] }] },
+    '{ readonly "a"?: string | undefined }',
+  ],
   [{ anyOf: [{ type: 'string' }, { type: 'string' }, { type: 'null' }] }, 'string | null'],
   [{ type: 'array', items: { $ref: '#/components/schemas/Gate' } }, 'readonly (Schemas["Gate"])[]'],
   [{ type: 'object', additionalProperties: false }, 'Record<string, never>'],

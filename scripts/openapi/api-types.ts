@@ -85,7 +85,8 @@ function toType(schema: Schema | undefined): string {
   if (schema.$ref !== undefined) return `Schemas[${JSON.stringify(schema.$ref.split('/').at(-1))}]`
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return union(schema.enum.map((value) => JSON.stringify(value)))
-  const choices = schema.anyOf ?? schema.oneOf
+  // Beside members, choices say only which of them have to be there.
+  const choices = schema.properties === undefined ? (schema.anyOf ?? schema.oneOf) : undefined
   if (choices !== undefined) return union(choices.map(toType))
   if (schema.allOf !== undefined) return schema.allOf.map((part) => `(${toType(part)})`).join(' & ')
   if (typeof schema.type === 'object') return union(schema.type.map((type) => toType({ ...schema, type })))

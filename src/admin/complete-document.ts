@@ -70,7 +70,7 @@ const NAMED = { type: 'string' as const, minLength: 1 }
 function demandGate(schema: NonNullable<NonNullable<Document['components']>['schemas']>[string]): void {
   if (!('properties' in schema) || schema.properties === undefined) return
   const places = ['gate_id', 'model'].filter((name) => Object.hasOwn(schema.properties ?? {}, name))
-  if (places.length < 2) return
+  if (places.length < 2 || places.some((name) => schema.required?.includes(name))) return
   schema.anyOf = places.map((name) => ({ required: [name], properties: { [name]: NAMED } }))
 }
 

@@ -19,6 +19,8 @@ export interface ChatAnswer {
   readonly stopSequence?: string
   /** Null when the upstream reported none. */
   readonly usage: Usage | null
+  /** Further answers to the same request, where the caller asked for several (OpenAI's `n`). */
+  readonly others?: readonly Pick<ChatAnswer, 'content' | 'finishReason' | 'logprobs'>[]
   /** OpenAI's `choices[0].logprobs`, as it was. */
   readonly logprobs?: JsonValue
 }
@@ -45,6 +47,8 @@ export type ChatEvent =
   | { readonly type: 'tool-call-delta'; readonly index: number; readonly arguments: string }
   /** The arguments are complete; there were none at all when no delta came, which means `{}`. */
   | { readonly type: 'tool-call-end'; readonly index: number }
+  /** A step of a further answer, where the caller asked for several; `index` from 1. */
+  | { readonly type: 'choice'; readonly index: number; readonly event: ChatEvent }
   /** The last report wins: usage is never summed. */
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string }

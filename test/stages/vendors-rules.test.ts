@@ -5,6 +5,7 @@
 import { describe, expect } from 'bun:test'
 import { MESSAGES_JSON } from '../support/dialect-samples.ts'
 import { json, type Script, stream } from '../support/scripted-upstream.ts'
+import { parseEvents } from '../support/server-sent-events.ts'
 import {
   CHAT,
   CHAT_ANSWER,
@@ -25,6 +26,8 @@ const CONVERSE_ANSWER = json(200, {
   usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
 })
 const MESSAGES_ANSWER = json(200, MESSAGES_JSON)
+
+const NO_DETAILS = { cachedInputTokens: 0, reasoningTokens: 0 }
 
 const lacking =
   (member: string): NonNullable<StageRow['check']> =>
@@ -469,6 +472,76 @@ describe('a full context is recognisable, whatever the vendor said', () => {
       upstream: [json(400, nested('max_tokens is too large.', { code: 'odd' }))],
       seen: { status: 400, json: { error: { code: 'odd', message: 'max_tokens is too large.' } } },
       ...refused(400),
+    },
+  ])
+})
+
+describe('several answers to one request come from Mistral too', () => {
+  const MISTRAL = 'mistral/mistral-large-latest'
+  const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+  const choice = (index: number, content: string) => ({
+    index,
+    message: { role: 'assistant', content },
+    finish_reason: index === 0 ? 'stop' : 'length',
+  })
+  const delta = (index: number, content: string, finish_reason: string | null = null) => ({
+    index,
+    delta: { content },
+    finish_reason,
+  })
+  const chunk = (choices: object[], members: object = {}) =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...members })}\n\n`
+  const gateway = { gates: { [GATE]: [MISTRAL] } }
+  runRows([
+    {
+      name: 'whole',
+      gateway,
+      request: { body: chatBody({ n: 2 }) },
+      upstream: [json(200, { id: 'c', choices: [choice(0, 'one'), choice(1, 'two')], usage })],
+      seen: {
+        status: 200,
+        headers: { 'x-gatehouse-ignored': null },
+        json: {
+          choices: [
+            { index: 0, message: { content: 'one' }, finish_reason: 'stop' },
+            { index: 1, message: { content: 'two' }, finish_reason: 'length' },
+          ],
+        },
+      },
+      sent: [{ json: { n: 2 } }],
+      settled: { outcome: 'succeeded', usage: { ...NO_DETAILS, inputTokens: 3, outputTokens: 4 } },
+    },
+    {
+      name: 'as streams, each under its own index',
+      gateway,
+      request: { body: chatBody({ n: 2, stream: true }) },
+      upstream: [
+        stream([
+          chunk([delta(0, 'a')]),
+          chunk([delta(1, 'x')]),
+          chunk([delta(0, 'b', 'stop'), delta(1, 'y')]),
+          chunk([delta(1, 'z', 'length')], { usage }),
+          'data: [DONE]\n\n',
+        ]),
+      ],
+      seen: { status: 200, headers: { 'x-gatehouse-ignored': null } },
+      sent: [{ json: { n: 2 } }],
+      settled: { outcome: 'succeeded', usage: { ...NO_DETAILS, inputTokens: 3, outputTokens: 4 } },
+      check: (_, { text }) => {
+        const told = ['', '']
+        const reasons: (string | null)[] = [null, null]
+        for (const { data } of parseEvents(text)) {
+          if (data === undefined || data === '[DONE]') continue
+          for (const each of JSON.parse(data).choices) {
+            told[each.index] += each.delta.content ?? ''
+            reasons[each.index] = each.finish_reason ?? reasons[each.index] ?? null
+          }
+        }
+        expect([told, reasons]).toEqual([
+          ['ab', 'xyz'],
+          ['stop', 'length'],
+        ])
+      },
     },
   ])
 })

@@ -54,6 +54,8 @@ export class MessagesEventEncoder implements EventEncoder {
           sequence: event.stopSequence ?? null,
         }
         return this.#closeBlock()
+      // Its callers cannot ask for several.
+      case 'choice':
       case 'error':
         return ''
     }

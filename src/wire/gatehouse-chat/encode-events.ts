@@ -63,6 +63,8 @@ export class GatehouseEventEncoder implements EventEncoder {
         this.#finishReason = event.reason
         return ''
       case 'text-end':
+      // Its callers cannot ask for several.
+      case 'choice':
       case 'error':
         return ''
     }

@@ -24,6 +24,7 @@ export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget)
     body: {
       model: target.model,
       messages,
+      ...(request.family === 'openai-chat' ? present({ n: request.extra.n }) : {}),
       ...encodePrediction(request),
       ...present({
         max_tokens: request.maxOutputTokens,
@@ -48,7 +49,7 @@ export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget)
 }
 
 /** Members of OpenAI's that the format has too, one by one. */
-export const TAKEN = ['prediction'] as const
+export const TAKEN = ['n', 'prediction'] as const
 
 /** OpenAI's content may be a list of texts, Mistral's is one. */
 function encodePrediction({ family, extra }: ChatRequest): JsonRecord {

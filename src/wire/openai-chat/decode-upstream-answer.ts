@@ -51,12 +51,32 @@ export function contentOf(content: JsonValue | undefined): ReadContent {
 
 /** @throws UnreadableAnswerError */
 export function decodeUpstreamAnswer(body: JsonRecord, sealThinking?: SealThinking): ChatAnswer {
-  const [choice] = Array.isArray(body.choices) ? body.choices : []
-  const message = isRecord(choice) ? choice.message : undefined
-  if (!isRecord(choice) || !isRecord(message)) {
+  const choices = Array.isArray(body.choices) ? body.choices : []
+  const [first, ...others] = choices.map((choice) => decodeChoice(choice, sealThinking))
+  if (first === undefined) {
     const error = isRecord(body.error) ? textOf(body.error.message) : undefined
     throw new UnreadableAnswerError(error ?? 'sent an answer without a choice')
   }
+  return {
+    ...first,
+    usage: readUsage('openai-chat', body.usage),
+    ...present({
+      id: textOf(body.id),
+      model: textOf(body.model),
+      createdAt: typeof body.created === 'number' ? body.created : undefined,
+      others: others.length === 0 ? undefined : others,
+    }),
+  }
+}
+
+/** @throws UnreadableAnswerError */
+function decodeChoice(
+  choice: JsonValue,
+  sealThinking: SealThinking | undefined,
+): Pick<ChatAnswer, 'content' | 'finishReason'> {
+  const message = isRecord(choice) ? choice.message : undefined
+  if (!isRecord(choice) || !isRecord(message))
+    throw new UnreadableAnswerError('sent an answer without a choice')
   if (choice.finish_reason === 'error') throw new UnreadableAnswerError('ended its answer with an error')
   const { text, thinking, signature } = contentOf(message.content)
   const seal = thinking === '' && signature === undefined ? undefined : sealThinking?.(signature)
@@ -70,16 +90,7 @@ export function decodeUpstreamAnswer(body: JsonRecord, sealThinking?: SealThinki
     ...(refusal === '' ? [] : [{ type: 'refusal' as const, text: refusal }]),
     ...(Array.isArray(message.tool_calls) ? message.tool_calls.filter(isRecord).map(decodeCall) : []),
   ]
-  return {
-    content,
-    finishReason: toFinishReason(textOf(choice.finish_reason) ?? 'stop'),
-    usage: readUsage('openai-chat', body.usage),
-    ...present({
-      id: textOf(body.id),
-      model: textOf(body.model),
-      createdAt: typeof body.created === 'number' ? body.created : undefined,
-    }),
-  }
+  return { content, finishReason: toFinishReason(textOf(choice.finish_reason) ?? 'stop') }
 }
 
 function decodeCall(call: JsonRecord): AssistantPart {

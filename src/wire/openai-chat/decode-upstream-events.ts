@@ -1,35 +1,24 @@
 /** An upstream's stream of chat completion chunks in the gateway's own events, with the members that vendors add. */
 import type { Usage } from '../../core/usage.ts'
 import type { ChatEvent } from '../chat-answer.ts'
-import type { JsonRecord, JsonValue, Seal } from '../chat-request.ts'
+import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import type { StreamDecoder } from '../codec.ts'
 import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-json.ts'
 import { type SseFrame, SseFramer } from '../sse.ts'
 import { readUsage } from '../usage.ts'
-import {
-  argumentsOf,
-  contentOf,
-  makeCallId,
-  reasoningOf,
-  type SealThinking,
-  toFinishReason,
-} from './decode-upstream-answer.ts'
+import { ChoiceDecoder } from './decode-choice.ts'
+import { type SealThinking, toFinishReason } from './decode-upstream-answer.ts'
 
 export class UpstreamChatDecoder implements StreamDecoder {
   readonly #framer = new SseFramer()
   #hasStarted = false
-  #open: 'text' | 'reasoning' | undefined
-  /** The upstream's index of the call that is being written; calls follow each other. */
-  #call: number | undefined
-  readonly #calls = new Map<number, number>()
+  /** By the upstream's index; more than one only where the caller asked for that (`n`). */
+  readonly #choices = new Map<number, ChoiceDecoder>()
   #finishReason: string | undefined
   #usage: Usage | null = null
   #isDone = false
   #hasFailed = false
   readonly #sealThinking: SealThinking | undefined
-  /** Whether the reasoning that is being written came as thinking in a list, and is to be sealed. */
-  #hasThinking = false
-  #signature: string | undefined
 
   constructor(sealThinking?: SealThinking) {
     this.#sealThinking = sealThinking
@@ -61,16 +50,30 @@ export class UpstreamChatDecoder implements StreamDecoder {
     if (isRecord(chunk.error) || typeof chunk.error === 'string') return this.#fail(chunk.error)
     if (chunk.object === 'error') return this.#fail(chunk)
     this.#usage = readUsage('openai-chat', chunk.usage) ?? this.#usage
-    const [choice] = Array.isArray(chunk.choices) ? chunk.choices : []
+    const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isRecord) : []
     // Azure's first chunk tells of its filter alone, and its id and model are ''.
-    if (!isRecord(choice) && chunk.id === '') return []
+    if (choices.length === 0 && chunk.id === '') return []
     const events: ChatEvent[] = this.#hasStarted ? [] : [this.#start(chunk)]
-    if (!isRecord(choice)) return events
-    if (isRecord(choice.delta)) events.push(...this.#decodeDelta(choice.delta))
-    const reason = textOf(choice.finish_reason)
-    if (reason === 'error') return [...events, ...this.#fail('The model failed.')]
-    this.#finishReason = reason ?? this.#finishReason
+    for (const choice of choices) {
+      if (textOf(choice.finish_reason) === 'error') return [...events, ...this.#fail('The model failed.')]
+      events.push(...this.#decodeChoice(choice, chunk))
+    }
     return events
+  }
+
+  #decodeChoice(choice: JsonRecord, chunk: JsonRecord): readonly ChatEvent[] {
+    const index = typeof choice.index === 'number' ? choice.index : 0
+    const known = this.#choices.get(index)
+    const decoder = known ?? new ChoiceDecoder(this.#sealThinking)
+    this.#choices.set(index, decoder)
+    const events = isRecord(choice.delta) ? decoder.decodeDelta(choice.delta) : []
+    decoder.finishReason = textOf(choice.finish_reason) ?? decoder.finishReason
+    if (index === 0) {
+      this.#finishReason = decoder.finishReason
+      return events
+    }
+    const all = known === undefined ? [this.#start(chunk), ...events] : events
+    return all.map((event) => ({ type: 'choice', index, event }))
   }
 
   #start(chunk: JsonRecord): ChatEvent {
@@ -84,80 +87,23 @@ export class UpstreamChatDecoder implements StreamDecoder {
     return [{ type: 'error', message: isRecord(error) ? messageOf(error) : String(error) }]
   }
 
-  #decodeDelta(delta: JsonRecord): readonly ChatEvent[] {
-    const events: ChatEvent[] = []
-    const { text, thinking, signature } = contentOf(delta.content)
-    this.#write('reasoning', reasoningOf(delta) + thinking, events)
-    this.#hasThinking ||= thinking !== ''
-    if (signature !== undefined) this.#sign(signature, events)
-    this.#write('text', text, events)
-    const refusal = textOf(delta.refusal) ?? ''
-    if (refusal !== '') events.push({ type: 'refusal-delta', text: refusal })
-    if (Array.isArray(delta.tool_calls)) {
-      for (const call of delta.tool_calls.filter(isRecord)) this.#decodeCall(call, events)
-    }
-    return events
-  }
-
-  #write(kind: 'text' | 'reasoning', text: string, events: ChatEvent[]): void {
-    if (text === '') return
-    if (this.#open !== kind) events.push(...this.#close())
-    this.#open = kind
-    events.push({ type: `${kind}-delta`, text })
-  }
-
-  /** Id and name come with the first piece; some vendors repeat them, some leave the index out. */
-  #decodeCall(call: JsonRecord, events: ChatEvent[]): void {
-    const made = isRecord(call.function) ? call.function : {}
-    const name = textOf(made.name) ?? ''
-    const upstreamIndex =
-      typeof call.index === 'number' ? call.index : name === '' ? (this.#call ?? 0) : this.#calls.size
-    let index = this.#calls.get(upstreamIndex)
-    if (index === undefined) {
-      events.push(...this.#close())
-      index = this.#calls.size
-      this.#calls.set(upstreamIndex, index)
-      this.#call = upstreamIndex
-      events.push({ type: 'tool-call-start', index, id: textOf(call.id) || makeCallId(), name })
-    }
-    const written = argumentsOf(made)
-    if (written !== '') events.push({ type: 'tool-call-delta', index, arguments: written })
-  }
-
-  #close(): readonly ChatEvent[] {
-    const open = this.#open
-    const call = this.#call
-    this.#open = undefined
-    this.#call = undefined
-    if (open === 'text') return [{ type: 'text-end' }]
-    if (open === 'reasoning') return [{ type: 'reasoning-end', ...this.#takeSeal() }]
-    return call === undefined ? [] : [{ type: 'tool-call-end', index: this.#calls.get(call) ?? 0 }]
-  }
-
-  /** A signature may follow its thinking, or stand for some that is not shown. */
-  #sign(signature: string, events: ChatEvent[]): void {
-    this.#signature = signature
-    this.#hasThinking = true
-    if (this.#open === 'reasoning' || this.#sealThinking === undefined) return
-    events.push(...this.#close(), { type: 'reasoning-end', ...this.#takeSeal() })
-  }
-
-  #takeSeal(): { readonly seal?: Seal } {
-    const seal = this.#hasThinking ? this.#sealThinking?.(this.#signature) : undefined
-    this.#hasThinking = false
-    this.#signature = undefined
-    return present({ seal })
-  }
-
   #finish(): readonly ChatEvent[] {
     if (this.#isDone) return []
     this.#isDone = true
+    const others = [...this.#choices].filter(([index]) => index !== 0)
     return [
-      ...this.#close(),
+      ...others.flatMap(([index, decoder]) =>
+        endOf(decoder).map((event) => ({ type: 'choice' as const, index, event })),
+      ),
+      ...(this.#choices.get(0)?.close() ?? []),
       ...(this.#usage === null ? [] : [{ type: 'usage' as const, usage: this.#usage }]),
       { type: 'finish', reason: toFinishReason(this.#finishReason ?? 'stop') },
     ]
   }
+}
+
+function endOf(decoder: ChoiceDecoder): readonly ChatEvent[] {
+  return [...decoder.close(), { type: 'finish', reason: toFinishReason(decoder.finishReason ?? 'stop') }]
 }
 
 /** Some say it in an object. */

@@ -7,30 +7,34 @@ import { present } from '../read-json.ts'
 import { writeSeal, writeToolId } from '../seal-carrier.ts'
 
 export function encodeChatAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRecord {
-  const reasoning = partsOf(answer, 'reasoning')
-  const calls = partsOf(answer, 'tool-call')
-  const text = joinTexts(partsOf(answer, 'text'))
-  const refusal = joinTexts(partsOf(answer, 'refusal'))
+  return {
+    ...encodeHead('chat.completion', answer, facts),
+    choices: [answer, ...(answer.others ?? [])].map((choice, index) => encodeChoice(choice, index, facts)),
+    ...(answer.usage === null ? {} : { usage: encodeUsage(answer.usage) }),
+  }
+}
+
+type Choice = Pick<ChatAnswer, 'content' | 'finishReason' | 'logprobs'>
+
+function encodeChoice(choice: Choice, index: number, facts: AnswerFacts): JsonRecord {
+  const reasoning = partsOf(choice, 'reasoning')
+  const calls = partsOf(choice, 'tool-call')
+  const text = joinTexts(partsOf(choice, 'text'))
+  const refusal = joinTexts(partsOf(choice, 'refusal'))
   const reasoningText = joinTexts(reasoning)
   const details = encodeReasoningDetails(reasoning, facts.sealOrigin)
   return {
-    ...encodeHead('chat.completion', answer, facts),
-    choices: [
-      {
-        index: 0,
-        message: {
-          role: 'assistant',
-          content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
-          refusal: refusal === '' ? null : refusal,
-          ...(reasoningText === '' ? {} : { reasoning_content: reasoningText }),
-          ...(details.length === 0 ? {} : { reasoning_details: details }),
-          ...(calls.length === 0 ? {} : { tool_calls: encodeToolCalls(calls, reasoning, facts.sealOrigin) }),
-        },
-        logprobs: answer.logprobs ?? null,
-        finish_reason: answer.finishReason,
-      },
-    ],
-    ...(answer.usage === null ? {} : { usage: encodeUsage(answer.usage) }),
+    index,
+    message: {
+      role: 'assistant',
+      content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
+      refusal: refusal === '' ? null : refusal,
+      ...(reasoningText === '' ? {} : { reasoning_content: reasoningText }),
+      ...(details.length === 0 ? {} : { reasoning_details: details }),
+      ...(calls.length === 0 ? {} : { tool_calls: encodeToolCalls(calls, reasoning, facts.sealOrigin) }),
+    },
+    logprobs: choice.logprobs ?? null,
+    finish_reason: choice.finishReason,
   }
 }
 
@@ -91,7 +95,7 @@ function encodeToolCalls(
 
 type PartOf<Type extends AssistantPart['type']> = Extract<AssistantPart, { readonly type: Type }>
 
-function partsOf<Type extends AssistantPart['type']>(answer: ChatAnswer, type: Type): PartOf<Type>[] {
+function partsOf<Type extends AssistantPart['type']>(answer: Choice, type: Type): PartOf<Type>[] {
   return answer.content.filter((part): part is PartOf<Type> => part.type === type)
 }
 

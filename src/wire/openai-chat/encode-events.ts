@@ -24,8 +24,15 @@ export class ChatEventEncoder implements EventEncoder {
   /** Calls of which no argument has come: they take none, and clients parse `{}`. */
   readonly #withoutArguments = new Set<number>()
 
-  constructor(request: ChatRequest, facts: AnswerFacts) {
+  readonly #index: number
+  /** Of further choices, by their index. */
+  readonly #others = new Map<number, ChatEventEncoder>()
+  readonly #request: ChatRequest
+
+  constructor(request: ChatRequest, facts: AnswerFacts, index = 0) {
+    this.#request = request
     this.#facts = facts
+    this.#index = index
     const options = request.extra.stream_options
     this.#showsUsage = isRecord(options) && options.include_usage === true
   }
@@ -76,6 +83,8 @@ export class ChatEventEncoder implements EventEncoder {
       case 'tool-call-end':
         if (!this.#withoutArguments.delete(event.index)) return ''
         return this.#chunk({ tool_calls: [{ index: event.index, function: { arguments: '{}' } }] })
+      case 'choice':
+        return this.#choice(event.index).push(event.event)
       case 'text-end':
       case 'error':
         return ''
@@ -102,8 +111,16 @@ export class ChatEventEncoder implements EventEncoder {
     return this.#chunk({ reasoning_details: encodeReasoningDetails(this.#sealed, this.#facts.sealOrigin) })
   }
 
+  #choice(index: number): ChatEventEncoder {
+    const known = this.#others.get(index)
+    if (known !== undefined) return known
+    const encoder = new ChatEventEncoder(this.#request, this.#facts, index)
+    this.#others.set(index, encoder)
+    return encoder
+  }
+
   #chunk(delta: JsonRecord, reason: string | null = null, logprobs: unknown = null): string {
-    const choice = `{"index":0,"delta":${JSON.stringify(delta)},"logprobs":${JSON.stringify(logprobs ?? null)},"finish_reason":${JSON.stringify(reason)}}`
+    const choice = `{"index":${this.#index},"delta":${JSON.stringify(delta)},"logprobs":${JSON.stringify(logprobs ?? null)},"finish_reason":${JSON.stringify(reason)}}`
     return `data: ${this.#start()},"choices":[${choice}]${this.#showsUsage ? ',"usage":null' : ''}}\n\n`
   }
 

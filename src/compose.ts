@@ -10,6 +10,7 @@ import { composeLedger } from './compose-ledger.ts'
 import { type ComposedLimits, composeLimits, redisCheck } from './compose-limits.ts'
 import { type JoinedNode, storeCheck } from './compose-nodes.ts'
 import { joinNodes, openState } from './compose-state.ts'
+import { SettingsError } from './config/environment.ts'
 import type { Settings } from './config/settings.ts'
 import { steadyClock } from './core/clock.ts'
 import type { GatewayError } from './core/errors.ts'
@@ -17,6 +18,7 @@ import { createPlans, type PlansSection, ReplaceablePlans } from './core/plan.ts
 import { shippedFile } from './core/shipped-files.ts'
 import { createDashboard } from './dashboard/create-dashboard.ts'
 import { BodyRoom } from './gateway/body-room.ts'
+import { CallHeaders } from './gateway/call-headers.ts'
 import { createDataPlane } from './gateway/data-plane.ts'
 import { endRevokedCalls } from './gateway/end-revoked-calls.ts'
 import { readHealthKey, TargetOrder } from './gateway/order-targets.ts'
@@ -32,6 +34,7 @@ import { startTelemetry, type Telemetry, type TelemetryOfWorker } from './teleme
 import { AddressGuard, type ResolveHost } from './upstream/address-guard.ts'
 import { Deadlines } from './upstream/deadlines.ts'
 import { FetchExchange } from './upstream/fetch-exchange.ts'
+import { mayBeForwarded } from './upstream/forwarded-headers.ts'
 import { TrustedHosts } from './upstream/trusted-hosts.ts'
 
 export const VERSION = packageJson.version
@@ -84,6 +87,7 @@ export async function composeGatehouse({
 }: ComposeOptions): Promise<Gatehouse> {
   // Before anything is opened: a setting that is wrong leaves nothing behind.
   const trustedHosts = new TrustedHosts(settings.trustedHosts)
+  refuseForwarding(settings)
   const addresses = new AddressGuard({ trustedHosts, resolve: resolveHost })
   const { requestsPerMinute, concurrentCalls } = settings
   const plansOf = (section: PlansSection | undefined) =>
@@ -121,6 +125,7 @@ export async function composeGatehouse({
     deadlines,
     timeouts: settings.timeouts,
     keepAliveMs: settings.keepAliveMs,
+    callHeaders: new CallHeaders(settings.forwardedHeaders),
     bodyRoom: new BodyRoom(settings.maxHeldBodyBytes),
     bodyLimits: { maxBodyBytes: settings.maxBodyBytes, bodyTimeoutMs: settings.bodyTimeoutMs },
     observer: telemetry?.observer,
@@ -180,6 +185,15 @@ export async function composeGatehouse({
       lock.release()
     },
   }
+}
+
+/** @throws SettingsError naming a header that never passes: to leave it out without a word would be worse */
+function refuseForwarding({ forwardedHeaders: { request, answer } }: Settings): void {
+  const refused = [...request, ...answer].find((name) => !mayBeForwarded(name.replace('*', '')))
+  if (refused !== undefined)
+    throw new SettingsError(
+      `GATEHOUSE_FORWARD_REQUEST_HEADERS and …_ANSWER_HEADERS must not hold '${refused}': it opens something, names an account or belongs to one connection.`,
+    )
 }
 
 /** Where scripts/build-dashboard.ts puts it. */

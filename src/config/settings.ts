@@ -64,6 +64,8 @@ export interface Settings extends ProviderSettings {
     readonly idleMs: number
     readonly totalMs: number
   }
+  /** Beside those that each dialect lets pass. */
+  readonly forwardedHeaders: { readonly request: readonly string[]; readonly answer: readonly string[] }
   readonly users: UserSettings
   readonly telemetry: TelemetrySettings
   /** The catalog, and the operator's own. */
@@ -118,6 +120,9 @@ export const VARIABLES = {
   GATEHOUSE_AUDIT_RETENTION_DAYS: 'days that the audit log is kept (365)',
   GATEHOUSE_TRUSTED_HOSTS:
     'hosts inside the network that owned models and webhooks may be at: host[:port], *.suffix, address or range, separated by commas',
+  GATEHOUSE_FORWARD_REQUEST_HEADERS:
+    'headers of callers that reach upstreams beside those of each dialect, separated by commas; one may end in *',
+  GATEHOUSE_FORWARD_ANSWER_HEADERS: 'the same of upstreams that reach callers',
   GATEHOUSE_PUBLIC_URL: 'address at which browsers reach the gateway, such as https://gatehouse.example',
   GATEHOUSE_SIGN_UP: 'who may make a user: invitation, open or closed (invitation)',
   GATEHOUSE_CLIENT_ADDRESS_HEADER:
@@ -192,6 +197,10 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
       idleMs: integer('GATEHOUSE_IDLE_TIMEOUT_MS', 300_000, milliseconds),
       totalMs: integer('GATEHOUSE_TOTAL_TIMEOUT_MS', 3_600_000, milliseconds),
     },
+    forwardedHeaders: {
+      request: readHeaderNames(environment, 'GATEHOUSE_FORWARD_REQUEST_HEADERS'),
+      answer: readHeaderNames(environment, 'GATEHOUSE_FORWARD_ANSWER_HEADERS'),
+    },
     users: readUserSettings(environment),
     trustedHosts: text('GATEHOUSE_TRUSTED_HOSTS', '')
       .split(',')
@@ -243,6 +252,18 @@ function readChoice<T extends string>(
   if (choice === undefined)
     throw new SettingsError(`${name} must be one of ${choices.join(', ')}, but is '${text}'.`)
   return choice
+}
+
+/** A list of everything would be none. */
+function readHeaderNames(environment: Environment, name: Variable): readonly string[] {
+  const names = (environment[name] ?? '')
+    .split(',')
+    .map((each) => each.trim().toLowerCase())
+    .filter((each) => each !== '')
+  const wrong = names.find((each) => !/^[a-z0-9_-]{2,64}\*?$/.test(each))
+  if (wrong !== undefined)
+    throw new SettingsError(`${name} must be names of headers, separated by commas, but holds '${wrong}'.`)
+  return names
 }
 
 function readBootstrapKey(environment: Environment): Secret | undefined {

@@ -5,7 +5,7 @@ import type { CallId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
 import { type AddressGuard, AddressRefusedError, type Destination } from '../upstream/address-guard.ts'
 import type { ExchangeTimeouts, Upstream } from '../upstream/exchange.ts'
-import { forwardRequestHeaders, forwardTraceHeaders } from '../upstream/forwarded-headers.ts'
+import { forwardTraceHeaders } from '../upstream/forwarded-headers.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import { type WaitLimits, waitWithin } from '../upstream/wait-within.ts'
 import { type AcceptedRequest, type Dialect, isRelayed } from '../wire/dialect.ts'
@@ -17,6 +17,7 @@ import {
   toOutcome,
 } from './attempt-record.ts'
 import { type BegunAnswer, beginAnswer, type OutgoingRequest } from './begin-answer.ts'
+import type { CallHeaders } from './call-headers.ts'
 import { toFailure } from './failures.ts'
 import { isTranslated, type Plan, type Target } from './plan-targets.ts'
 import type { Credentials, Prices } from './ports.ts'
@@ -38,6 +39,7 @@ export interface AskPorts {
   readonly health: TargetHealth
   readonly addresses: Pick<AddressGuard, 'locate' | 'avoid'>
   readonly bodyLimits: { readonly maxBodyBytes: number }
+  readonly callHeaders: CallHeaders
 }
 
 export interface AttemptInput {
@@ -127,7 +129,11 @@ async function exchangeOnce(
   const { connectMs, firstByteMs, idleMs } = ports.timeouts
   if (timeUntil(clock, endsAt) <= 0)
     throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
-  const headers = toUpstreamHeaders(request.headers, target, attempt)
+  // A client's headers belong to the dialect that it speaks; its trace belongs to no dialect.
+  const forwarded = isTranslated(target)
+    ? forwardTraceHeaders(request.headers)
+    : ports.callHeaders.ofRequest(dialect.id, request.headers)
+  const headers = toUpstreamHeaders(forwarded, target, attempt)
   // What is signed or looked up has to wait, and relayed bytes are only lent until then.
   const isLent = outgoing.type === 'relayed' && (target.signing !== undefined || target.isGuarded)
   const body = isLent ? new Uint8Array(outgoing.body) : outgoing.body
@@ -226,12 +232,10 @@ function join(names: readonly string[], more: readonly string[] = []): readonly 
 }
 
 function toUpstreamHeaders(
-  headers: Headers,
+  forwarded: Record<string, string>,
   target: Target,
   { trace }: AttemptRecord,
 ): Record<string, string> {
-  // A client's headers belong to the dialect that it speaks; its trace belongs to no dialect.
-  const forwarded = isTranslated(target) ? forwardTraceHeaders(headers) : forwardRequestHeaders(headers)
   if (trace !== undefined) replaceTrace(forwarded, trace)
   const key = target.credential.reveal()
   if (target.keyHeader === undefined) forwarded.authorization = `Bearer ${key}`

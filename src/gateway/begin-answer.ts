@@ -2,6 +2,7 @@
 import { callersTypeOf, GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Exchange } from '../upstream/exchange.ts'
+import { hasControlCharacters } from '../upstream/forwarded-headers.ts'
 import type { JsonRecord } from '../wire/chat-request.ts'
 import { CONTEXT_FULL, isContextFull, toContextMessage } from '../wire/context-full.ts'
 import type { AcceptedRequest, Dialect, RelayedDialect, StreamTap, TapOutput } from '../wire/dialect.ts'
@@ -74,6 +75,8 @@ export async function beginAnswer(exchange: Exchange, expected: AnswerExpectatio
   if (head.status < 200 || head.status > 299) {
     throw await toRefusal(exchange, head, expected)
   }
+  if (hasControlCharacters(head.headers))
+    throw unusableAnswer(expected.target.name, 'sent control characters in a header')
   const encoding = encodingOf(head.headers)
   if (encoding !== undefined)
     throw unusableAnswer(
@@ -93,7 +96,7 @@ export async function beginAnswer(exchange: Exchange, expected: AnswerExpectatio
 }
 
 /** @returns undefined where the answer is as it is */
-export function encodingOf(headers: Headers): string | undefined {
+function encodingOf(headers: Headers): string | undefined {
   const said = headers.get('content-encoding')?.trim().toLowerCase().slice(0, 32) ?? ''
   if (said === '' || said === 'identity') return undefined
   return NOT_IN_NAMES.test(said) ? 'something else' : said

@@ -6,11 +6,12 @@ import type { Timekeeper } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Deadlines } from '../upstream/deadlines.ts'
-import { forwardAnswerHeaders } from '../upstream/forwarded-headers.ts'
+import { upstreamRequestId } from '../upstream/forwarded-headers.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import type { Dialect, StreamTap } from '../wire/dialect.ts'
 import type { Attempted } from './ask-target.ts'
 import type { BegunAnswer } from './begin-answer.ts'
+import type { CallHeaders } from './call-headers.ts'
 import { toFailure, unusableAnswer } from './failures.ts'
 import { KEEP_ALIVE, PatientReader } from './patient-reader.ts'
 import { isTranslated } from './plan-targets.ts'
@@ -30,6 +31,7 @@ export interface RelayPorts {
   /** Silence after which a comment keeps the client's connection alive, in milliseconds. */
   readonly keepAliveMs: number
   readonly health: TargetHealth
+  readonly callHeaders: CallHeaders
 }
 
 export interface RelayInput {
@@ -43,7 +45,7 @@ export interface RelayInput {
 /** @throws GatewayError `unavailable` when a whole answer could not be written down */
 export async function relayAnswer(ports: RelayPorts, input: RelayInput): Promise<Response> {
   const { answer } = input.attempted
-  const headers = Object.assign(toForwarded(input.attempted), input.headers)
+  const headers = Object.assign(toForwarded(ports, input), input.headers)
   const { status } = answer
   switch (answer.type) {
     case 'whole': {
@@ -61,9 +63,16 @@ export async function relayAnswer(ports: RelayPorts, input: RelayInput): Promise
 }
 
 /** A translated answer is ours, and so are its headers. */
-function toForwarded({ target, answer }: Attempted): Record<string, string> {
-  if (!isTranslated(target)) return forwardAnswerHeaders(answer.headers)
+function toForwarded(
+  { callHeaders }: RelayPorts,
+  { attempted: { target, answer }, dialect }: RelayInput,
+): Record<string, string> {
+  const id = upstreamRequestId(answer.headers)
+  const said: Record<string, string> = id === undefined ? {} : { 'x-gatehouse-upstream-request-id': id }
+  if (!isTranslated(target))
+    return Object.assign(callHeaders.ofAnswer(dialect.id, answer.headers, target), said)
   return {
+    ...said,
     'content-type': answer.type === 'events' ? 'text/event-stream; charset=utf-8' : 'application/json',
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Which headers may pass from one side to the other. Everything passes but what belongs to one hop, what opens
- * something, and what says who somebody is. Knows no LLM.
+ * Which headers may pass from one side to the other: those that a list names, and of these never one that belongs to one hop,
+ * opens something, or says whose account it is. Knows no LLM, and no list.
  */
 
 /** RFC 9110 §7.6.1 and what the gateway's own connection decides. */
-const HOP_BY_HOP = [
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -18,71 +18,64 @@ const HOP_BY_HOP = [
   'content-encoding',
   'accept-encoding',
   'expect',
-]
+])
 
-/** Of a request: who the caller is and how it got here, and what browsers add. */
-const REQUEST_ONLY = ['forwarded', 'via', 'x-real-ip', 'origin', 'referer']
-
-/** Of an answer: the upstream's server, its limits (the gateway has its own), and its pages' policies. */
-const ANSWER_ONLY = [
-  'server',
-  'date',
-  'alt-svc',
-  'x-request-id',
-  'request-id',
-  'x-powered-by',
-  'via',
-  'nel',
-  'report-to',
-]
-
-const REQUEST_PREFIXES = ['x-forwarded-', 'sec-', 'x-gatehouse-', 'cf-', 'proxy-']
-const ANSWER_PREFIXES = [
-  'access-control-',
-  'strict-transport',
-  'content-security',
-  'x-gatehouse-',
-  'cf-',
-  'proxy-',
-]
+/** Decided by the gateway, whoever names them. */
+const OURS = ['x-gatehouse-', 'x-ratelimit-', 'x-forwarded-', 'forwarded', 'x-request-id', 'request-id']
 
 /**
  * Cookies and anything whose name says that it opens something or names an account: `authorization`, `x-api-key`,
- * `x-amz-security-token`, an `…-organization` that belongs to the caller's own credential and not to ours; and what is
- * left of a limit of that account.
+ * `x-amz-security-token`, an `…-organization` that belongs to the caller's own credential and not to ours.
  */
 const CREDENTIAL =
-  /(?:^|[-_])(?:ratelimit|authorization|auth|authenticate|cookie2?|api-?key|apikey|token|secret|credentials?|password|session|signature|organization|project|workspace)(?:$|[-_])/
+  /(?:^|[-_])(?:authorization|auth|authenticate|cookie2?|api-?key|apikey|token|secret|credentials?|password|signature|organization|project|workspace|jwt|assertion|principal)(?:$|[-_])/
 
-/** Decides by name once and remembers: the names that clients and vendors send are few. */
-class HeaderRule {
+/** Whether a header of this name may be in a list at all: an operator's too. */
+export function mayBeForwarded(name: string): boolean {
+  return !HOP_BY_HOP.has(name) && !OURS.some((ours) => name.startsWith(ours)) && !CREDENTIAL.test(name)
+}
+
+/** A list of names in lower case, of which one that ends in `*` is a beginning. */
+export class HeaderList {
   readonly #names: ReadonlySet<string>
-  readonly #prefixes: readonly string[]
+  readonly #beginnings: readonly string[]
   readonly #decided = new Map<string, boolean>()
 
-  constructor(names: readonly string[], prefixes: readonly string[]) {
-    this.#names = new Set([...HOP_BY_HOP, ...names])
-    this.#prefixes = prefixes
+  constructor(names: readonly string[]) {
+    this.#names = new Set(names.filter((name) => !name.endsWith('*')))
+    this.#beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
   }
 
-  mayPass(name: string): boolean {
+  /** What of these headers passes. */
+  pick(headers: Headers): Record<string, string> {
+    const picked: Record<string, string> = {}
+    const hop = namedIn(headers.get('connection'))
+    for (const [name, value] of headers) {
+      if (this.#holds(name) && hop?.has(name) !== true) picked[name] = value
+    }
+    return picked
+  }
+
+  #holds(name: string): boolean {
     const known = this.#decided.get(name)
     if (known !== undefined) return known
-    const decision =
-      !this.#names.has(name) &&
-      !this.#prefixes.some((prefix) => name.startsWith(prefix)) &&
-      !CREDENTIAL.test(name)
+    const isNamed = this.#names.has(name) || this.#beginnings.some((beginning) => name.startsWith(beginning))
+    const decision = isNamed && mayBeForwarded(name)
     // Names come from outside: a bounded memory, so that inventing them costs only the inventor.
     if (this.#decided.size < 1000) this.#decided.set(name, decision)
     return decision
   }
 }
 
-const requestRule = new HeaderRule(REQUEST_ONLY, REQUEST_PREFIXES)
-const answerRule = new HeaderRule(ANSWER_ONLY, ANSWER_PREFIXES)
-
-export function forwardRequestHeaders(headers: Headers): Record<string, string> {
-  return forward(headers, requestRule)
+/** `Connection: x-foo` makes `x-foo` a header of this hop only. */
+function namedIn(connection: string | null): ReadonlySet<string> | undefined {
+  if (connection === null || connection === 'keep-alive') return undefined
+  return new Set(
+    connection
+      .toLowerCase()
+      .split(',')
+      .map((token) => token.trim()),
+  )
 }
 
 /** Of a request that is translated, only these: they belong to no dialect (https://www.w3.org/TR/trace-context/). */
@@ -95,24 +88,26 @@ export function forwardTraceHeaders(headers: Headers): Record<string, string> {
 
 const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/
 
-export function forwardAnswerHeaders(headers: Headers): Record<string, string> {
-  return forward(headers, answerRule)
-}
+/** Where vendors say what they call a request, the likelier first. */
+const REQUEST_IDS = ['x-request-id', 'request-id', 'mistral-correlation-id', 'x-amzn-requestid']
+const LONGEST_ID = 200
 
-function forward(headers: Headers, rule: HeaderRule): Record<string, string> {
-  const passed: Record<string, string> = {}
-  const connection = headers.get('connection')
-  for (const [name, value] of headers) {
-    if (rule.mayPass(name) && !namedIn(connection, name)) passed[name] = value
+/** What the vendor calls the request; undefined where it says nothing usable. */
+export function upstreamRequestId(headers: Headers): string | undefined {
+  for (const name of REQUEST_IDS) {
+    const id = headers.get(name)
+    if (id !== null && id !== '' && id.length <= LONGEST_ID && !NOT_PLAIN.test(id)) return id
   }
-  return passed
+  return undefined
 }
 
-/** `Connection: x-foo` makes `x-foo` a header of this hop only. */
-function namedIn(connection: string | null, name: string): boolean {
-  if (connection === null || connection === 'keep-alive') return false
-  return connection
-    .toLowerCase()
-    .split(',')
-    .some((token) => token.trim() === name)
+const NOT_PLAIN = /[^\x21-\x7e]/
+
+/** Tabs apart, no header holds one (RFC 9110 §5.5); whoever reads it in a terminal or a log might obey it. */
+export function hasControlCharacters(headers: Headers): boolean {
+  for (const [, value] of headers) if (CONTROL.test(value)) return true
+  return false
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/

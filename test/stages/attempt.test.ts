@@ -25,7 +25,8 @@ describe('headers', () => {
       name: 'of the caller pass, but for what is ours, its own, or opens something',
       request: {
         headers: {
-          'x-custom': 'kept',
+          'x-custom': 'dropped',
+          'x-session-id': 'kept',
           'openai-beta': 'assistants=v2',
           'user-agent': 'client/1',
           accept: 'application/json',
@@ -43,7 +44,8 @@ describe('headers', () => {
       sent: [
         {
           headers: {
-            'x-custom': 'kept',
+            'x-custom': null,
+            'x-session-id': 'kept',
             'openai-beta': 'assistants=v2',
             'user-agent': 'client/1',
             accept: 'application/json',

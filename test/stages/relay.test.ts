@@ -67,7 +67,7 @@ describe('usage that only the gateway asked for', () => {
 
 describe('headers', () => {
   const hop = {
-    'x-upstream': 'kept',
+    'x-should-retry': 'kept',
     'set-cookie': 'a=1',
     'x-api-key': 'k',
     'x-request-id': 'theirs',
@@ -79,7 +79,7 @@ describe('headers', () => {
     'openai-organization': 'org',
   }
   const passed = {
-    'x-upstream': 'kept',
+    'x-should-retry': 'kept',
     'set-cookie': null,
     'x-api-key': null,
     'x-request-id': expect.stringMatching(/^req_/),

@@ -9,6 +9,7 @@ import type { Gate } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { BodyRoom } from '../../src/gateway/body-room.ts'
+import { type AddedHeaders, CallHeaders } from '../../src/gateway/call-headers.ts'
 import type { CallObserver } from '../../src/gateway/call-observer.ts'
 import { createDataPlane } from '../../src/gateway/data-plane.ts'
 import { endRevokedCalls } from '../../src/gateway/end-revoked-calls.ts'
@@ -69,6 +70,7 @@ export interface GatewayScript {
   readonly timeouts?: Partial<ExchangeTimeouts>
   readonly keepAliveMs?: number
   readonly bodyLimits?: Partial<PipelinePorts['bodyLimits']>
+  readonly addedHeaders?: AddedHeaders
   /** Of all requests together. */
   readonly maxHeldBodyBytes?: number
   /** Nothing costs anything that is known. */
@@ -184,6 +186,7 @@ export class InProcessGateway {
       timeouts: { ...TIMEOUTS, ...script.timeouts },
       keepAliveMs: script.keepAliveMs ?? KEEP_ALIVE_MS,
       bodyRoom: this.bodyRoom,
+      callHeaders: new CallHeaders(script.addedHeaders),
       bodyLimits: { ...BODY_LIMITS, ...script.bodyLimits },
       observer: script.observer,
       refusals: script.refusals,

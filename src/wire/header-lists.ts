@@ -1,0 +1,93 @@
+/**
+ * Which headers of a call pass between its caller and an upstream of the same dialect: by name, as data. What is in no list
+ * stays here. It must not know what may never pass (upstream/forwarded-headers.ts).
+ */
+import type { CallerDialectId } from './dialect.ts'
+
+/** Names in lower case; one that ends in `*` is a beginning. */
+export interface HeaderLists {
+  readonly request: readonly string[]
+  readonly answer: readonly string[]
+  /** Of the account that pays: what is left of its limits there. */
+  readonly ownAnswer: readonly string[]
+}
+
+/** Of every dialect: what SDKs say of themselves and of the conversation, and when to come back. */
+const COMMON: HeaderLists = {
+  request: [
+    'accept',
+    'accept-language',
+    'content-type',
+    'user-agent',
+    'idempotency-key',
+    'traceparent',
+    'tracestate',
+    'x-stainless-*',
+    'x-client-request-id',
+    // Hints by which vendors keep a conversation on a machine that has it cached.
+    'x-session-id',
+    'x-session-affinity',
+    'x-conversation-id',
+  ],
+  answer: ['content-type', 'retry-after', 'retry-after-ms', 'x-should-retry', 'deprecation', 'sunset'],
+  ownAnswer: [],
+}
+
+/** https://github.com/openai/openai-node; Codex adds the names of its session. */
+const OPENAI: HeaderLists = {
+  request: [
+    'openai-beta',
+    'originator',
+    'version',
+    'session_id',
+    'session-id',
+    'conversation_id',
+    'x-codex-*',
+  ],
+  answer: ['openai-processing-ms', 'openai-version', 'openai-model', 'x-reasoning-included'],
+  ownAnswer: [],
+}
+
+/** https://github.com/anthropics/anthropic-sdk-typescript; Claude Code adds `x-app` and its session. */
+const ANTHROPIC: HeaderLists = {
+  request: [
+    'anthropic-version',
+    'anthropic-beta',
+    'anthropic-dangerous-direct-browser-access',
+    'x-app',
+    'x-claude-code-*',
+  ],
+  answer: ['anthropic-version'],
+  ownAnswer: ['anthropic-ratelimit-*'],
+}
+
+const MISTRAL: HeaderLists = { request: [], answer: [], ownAnswer: ['ratelimitbysize-*'] }
+const NONE: HeaderLists = { request: [], answer: [], ownAnswer: [] }
+
+const OF_DIALECTS: Readonly<Record<CallerDialectId, HeaderLists>> = {
+  'openai-responses': OPENAI,
+  'openai-chat': OPENAI,
+  'openai-embeddings': OPENAI,
+  'anthropic-messages': ANTHROPIC,
+  'anthropic-count-tokens': ANTHROPIC,
+  'mistral-fim': MISTRAL,
+  'mistral-chat': MISTRAL,
+  'mistral-embeddings': MISTRAL,
+  'gemini-generate-content': NONE,
+  'gemini-embed-contents': NONE,
+  'cohere-chat': NONE,
+  'cohere-embed': NONE,
+  'bedrock-converse': NONE,
+  'gatehouse-chat': NONE,
+}
+
+export function headerListsOf(dialect: CallerDialectId): HeaderLists {
+  const own = OF_DIALECTS[dialect]
+  return {
+    request: [...COMMON.request, ...own.request],
+    answer: [...COMMON.answer, ...own.answer],
+    ownAnswer: own.ownAnswer,
+  }
+}
+
+export const LISTED_DIALECTS = Object.keys(OF_DIALECTS) as readonly CallerDialectId[]

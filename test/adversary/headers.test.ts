@@ -1,0 +1,230 @@
+/**
+ * Which headers pass between callers and upstreams: those that a dialect's list names. What proxies say of people stays here; what
+ * the published SDKs and agents rely on passes.
+ */
+import { describe, expect, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import { CallHeaders } from '../../src/gateway/call-headers.ts'
+import type { CallerDialectId } from '../../src/wire/dialect.ts'
+import { CHAT_JSON, MESSAGES_JSON } from '../support/dialect-samples.ts'
+import { head, json, piece, stream } from '../support/scripted-upstream.ts'
+import { CHAT_ANSWER, chatBody, GATE, runRows } from '../support/stage-rows.ts'
+
+/** What proxies in front of the gateway tell it of its callers. */
+const OF_PEOPLE = {
+  'x-goog-iap-jwt-assertion': 'm',
+  'x-goog-authenticated-user-email': 'm',
+  'x-amzn-oidc-data': 'm',
+  'x-amzn-oidc-identity': 'm',
+  'x-ms-client-principal': 'm',
+  'x-ms-client-principal-name': 'm',
+  'true-client-ip': 'm',
+  'fastly-client-ip': 'm',
+  'x-client-ip': 'm',
+  'x-cluster-client-ip': 'm',
+  'x-original-url': 'm',
+  'remote-user': 'm',
+  'x-custom': 'm',
+  baggage: 'm',
+}
+
+/** What pages and accounts are told, and clients of an interface have no use for. */
+const OF_SITES = {
+  location: '/elsewhere',
+  refresh: '0; url=/',
+  'clear-site-data': '"*"',
+  link: '</x>; rel=preload',
+  'content-disposition': 'attachment',
+  'content-location': '/x',
+  'anthropic-organization-id': 'org',
+  'openai-organization': 'org',
+  'openai-project': 'proj',
+  'x-custom': 'm',
+  'cache-control': 'public, max-age=99',
+  'set-cookie': 'a=1',
+  'strict-transport-security': 'max-age=0',
+}
+const none = (headers: object) => Object.fromEntries(Object.keys(headers).map((name) => [name, null]))
+const succeeded = { outcome: 'succeeded' } as const
+const CLAUDE = 'anthropic/claude-opus-5'
+const messages = { path: '/v1/messages', body: chatBody({ max_tokens: 9 }) }
+
+describe('of a request', () => {
+  const agent = {
+    'anthropic-beta': 'a,b',
+    'anthropic-version': '2023-06-01',
+    'user-agent': 'claude-cli/2',
+    'x-app': 'cli',
+    'x-stainless-lang': 'js',
+  }
+  runRows([
+    {
+      name: 'what proxies say of people does not reach the upstream',
+      request: { headers: OF_PEOPLE },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{ headers: none(OF_PEOPLE) }],
+      settled: succeeded,
+    },
+    {
+      name: 'what agents of a dialect rely on does',
+      gateway: { gates: { [GATE]: [CLAUDE] } },
+      request: { ...messages, headers: agent },
+      upstream: [json(200, MESSAGES_JSON)],
+      seen: { status: 200 },
+      sent: [{ headers: agent }],
+      settled: succeeded,
+    },
+    {
+      name: 'of one dialect do not pass in another',
+      request: { headers: { 'anthropic-beta': 'a', 'openai-beta': 'b' } },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{ headers: { 'anthropic-beta': null, 'openai-beta': 'b' } }],
+      settled: succeeded,
+    },
+    {
+      name: 'that the operator has added pass, but for those that open something',
+      gateway: { addedHeaders: { request: ['x-team', 'x-my-*'], answer: [] } },
+      request: { headers: { 'x-team': 't', 'x-my-1': 'u', 'x-my-token': 'm', 'x-other': 'm' } },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{ headers: { 'x-team': 't', 'x-my-1': 'u', 'x-my-token': null, 'x-other': null } }],
+      settled: succeeded,
+    },
+  ])
+})
+
+describe('of an answer', () => {
+  runRows([
+    {
+      name: 'what sites and accounts say does not reach the caller',
+      upstream: [json(200, CHAT_JSON, OF_SITES)],
+      seen: { status: 200, headers: none(OF_SITES) },
+      sent: [{}],
+      settled: succeeded,
+    },
+    {
+      name: 'what SDKs read does, and the id of the vendor has a name of its own',
+      upstream: [
+        json(200, CHAT_JSON, {
+          'openai-version': '2020-10-01',
+          'openai-processing-ms': '7',
+          'x-request-id': 'req_vendor',
+          'x-ratelimit-limit-requests': '9999',
+        }),
+      ],
+      seen: {
+        status: 200,
+        headers: {
+          'openai-version': '2020-10-01',
+          'openai-processing-ms': '7',
+          'x-gatehouse-upstream-request-id': 'req_vendor',
+          'x-ratelimit-limit-requests': null,
+        },
+      },
+      sent: [{}],
+      settled: succeeded,
+    },
+    {
+      name: 'the id of the vendor is told of a translated call too',
+      request: messages,
+      upstream: [json(200, CHAT_JSON, { 'x-request-id': 'req_vendor' })],
+      seen: { status: 200, headers: { 'x-gatehouse-upstream-request-id': 'req_vendor' } },
+      sent: [{}],
+      settled: succeeded,
+    },
+    ...(['platform', 'account'] as const).map((owner) => ({
+      name: `what is left of the limits of the ${owner} is told to the account it belongs to`,
+      gateway: { gates: { [GATE]: [CLAUDE] }, credentials: owner === 'account' ? { anthropic: owner } : {} },
+      request: messages,
+      upstream: [json(200, MESSAGES_JSON, { 'anthropic-ratelimit-tokens-remaining': '5' })],
+      seen: {
+        status: 200,
+        headers: { 'anthropic-ratelimit-tokens-remaining': owner === 'account' ? '5' : null },
+      },
+      sent: [{}],
+      settled: succeeded,
+    })),
+    {
+      name: 'that the operator has added pass',
+      gateway: { addedHeaders: { request: [], answer: ['x-custom'] } },
+      upstream: [json(200, CHAT_JSON, { 'x-custom': 'kept' })],
+      seen: { status: 200, headers: { 'x-custom': 'kept' } },
+      sent: [{}],
+      settled: succeeded,
+    },
+    {
+      name: 'with control characters are refused with all of the answer',
+      upstream: [[head(200, { 'content-type': 'application/json', 'x-any': 'a\u001b[31m' }), piece('{}')]],
+      seen: { status: 502, contains: ['control characters in a header'], forbids: ['\u001b'] },
+      sent: [{}],
+      settled: { outcome: 'failed', status: 502 },
+    },
+    {
+      name: 'with control characters are refused before a stream',
+      request: { body: chatBody({ stream: true }) },
+      upstream: [stream(['data: [DONE]\n\n'], { headers: { 'x-any': '\u0007' } })],
+      seen: { status: 502 },
+      sent: [{}],
+      settled: { outcome: 'failed', status: 502 },
+    },
+  ])
+})
+
+describe('of the published SDKs', () => {
+  const seen: Headers[] = []
+  const fetch = async (input: unknown, init?: { headers?: unknown }) => {
+    seen.push(input instanceof Request ? input.headers : new Headers(init?.headers as Record<string, string>))
+    return new Response('{}', { status: 400, headers: { 'content-type': 'application/json' } })
+  }
+  const said = [{ role: 'user' as const, content: 'hi' }]
+  const kinds: readonly (readonly [string, CallerDialectId, () => Promise<unknown>, readonly string[]])[] = [
+    [
+      'openai',
+      'openai-chat',
+      () =>
+        new OpenAI({
+          apiKey: 'k',
+          baseURL: 'http://a.test/v1',
+          organization: 'org',
+          maxRetries: 0,
+          fetch,
+        }).chat.completions.create({ model: 'm', messages: said }),
+      ['authorization', 'openai-organization', 'content-length'],
+    ],
+    [
+      '@anthropic-ai/sdk',
+      'anthropic-messages',
+      () =>
+        new Anthropic({
+          apiKey: 'k',
+          authToken: null,
+          baseURL: 'http://a.test',
+          maxRetries: 0,
+          fetch,
+        }).beta.messages.create({
+          model: 'm',
+          max_tokens: 1,
+          messages: said,
+          betas: ['context-1m-2025-08-07'],
+        }),
+      ['authorization', 'x-api-key', 'content-length'],
+    ],
+  ]
+
+  test.each(kinds)(
+    'all that %s sends passes in %s, but its key and its account',
+    async (_, dialect, call, stays) => {
+      seen.length = 0
+      await call().catch(() => {})
+      const [headers] = seen
+      if (headers === undefined) throw new Error('nothing was sent')
+      const passed = new CallHeaders().ofRequest(dialect, headers)
+      const names = [...headers.keys()].filter((name) => !stays.includes(name))
+      expect(Object.keys(passed).sort()).toEqual(names.sort())
+      expect(names.length).toBeGreaterThan(5)
+    },
+  )
+})

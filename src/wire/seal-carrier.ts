@@ -7,7 +7,7 @@
 import type { ReasoningPart, Seal } from './chat-request.ts'
 
 /** Begins every carrier of ours; nothing that a provider makes begins or contains it. */
-const MARK = 'gh1~'
+export const MARK = 'gh1~'
 const MARK_BYTES = Buffer.from(MARK)
 
 /** @param origin whose seal it is: written into the text, so that it comes back to the one that can read it */

@@ -64,6 +64,9 @@ describe('a conversation', () => {
     expect(edit(conversation([block])).text).toBe(
       '{"messages": [{"role":"user","content":"hi"},{"role":"user","content":"go on"}]}',
     )
+    expect(edit(conversation([text, block, text, text])).text).toContain(
+      `"content":[${text},${text},${text}]`,
+    )
   })
 
   test('keeps unsigned thinking for a server that checks no signatures, and loses what others sealed', () => {
@@ -73,6 +76,14 @@ describe('a conversation', () => {
     expect(edit(conversation([thinking(signed(OTHER)), text]), reader).leftOut).toEqual([
       'messages.content.thinking',
     ])
+  })
+
+  test('is refused with more marks than one can have come by, and not looked into where there are none', () => {
+    const many = (block: string, count: number) => conversation(Array<string>(count).fill(block))
+    expect(edit(many(thinking(''), 9_000)).leftOut).toEqual(['messages.content.thinking'])
+    expect(() => edit(many(thinking(''), 10_001))).toThrow(expect.objectContaining({ param: 'messages' }))
+    const wide = many('{}', 200_000).replace('"hi"', '"gh1~"')
+    expect(edit(wide)).toMatchObject({ isSame: true })
   })
 
   test('has the ids of its tools as the provider takes them, in call and result alike', () => {

@@ -2,12 +2,20 @@
  * Takes out of a conversation, before it is relayed, what only another provider can read: seals of ours in the ids of tool
  * calls, and thinking that somebody else sealed or nobody signed. It must not touch any other byte of a block that stays.
  */
+import { invalidRequest } from '../../core/errors.ts'
 import type { Seal } from '../chat-request.ts'
 import type { RelayTarget } from '../dialect.ts'
-import { arrayElements, type JsonEdit, type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
+import {
+  arrayElements,
+  type JsonEdit,
+  type JsonMember,
+  type JsonObject,
+  scanJsonObject,
+  spliceJson,
+} from '../json-splice.ts'
 import { isRecord } from '../read-json.ts'
 import { presentMember } from '../request-fields.ts'
-import { hasCarriers, isCarrier, isReadable, readSeal, readToolId } from '../seal-carrier.ts'
+import { isCarrier, isReadable, MARK, readSeal, readToolId } from '../seal-carrier.ts'
 import { encodeToolId } from './tool-ids.ts'
 
 export interface HistoryEdits {
@@ -20,17 +28,28 @@ type Reader = Pick<RelayTarget, 'sealOrigin' | 'checksSignatures'>
 
 const NO_EDITS: HistoryEdits = { edits: [], leftOut: [] }
 
-/** How clients write the signature of thinking that had none: what they were given, as JSON with or without a space. */
+/**
+ * What has to be looked into: it holds one of our carriers, or thinking whose signature is empty, as clients write that in
+ * JSON with or without a space.
+ */
+const CARRIER = Buffer.from(MARK)
 const UNSIGNED = [Buffer.from('"signature":""'), Buffer.from('"signature": ""')]
 
-/** @param edited members that somebody else edits already */
+/** More than any conversation has; each costs as much as a thousand bytes that are passed on. */
+const MAX_MARKED = 10_000
+
+/**
+ * @param edited members that somebody else edits already
+ * @throws GatewayError `invalid_request` for more marks than a conversation can have come by
+ */
 export function editHistory(body: JsonObject, reader: Reader, edited: readonly JsonEdit[]): HistoryEdits {
-  if (!hasCarriers(body.bytes) && !(reader.checksSignatures === true && hasUnsigned(body.bytes)))
-    return NO_EDITS
+  const marks = reader.checksSignatures === true ? [CARRIER, ...UNSIGNED] : [CARRIER]
+  if (new MarkCursor(body.bytes, marks).next(0) === Number.POSITIVE_INFINITY) return NO_EDITS
   const member = body.get('messages')
   if (member === undefined || body.type(member) !== 'array') return NO_EDITS
   const leftOut = new Set<string>()
-  const messages = mapElements(body, member, (message) => editMessage(message, reader, leftOut))
+  const editing: Editing = { reader, marks, leftOut, marked: 0 }
+  const messages = editElements(body, member, editing, editMessage)
   if (messages === undefined) return NO_EDITS
   const edits: JsonEdit[] = [{ type: 'replace', member, json: messages }]
   if (isThinkingOnDemand(body) && lacksThinking(JSON.parse(messages))) {
@@ -44,30 +63,89 @@ export function editHistory(body: JsonObject, reader: Reader, edited: readonly J
   return { edits, leftOut: [...leftOut] }
 }
 
-function hasUnsigned(bytes: Uint8Array): boolean {
-  // Called on the array itself: a view of it would cost more than the search.
-  return UNSIGNED.some((text) => Buffer.prototype.includes.call(bytes, text))
+interface Editing {
+  readonly reader: Reader
+  readonly marks: readonly Buffer[]
+  readonly leftOut: Set<string>
+  marked: number
 }
 
+/** Goes from mark to mark: each search begins where the one before it ended. */
+class MarkCursor {
+  readonly #bytes: Uint8Array
+  readonly #marks: readonly Buffer[]
+  readonly #places: number[]
+  #first = -1
+
+  constructor(bytes: Uint8Array, marks: readonly Buffer[]) {
+    this.#bytes = bytes
+    this.#marks = marks
+    this.#places = marks.map(() => -1)
+  }
+
+  /** Where the first mark from `at` on begins; infinity: there is none. */
+  next(at: number): number {
+    if (this.#first >= at) return this.#first
+    for (const [index, mark] of this.#marks.entries()) {
+      if ((this.#places[index] ?? -1) >= at) continue
+      // Called on the array itself: a view of it would cost more than the search.
+      const place = Buffer.prototype.indexOf.call(this.#bytes, mark, at)
+      this.#places[index] = place < 0 ? Number.POSITIVE_INFINITY : place
+    }
+    this.#first = Math.min(...this.#places)
+    return this.#first
+  }
+}
+
+type EditElement = (element: JsonObject, editing: Editing) => Uint8Array | undefined
+
 /**
- * The array's text with each element as `edit` wants it: the same bytes, other bytes, or not at all.
+ * The array's text with each marked element as `edit` wants it: the same bytes, other bytes, or not at all.
  * @returns undefined when all of them stay as they are
  */
-function mapElements(
+function editElements(
   object: JsonObject,
-  member: Parameters<typeof arrayElements>[1],
-  edit: (element: JsonObject) => Uint8Array | undefined,
+  member: JsonMember,
+  editing: Editing,
+  edit: EditElement,
 ): string | undefined {
-  const kept: Uint8Array[] = []
+  const { bytes } = object
+  const cursor = new MarkCursor(bytes, editing.marks)
+  const pieces: string[] = []
+  /** What stays since the last change, with the commas and the space in it. */
+  let run: { readonly start: number; end: number } | undefined
+  const endRun = () => {
+    if (run !== undefined) pieces.push(decoder.decode(bytes.subarray(run.start, run.end)))
+    run = undefined
+  }
   let isChanged = false
   for (const { start, end } of arrayElements(object, member)) {
-    const bytes = object.bytes.subarray(start, end)
-    const element = scan(bytes)
-    const written = element === undefined ? bytes : edit(element)
-    isChanged ||= written !== bytes
-    if (written !== undefined) kept.push(written)
+    const isMarked = cursor.next(start) < end
+    const element = isMarked ? bytes.subarray(start, end) : undefined
+    const written = element === undefined ? undefined : editMarked(element, editing, edit)
+    if (written === element) {
+      run ??= { start, end }
+      run.end = end
+      continue
+    }
+    isChanged = true
+    endRun()
+    if (written !== undefined) pieces.push(decoder.decode(written))
   }
-  return isChanged ? `[${kept.map((bytes) => decoder.decode(bytes)).join(',')}]` : undefined
+  endRun()
+  return isChanged ? `[${pieces.join(',')}]` : undefined
+}
+
+function editMarked(bytes: Uint8Array, editing: Editing, edit: EditElement): Uint8Array | undefined {
+  editing.marked += 1
+  if (editing.marked > MAX_MARKED)
+    throw invalidRequest(
+      `'messages' holds more than ${MAX_MARKED} parts that other providers sealed: begin a new conversation.`,
+      'messages',
+      'invalid_value',
+    )
+  const element = scan(bytes)
+  return element === undefined ? bytes : edit(element, editing)
 }
 
 // A leading U+FEFF inside a slice is text, not a byte order mark.
@@ -82,10 +160,10 @@ function scan(bytes: Uint8Array): JsonObject | undefined {
   }
 }
 
-function editMessage(message: JsonObject, reader: Reader, leftOut: Set<string>): Uint8Array | undefined {
+function editMessage(message: JsonObject, editing: Editing): Uint8Array | undefined {
   const content = message.get('content')
   if (content === undefined || message.type(content) !== 'array') return message.bytes
-  const blocks = mapElements(message, content, (block) => editBlock(block, reader, leftOut))
+  const blocks = editElements(message, content, editing, editBlock)
   if (blocks === undefined) return message.bytes
   // A turn of nothing is refused.
   return blocks === '[]'
@@ -93,7 +171,7 @@ function editMessage(message: JsonObject, reader: Reader, leftOut: Set<string>):
     : spliceJson(message, [{ type: 'replace', member: content, json: blocks }])
 }
 
-function editBlock(block: JsonObject, reader: Reader, leftOut: Set<string>): Uint8Array | undefined {
+function editBlock(block: JsonObject, { reader, leftOut }: Editing): Uint8Array | undefined {
   switch (textOf(block, 'type')) {
     case 'thinking':
       return editThinking(block, 'signature', reader, leftOut)

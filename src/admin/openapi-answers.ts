@@ -80,26 +80,26 @@ const modelList = z
   .object({ object: z.literal('list'), data: z.array(modelAnswer) })
   .meta({ id: 'ModelList', description: "The account's gates, in OpenAI's format." })
 
-const anthropicModel = z
+const messagesModel = z
   .looseObject({ type: z.literal('model'), id: text, display_name: text, created_at: text })
-  .meta({ id: 'AnthropicModel', description: "A gate, as Anthropic's API describes a model." })
+  .meta({ id: 'MessagesModel', description: "A gate, as Anthropic's API describes a model." })
 
 /** By the header that Anthropic's clients send and others do not. */
-export const eitherModel = z.union([modelAnswer, anthropicModel])
+export const eitherModel = z.union([modelAnswer, messagesModel])
 
 export const eitherModelList = z.union([
   modelList,
   z
     .object({
-      data: z.array(anthropicModel),
+      data: z.array(messagesModel),
       has_more: z.boolean(),
       first_id: text.nullable(),
       last_id: text.nullable(),
     })
-    .meta({ id: 'AnthropicModelList', description: "The account's gates, in Anthropic's format." }),
+    .meta({ id: 'MessagesModelList', description: "The account's gates, in Anthropic's format." }),
 ])
 
-export const mistralModel = z
+export const altModel = z
   .looseObject({
     id: text,
     object: z.literal('model'),
@@ -107,13 +107,13 @@ export const mistralModel = z
     owned_by: text,
     capabilities: z.looseObject({ completion_chat: z.boolean(), completion_fim: z.boolean() }),
   })
-  .meta({ id: 'MistralModel', description: "A gate, as Mistral's API describes a model." })
+  .meta({ id: 'AltModel', description: "A gate, as Mistral's API describes a model." })
 
-export const mistralModelList = z
-  .object({ object: z.literal('list'), data: z.array(mistralModel) })
-  .meta({ id: 'MistralModelList', description: "The account's gates, in Mistral's format." })
+export const altModelList = z
+  .object({ object: z.literal('list'), data: z.array(altModel) })
+  .meta({ id: 'AltModelList', description: "The account's gates, in Mistral's format." })
 
-export const mistralErrorBody = z
+export const altErrorBody = z
   .looseObject({
     error: text.meta({ example: 'invalid_request' }),
     message: text,
@@ -124,7 +124,7 @@ export const mistralErrorBody = z
     code: text.nullable(),
   })
   .meta({
-    id: 'MistralError',
+    id: 'AltError',
     description: "The flat envelope, with what Mistral's clients parse beside it.",
   })
 

@@ -6,15 +6,15 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { errorBody } from '../contract/errors.ts'
 import {
+  altErrorBody,
+  altModel,
+  altModelList,
   chatAnswer,
   eitherModel,
   eitherModelList,
   embeddingsAnswer,
   messageAnswer,
   messagesErrorBody,
-  mistralErrorBody,
-  mistralModel,
-  mistralModelList,
   nestedErrorBody,
   responseAnswer,
   tokenCount,
@@ -136,7 +136,7 @@ const endpoints: readonly Endpoint[] = [
     request: fimRequest,
     answer: chatAnswer,
     events: `Events without names: chunks, then \`[DONE]\`. Where it fails, \`{"error": …}\`, and no \`[DONE]\`. ${BROKEN}`,
-    envelope: mistralErrorBody,
+    envelope: altErrorBody,
   },
   {
     path: '/alt/v1/chat/completions',
@@ -146,7 +146,7 @@ const endpoints: readonly Endpoint[] = [
     request: altChatRequest,
     answer: chatAnswer,
     events: `Events without names: chunks, then \`[DONE]\`. Where it fails, \`{"error": …}\`, and no \`[DONE]\`. ${BROKEN}`,
-    envelope: mistralErrorBody,
+    envelope: altErrorBody,
   },
 ]
 
@@ -238,9 +238,9 @@ const modelLists: readonly ModelDoors[] = [
     path: '/alt/v1/models',
     operationIds: ['listAltModels', 'getAltModel'],
     description: "In Mistral's format: which of its calls a gate takes is in `capabilities`.",
-    list: mistralModelList,
-    one: mistralModel,
-    envelope: mistralErrorBody,
+    list: altModelList,
+    one: altModel,
+    envelope: altErrorBody,
     security: SECURITY['api-key-header'],
   },
 ]

@@ -4,9 +4,10 @@ export interface Schemas {
   readonly "Account": { readonly "id": string; readonly "name": string; readonly "plan": string; readonly "limits": { readonly "requestsPerMinute": number | null; readonly "tokensPerMinute": number | null; readonly "concurrentCalls": number | null; readonly "monthlyTokens": number | null; readonly "monthlySpendUsd": number | null }; readonly "quota": { readonly "tokens": { readonly "limit": number | null; readonly "used": number; readonly "reserved": number; readonly "resetsAt": string }; readonly "spend": { readonly "limit": number | null; readonly "used": number; readonly "reserved": number; readonly "resetsAt": string; readonly "unpricedCalls": number } }; readonly "retention": { readonly "callLogDays": number; readonly "auditLogDays": number } }
   readonly "AccountName": { readonly "id": string; readonly "name": string }
   readonly "AltChatRequest": { readonly "gate_id"?: string | null | undefined; readonly "model"?: string | null | undefined; readonly "temperature"?: number | null | undefined; readonly "top_p"?: number | null | undefined; readonly "max_tokens"?: number | null | undefined; readonly "stream"?: boolean | null | undefined; readonly "stop"?: string | readonly (string)[] | null | undefined; readonly "random_seed"?: number | null | undefined; readonly "metadata"?: { readonly [name: string]: unknown } | null | undefined; readonly "prompt_cache_key"?: string | null | undefined; readonly "messages": readonly ({ readonly "role": string; readonly [name: string]: unknown })[]; readonly "presence_penalty"?: number | null | undefined; readonly "frequency_penalty"?: number | null | undefined; readonly "n"?: number | null | undefined; readonly "tools"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tool_choice"?: string | { readonly [name: string]: unknown } | null | undefined; readonly "parallel_tool_calls"?: boolean | null | undefined; readonly "response_format"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly "prediction"?: { readonly [name: string]: unknown } | null | undefined; readonly "reasoning_effort"?: string | null | undefined; readonly "prompt_mode"?: string | null | undefined; readonly "guardrails"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "service_tier"?: string | null | undefined; readonly "safe_prompt"?: boolean | null | undefined; readonly [name: string]: unknown }
+  readonly "AltError": { readonly "error": string; readonly "message": string; readonly "details"?: unknown | undefined; readonly "object": "error"; readonly "type": string; readonly "param": string | null; readonly "code": string | null; readonly [name: string]: unknown }
+  readonly "AltModel": { readonly "id": string; readonly "object": "model"; readonly "created": number; readonly "owned_by": string; readonly "capabilities": { readonly "completion_chat": boolean; readonly "completion_fim": boolean; readonly [name: string]: unknown }; readonly [name: string]: unknown }
+  readonly "AltModelList": { readonly "object": "list"; readonly "data": readonly (Schemas["AltModel"])[] }
   readonly "Analytics": { readonly "from": string; readonly "to": string; readonly "interval": string; readonly "groupBy": string | null; readonly "data": readonly (Schemas["UsageSum"])[] }
-  readonly "AnthropicModel": { readonly "type": "model"; readonly "id": string; readonly "display_name": string; readonly "created_at": string; readonly [name: string]: unknown }
-  readonly "AnthropicModelList": { readonly "data": readonly (Schemas["AnthropicModel"])[]; readonly "has_more": boolean; readonly "first_id": string | null; readonly "last_id": string | null }
   readonly "ApiKey": { readonly "id": string; readonly "name": string; readonly "maskedPrefix": string; readonly "createdAt": string; readonly "lastUsedAt": string | null }
   readonly "ApiKeyList": { readonly "data": readonly (Schemas["ApiKey"])[]; readonly "nextCursor": string | null }
   readonly "AskForInvitationOffer": { readonly "invitation": string }
@@ -59,10 +60,9 @@ export interface Schemas {
   readonly "MemberList": { readonly "data": readonly (Schemas["Member"])[]; readonly "nextCursor": string | null }
   readonly "Message": { readonly "id": string; readonly "type": "message"; readonly "role": "assistant"; readonly "model": string; readonly "content": readonly ({ readonly "type": string; readonly [name: string]: unknown })[]; readonly "stop_reason": string | null; readonly "usage": { readonly "input_tokens": number; readonly "output_tokens": number; readonly [name: string]: unknown }; readonly [name: string]: unknown }
   readonly "MessagesError": { readonly "type": "error"; readonly "error": { readonly "type": string; readonly "message": string; readonly "details"?: unknown | undefined; readonly [name: string]: unknown }; readonly [name: string]: unknown }
+  readonly "MessagesModel": { readonly "type": "model"; readonly "id": string; readonly "display_name": string; readonly "created_at": string; readonly [name: string]: unknown }
+  readonly "MessagesModelList": { readonly "data": readonly (Schemas["MessagesModel"])[]; readonly "has_more": boolean; readonly "first_id": string | null; readonly "last_id": string | null }
   readonly "MessagesRequest": { readonly "gate_id"?: string | null | undefined; readonly "model"?: string | null | undefined; readonly "messages": readonly ({ readonly "role": string; readonly [name: string]: unknown })[]; readonly "system"?: string | readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tools"?: readonly ({ readonly [name: string]: unknown })[] | null | undefined; readonly "tool_choice"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly "thinking"?: { readonly "type": string; readonly [name: string]: unknown } | null | undefined; readonly "max_tokens": number; readonly "stream"?: boolean | null | undefined; readonly "temperature"?: number | null | undefined; readonly "top_p"?: number | null | undefined; readonly "top_k"?: number | null | undefined; readonly "stop_sequences"?: readonly (string)[] | null | undefined; readonly "output_config"?: { readonly [name: string]: unknown } | null | undefined; readonly "metadata"?: { readonly "user_id"?: string | null | undefined; readonly [name: string]: unknown } | null | undefined; readonly "service_tier"?: string | null | undefined; readonly [name: string]: unknown }
-  readonly "MistralError": { readonly "error": string; readonly "message": string; readonly "details"?: unknown | undefined; readonly "object": "error"; readonly "type": string; readonly "param": string | null; readonly "code": string | null; readonly [name: string]: unknown }
-  readonly "MistralModel": { readonly "id": string; readonly "object": "model"; readonly "created": number; readonly "owned_by": string; readonly "capabilities": { readonly "completion_chat": boolean; readonly "completion_fim": boolean; readonly [name: string]: unknown }; readonly [name: string]: unknown }
-  readonly "MistralModelList": { readonly "object": "list"; readonly "data": readonly (Schemas["MistralModel"])[] }
   readonly "Model": { readonly "id": string; readonly "object": "model"; readonly "created": number; readonly "owned_by": string }
   readonly "ModelList": { readonly "object": "list"; readonly "data": readonly (Schemas["Model"])[] }
   readonly "NestedError": { readonly "error": { readonly "message": string; readonly "type": string; readonly "param"?: string | null | undefined; readonly "code"?: string | number | null | undefined; readonly [name: string]: unknown }; readonly [name: string]: unknown }
@@ -153,11 +153,11 @@ export interface Api {
   }
   readonly "GET /alt/v1/models": {
     readonly question: Record<never, never>
-    readonly answer: Schemas["MistralModelList"]
+    readonly answer: Schemas["AltModelList"]
   }
   readonly "GET /alt/v1/models/{id}": {
     readonly question: { readonly path: { readonly "id": string } }
-    readonly answer: Schemas["MistralModel"]
+    readonly answer: Schemas["AltModel"]
   }
   readonly "GET /docs": {
     readonly question: Record<never, never>
@@ -253,11 +253,11 @@ export interface Api {
   }
   readonly "GET /v1/models": {
     readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "after_id"?: string | undefined; readonly "before_id"?: string | undefined } }
-    readonly answer: Schemas["ModelList"] | Schemas["AnthropicModelList"]
+    readonly answer: Schemas["ModelList"] | Schemas["MessagesModelList"]
   }
   readonly "GET /v1/models/{id}": {
     readonly question: { readonly path: { readonly "id": string } }
-    readonly answer: Schemas["Model"] | Schemas["AnthropicModel"]
+    readonly answer: Schemas["Model"] | Schemas["MessagesModel"]
   }
   readonly "GET /v1/owned-models": {
     readonly question: { readonly query?: { readonly "limit"?: number | undefined; readonly "cursor"?: string | undefined } }

@@ -5,10 +5,16 @@
 import type { Gate } from '../core/gate.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { presentMember } from '../wire/request-fields.ts'
-import type { Target } from './plan-targets.ts'
+import type { Credential } from './ports.ts'
+
+/** What of a target decides it. */
+interface Host {
+  readonly hosts: readonly string[] | undefined
+  readonly owner: Credential['owner']
+}
 
 /** @throws GatewayError `invalid_request` naming the member that no target can take */
-export function chooseHosts(
+export function chooseHosts<Target extends Host>(
   gate: Gate,
   request: AcceptedRequest,
   dialect: Dialect,
@@ -27,7 +33,7 @@ export function chooseHosts(
 }
 
 /** The next call must come to the same place, which must be nobody else's. */
-function isKept({ targets }: Gate, [first, ...others]: readonly Target[]): boolean {
+function isKept({ targets }: Gate, [first, ...others]: readonly Host[]): boolean {
   return targets.length === 1 && others.length === 0 && first?.owner === 'account'
 }
 

@@ -11,7 +11,7 @@ import { mistralFim } from '../wire/mistral-fim/mistral-fim.ts'
 import { openaiChat } from '../wire/openai-chat/openai-chat.ts'
 import { openaiResponses } from '../wire/openai-responses/openai-responses.ts'
 import { listModels, modelShapeOf, newIdHeaders, retrieveModel } from './list-models.ts'
-import type { ModelShape } from './model-shapes.ts'
+import { type ModelShape, speaksMessages } from './model-shapes.ts'
 import { createPipeline, type PipelinePorts } from './pipeline.ts'
 import { refuse } from './refuse.ts'
 
@@ -101,12 +101,12 @@ export function refuseRoute(
 /** The envelope that a client of this path's family expects, also where the path itself does not exist. */
 export function envelopeOf(pathname: string, headers?: Headers): Envelope {
   const [, first, second] = pathname.split('/', 3)
-  if (first === 'alt') return 'mistral'
+  if (first === 'alt') return 'alt'
   if (first !== 'v1' || second === undefined) return 'flat'
   if (second === 'messages') return 'messages'
   if (!NESTED_FAMILIES.has(second)) return 'flat'
   // Both vendors have files, models and skills; the header is required at one of them, and unknown at the other.
-  return headers?.has('anthropic-version') === true ? 'messages' : 'nested'
+  return headers !== undefined && speaksMessages(headers) ? 'messages' : 'nested'
 }
 
 /** What OpenAI's clients may ask for, whether it is offered here or not (https://platform.openai.com/docs/api-reference). */

@@ -7,20 +7,20 @@ import type { Gate } from '../core/gate.ts'
 import { createCallId } from '../core/ids.ts'
 import { type AuthenticatePorts, authenticate, whenFresh } from './authenticate.ts'
 import {
-  anthropicModels,
-  type MistralCalls,
+  type AltCalls,
+  altModels,
   type ModelShape,
-  mistralModels,
-  openaiModels,
+  messagesModels,
+  nestedModels,
+  speaksMessages,
 } from './model-shapes.ts'
 import { findUpstream, type PlanPorts } from './plan-targets.ts'
 
 export type ModelPorts = AuthenticatePorts & Pick<PlanPorts, 'gates' | 'providers' | 'ownedModels'>
 
-/** Anthropic's clients always say which version of its interface they speak, and others never do. */
 export function modelShapeOf(path: string, headers: Headers): ModelShape {
-  if (path.startsWith('/alt/')) return mistralModels
-  return headers.has('anthropic-version') ? anthropicModels : openaiModels
+  if (path.startsWith('/alt/')) return altModels
+  return speaksMessages(headers) ? messagesModels : nestedModels
 }
 
 /** @throws GatewayError `unauthorized`, or `invalid_request` for a page that there cannot be (rejects) */
@@ -56,7 +56,7 @@ function toModel(ports: ModelPorts, gate: Gate, shape: ModelShape): object {
   return shape.toModel(gate, () => callsOf(ports, gate))
 }
 
-function callsOf(ports: ModelPorts, { accountId, targets }: Gate): MistralCalls {
+function callsOf(ports: ModelPorts, { accountId, targets }: Gate): AltCalls {
   const endpoints = targets.map(
     ({ model }) => findUpstream(ports, accountId, model)?.provider.endpoints ?? {},
   )

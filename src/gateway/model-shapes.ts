@@ -3,8 +3,14 @@ import { invalidRequest } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import type { Envelope } from '../wire/dialect.ts'
 
+/** Whether a client speaks the Messages interface: its clients always say which version of it, and others never do. */
+export function speaksMessages(headers: Headers): boolean {
+  // provider-name-ok: the interface's own header, whoever serves it.
+  return headers.has('anthropic-version')
+}
+
 /** Which kinds of calls a gate takes from Mistral's clients. */
-export interface MistralCalls {
+export interface AltCalls {
   readonly chat: boolean
   readonly fim: boolean
 }
@@ -13,25 +19,25 @@ export interface ModelShape {
   readonly envelope: Envelope
   /** Where its clients look for the request's id, beside `x-request-id`. */
   readonly requestIdHeader?: string
-  toModel(gate: Gate, callsOf: (gate: Gate) => MistralCalls): object
+  toModel(gate: Gate, callsOf: (gate: Gate) => AltCalls): object
   /** @throws GatewayError `invalid_request` for a page that there cannot be */
   toList(gates: readonly Gate[], query: URLSearchParams, toModel: (gate: Gate) => object): object
 }
 
 /** https://platform.openai.com/docs/api-reference/models */
-export const openaiModels: ModelShape = {
+export const nestedModels: ModelShape = {
   envelope: 'nested',
-  toModel: toOpenaiModel,
+  toModel: toPlainModel,
   toList: toWholeList,
 }
 
 /** https://docs.mistral.ai/api/#tag/models */
-export const mistralModels: ModelShape = {
-  envelope: 'mistral',
+export const altModels: ModelShape = {
+  envelope: 'alt',
   toModel(gate, callsOf) {
     const { chat, fim } = callsOf(gate)
     return {
-      ...toOpenaiModel(gate),
+      ...toPlainModel(gate),
       type: 'base',
       name: gate.displayName,
       description: gate.description,
@@ -42,7 +48,7 @@ export const mistralModels: ModelShape = {
 }
 
 /** https://docs.anthropic.com/en/api/models-list */
-export const anthropicModels: ModelShape = {
+export const messagesModels: ModelShape = {
   envelope: 'messages',
   requestIdHeader: 'request-id',
   toModel: ({ id, displayName, createdAt }) => ({
@@ -70,7 +76,7 @@ export const anthropicModels: ModelShape = {
   },
 }
 
-function toOpenaiModel({ id, createdAt }: Gate) {
+function toPlainModel({ id, createdAt }: Gate) {
   return { id, object: 'model', created: Math.floor(createdAt / 1000), owned_by: 'gatehouse' }
 }
 

@@ -91,7 +91,7 @@ function isForeignReasoning(
  * ours and not the caller's.
  */
 function toCallerStatus(status: number, dialect: Dialect): number {
-  if (status === 422 && (dialect.envelope === 'flat' || dialect.envelope === 'mistral')) return 400
+  if (status === 422 && (dialect.envelope === 'flat' || dialect.envelope === 'alt')) return 400
   if (BUSY.has(status)) return 503
   return status >= 400 && status < 500 && status !== 407 ? status : 502
 }

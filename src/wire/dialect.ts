@@ -32,10 +32,10 @@ export type CallerDialectId = DialectId | 'gatehouse-chat'
 
 /**
  * How errors look: `{error: {message, type, param, code}}` or `{error, message, details?}` (interface-spec, Errors), or
- * `{type: "error", error: {type, message}}` as clients of the Messages interface read it. `mistral` is the flat one with
+ * `{type: "error", error: {type, message}}` as clients of the Messages interface read it. `alt` is the flat one with
  * what Mistral's clients parse beside it.
  */
-export type Envelope = 'nested' | 'flat' | 'mistral' | 'messages'
+export type Envelope = 'nested' | 'flat' | 'alt' | 'messages'
 
 /** What the gateway has to know of a request before it picks a target. The body itself stays bytes. */
 export interface AcceptedRequest {

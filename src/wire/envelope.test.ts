@@ -22,9 +22,9 @@ describe.each(Object.keys(ERROR_POLICY) as ErrorKind[])('%s', (kind) => {
     })
   })
 
-  test('mistral: the flat one, and what Mistral’s clients parse', () => {
+  test('alt: the flat one, and what Mistral’s clients parse', () => {
     const { flat, type, code } = ERROR_POLICY[kind]
-    expect(JSON.parse(String(encodeError('mistral', error)))).toEqual({
+    expect(JSON.parse(String(encodeError('alt', error)))).toEqual({
       error: flat,
       message: 'said so',
       details: { field: 'field' },
@@ -80,7 +80,7 @@ describe('an error that is', () => {
     expect(encodeError('nested', error)).toBe(upstreamBody)
     expect(encodeError('messages', error)).toBe(upstreamBody)
     expect(JSON.parse(String(encodeError('flat', error)))).toEqual({ error: 'upstream_error', message: 'no' })
-    expect(JSON.parse(String(encodeError('mistral', error)))).toMatchObject({
+    expect(JSON.parse(String(encodeError('alt', error)))).toMatchObject({
       object: 'error',
       message: 'no',
     })

@@ -29,7 +29,7 @@ function toFlatError(error: GatewayError): Record<string, unknown> {
 }
 
 /** Their parsers want all four of these, `param` and `code` as text or null. */
-function toMistralError(error: GatewayError): Record<string, unknown> {
+function toAltError(error: GatewayError): Record<string, unknown> {
   const { type, param, code } = toNestedError(error)
   return { ...toFlatError(error), object: 'error', type, param, code }
 }
@@ -58,7 +58,7 @@ function toMessagesError(error: GatewayError): Record<string, unknown> {
 /** The JSON text of an error answer. An upstream's own body wins where the envelopes are the same. */
 export function encodeError(envelope: Envelope, error: GatewayError): string | Uint8Array {
   if (envelope === 'flat') return JSON.stringify(toFlatError(error))
-  if (envelope === 'mistral') return JSON.stringify(toMistralError(error))
+  if (envelope === 'alt') return JSON.stringify(toAltError(error))
   if (envelope === 'messages') return error.upstreamBody ?? JSON.stringify(toMessagesError(error))
   return error.upstreamBody ?? JSON.stringify({ error: toNestedError(error) })
 }

@@ -46,8 +46,8 @@ describe('refused with 401 before anything else is looked at', () => {
     ['/v1/messages', 'messages', 'authentication_error'],
     ['/v1/messages/count_tokens', 'messages', 'authentication_error'],
     ['/v3/chat', 'flat', 'unauthorized'],
-    ['/alt/v1/fim/completions', 'mistral', 'unauthorized'],
-    ['/alt/v1/chat/completions', 'mistral', 'unauthorized'],
+    ['/alt/v1/fim/completions', 'alt', 'unauthorized'],
+    ['/alt/v1/chat/completions', 'alt', 'unauthorized'],
   ] as const)('%s says so in its own envelope', (path, envelope, code) =>
     runRow({
       name: '',

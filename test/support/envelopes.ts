@@ -73,13 +73,13 @@ export function readMessagesError(text: string): { readonly type: string; readon
 }
 
 /** Checks the shape and returns what clients tell errors apart by: `error.code`, `error`, or `error.type`. */
-export function readErrorCode(envelope: Envelope | 'mistral', text: string): string | null {
+export function readErrorCode(envelope: Envelope | 'alt', text: string): string | null {
   switch (envelope) {
     case 'nested':
       return readNestedError(text).code
     case 'flat':
       return readFlatError(text).error
-    case 'mistral':
+    case 'alt':
       return readMistralError(text).error
     case 'messages':
       return readMessagesError(text).type

@@ -33,7 +33,7 @@ const FORWARDED = new Set([
 
 const shape = mistralShaped({ forwarded: FORWARDED, editDefaults: editMistralChatDefaults })
 
-export const mistralChat: RelayedDialect = { id: 'mistral-chat', envelope: 'mistral', ...shape, accept }
+export const mistralChat: RelayedDialect = { id: 'mistral-chat', envelope: 'alt', ...shape, accept }
 
 function accept(body: JsonObject): AcceptedRequest {
   checkFieldTypes(body, {

@@ -39,7 +39,7 @@ const FIELD_TYPES = {
 
 const shape = mistralShaped({ forwarded: FORWARDED, editDefaults: editMistralFimDefaults })
 
-export const mistralFim: RelayedDialect = { id: 'mistral-fim', envelope: 'mistral', ...shape, accept }
+export const mistralFim: RelayedDialect = { id: 'mistral-fim', envelope: 'alt', ...shape, accept }
 
 function accept(body: JsonObject): AcceptedRequest {
   checkFieldTypes(body, FIELD_TYPES)

@@ -79,7 +79,12 @@ export function composeLedger({ settings, log, state, limits }: LedgerOptions): 
       await limits.tell()
       return await store.calls.insertMany(priceRecords(prices, records, reportPricing), pauseMs)
     },
-    { report, intervalMs: settings.shipIntervalMs },
+    {
+      report,
+      intervalMs: settings.shipIntervalMs,
+      // What went into a file that was removed meanwhile is in no store: it stays in the journal.
+      syncStore: async () => store.assertThere(),
+    },
   )
   const retention = new Retention({
     days: settings.retentionDays,

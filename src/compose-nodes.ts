@@ -9,7 +9,7 @@ import type { SharedStore } from './cluster/shared-store.ts'
 import { type FreshnessState, SnapshotFreshness } from './cluster/snapshot-freshness.ts'
 import type { Settings } from './config/settings.ts'
 import type { Freshness } from './gateway/ports.ts'
-import { CHANGES_CHANNEL, ChangeFeed } from './store/change-feed.ts'
+import { CHANGES_CHANNEL, ChangeFeed, type NodeRow } from './store/change-feed.ts'
 import { readNodeId } from './store/data-folder.ts'
 import type { Log } from './telemetry/log.ts'
 
@@ -41,11 +41,18 @@ export interface JoinedNode {
   state(): NodeState
 }
 
+export interface NodeOptions {
+  readonly version: string
+  readonly log: Log
+  /** Whose the database is: no other's is followed. */
+  readonly installationId: string
+  readonly onSetBack: (from: number, to: number) => void
+}
+
 /** @returns undefined where the store is a file, which no other process reads @throws DatabaseUnreachableError */
 export async function composeNode(
   settings: Settings,
-  version: string,
-  log: Log,
+  { version, log, installationId, onSetBack }: NodeOptions,
 ): Promise<ComposedNode | undefined> {
   const { database, redis, nodes, dataFolder } = settings
   if (database === undefined) return undefined
@@ -62,7 +69,7 @@ export async function composeNode(
     onDown: (error) => freshness?.lose(error),
   })
   const incarnation = randomBytes(6).toString('hex')
-  const feed = new ChangeFeed(session, {
+  const row: NodeRow = {
     id: readNodeId(dataFolder),
     incarnation,
     host: hostname(),
@@ -71,7 +78,8 @@ export async function composeNode(
     // Who serves whatever is missed is waited for by nobody.
     graceMs: storeOutage.choice === 'open' ? 0 : storeOutage.graceMs,
     needsRedis: redis !== undefined && storeOutage.choice === 'grace',
-  })
+  }
+  const feed = new ChangeFeed(session, row, installationId)
   let appliedSeq: number
   try {
     await session.open()
@@ -100,6 +108,7 @@ export async function composeNode(
         leaseMs,
         appliedSeq,
         witness,
+        onSetBack,
         onChange: (state, error) => reportChange(log, state, error),
       })
       freshness = joined

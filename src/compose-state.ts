@@ -11,6 +11,7 @@ import { KeyRegistry } from './cluster/key-registry.ts'
 import { OwnedModelRegistry } from './cluster/owned-model-registry.ts'
 import { ProviderKeyRegistry } from './cluster/provider-key-registry.ts'
 import { UsageLimits } from './cluster/usage-limits.ts'
+import { installationParts, watchInstallation } from './compose-installation.ts'
 import type { ComposedLimits } from './compose-limits.ts'
 import { type ComposedNode, composeNode, type JoinedNode } from './compose-nodes.ts'
 import { composeWebhooks, type Webhooks } from './compose-webhooks.ts'
@@ -22,8 +23,10 @@ import type { Plans } from './core/plan.ts'
 import { healthKeyPrefix, readHealthKey } from './gateway/order-targets.ts'
 import { TargetHealth } from './gateway/target-health.ts'
 import { lockDataFolder } from './store/data-folder.ts'
+import { joinInstallation } from './store/join-installation.ts'
 import { locateStore } from './store/open-database.ts'
 import { openStore, type Store } from './store/open-store.ts'
+import type { InstallationWatch } from './store/watch-installation.ts'
 import type { Log } from './telemetry/log.ts'
 import type { AddressGuard } from './upstream/address-guard.ts'
 
@@ -41,6 +44,7 @@ export async function openState({ settings, version, log, plans, limitsOf, addre
   const lock = lockDataFolder(settings.dataFolder)
   let store: Store | undefined
   let node: ComposedNode | undefined
+  let watch: InstallationWatch | undefined
   try {
     store = await openStore(locateStore(settings))
     if (store.newerSteps.length > 0)
@@ -48,10 +52,34 @@ export async function openState({ settings, version, log, plans, limitsOf, addre
         { migrations: store.newerSteps },
         'a newer version has added to the database: finish the upgrade, or what it added stays unused',
       )
+    // Before anything is served from it, or written to it: the journal's calls too.
+    const { installation } = store
+    const joined = await joinInstallation(installationParts(settings, store))
+    let { masterKeyId } = joined
+    const told: { webhooks?: Webhooks } = {}
+    watch = watchInstallation({
+      settings,
+      store,
+      joined,
+      log,
+      onSetBack: (setBack) => told.webhooks?.publishSetBack(setBack),
+    })
+    const watching = watch
     // Before anything is read: what changes from now on is followed.
-    node = await composeNode(settings, version, log)
+    node = await composeNode(settings, {
+      version,
+      log,
+      installationId: joined.id,
+      onSetBack: (from, to) => watching.noteSetBack(from, to),
+    })
     // One for all that is sealed: it notices a rotation of the master key.
-    const vault = openVault({ dataFolder: settings.homeFolder, masterKeys: settings.masterKeys })
+    const vault = openVault({ dataFolder: settings.homeFolder, masterKeys: settings.masterKeys }, (keyId) => {
+      if (keyId === masterKeyId) return
+      masterKeyId = keyId
+      installation
+        .noteMasterKey(keyId)
+        .catch((error) => log.error({ err: error }, 'the master key could not be noted in the store'))
+    })
     const gates = await GateRegistry.load({ gates: store.gates })
     const ownedModels = await OwnedModelRegistry.load({
       ownedModels: store.ownedModels,
@@ -70,6 +98,7 @@ export async function openState({ settings, version, log, plans, limitsOf, addre
         log.error({ err: error }, 'last-used times could not be written; they are kept'),
     })
     const webhooks: Webhooks = await composeWebhooks({ store, vault, log, addresses })
+    told.webhooks = webhooks
     const health = new TargetHealth(steadyClock, (key, restsUntilMs) => {
       const { accountId, target } = readHealthKey(key)
       webhooks.degraded.note(accountId, target, restsUntilMs)
@@ -91,9 +120,23 @@ export async function openState({ settings, version, log, plans, limitsOf, addre
     const onAlert = (alert: BudgetAlert) => webhooks.publishBudgetAlert(alert)
     const usage = new UsageLimits({ plans, onAlert })
     const budgets = await BudgetRegistry.load({ budgets: store.budgets, usage })
-    return { lock, store, node, keys, gates, ownedModels, providerKeys, usage, budgets, webhooks, health }
+    return {
+      lock,
+      store,
+      watch,
+      node,
+      keys,
+      gates,
+      ownedModels,
+      providerKeys,
+      usage,
+      budgets,
+      webhooks,
+      health,
+    }
   } catch (error) {
     await node?.close()
+    await watch?.close()
     await store?.close()
     lock.release()
     throw error
@@ -124,6 +167,7 @@ export async function joinNodes(
   } catch (error) {
     await state.node?.close()
     await shared.close()
+    await state.watch.close()
     await state.store.close()
     state.lock.release()
     throw error

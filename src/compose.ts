@@ -6,6 +6,7 @@ import { createKeyLimits } from './cluster/key-limits.ts'
 import type { KeyRegistry } from './cluster/key-registry.ts'
 import type { UsageLimits } from './cluster/usage-limits.ts'
 import { composeControlPlane } from './compose-control-plane.ts'
+import { installationCheck } from './compose-installation.ts'
 import { composeLedger } from './compose-ledger.ts'
 import { type ComposedLimits, composeLimits, redisCheck } from './compose-limits.ts'
 import { type JoinedNode, storeCheck } from './compose-nodes.ts'
@@ -28,6 +29,7 @@ import type { TargetHealth } from './gateway/target-health.ts'
 import type { Journal } from './ledger/journal.ts'
 import { shipperLagSeconds } from './ledger/shipper-lag.ts'
 import { type AddressOf, createRouter } from './server.ts'
+import type { InstallationWatch } from './store/watch-installation.ts'
 import type { Log } from './telemetry/log.ts'
 import { tellMetricsPort } from './telemetry/metrics-endpoint.ts'
 import { startTelemetry, type Telemetry, type TelemetryOfWorker } from './telemetry/start-telemetry.ts'
@@ -101,7 +103,7 @@ export async function composeGatehouse({
   const ledger = composeLedger({ settings, log, state, limits: shared })
   const { journal } = ledger
   webhooks.sender.wake()
-  const watched = { log, journal, health, redis: shared.redis, node: node?.state, worker }
+  const watched = { log, journal, health, watch: state.watch, redis: shared.redis, node: node?.state, worker }
   const telemetry = hasTelemetry ? await openTelemetry(settings, watched) : undefined
   const deadlines = new Deadlines()
   const reportFailure = (error: GatewayError, requestId: string) => logFailure(log, error, requestId)
@@ -159,7 +161,13 @@ export async function composeGatehouse({
       readiness: async () => {
         // A call that came now would wait for it too.
         await waitBriefly(usage.whenCounted())
-        return readiness(journal.state(), usage.pastState(), shared.redis, node)
+        return readiness({
+          journal: journal.state(),
+          usage: usage.pastState(),
+          watch: state.watch,
+          redis: shared.redis,
+          node,
+        })
       },
       isDraining: () => isDraining,
     }),
@@ -181,6 +189,7 @@ export async function composeGatehouse({
       await ledger.close()
       await webhooks.close()
       await state.node?.close()
+      await state.watch.close()
       await store.close()
       lock.release()
     },
@@ -203,6 +212,7 @@ interface Watched {
   readonly log: Log
   readonly journal: Journal
   readonly health: TargetHealth
+  readonly watch: InstallationWatch
   readonly redis: ComposedLimits['redis']
   readonly worker: TelemetryOfWorker | undefined
   readonly node: JoinedNode['state'] | undefined
@@ -210,7 +220,7 @@ interface Watched {
 
 function openTelemetry(
   settings: Settings,
-  { log, journal, health, redis, node, worker }: Watched,
+  { log, journal, health, watch, redis, node, worker }: Watched,
 ): Promise<Telemetry> {
   return startTelemetry(settings.telemetry, {
     log,
@@ -222,6 +232,7 @@ function openTelemetry(
       shipperLag: () => shipperLagSeconds(journal.closed),
       redis,
       node,
+      installation: () => ({ isRight: watch.standing === 'ok', setBacks: watch.setBacks }),
       openBreakers: () => Array.from(health.notWell(), (key) => readHealthKey(key).target),
     },
   })
@@ -252,22 +263,31 @@ async function waitBriefly(work: Promise<void> | undefined): Promise<void> {
   cancel()
 }
 
+interface Readiness {
+  readonly journal: ReturnType<Journal['state']>
+  readonly usage: ReturnType<UsageLimits['pastState']>
+  readonly watch: InstallationWatch
+  readonly redis: ComposedLimits['redis']
+  readonly node: JoinedNode | undefined
+}
+
 /** Ready: a call with a quota would be served now. */
-function readiness(
-  journal: ReturnType<Journal['state']>,
-  usage: ReturnType<UsageLimits['pastState']>,
-  redis: ComposedLimits['redis'],
-  node: JoinedNode | undefined,
-) {
+function readiness({ journal, usage, watch, redis, node }: Readiness) {
   const { writable, ...figures } = journal
   const ledger = { status: writable ? 'ok' : 'failing', ...figures }
   const ofRedis = redis?.()
   const ofNode = node?.state()
   return {
-    isReady: writable && usage === 'ok' && ofRedis?.mode !== 'closed' && ofNode?.status !== 'away',
+    isReady:
+      writable &&
+      usage === 'ok' &&
+      watch.standing === 'ok' &&
+      ofRedis?.mode !== 'closed' &&
+      ofNode?.status !== 'away',
     checks: {
       ledger,
       usage: { status: usage },
+      installation: installationCheck(watch),
       ...(ofRedis === undefined ? {} : { redis: redisCheck(ofRedis) }),
       ...(ofNode === undefined ? {} : { store: storeCheck(ofNode) }),
     },

@@ -25,7 +25,11 @@ export async function copyLocalStore(environment: Environment): Promise<CopiedSt
       const to = await openStore(target)
       try {
         assertNothingNewer(to, target)
-        return { from: describeStore(source), to: describeStore(target), tables: await copyStore(from, to) }
+        const copied = { from: describeStore(source), to: describeStore(target) }
+        const tables = await copyStore(from, to)
+        // A start that forgets DATABASE_URL would serve what is old from now on.
+        await from.installation.noteMove(copied.to)
+        return { ...copied, tables }
       } finally {
         await to.close()
       }

@@ -35,6 +35,10 @@ const context: CliContext = {
     const { copyLocalStore } = await import('./copy-local-store.ts')
     return await copyLocalStore(process.env)
   },
+  async acceptStore() {
+    const { acceptLocalStore } = await import('./accept-local-store.ts')
+    return await acceptLocalStore(process.env)
+  },
   async examine() {
     const { examine } = await import('./doctor/examine.ts')
     const { version, dependencies } = packageJson

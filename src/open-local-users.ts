@@ -3,12 +3,14 @@
  * not: the operator owns the machine, and whoever forgot a password cannot sign in to ask.
  */
 import type { LocalUsers } from './cli/context.ts'
+import { installationParts } from './compose-installation.ts'
 import type { Environment } from './config/environment.ts'
 import { readSettings } from './config/settings.ts'
 import { DEFAULT_ACCOUNT } from './core/ids.ts'
 import { createInvitation } from './identity/create-invitation.ts'
 import { describeWeakPassword } from './identity/password-rules.ts'
 import { DataFolderInUseError, lockDataFolder, readServerInfo } from './store/data-folder.ts'
+import { joinInstallation } from './store/join-installation.ts'
 import { locateStore } from './store/open-database.ts'
 import { openStore } from './store/open-store.ts'
 
@@ -20,6 +22,11 @@ export async function openLocalUsers(environment: Environment): Promise<LocalUse
   // Whoever holds the lock may change the schema under nobody's feet; beside a server it has to be as it is.
   const migrate = lock === undefined ? 'refuse' : 'run'
   const store = await openStore(locateStore(settings), { migrate }).catch((error: unknown) => {
+    lock?.release()
+    throw error
+  })
+  await joinInstallation(installationParts(settings, store)).catch(async (error: unknown) => {
+    await store.close()
     lock?.release()
     throw error
   })

@@ -46,8 +46,12 @@ async function rotate(settings: Settings, rows: SealedRows | undefined): Promise
   assertNoKeyIsMissing(status, tallies)
   const isUnfinished = status.tables.some((table) => table.previous > 0)
   const hasFile = settings.masterKeys.current === undefined
-  if (!isUnfinished && (!hasFile || status.currentId === null))
+  if (!isUnfinished && (!hasFile || status.currentId === null)) {
+    // Nodes may do without the older ones from now on.
+    const isInUse = status.tables.some((table) => table.current > 0)
+    if (status.currentId !== null && isInUse) await rows?.noteMasterKey(status.currentId)
     return { ...status, outcome: 'nothing', encryptedAnew: 0 }
+  }
   if (!isUnfinished) addKey(settings, tallies)
 
   const keys = findMasterKeys(settings)
@@ -62,6 +66,8 @@ async function rotate(settings: Settings, rows: SealedRows | undefined): Promise
     encryptedAnew += changed
     // A server may have written under the old key while this began.
   } while (changed > 0)
+  const [current] = keys
+  await rows?.noteMasterKey(masterKeyIdOf(current))
   const after = await survey(settings, rows)
   return { ...after.status, outcome: isUnfinished ? 'finished' : 'rotated', encryptedAnew }
 }

@@ -89,6 +89,14 @@ export interface CopiedStore {
   readonly tables: readonly { readonly table: string; readonly rows: number }[]
 }
 
+/** What `store accept` has done. */
+export interface AcceptedStore {
+  /** Never with a password. */
+  readonly store: string
+  /** What did not fit, a sentence each; none: all belonged together. */
+  readonly accepted: readonly string[]
+}
+
 /** What `doctor` found of one thing. */
 export interface ExaminedPoint {
   readonly level: 'ok' | 'warn' | 'fail'
@@ -112,6 +120,8 @@ export interface CliContext {
   }
   /** From the local data folder, which no server may be using. */
   readonly copyStore: () => Promise<CopiedStore>
+  /** Of the local data folder, which no server may be using. */
+  readonly acceptStore: () => Promise<AcceptedStore>
   /** The server that the environment names and this machine; changes neither. */
   readonly examine: () => Promise<readonly ExaminedPoint[]>
 }

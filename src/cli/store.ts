@@ -26,4 +26,18 @@ export function bindStore(program: Command, context: CliContext): void {
         'Start the server with the same DATABASE_URL and data folder: what waits in the journal follows.',
       )
     })
+
+  store
+    .command('accept')
+    .description(
+      'say that the data folder, the store and the master key belong together, after a start was refused because they did not seem to; stop the server first',
+    )
+    .addHelpText('after', example('gatehouse store accept'))
+    .action(async (_flags, command: Command) => {
+      const accepted = await context.acceptStore()
+      if (asJson(command)) printJson(accepted)
+      else if (accepted.accepted.length === 0)
+        printLine(`Nothing to accept: ${accepted.store} is the right store.`)
+      else for (const each of accepted.accepted) printLine(`Accepted: ${each}`)
+    })
 }

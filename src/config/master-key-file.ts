@@ -18,6 +18,9 @@ import { dirname } from 'node:path'
 import { Secret } from '../core/secret.ts'
 import { MasterKeyError, toMasterKey } from './master-key-variables.ts'
 
+/** It may be the right one, but others may read it. */
+export class ExposedMasterKeyError extends MasterKeyError {}
+
 export interface MasterKeyFile {
   /** The current one first. */
   readonly keys: readonly [Secret, ...Secret[]]
@@ -32,7 +35,7 @@ export function readMasterKeyFile(path: string): MasterKeyFile | undefined {
   try {
     const status = fstatSync(descriptor)
     if ((status.mode & 0o077) !== 0) {
-      throw new MasterKeyError(
+      throw new ExposedMasterKeyError(
         `Others than its owner may read the master key in ${path}. Make it private: chmod 600 ${path}`,
       )
     }

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import type { Secret } from '../core/secret.ts'
-import { createVault, type Vault, VaultError } from '../core/vault.ts'
+import { createVault, masterKeyIdOf, type Vault, VaultError } from '../core/vault.ts'
 import { createMasterKeyFile, masterKeyFileStamp, readMasterKeyFile } from './master-key-file.ts'
 import { type MasterKeyVariables, readMasterKeyVariables } from './master-key-variables.ts'
 
@@ -52,8 +52,9 @@ function makeMasterKeys(source: MasterKeySource): MasterKeys {
 /**
  * Reads the file where there is one; it is made by the first encryption. A file that a rotation has changed is read before
  * each encryption, and when a text is under a key that is not known; keys seen once go on opening what they closed.
+ * @param onCurrent told of the key that is encrypted under from now on, by its id
  */
-export function openVault(source: MasterKeySource): Vault {
+export function openVault(source: MasterKeySource, onCurrent: (keyId: string) => void = () => {}): Vault {
   const path = masterKeyPath(source.dataFolder)
   const hasFile = source.masterKeys.current === undefined
   let vault: Vault | undefined
@@ -73,6 +74,7 @@ export function openVault(source: MasterKeySource): Vault {
     // Taken before the file was read: one that is replaced meanwhile is read again next time.
     stamp = now ?? masterKeyFileStamp(path)
     seen = all
+    onCurrent(masterKeyIdOf(all[0]))
     return vault
   }
 

@@ -21,7 +21,7 @@ const secret = z
     writeOnly: true,
     minLength: MIN_SECRET,
   })
-const event = z.enum(['budget.threshold', 'budget.exhausted', 'provider.degraded'])
+const event = z.enum(['budget.threshold', 'budget.exhausted', 'provider.degraded', 'store.set-back'])
 const events = z
   .array(event)
   .min(1)

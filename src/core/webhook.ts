@@ -1,7 +1,12 @@
 /** Webhooks: where an account wants to be told of what happens. Knows neither HTTP nor tables. */
 import type { AccountId } from './ids.ts'
 
-export const WEBHOOK_EVENTS = ['budget.threshold', 'budget.exhausted', 'provider.degraded'] as const
+export const WEBHOOK_EVENTS = [
+  'budget.threshold',
+  'budget.exhausted',
+  'provider.degraded',
+  'store.set-back',
+] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 
 export interface Webhook {

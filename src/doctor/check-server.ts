@@ -231,8 +231,24 @@ function checkReadiness(answer: Answer | Error): Finding[] {
           'See its log: calls with a quota or a budget need the database',
         ),
       ]
+    const standing = (checks?.installation as Json | undefined)?.status
+    if (standing === 'other' || standing === 'gone')
+      return [
+        fail(
+          `it is not ready: its store ${standing === 'gone' ? 'is gone' : 'is not the one that it began with'}`,
+          'See DATABASE_URL and the data folder, and its log; restart it on the right store',
+        ),
+      ]
     return [fail('it is not ready', 'See its /readyz and its log')]
   }
+  const setBack = (checks?.installation as Json | undefined)?.setBack as Json | undefined
+  if (setBack !== undefined)
+    return [
+      fail(
+        `its store was set back in time, from change ${setBack.fromChange} to ${setBack.toChange}`,
+        'Revoke again what was revoked in between; then restart it, with gatehouse store accept',
+      ),
+    ]
   const { backlog, dropped, unshippedBytes } = ledger ?? {}
   if (Number(dropped) > 0)
     return [

@@ -5,6 +5,7 @@ import { type AccountId, type AuditId, createAuditId } from '../core/ids.ts'
 import type { AuditLogTable } from './audit-schema.ts'
 import { currentOrigin } from './change-origin.ts'
 import { noteChangeOf } from './changes-made.ts'
+import { countChange } from './installation.ts'
 import type { Schema } from './schema.ts'
 
 /** A proxy's header may hold anything; an address is shorter. */
@@ -21,6 +22,7 @@ export async function recordChange(transaction: Transaction<Schema>, change: Cha
   if (actor === null) throw new Error(`nobody is known to have made the change ${change.action}`)
   const resource = resourceOf(change.action)
   noteChangeOf(resource)
+  await countChange(transaction)
   await transaction
     .insertInto('audit_log')
     .values({

@@ -1,5 +1,6 @@
 /** Moves what one database holds into another, of either kind. Both are opened by whoever asks; it knows no file and no address. */
 import type { Kysely, Transaction } from 'kysely'
+import { InstallationTableStore } from './installation.ts'
 import type { Store } from './open-store.ts'
 import type { Schema } from './schema.ts'
 
@@ -48,7 +49,7 @@ const ROWS_PER_STATEMENT = 500
  * @throws StoreNotEmptyError when `to` holds more than the account that every database begins with
  */
 export async function copyStore(
-  from: Pick<Store, 'database'>,
+  from: Pick<Store, 'database' | 'installation'>,
   to: Pick<Store, 'database'>,
 ): Promise<readonly CopiedTable[]> {
   return await to.database.transaction().execute(async (transaction) => {
@@ -58,8 +59,23 @@ export async function copyStore(
     const copied: CopiedTable[] = []
     for (const table of TABLES)
       copied.push({ table, rows: await copyTable(from.database, transaction, table) })
+    await copyInstallation(from, transaction)
     return copied
   })
+}
+
+/** It is the same installation, and no node has seen it at a change that the copy is not at yet. */
+async function copyInstallation(
+  { installation: source }: Pick<Store, 'installation'>,
+  to: Transaction<Schema>,
+): Promise<void> {
+  const found = await source.read()
+  if (found === undefined) return
+  const installation = new InstallationTableStore(to)
+  await to.deleteFrom('installation').execute()
+  await installation.create(found.id)
+  await installation.noteMasterKey(found.masterKeyId)
+  await installation.raiseChange(found.change)
 }
 
 async function assertEmpty(transaction: Transaction<Schema>): Promise<void> {

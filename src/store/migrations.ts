@@ -5,6 +5,7 @@ import { auditLogTable } from './audit-migration.ts'
 import { budgetBeginnings } from './budget-beginnings-migration.ts'
 import { changeFeed } from './change-feed-migration.ts'
 import { deletedKeys } from './deleted-keys-migration.ts'
+import { installationTable } from './installation-migration.ts'
 import { limitsAndWebhooks } from './limits-migration.ts'
 import { users } from './migrate-users.ts'
 import {
@@ -159,6 +160,7 @@ export const migrations: Steps = {
   '0012_unpriced_budgets': unpricedBudgets,
   '0014_deleted_keys': deletedKeys,
   '0015_sign_in_tries': signInTries,
+  '0017_installation': installationTable,
   '0019_refusals': refusals,
 }
 

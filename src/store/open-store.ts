@@ -6,6 +6,7 @@ import { BudgetBeginnings } from './budget-beginnings.ts'
 import { BudgetTableStore } from './budgets.ts'
 import { CallTableStore } from './calls.ts'
 import { GateTableStore } from './gates.ts'
+import { InstallationTableStore } from './installation.ts'
 import { InvitationTableStore } from './invitations.ts'
 import { KeyTableStore } from './keys.ts'
 import { MemberTableStore } from './members.ts'
@@ -16,6 +17,7 @@ import { ProviderKeyTableStore } from './provider-keys.ts'
 import type { Schema } from './schema.ts'
 import { SignInTriesStore } from './sign-in-tries.ts'
 import { isSqlite } from './sql-differences.ts'
+import { watchFile } from './sqlite-driver.ts'
 import { UsageStore } from './usage.ts'
 import { UsageBacklog } from './usage-backlog.ts'
 import { UsageSums } from './usage-sums.ts'
@@ -41,6 +43,7 @@ export interface Store {
   readonly budgetBeginnings: BudgetBeginnings
   readonly webhooks: WebhookTableStore
   readonly usage: UsageStore
+  readonly installation: InstallationTableStore
   /**
    * Steps of later versions that the database has been through and that this build can live with: it knows nothing of what
    * they added.
@@ -51,6 +54,8 @@ export interface Store {
    * SQLite's write-ahead log is synced at checkpoints only (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL).
    */
   sync(): Promise<void>
+  /** @throws StoreFileGoneError when a file is not the one any more that was opened */
+  assertThere(): void
   close(): Promise<void>
 }
 
@@ -78,6 +83,7 @@ export async function openStore(
     throw error
   }
   const backlog = new UsageBacklog(database)
+  const assertThere = 'path' in location ? watchFile(location.path) : () => {}
   const sync = async (): Promise<void> => {
     // Postgres has written a commit to its disk when it answers.
     if (isSqlite(database)) await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(database)
@@ -100,8 +106,10 @@ export async function openStore(
     budgetBeginnings: new BudgetBeginnings(database),
     webhooks: new WebhookTableStore(database),
     usage: new UsageStore(database, backlog),
+    installation: new InstallationTableStore(database),
     newerSteps,
     sync,
+    assertThere,
     close: () => database.destroy(),
   }
 }

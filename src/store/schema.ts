@@ -30,6 +30,18 @@ export interface Schema extends UserSchema {
   readonly usage_days: UsageTable
   readonly usage_rolled_days: RolledDayTable
   readonly usage_notes: UsageNoteTable
+  readonly installation: InstallationTable
+}
+
+/** One row. */
+export interface InstallationTable {
+  place: number
+  id: string
+  /** Of SQLite; Postgres has its counter. */
+  change_number: number
+  master_key_id: string | null
+  moved_to: string | null
+  created_at: number
 }
 
 export interface AccountTable {

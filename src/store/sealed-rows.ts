@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { sealedUnder, type Vault, VaultError } from '../core/vault.ts'
 import { ENCRYPTED_COLUMNS, type EncryptedColumn } from './encrypted-columns.ts'
+import { InstallationTableStore } from './installation.ts'
 import { listApplied, migrations } from './migrations.ts'
 import { openExistingDatabase, type StoreLocation } from './open-database.ts'
 import type { Schema } from './schema.ts'
@@ -44,14 +45,19 @@ export class SealedRows {
     const database = await openExistingDatabase(location)
     if (database === undefined) return undefined
     try {
-      const columns: EncryptedColumn[] = []
-      // An older version's database has not all of them.
-      for (const column of ENCRYPTED_COLUMNS) if (await hasTable(database, column.table)) columns.push(column)
-      return new SealedRows(database, columns)
+      return await SealedRows.over(database)
     } catch (error) {
       await database.destroy()
       throw error
     }
+  }
+
+  /** On a connection that whoever asks has already, and closes. */
+  static async over(database: Kysely<Schema>): Promise<SealedRows> {
+    const columns: EncryptedColumn[] = []
+    // An older version's database has not all of them.
+    for (const column of ENCRYPTED_COLUMNS) if (await hasTable(database, column.table)) columns.push(column)
+    return new SealedRows(database, columns)
   }
 
   close(): Promise<void> {
@@ -77,6 +83,27 @@ export class SealedRows {
       tallies.push({ table: column.table, ...counts, keyIds })
     }
     return tallies
+  }
+
+  /** Tries one sealed text of each kind. @param vault undefined: there is no master key, and nothing opens */
+  async tryOneOfEach(
+    vault: Vault | undefined,
+  ): Promise<readonly { readonly keyId: string | undefined; readonly isOpened: boolean }[]> {
+    const tried: { keyId: string | undefined; isOpened: boolean }[] = []
+    for (const column of this.#columns) {
+      for await (const { sealed, values } of this.#read(column)) {
+        const isOpened = stateOf(vault, sealed, column.bindingOf(values)) !== 'unopened'
+        tried.push({ keyId: sealedUnder(sealed), isOpened })
+        break
+      }
+    }
+    return tried
+  }
+
+  /** Starts expect this master key from now on. */
+  async noteMasterKey(masterKeyId: string): Promise<void> {
+    if (!(await hasTable(this.#database, 'installation'))) return
+    await new InstallationTableStore(this.#database).noteMasterKey(masterKeyId)
   }
 
   /**

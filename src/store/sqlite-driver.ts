@@ -1,6 +1,6 @@
 /** Lets Kysely's SQLite dialect drive Bun's own SQLite. It must not know any table. */
 import { Database, type SQLQueryBindings } from 'bun:sqlite'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -13,6 +13,7 @@ import {
   SqliteDriver,
   type SqliteStatement,
 } from 'kysely'
+import { StoreFileGoneError } from './store-file-gone-error.ts'
 
 /** How long a statement waits for another process (a backup, a shell); the event loop waits with it, so not long. */
 const BUSY_TIMEOUT_MS = 1_000
@@ -61,7 +62,7 @@ export class BunSqliteDialect extends SqliteDialect {
     const config = {
       async database() {
         opened.database = openSqliteFile(path)
-        return toKyselyDatabase(opened.database)
+        return toKyselyDatabase(opened.database, watchFile(path))
       },
     }
     super(config)
@@ -101,6 +102,19 @@ export function createPrivateFile(path: string): void {
   }
 }
 
+/**
+ * A file that was deleted or replaced goes on taking writes, which nobody will ever find.
+ * @returns what throws StoreFileGoneError then; 2 µs
+ */
+export function watchFile(path: string): () => void {
+  if (path === ':memory:') return () => {}
+  const opened = statSync(path)
+  return () => {
+    const now = statSync(path, { throwIfNoEntry: false })
+    if (now?.ino !== opened.ino || now.dev !== opened.dev) throw new StoreFileGoneError(path)
+  }
+}
+
 /** How many statements are kept ready: more than there are in the code, but for bulk inserts of odd lengths. */
 const KEPT_STATEMENTS = 64
 
@@ -111,7 +125,7 @@ function prepare(database: Database, sql: string) {
 }
 
 /** Statements are kept by their text: reading a bulk insert's costs SQLite twice what running it does. */
-function toKyselyDatabase(database: Database): SqliteDatabase {
+function toKyselyDatabase(database: Database, assertThere: () => void): SqliteDatabase {
   const kept = new Map<string, KeptStatement>()
   const find = (sql: string): KeptStatement => {
     const statement = kept.get(sql) ?? prepare(database, sql)
@@ -126,7 +140,10 @@ function toKyselyDatabase(database: Database): SqliteDatabase {
     return statement
   }
   return {
-    prepare: (sql) => toKyselyStatement(database, sql, find(sql)),
+    prepare: (sql) => {
+      if (BEGINNING.test(sql)) assertThere()
+      return toKyselyStatement(database, sql, find(sql))
+    },
     close: () => {
       for (const statement of kept.values()) statement.finalize()
       kept.clear()
@@ -135,6 +152,9 @@ function toKyselyDatabase(database: Database): SqliteDatabase {
     },
   }
 }
+
+/** Of a change: what is within a transaction began with `begin`, and what was begun may be ended. */
+const BEGINNING = /^\s*(?:begin|insert|update|delete|create|alter|drop)\b/i
 
 function toKyselyStatement(database: Database, sql: string, statement: KeptStatement): SqliteStatement {
   return {

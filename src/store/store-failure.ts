@@ -1,8 +1,9 @@
 /** Tells what keeps a database from working at the moment from mistakes of ours, by the databases' own codes. Knows no table. */
 import { DatabaseUnreachableError } from './database-unreachable-error.ts'
+import { StoreFileGoneError } from './store-file-gone-error.ts'
 
-/** `away`: it cannot be asked. `read-only`: it takes no change, as a Postgres that another has taken over from. */
-export type StoreFailure = 'away' | 'full' | 'read-only' | 'busy' | 'disk'
+/** `away`: it cannot be asked. `read-only`: it takes no change, as a Postgres that another has taken over from. `gone`: its file is not there. */
+export type StoreFailure = 'away' | 'full' | 'read-only' | 'busy' | 'disk' | 'gone'
 
 /** By the beginning of the code: https://sqlite.org/rescode.html, https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const FAILURES: readonly (readonly [codes: readonly string[], failure: StoreFailure])[] = [
@@ -18,6 +19,7 @@ const FAILURES: readonly (readonly [codes: readonly string[], failure: StoreFail
 export function storeFailureOf(thrown: unknown): StoreFailure | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth += 1) {
     if (error instanceof DatabaseUnreachableError) return 'away'
+    if (error instanceof StoreFileGoneError) return 'gone'
     const { code } = error as { readonly code?: unknown }
     if (typeof code !== 'string') continue
     // Codes of Postgres have five characters: those of the system, such as `ECONNRESET`, begin otherwise.

@@ -45,6 +45,7 @@ async function render(counters: CallCounters): Promise<string> {
       newerSegments: 0,
     }),
     shipperLag: () => 0,
+    installation: () => ({ isRight: true, setBacks: 0 }),
     openBreakers: () => ['a/b', 'a/b', 'a/c'],
   }
   return await createExposition(readMetrics({ counters, lag, sources, version: '1' })).render()

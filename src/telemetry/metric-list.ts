@@ -139,6 +139,17 @@ export const METRICS = {
     help: '1 for what counts as limits now',
     note: '`shared`: the limits of all nodes together. While Redis is away: `share`, `open` or `closed`, as `GATEHOUSE_LIMITS_OUTAGE` says.',
   },
+  gatehouse_store_right: {
+    type: 'gauge',
+    labels: [],
+    help: '1 while the store is the one that this node began with, else 0: another installation’s, or its file is gone',
+  },
+  gatehouse_store_set_back_total: {
+    type: 'counter',
+    labels: [],
+    help: 'How often the store was found at an earlier change than this node had seen',
+    note: 'A backup was restored under running nodes, or a failover lost what was committed.',
+  },
   gatehouse_store_status: {
     type: 'gauge',
     labels: ['status'],

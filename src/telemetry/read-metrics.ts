@@ -37,6 +37,7 @@ export interface MetricSources {
         readonly confirmations: { readonly count: number; readonly seconds: number }
       })
     | undefined
+  installation(): { readonly isRight: boolean; readonly setBacks: number }
   /** Seconds. */
   shipperLag(): number
   /** `provider/model` of each breaker that is open; of one target as often as accounts have one. */
@@ -93,6 +94,8 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
         ? []
         : LIMIT_MODES.map((name) => ({ labels: [name], value: name === mode ? 1 : 0 }))
     },
+    gatehouse_store_right: () => one(sources.installation().isRight ? 1 : 0),
+    gatehouse_store_set_back_total: () => one(sources.installation().setBacks),
     gatehouse_store_status: () => {
       const status = sources.node?.().status
       return status === undefined

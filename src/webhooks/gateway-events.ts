@@ -1,7 +1,7 @@
 /** What the gateway's own parts report, as events for webhooks. Decides what is said and how often. */
 import { type Budget, ceilingOf } from '../core/budget.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
-import type { AccountId } from '../core/ids.ts'
+import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import type { EventPublisher, PublishedEvent } from './event-publisher.ts'
 
 /** A target that keeps failing opens its breaker again and again: one message in so long is enough. */
@@ -40,6 +40,15 @@ export function toBudgetEvent(share: ReachedShare): PublishedEvent {
       resetsAt,
     },
     mark: { accountId, budgetId: id, periodStartsAtMs, threshold },
+  }
+}
+
+/** Told to the operator's account: it is about all. */
+export function toSetBackEvent(setBack: { readonly from: number; readonly to: number }): PublishedEvent {
+  return {
+    accountId: DEFAULT_ACCOUNT,
+    type: 'store.set-back',
+    data: { fromChange: setBack.from, toChange: setBack.to },
   }
 }
 

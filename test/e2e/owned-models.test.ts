@@ -14,6 +14,7 @@ import {
 } from '../support/dialect-samples.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { runCli } from '../support/run-cli.ts'
 import { jsonAnswer, silence, streamAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
@@ -460,7 +461,7 @@ describe('after a restart', () => {
     }
   })
 
-  test('under another master key nothing is sent; a new credential makes it well', async () => {
+  test('another master key stops the start; meant, nothing is sent, and a new credential makes it well', async () => {
     const folder = await createTemporaryFolder()
     const environment = (key: string) => ({ ...TRUSTED, GATEHOUSE_MASTER_KEY: key.repeat(32) })
     let server = await startGatehouse({ environment: environment('1a'), dataFolder: folder.path })
@@ -469,6 +470,17 @@ describe('after a restart', () => {
       await register('sealed', {}, server)
       await createGate(server, 'sealed-gate', 'owned/sealed')
       await server.stop()
+      const stopped = await startGatehouse({
+        environment: environment('2b'),
+        dataFolder: folder.path,
+        key,
+      }).catch(String)
+      expect(stopped).toContain('The master key is not the one')
+      expect(stopped).toContain('gatehouse store accept')
+      const accepted = await runCli(['store', 'accept'], {
+        environment: { ...environment('2b'), GATEHOUSE_DATA_DIR: folder.path },
+      })
+      expect(accepted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Accepted: ') })
       server = await startGatehouse({ environment: environment('2b'), dataFolder: folder.path, key })
       const refused = await chat('sealed-gate', {}, server)
       expect(refused).toMatchObject({ status: 502, json: { error: { code: 'provider_auth_failed' } } })

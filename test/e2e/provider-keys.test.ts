@@ -8,6 +8,7 @@ import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-
 import { pollUntil } from '../support/poll-until.ts'
 import { CHAT, PLANTED_MISTRAL_KEY, PLANTED_OPENAI_KEY } from '../support/raw-scene.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { runCli } from '../support/run-cli.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -74,6 +75,14 @@ afterAll(async () => {
   await upstream.stop()
   await folder.remove()
 })
+
+/** The operator says that the master key is meant. */
+async function accept(environment: Record<string, string>): Promise<void> {
+  const accepted = await runCli(['store', 'accept'], {
+    environment: { ...environment, GATEHOUSE_DATA_DIR: folder.path },
+  })
+  expect(accepted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Accepted: The master key') })
+}
 
 function setKey(key: string, extra: object = {}, provider = 'openai'): Promise<Response> {
   return controlPlaneCall(gatehouse, 'PUT', `/v1/provider-keys/${provider}`, { key, ...extra })
@@ -235,14 +244,26 @@ describe('an own key that cannot be decrypted fails its calls, and no upstream i
     await controlPlaneCall(gatehouse, 'DELETE', '/v1/provider-keys/mistral')
   })
 
-  test('under a wrong master key; setting it again is the cure', async () => {
+  test('under a wrong master key that the operator has accepted, for a start with it is stopped; setting it again is the cure', async () => {
     await setKey(OWN)
-    await restart(undefined, { GATEHOUSE_MASTER_KEY: 'ab'.repeat(32) })
+    const wrong = { GATEHOUSE_MASTER_KEY: 'ab'.repeat(32) }
+    await gatehouse.stop()
+    everything += gatehouse.output()
+    const stopped = await startGatehouse({ dataFolder: folder.path, environment: wrong }).catch(String)
+    expect(stopped).toMatch(/found [0-9a-f]{8}, expected [0-9a-f]{8}/)
+    everything += stopped
+    await accept(wrong)
+    await start(wrong)
     await expectClosed()
     upstream.answer(jsonAnswer(200, ANSWER))
     expect((await setKey(ANOTHER)).status).toBe(200)
     expect((await call('one')).status).toBe(200)
     expect(keysSeen()).toEqual([ANOTHER])
+    await controlPlaneCall(gatehouse, 'DELETE', '/v1/provider-keys/openai')
+    await gatehouse.stop()
+    everything += gatehouse.output()
+    await accept({})
+    await start()
   })
 
   test('while others may read the master key: the log says the cure', async () => {

@@ -89,6 +89,7 @@ export function forwardTraceHeaders(headers: Headers): Record<string, string> {
 const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/
 
 /** Where vendors say what they call a request, the likelier first. */
+// provider-name-ok: headers, wherever they come from
 const REQUEST_IDS = ['x-request-id', 'request-id', 'mistral-correlation-id', 'x-amzn-requestid']
 const LONGEST_ID = 200
 

@@ -36,6 +36,7 @@ const COMMON: HeaderLists = {
 /** https://github.com/openai/openai-node; Codex adds the names of its session. */
 const OPENAI: HeaderLists = {
   request: [
+    // provider-name-ok: a header of the dialect
     'openai-beta',
     'originator',
     'version',
@@ -44,6 +45,7 @@ const OPENAI: HeaderLists = {
     'conversation_id',
     'x-codex-*',
   ],
+  // provider-name-ok: a header of the dialect
   answer: ['openai-processing-ms', 'openai-version', 'openai-model', 'x-reasoning-included'],
   ownAnswer: [],
 }
@@ -51,13 +53,18 @@ const OPENAI: HeaderLists = {
 /** https://github.com/anthropics/anthropic-sdk-typescript; Claude Code adds `x-app` and its session. */
 const ANTHROPIC: HeaderLists = {
   request: [
+    // provider-name-ok: a header of the dialect
     'anthropic-version',
+    // provider-name-ok: a header of the dialect
     'anthropic-beta',
+    // provider-name-ok: a header of the dialect
     'anthropic-dangerous-direct-browser-access',
     'x-app',
     'x-claude-code-*',
   ],
+  // provider-name-ok: a header of the dialect
   answer: ['anthropic-version'],
+  // provider-name-ok: a header of the dialect
   ownAnswer: ['anthropic-ratelimit-*'],
 }
 

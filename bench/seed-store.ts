@@ -32,6 +32,9 @@ export async function seedStore(
         maskedPrefix: maskApiKey(key),
         createdAt: now,
         lastUsedAt: null,
+        createdBy: null,
+        expiresAt: null,
+        previous: null,
       })
     }
     for (let number = 1; number <= (stored.gates ?? 0); number += 1) {

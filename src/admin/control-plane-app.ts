@@ -40,7 +40,7 @@ export interface ControlPlaneDependencies {
   readonly checkAddress: (baseUrl: string) => Promise<void>
   /** Asks the model with its stored credential; never rejects. */
   readonly probeOwnedModel: (model: OwnedModel) => Promise<ProbeResult>
-  readonly keys: Pick<KeyRegistry, 'list' | 'create' | 'import' | 'delete' | 'nameOf'>
+  readonly keys: Pick<KeyRegistry, 'list' | 'create' | 'import' | 'update' | 'rotate' | 'delete' | 'nameOf'>
   readonly providerKeys: Pick<ProviderKeyRegistry, 'list' | 'set' | 'setActive' | 'delete'>
   readonly auditLog: Pick<AuditLogTableStore, 'list'>
   readonly accounts: Pick<AccountTableStore, 'find' | 'rename'>

@@ -101,7 +101,50 @@ describe('keys', () => {
     ['deleted though not there', 'DELETE /v1/keys/key_nope', undefined, 404, '"error":"not_found"'],
     ['deleted by the key itself', `DELETE /v1/keys/${testKey}`, undefined, 404],
     ['__proto__ deleted', 'DELETE /v1/keys/__proto__', undefined, 404],
-    ['import by GET', 'GET /v1/keys/import', undefined, 405],
+    ['changed though not there', 'PATCH /v1/keys/key_nope', { name: 'x' }, 404, '"error":"not_found"'],
+    ['rotated though not there', 'POST /v1/keys/key_nope/rotate', {}, 404, '"error":"not_found"'],
+    [
+      'created with an end that is past',
+      'POST /v1/keys',
+      { name: 'x', expiresAt: '2020-01-01T00:00:00Z' },
+      400,
+      'expiresAt: must be in the future',
+    ],
+    [
+      'created with an end that is no time',
+      'POST /v1/keys',
+      { name: 'x', expiresAt: 'soon' },
+      400,
+      'expiresAt: ',
+    ],
+    [
+      'created with an end that is a number',
+      'POST /v1/keys',
+      { name: 'x', expiresAt: 1e15 },
+      400,
+      'expiresAt: ',
+    ],
+    [
+      'rotated for longer than is possible',
+      'POST /v1/keys/key_nope/rotate',
+      { oldEndsInSeconds: 1e9 },
+      400,
+      'oldEndsInSeconds: ',
+    ],
+    [
+      'rotated into the past',
+      'POST /v1/keys/key_nope/rotate',
+      { oldEndsInSeconds: -1 },
+      400,
+      'oldEndsInSeconds: ',
+    ],
+    [
+      'another account named',
+      'PATCH /v1/keys/key_nope',
+      { accountId: 'acct_x' },
+      400,
+      'accountId: is not a known field',
+    ],
   ])
 
   test('a new key works at once, shows up masked, and is refused as soon as it is deleted', async () => {
@@ -150,6 +193,36 @@ describe('keys', () => {
       ])
         expect((await send({ method: 'POST', url: importUrl, body: { name: 'x', key } })).status).toBe(400)
     })
+  })
+
+  test('a key tells who made it, is renamed, gets an end and is rotated', async () => {
+    const created = await sendForJson({ method: 'POST', url: '/v1/keys', body: { name: 'ci' } })
+    const { data } = (await sendForJson({ url: '/v1/audit-log' })) as { data: { actor: { id: string } }[] }
+    expect(created).toMatchObject({ createdBy: data[0]?.actor.id, expiresAt: null, previous: null })
+    const own = `/v1/keys/${created.id}`
+    const change = { name: 'renamed', expiresAt: '2099-12-31T01:00:00+01:00' }
+    const changed = await sendForJson({ method: 'PATCH', url: own, body: change })
+    expect(changed).toMatchObject({ name: 'renamed', expiresAt: '2099-12-31T00:00:00.000Z' })
+    expect(await sendForJson({ url: own })).toEqual(changed)
+
+    const body = { oldEndsInSeconds: 60 }
+    const rotated = await sendForJson({ method: 'POST', url: `${own}/rotate`, body })
+    expect(rotated).toMatchObject({ id: created.id, previous: { maskedPrefix: created.maskedPrefix } })
+    const statusWith = async (key: unknown) =>
+      (await send({ url, headers: { authorization: `Bearer ${key}` } })).status
+    expect([await statusWith(created.key), await statusWith(rotated.key)]).toEqual([200, 200])
+    expect((await send({ method: 'POST', url: `${own}/rotate`, body })).status).toBe(409)
+    current().time.now += 60_000
+    expect([await statusWith(created.key), await statusWith(rotated.key)]).toEqual([401, 200])
+    current().time.now = Date.parse('2100-01-01')
+    expect(await statusWith(rotated.key)).toBe(401)
+    const actions = (await sendForJson({ url: '/v1/audit-log' })) as { data: { action: string }[] }
+    expect(actions.data.map(({ action }) => action).slice(0, 3)).toEqual([
+      'key.rotate',
+      'key.update',
+      'key.create',
+    ])
+    expect(JSON.stringify(actions)).not.toContain(String(rotated.key).slice(0, 20))
   })
 
   test('a stranger can neither list nor delete a key', async () => {

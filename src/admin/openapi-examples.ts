@@ -25,6 +25,7 @@ const weather = {
 }
 
 const PASSWORD = 'correct horse battery staple'
+const KEY = 'key_01a1fbc63aa470d6877cf556d6121edd'
 const BUDGET = 'bud_01a1fbc63aa470d6877cf556d6121edd'
 const WEBHOOK = 'wh_01a1fbc63aa470d6877cf556d6121edd'
 const INVITATION = 'inv_01a1fbc63aa470d6877cf556d6121edd'
@@ -137,7 +138,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   createKey: { bodies: { 'A key': { name: 'production' } } },
   importKey: { bodies: { 'A key': { name: 'old application', key: 'legacy_3f9c2b7d1e8a4c60' } } },
   deleteKey: {
-    parameters: { id: 'key_01a1fbc63aa470d6877cf556d6121edd' },
+    parameters: { id: KEY },
     after: { operationId: 'createKey', parameters: { id: '$response.body#/id' } },
   },
 
@@ -226,6 +227,20 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     parameters: { id: MEMBER },
     bodies: { 'The new owner': { role: 'owner' } },
     after: { operationId: 'listMembers', parameters: { id: '$response.body#/data/0/id' } },
+  },
+  getKey: { parameters: { id: KEY }, after: { operationId: 'createKey', parameters: ITS_ID } },
+  updateKey: {
+    parameters: { id: KEY },
+    bodies: { 'Another name, and an end': { name: 'ci', expiresAt: '2099-12-31T00:00:00Z' } },
+    after: { operationId: 'createKey', parameters: ITS_ID },
+  },
+  rotateKey: {
+    parameters: { id: KEY },
+    bodies: {
+      'With an hour for whoever uses the old one': { oldEndsInSeconds: 3600 },
+      'At once': { oldEndsInSeconds: 0 },
+    },
+    after: { operationId: 'createKey', parameters: ITS_ID },
   },
   deleteMember: {
     parameters: { id: MEMBER },

@@ -11,19 +11,21 @@ import {
   isLegacyKey,
   isNewKey,
   maskApiKey,
+  type PreviousKey,
 } from '../core/api-key.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { type AccountId, createKeyId, type KeyId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Caller, KeyLimits, KeyStore } from '../gateway/ports.ts'
-import { DeletedKeyError, type KeyTableStore } from '../store/keys.ts'
+import { currentOrigin } from '../store/change-origin.ts'
+import { DeletedKeyError, type KeyChange, type KeyTableStore } from '../store/keys.ts'
 import type { Follower } from './change-followers.ts'
 
 export interface KeyRegistryOptions {
   readonly keys: Pick<
     KeyTableStore,
-    'loadAll' | 'find' | 'insert' | 'insertFirst' | 'delete' | 'saveLastUsed'
+    'loadAll' | 'find' | 'insert' | 'insertFirst' | 'change' | 'delete' | 'saveLastUsed'
   >
   /** What the keys of an account may use. */
   readonly limitsOf: (accountId: AccountId) => KeyLimits
@@ -37,6 +39,14 @@ export interface KeyRegistryOptions {
 export interface KeyLabel {
   readonly accountId: AccountId
   readonly name: string
+  /** Milliseconds since the Unix epoch; absent: it does not expire. */
+  readonly expiresAt?: number | null
+}
+
+export interface KeyUpdate {
+  readonly name?: string | undefined
+  /** Null: it does not expire. */
+  readonly expiresAt?: number | null | undefined
 }
 
 export interface CreatedKey {
@@ -56,9 +66,16 @@ export type FirstKey =
 
 interface Entry {
   readonly record: ApiKey
-  caller: Caller
   readonly isEphemeral: boolean
   lastUsedAt: number | null
+}
+
+/** One text by which a key may be presented. */
+interface Presented {
+  readonly entry: Entry
+  caller: Caller
+  /** Milliseconds since the Unix epoch; null: as long as the key is there. */
+  readonly endsAt: number | null
 }
 
 const DEFAULT_FLUSH_INTERVAL_MS = 5_000
@@ -70,7 +87,7 @@ export class KeyRegistry implements KeyStore, Follower {
   readonly #limitsOf: KeyRegistryOptions['limitsOf']
   readonly #clock: Clock
   readonly #onFlushFailure: (error: unknown) => void
-  readonly #byHash = new Map<string, Entry>()
+  readonly #byHash = new Map<string, Presented>()
   readonly #byId = new Map<KeyId, Entry>()
   readonly #unsaved = new Set<Entry>()
   /** Known to have been deleted. A store that was set back in time has them again, and they stay refused. */
@@ -100,7 +117,10 @@ export class KeyRegistry implements KeyStore, Follower {
   }
 
   find(sha256: string): Caller | undefined {
-    return this.#byHash.get(sha256)?.caller
+    const presented = this.#byHash.get(sha256)
+    if (presented === undefined) return undefined
+    const { endsAt } = presented
+    return endsAt !== null && this.#clock.now() >= endsAt ? undefined : presented.caller
   }
 
   touch(keyId: KeyId, atMs: number): void {
@@ -171,6 +191,48 @@ export class KeyRegistry implements KeyStore, Follower {
     return this.#byId.get(keyId)?.record.name
   }
 
+  /**
+   * @throws GatewayError `not_found`; `invalid_request` for an end that is not ahead, `conflict` where the key has expired:
+   *   like a deleted one it stays so
+   */
+  update(accountId: AccountId, keyId: KeyId, { name, expiresAt }: KeyUpdate): Promise<ApiKey> {
+    const now = this.#clock.now()
+    return this.#change(accountId, keyId, {
+      action: 'key.update',
+      change: (key) => {
+        if (expiresAt !== undefined) assertAhead(key, expiresAt, now)
+        return {
+          ...key,
+          name: name ?? key.name,
+          expiresAt: expiresAt === undefined ? key.expiresAt : expiresAt,
+        }
+      },
+    })
+  }
+
+  /**
+   * Gives the key a new text; what it had is accepted for as long as `oldEndsInMs` says, and dead for ever then. With 0
+   * every older one ends at once, that of an earlier rotation too. Name, budgets, limits and logs stay the key's.
+   * @throws GatewayError `not_found`; `conflict` where the key has expired, or an earlier rotation has not ended
+   */
+  async rotate(accountId: AccountId, keyId: KeyId, oldEndsInMs: number): Promise<CreatedKey> {
+    const now = this.#clock.now()
+    const key = generateApiKey()
+    const value = key.reveal()
+    const record = await this.#change(accountId, keyId, {
+      action: 'key.rotate',
+      change: (old) => {
+        assertNotExpired(old, now)
+        if (oldEndsInMs > 0 && old.previous !== null && old.previous.endsAt > now)
+          throw isBeingRotated(old.previous)
+        const { sha256, maskedPrefix } = old
+        const previous = oldEndsInMs > 0 ? { sha256, maskedPrefix, endsAt: now + oldEndsInMs } : null
+        return { ...old, sha256: hashApiKey(value), maskedPrefix: maskApiKey(value), previous }
+      },
+    })
+    return { record, key }
+  }
+
   /** When this resolves, no call that begins later is accepted here with the key. @returns false when there is none. */
   delete(accountId: AccountId, keyId: KeyId): Promise<boolean> {
     return this.#inTurn(async () => {
@@ -219,8 +281,8 @@ export class KeyRegistry implements KeyStore, Follower {
     if (entry === undefined || entry.isEphemeral || entry.record.accountId !== accountId) return
     this.#byId.delete(entry.record.id)
     this.#unsaved.delete(entry)
-    // The same key may have been imported anew, under another id, since the store let go of it.
-    if (this.#byHash.get(entry.record.sha256) === entry) this.#byHash.delete(entry.record.sha256)
+    for (const sha256 of hashesOf(entry.record))
+      if (this.#byHash.get(sha256)?.entry === entry) this.#byHash.delete(sha256)
   }
 
   /** Writes the last-used times that wait. On failure they are kept for the next time and the error is thrown. */
@@ -253,9 +315,10 @@ export class KeyRegistry implements KeyStore, Follower {
   }
 
   async #add(label: KeyLabel, key: Secret, action: 'key.create' | 'key.import'): Promise<ApiKey> {
+    if (label.expiresAt != null && label.expiresAt <= this.#clock.now()) throw notAhead()
     const record = this.#toRecord(label, key)
     // One that lives in memory only would be shadowed by the stored one, and die with it.
-    const isTaken = this.#byHash.get(record.sha256)?.isEphemeral === true
+    const isTaken = this.#byHash.get(record.sha256)?.entry.isEphemeral === true
     if (isTaken || !(await this.#insert(record, action, key))) throw keyExists()
     this.#remember(record)
     return record
@@ -263,8 +326,8 @@ export class KeyRegistry implements KeyStore, Follower {
 
   /** Plans have changed: calls that are made from now on are limited by what they say. */
   renewLimits(): void {
-    for (const entry of this.#byId.values())
-      entry.caller = { ...entry.caller, limits: this.#limitsOf(entry.caller.accountId) }
+    for (const presented of this.#byHash.values())
+      presented.caller = { ...presented.caller, limits: this.#limitsOf(presented.caller.accountId) }
   }
 
   async #insert(record: ApiKey, action: 'key.create' | 'key.import', key: Secret): Promise<boolean> {
@@ -276,13 +339,31 @@ export class KeyRegistry implements KeyStore, Follower {
     }
   }
 
-  /** One that is known stays: nothing of it changes but when it was last used, which this node may know better. */
+  /** When it was last used, this node may know better. */
   #adopt(record: ApiKey): void {
     if (this.#buried.has(record.id)) return
     const known = this.#byId.get(record.id)
-    if (known?.record.sha256 === record.sha256 && known.record.name === record.name) return
-    if (known !== undefined) this.#drop(record.accountId, record.id)
+    if (known !== undefined && isSame(known.record, record)) return
+    if (known === undefined) {
+      this.#remember(record)
+      return
+    }
+    const isUnsaved = this.#unsaved.has(known)
+    this.#drop(record.accountId, record.id)
     this.#remember(record)
+    const entry = this.#byId.get(record.id)
+    if (entry === undefined) return
+    entry.lastUsedAt = latest(known.lastUsedAt, record.lastUsedAt)
+    if (isUnsaved) this.#unsaved.add(entry)
+  }
+
+  async #change(accountId: AccountId, keyId: KeyId, change: KeyChange): Promise<ApiKey> {
+    return await this.#inTurn(async () => {
+      const record = await this.#keys.change(accountId, keyId, change)
+      if (record === undefined) throw new GatewayError('not_found', 'There is no key with this id.')
+      this.#adopt(record)
+      return { ...record, lastUsedAt: this.#byId.get(keyId)?.lastUsedAt ?? record.lastUsedAt }
+    })
   }
 
   #inTurn<Result>(step: () => Promise<Result>): Promise<Result> {
@@ -301,20 +382,69 @@ export class KeyRegistry implements KeyStore, Follower {
       maskedPrefix: maskApiKey(value),
       createdAt: this.#clock.now(),
       lastUsedAt: null,
+      createdBy: creator(),
+      expiresAt: label.expiresAt ?? null,
+      previous: null,
     }
   }
 
   #remember(record: ApiKey, { isEphemeral = false }: { readonly isEphemeral?: boolean } = {}): void {
-    const caller: Caller = {
-      accountId: record.accountId,
-      keyId: record.id,
-      limits: this.#limitsOf(record.accountId),
-      keySha256: record.sha256,
-    }
-    const entry: Entry = { record, caller, isEphemeral, lastUsedAt: record.lastUsedAt }
-    this.#byHash.set(record.sha256, entry)
-    this.#byId.set(record.id, entry)
+    const { accountId, id: keyId, sha256, expiresAt, previous } = record
+    const limits = this.#limitsOf(accountId)
+    const entry: Entry = { record, isEphemeral, lastUsedAt: record.lastUsedAt }
+    const present = (keySha256: string, endsAt: number | null) =>
+      this.#byHash.set(keySha256, { entry, caller: { accountId, keyId, limits, keySha256 }, endsAt })
+    present(sha256, expiresAt)
+    if (previous !== null) present(previous.sha256, Math.min(previous.endsAt, expiresAt ?? previous.endsAt))
+    this.#byId.set(keyId, entry)
   }
+}
+
+function hashesOf({ sha256, previous }: ApiKey): readonly string[] {
+  return previous === null ? [sha256] : [sha256, previous.sha256]
+}
+
+function isSame(known: ApiKey, record: ApiKey): boolean {
+  return (
+    known.sha256 === record.sha256 &&
+    known.name === record.name &&
+    known.expiresAt === record.expiresAt &&
+    known.previous?.sha256 === record.previous?.sha256 &&
+    known.previous?.endsAt === record.previous?.endsAt
+  )
+}
+
+function latest(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other
+  return Math.max(one, other)
+}
+
+/** The id of a user or a key; the gateway's own process and its command line are the operator. */
+function creator(): string | null {
+  const { actor } = currentOrigin()
+  return actor?.type === 'operator' ? 'operator' : (actor?.id ?? null)
+}
+
+function assertNotExpired({ expiresAt }: ApiKey, now: number): void {
+  if (expiresAt !== null && expiresAt <= now)
+    throw new GatewayError('conflict', 'This key has expired, and stays so: make a new one.')
+}
+
+function assertAhead(key: ApiKey, expiresAt: number | null, now: number): void {
+  assertNotExpired(key, now)
+  if (expiresAt !== null && expiresAt <= now) throw notAhead()
+}
+
+function notAhead(): GatewayError {
+  return invalidRequest('expiresAt: must be in the future', 'expiresAt')
+}
+
+function isBeingRotated({ endsAt }: PreviousKey): GatewayError {
+  const until = new Date(endsAt).toISOString()
+  return new GatewayError(
+    'conflict',
+    `This key is being rotated: what it was before ends at ${until}. Wait for that, or rotate with 'oldEndsInSeconds: 0', which ends all it was at once.`,
+  )
 }
 
 function keyExists(): GatewayError {

@@ -14,6 +14,21 @@ const keyFields = {
   maskedPrefix: z.string().meta({ example: 'sk-svc-ab12…' }),
   createdAt: z.iso.datetime(),
   lastUsedAt: z.iso.datetime().nullable().meta({ description: 'Null: never used.' }),
+  createdBy: z
+    .string()
+    .nullable()
+    .meta({ description: 'The id of a user or a key, or `operator`; null: not known.' }),
+  expiresAt: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'From then on it is refused; null: it does not expire.' }),
+  previous: z
+    .object({
+      maskedPrefix: z.string(),
+      endsAt: z.iso.datetime().meta({ description: 'From then on it is refused.' }),
+    })
+    .nullable()
+    .meta({ description: 'What the key was before it was last rotated; null: nothing of that is left.' }),
 }
 
 export const keyBody = z.object(keyFields).meta({ id: 'ApiKey' })
@@ -22,11 +37,19 @@ export const createdKeyBody = z
   .object({ ...keyFields, key: z.string().meta({ description: 'The whole key. Shown this once.' }) })
   .meta({ id: 'CreatedApiKey' })
 
-export const createKeyBody = z.strictObject({ name }).meta({ id: 'CreateApiKey' })
+const expiresAt = z.iso.datetime({ offset: true }).nullable()
+
+export const createKeyBody = z
+  .strictObject({
+    name,
+    expiresAt: expiresAt.optional().meta({ description: 'In the future; absent or null: never.' }),
+  })
+  .meta({ id: 'CreateApiKey' })
 
 export const importKeyBody = z
   .strictObject({
     name,
+    expiresAt: expiresAt.optional().meta({ description: 'In the future; absent or null: never.' }),
     key: z.string().max(600).meta({
       description:
         'A `sk-svc-…`, `svc_…` or `legacy_…` key: at least 16 characters after the prefix, 6 of them different. One that was deleted is refused.',
@@ -34,6 +57,27 @@ export const importKeyBody = z
     }),
   })
   .meta({ id: 'ImportApiKey' })
+
+export const updateKeyBody = z
+  .strictObject({
+    name,
+    expiresAt: expiresAt.meta({
+      description: 'In the future; null: never. A key that has expired stays so.',
+    }),
+  })
+  .partial()
+  .meta({ id: 'UpdateApiKey' })
+
+export const rotateKeyBody = z
+  .strictObject({
+    oldEndsInSeconds: z
+      .int()
+      .min(0)
+      .max(90 * 86_400)
+      .default(86_400)
+      .meta({ description: 'For how long the old key is still accepted; 0: every older one ends at once.' }),
+  })
+  .meta({ id: 'RotateApiKey' })
 
 export const keyList = listOf(keyBody, 'ApiKeyList')
 

@@ -14,6 +14,19 @@ export interface ApiKey {
   readonly createdAt: number
   /** Milliseconds since the Unix epoch, or null while never used. Written in batches. */
   readonly lastUsedAt: number | null
+  /** The id of a user or a key, or `operator`; null: not known. */
+  readonly createdBy: string | null
+  /** Milliseconds since the Unix epoch: from then on it is refused; null: it does not expire. */
+  readonly expiresAt: number | null
+  /** The text that it had before it was rotated, as long as that may still be used; null: none. */
+  readonly previous: PreviousKey | null
+}
+
+export interface PreviousKey {
+  readonly sha256: string
+  readonly maskedPrefix: string
+  /** Milliseconds since the Unix epoch: from then on it is refused. */
+  readonly endsAt: number
 }
 
 /** New keys: `sk-svc-` and 64 hexadecimal characters. */
@@ -72,6 +85,19 @@ export function toPublicKey(key: ApiKey) {
     name: key.name,
     maskedPrefix: key.maskedPrefix,
     createdAt: new Date(key.createdAt).toISOString(),
-    lastUsedAt: key.lastUsedAt === null ? null : new Date(key.lastUsedAt).toISOString(),
+    lastUsedAt: toTime(key.lastUsedAt),
+    createdBy: key.createdBy,
+    expiresAt: toTime(key.expiresAt),
+    previous:
+      key.previous === null
+        ? null
+        : {
+            maskedPrefix: key.previous.maskedPrefix,
+            endsAt: new Date(key.previous.endsAt).toISOString(),
+          },
   }
+}
+
+function toTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
 }

@@ -8,6 +8,8 @@ export const AUDITED_ACTIONS = [
   'gate.delete',
   'key.create',
   'key.import',
+  'key.update',
+  'key.rotate',
   'key.delete',
   'provider-key.create',
   'provider-key.update',

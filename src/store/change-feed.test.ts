@@ -80,6 +80,9 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     maskedPrefix: 'sk-svc-ab12…',
     createdAt: 1,
     lastUsedAt: null,
+    createdBy: null,
+    expiresAt: null,
+    previous: null,
   })
 
   test('changes of many writers at once have numbers without gaps, and whoever sees one sees all before it', async () => {

@@ -1,6 +1,6 @@
 /** API keys in the database: hash and masked prefix only. The key itself never comes this far. */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
-import { type ApiKey, toPublicKey } from '../core/api-key.ts'
+import { type ApiKey, type PreviousKey, toPublicKey } from '../core/api-key.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
@@ -70,6 +70,49 @@ export class KeyTableStore {
     })
   }
 
+  /**
+   * Changes a key to what `change` makes of it; nobody else changes it meanwhile. What `change` throws leaves it as it was.
+   * Durable when this resolves: a text that is replaced is in force no more, even if the power fails.
+   * @returns the key as it is now; undefined when the account has none with this id
+   */
+  async change(
+    accountId: AccountId,
+    keyId: KeyId,
+    { action, change }: KeyChange,
+  ): Promise<ApiKey | undefined> {
+    const changed = await changeAccount(this.#database, accountId, async (transaction) => {
+      const row = await transaction
+        .selectFrom('api_keys')
+        .selectAll()
+        .where('account_id', '=', accountId)
+        .where('id', '=', keyId)
+        .executeTakeFirst()
+      if (row === undefined) return undefined
+      const before = toApiKey(row)
+      const after = change(before)
+      const { previous } = after
+      await transaction
+        .updateTable('api_keys')
+        .set({
+          name: after.name,
+          sha256: after.sha256,
+          masked_prefix: after.maskedPrefix,
+          expires_at: after.expiresAt,
+          previous_sha256: previous?.sha256 ?? null,
+          previous_masked_prefix: previous?.maskedPrefix ?? null,
+          previous_ends_at: previous?.endsAt ?? null,
+        })
+        .where('account_id', '=', accountId)
+        .where('id', '=', keyId)
+        .execute()
+      const forms = { before: toPublicKey(before), after: toPublicKey(after) }
+      await recordChange(transaction, { accountId, action, resourceId: keyId, ...forms })
+      return after
+    })
+    await this.#sync()
+    return changed
+  }
+
   /** Gone for good when this resolves, even if the power fails: a revoked key must not come back. */
   async delete(accountId: AccountId, keyId: KeyId): Promise<boolean> {
     const wasThere = await this.#database.transaction().execute(async (transaction) => {
@@ -118,6 +161,12 @@ export class KeyTableStore {
   }
 }
 
+export interface KeyChange {
+  readonly action: 'key.update' | 'key.rotate'
+  /** Pure. */
+  readonly change: (key: ApiKey) => ApiKey
+}
+
 type KeyOrigin = 'key.create' | 'key.import'
 
 async function insert(
@@ -136,6 +185,8 @@ async function insert(
       masked_prefix: key.maskedPrefix,
       created_at: key.createdAt,
       last_used_at: key.lastUsedAt,
+      created_by: key.createdBy,
+      expires_at: key.expiresAt,
     })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst()
@@ -167,5 +218,13 @@ function toApiKey(row: Selectable<ApiKeyTable>): ApiKey {
     maskedPrefix: row.masked_prefix,
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
+    createdBy: row.created_by,
+    expiresAt: row.expires_at,
+    previous: toPrevious(row),
   }
+}
+
+function toPrevious(row: Selectable<ApiKeyTable>): PreviousKey | null {
+  const { previous_sha256: sha256, previous_masked_prefix: maskedPrefix, previous_ends_at: endsAt } = row
+  return sha256 === null || maskedPrefix === null || endsAt === null ? null : { sha256, maskedPrefix, endsAt }
 }

@@ -6,6 +6,7 @@ import { budgetBeginnings } from './budget-beginnings-migration.ts'
 import { changeFeed } from './change-feed-migration.ts'
 import { deletedKeys } from './deleted-keys-migration.ts'
 import { installationTable } from './installation-migration.ts'
+import { keyLifetimes } from './key-lifetimes-migration.ts'
 import { limitsAndWebhooks } from './limits-migration.ts'
 import { users } from './migrate-users.ts'
 import {
@@ -160,6 +161,7 @@ export const migrations: Steps = {
   '0012_unpriced_budgets': unpricedBudgets,
   '0014_deleted_keys': deletedKeys,
   '0015_sign_in_tries': signInTries,
+  '0016_key_lifetimes': keyLifetimes,
   '0017_installation': installationTable,
   '0019_refusals': refusals,
 }

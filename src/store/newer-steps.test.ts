@@ -68,6 +68,9 @@ describe.each(databases)('on $name', (kind) => {
       maskedPrefix: 'sk-svc-ab12…',
       createdAt: 1,
       lastUsedAt: null,
+      createdBy: null,
+      expiresAt: null,
+      previous: null,
     }
     await withStore(async (store) => {
       expect(store.newerSteps).toEqual([NEXT])

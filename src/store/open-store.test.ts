@@ -59,6 +59,9 @@ function key(id: string, changes: Partial<ApiKey> = {}): ApiKey {
     maskedPrefix: 'sk-svc-ab12…',
     createdAt: 1_700_000_000_000,
     lastUsedAt: null,
+    createdBy: null,
+    expiresAt: null,
+    previous: null,
     ...changes,
   }
 }

@@ -60,6 +60,13 @@ export interface ApiKeyTable {
   masked_prefix: string
   created_at: number
   last_used_at: number | null
+  /** The id of a user or a key, or `operator`; null: an older version made it. */
+  created_by: Generated<string | null>
+  expires_at: Generated<number | null>
+  /** This and the two below are null together: it was never rotated, or nothing of that is in force. */
+  previous_sha256: Generated<string | null>
+  previous_masked_prefix: Generated<string | null>
+  previous_ends_at: Generated<number | null>
 }
 
 /** The hash of a key that is in force no more and never again; written by the database itself. */

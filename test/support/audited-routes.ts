@@ -38,6 +38,14 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
   deleteGate: { action: 'gate.delete', prepare: makeGate },
   createKey: { action: 'key.create' },
   importKey: { action: 'key.import' },
+  updateKey: {
+    action: 'key.update',
+    prepare: async ({ server }) => (await createKey(server, 'audited')).id,
+  },
+  rotateKey: {
+    action: 'key.rotate',
+    prepare: async ({ server }) => (await createKey(server, 'audited')).id,
+  },
   deleteKey: {
     action: 'key.delete',
     prepare: async ({ server }) => (await createKey(server, 'audited')).id,
@@ -90,6 +98,7 @@ export const unauditedRoutes: Readonly<Record<string, string>> = {
   verifyCosts:
     'It changes nothing unless told to, and then only costs that the price table already says, which its answer lists.',
   signIn: 'A session is not a thing of the account; who signs in changes nothing yet.',
+  getInvitationOffer: 'It changes nothing: it shows.',
   beginOidc: 'As above; the user whom it may make is written down on joining.',
   signOut: "One's own session ends: nothing of the account changes.",
   deleteSession: 'As above.',

@@ -11,6 +11,8 @@ export const ACTION_WORDS = {
   'gate.delete': 'Deleted a gate',
   'key.create': 'Created an API key',
   'key.import': 'Imported an API key',
+  'key.update': 'Changed an API key',
+  'key.rotate': 'Rotated an API key',
   'key.delete': 'Deleted an API key',
   'provider-key.create': 'Added a provider key',
   'provider-key.update': 'Changed a provider key',

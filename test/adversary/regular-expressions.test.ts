@@ -75,7 +75,7 @@ test('expressions made from text while the program runs are known', () => {
 
 test('every literal comes to an end on a million hostile characters', async () => {
   const tried = literals.filter(({ path, source }) => !isReviewed(path, source))
-  const child = Bun.spawn(boundToTest([process.execPath, join(import.meta.dir, 'run-expressions.ts')]), {
+  const child = Bun.spawn(boundToTest([process.execPath, join(import.meta.dir, 'run-expressions.fixture.ts')]), {
     env: { PATH: process.env.PATH ?? '' },
     stdin: new Blob([tried.map((literal) => JSON.stringify({ ...literal, length: LENGTH })).join('\n')]),
     stdout: 'pipe',

@@ -76,6 +76,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
       expect(first.output()).toContain(`Postgres, 127.0.0.1:${scene.server.port}/gateway_1`)
       expect(readdirSync(first.dataFolder).sort()).toEqual([
         'gatehouse.lock',
+        'installation.json',
         'journal',
         'master.key',
         'node-id',

@@ -1,4 +1,4 @@
-/** `gatehouse keys`: create, list, import and delete API keys. */
+/** `gatehouse keys`: create, list, import, rename, rotate and delete API keys. */
 import type { Command } from 'commander'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
@@ -13,10 +13,11 @@ export function bindKeys(program: Command, context: CliContext): void {
   keys
     .command('create <name>')
     .description('make a key; it is printed once, alone on standard output')
+    .option('--expires-at <time>', 'from then on it is refused, such as 2027-01-31T00:00:00Z')
     .addHelpText('after', example('gatehouse keys create "ci pipeline"', 'KEY=$(gatehouse keys create ci)'))
-    .action(async (name: string, _flags, command: Command) => {
+    .action(async (name: string, { expiresAt }: { expiresAt?: string }, command: Command) => {
       const created = await withClient(context, (client) =>
-        client.call('POST /v1/keys', 'key', { body: { name } }),
+        client.call('POST /v1/keys', 'key', { body: { name, ...(expiresAt && { expiresAt }) } }),
       )
       if (asJson(command)) return printJson(created)
       printLine(created.key)
@@ -59,13 +60,53 @@ export function bindKeys(program: Command, context: CliContext): void {
     })
 
   keys
+    .command('update <id>')
+    .description('rename a key, or set when it expires')
+    .option('--name <name>', 'what it is called')
+    .option('--expires-at <time>', 'from then on it is refused; never: it does not expire')
+    .addHelpText('after', example('gatehouse keys update 6121edd01a1f --name staging'))
+    .action(async (given: string, flags: { name?: string; expiresAt?: string }, command: Command) => {
+      const { name, expiresAt } = flags
+      if (name === undefined && expiresAt === undefined)
+        throw new CliError('usage', 'Say what changes: --name or --expires-at.')
+      const body = {
+        ...(name === undefined ? {} : { name }),
+        ...(expiresAt === undefined ? {} : { expiresAt: expiresAt === 'never' ? null : expiresAt }),
+      }
+      const updated = await withClient(context, async (client) =>
+        client.call('PATCH /v1/keys/{id}', 'id', { path: { id: await wholeId(client, given) }, body }),
+      )
+      if (asJson(command)) return printJson(updated)
+      printLine(`Updated ${updated.id}.`)
+    })
+
+  keys
+    .command('rotate <id>')
+    .description('give a key a new text, printed once, alone on standard output; the old one ends later')
+    .option('--old-ends-in <seconds>', 'for how long the old one is still accepted; 0: not at all', '86400')
+    .addHelpText('after', example('KEY=$(gatehouse keys rotate 6121edd01a1f --old-ends-in 3600)'))
+    .action(async (given: string, { oldEndsIn }: { oldEndsIn: string }, command: Command) => {
+      const body = { oldEndsInSeconds: Number(oldEndsIn) }
+      const rotated = await withClient(context, async (client) =>
+        client.call('POST /v1/keys/{id}/rotate', 'key', {
+          path: { id: await wholeId(client, given) },
+          body,
+        }),
+      )
+      if (asJson(command)) return printJson(rotated)
+      printLine(rotated.key)
+      const ends = rotated.previous === null ? 'ended' : `ends at ${formatTime(rotated.previous.endsAt)}`
+      printNote(`Key ${rotated.id} was rotated, and is shown only this once. The old one ${ends}.`)
+    })
+
+  keys
     .command('delete <id>')
     .description('revoke a key; calls with it are refused at once')
     .option('--yes', 'do not ask')
     .addHelpText('after', example('gatehouse keys delete key_01a1fbc63aa470d6877cf556d6121edd'))
     .action(async (given: string, flags: { yes?: boolean }, command: Command) => {
       // A prompt is not held while the data folder is: others may need it.
-      const id = SHORT_ID.test(given) ? await withClient(context, (client) => findId(client, given)) : given
+      const id = await withClient(context, (client) => wholeId(client, given))
       await confirmDeletion(`the key ${id}`, flags.yes === true)
       await withClient(context, (client) => client.remove('DELETE /v1/keys/{id}', { path: { id } }))
       if (asJson(command)) return printJson({ id, deleted: true })
@@ -80,6 +121,11 @@ const MOST_KEYS = 100_000
 /** The end of an id, which is the random part of it: whole ids leave no place for names in a line of 80 characters. */
 function shortIdOf(id: string): string {
   return id.slice(-SHORT_ID_LENGTH)
+}
+
+/** @throws CliError as `findId` */
+async function wholeId(client: Client, given: string): Promise<string> {
+  return SHORT_ID.test(given) ? await findId(client, given) : given
 }
 
 /** @throws CliError when no key's id, or more than one, ends like this */

@@ -25,6 +25,28 @@ describe('on the local data folder', () => {
     expect(listed.stdout).not.toContain(created.stdout.trim())
   })
 
+  test('keys rotate prints the new key alone, and keys update renames; the id stays', async () => {
+    const created = await run(
+      ['keys', 'create', 'turning', '--expires-at', '2099-01-01T00:00:00Z', '--json'],
+      {
+        environment,
+      },
+    )
+    const { id, key } = JSON.parse(created.stdout) as { id: string; key: string }
+    const rotated = await run(['keys', 'rotate', id.slice(-12), '--old-ends-in', '60'], { environment })
+    expect(rotated.exitCode).toBe(0)
+    expect(rotated.stdout).toMatch(/^sk-svc-[0-9a-f]{64}\n$/)
+    expect(rotated.stdout.trim()).not.toBe(key)
+    expect(rotated.stderr).toContain('The old one ends at ')
+    expect((await run(['keys', 'rotate', id], { environment })).exitCode).toBe(5)
+    const renamed = await run(['keys', 'update', id, '--name', 'turned', '--expires-at', 'never', '--json'], {
+      environment,
+    })
+    expect(JSON.parse(renamed.stdout)).toMatchObject({ id, name: 'turned', expiresAt: null })
+    expect((await run(['keys', 'update', id], { environment })).exitCode).toBe(2)
+    expect((await run(['keys', 'rotate', id, '--old-ends-in', 'soon'], { environment })).exitCode).not.toBe(0)
+  })
+
   test('keys import reads the key from standard input and never shows it', async () => {
     const key = `legacy_kkkk${crypto.randomUUID()}`
     const imported = await run(['keys', 'import', 'old'], { environment, input: `${key}\n` })
@@ -247,6 +269,8 @@ describe('on the local data folder', () => {
       'keys create',
       'keys list',
       'keys import',
+      'keys update',
+      'keys rotate',
       'keys delete',
       'gates create',
       'provider-keys list',

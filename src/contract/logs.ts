@@ -55,7 +55,10 @@ export const logBody = z
         }),
       })
       .nullable()
-      .meta({ description: 'As the provider reported it; null: it reported nothing.' }),
+      .meta({
+        description:
+          'As the provider reported it. What it could not report, because the caller left, is estimated: `cost.status` is `estimated` then. Null: nothing is known.',
+      }),
     credential: z.enum(['own', 'platform']).nullable().meta({
       description:
         "Whose credential `target` was asked with; `own`: the account's, which does not count for its quota. Null: none was asked, or an older version wrote the row.",

@@ -1,7 +1,8 @@
 /** One attempt at one target: send, wait for the beginning of a usable answer, note how the target did. */
+import { createHmac } from 'node:crypto'
 import type { Timekeeper } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { CallId } from '../core/ids.ts'
+import type { AccountId, CallId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
 import { type AddressGuard, AddressRefusedError, type Destination } from '../upstream/address-guard.ts'
 import type { ExchangeTimeouts, Upstream } from '../upstream/exchange.ts'
@@ -134,6 +135,7 @@ async function exchangeOnce(
     ? forwardTraceHeaders(request.headers)
     : ports.callHeaders.ofRequest(dialect.id, request.headers)
   const headers = toUpstreamHeaders(forwarded, target, attempt)
+  if (target.owner === 'platform') ownIdempotencyKey(headers, plan.gate.accountId, target)
   // What is signed or looked up has to wait, and relayed bytes are only lent until then.
   const isLent = outgoing.type === 'relayed' && (target.signing !== undefined || target.isGuarded)
   const body = isLent ? new Uint8Array(outgoing.body) : outgoing.body
@@ -248,6 +250,17 @@ function toUpstreamHeaders(
   // The answer is read on its way through, so it is asked for as it is.
   forwarded['accept-encoding'] = 'identity'
   return forwarded
+}
+
+/**
+ * Accounts share the vendor account behind the platform's credential: two that choose the same key must not get each
+ * other's answer. Nobody without the credential can tell which key another account would send.
+ */
+function ownIdempotencyKey(headers: Record<string, string>, accountId: AccountId, target: Target): void {
+  const given = headers['idempotency-key']
+  if (given === undefined) return
+  const keyed = createHmac('sha256', target.credential.reveal())
+  headers['idempotency-key'] = keyed.update(`${accountId}\n${given}`).digest('hex')
 }
 
 /** The upstream's work is part of this attempt. A state that came without a valid parent belongs to no trace. */

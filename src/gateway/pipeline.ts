@@ -12,6 +12,7 @@ import { attemptTargets } from './attempt-targets.ts'
 import { authenticate, whenFresh } from './authenticate.ts'
 import type { BodyRoom, BodyShare } from './body-room.ts'
 import type { CallObserver } from './call-observer.ts'
+import { keepOwnIds } from './keep-own-ids.ts'
 import { keepPriced } from './keep-priced.ts'
 import { type PlanPorts, planTargets } from './plan-targets.ts'
 import type { Caller, Freshness, KeyStore, Ledger, Limits, Place, Refusals } from './ports.ts'
@@ -98,7 +99,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       const planned = planTargets(ports, caller, accepted, dialect)
       if (planned.targets.length === 0) return await answerLocally(dialect, accepted, settle, headers)
       const priced = keepPriced(ports, caller, {
-        targets: planned.targets,
+        targets: keepOwnIds(planned.request, planned.targets),
         gateId: accepted.gateId,
         startedAtMs: startedAt,
       })

@@ -1,0 +1,129 @@
+/** Ids of things in a provider's account: sent with the account's own key, and with no key that accounts share. */
+import { describe, expect, test } from 'bun:test'
+import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
+import { json } from '../support/scripted-upstream.ts'
+import { CHAT, CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
+
+const file = { role: 'user', content: [{ type: 'file', file: { file_id: 'file-abc' } }] }
+const withFile = { body: chatBody({ messages: [file] }) }
+const responses = (members: object) => ({
+  gateway: { gates: { [GATE]: ['openai/gpt-5'] } },
+  request: { path: '/v1/responses', body: { model: GATE, input: 'hi', ...members } },
+})
+const messages = (members: object) => ({
+  gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+  request: { path: '/v1/messages', body: chatBody({ max_tokens: 9, ...members }) },
+})
+const refused = (member: string) => ({
+  seen: { status: 400, contains: [member, 'your own key'] },
+  settled: { outcome: 'failed' as const, status: 400, attempts: 0 },
+})
+
+describe('on the shared credential', () => {
+  runRows([
+    { name: 'a file is refused', request: withFile, ...refused('messages[0].content[0].file.file_id') },
+    {
+      name: 'a vector store is refused',
+      ...responses({ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }),
+      ...refused('tools[0].vector_store_ids'),
+    },
+    {
+      name: 'a container is refused',
+      ...responses({ tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }),
+      ...refused('tools[0].container'),
+    },
+    {
+      name: 'a file for a new container is refused',
+      ...responses({ tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['f'] } }] }),
+      ...refused('tools[0].container.file_ids'),
+    },
+    {
+      name: 'a container of Messages is refused',
+      ...messages({ container: 'c_1' }),
+      ...refused('container'),
+    },
+    { name: 'one with skills too', ...messages({ container: { id: 'c_1' } }), ...refused('container') },
+  ])
+
+  test.each([
+    ['a new container', { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }],
+    ['none', { container: null }],
+    [
+      'a tool with a parameter of that name',
+      { tools: [{ type: 'function', parameters: { properties: { file_id: { type: 'string' } } } }] },
+    ],
+    ['text that names one', { input: 'say {"file_id":"x"}' }],
+    ['text that is one of the names', { input: 'file_id' }],
+  ])('%s is sent', async (_, members) => {
+    const answer = json(200, { object: 'response', output: [] })
+    const { gateway, request } = responses(members)
+    await runRow({
+      name: '',
+      gateway,
+      request,
+      upstream: [answer],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: {},
+    })
+  })
+
+  test('a call whose input has such a name is sent', async () => {
+    const call = { type: 'tool_use', id: 't', name: 'read', input: { file_id: 'mine' } }
+    const { gateway, request } = messages({ messages: [{ role: 'assistant', content: [call] }] })
+    const answer = json(200, { type: 'message', content: [] })
+    await runRow({
+      name: '',
+      gateway,
+      request,
+      upstream: [answer],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: {},
+    })
+  })
+})
+
+describe('with the account’s own key', () => {
+  runRows([
+    {
+      name: 'they pass',
+      gateway: { gates: { [GATE]: [TARGET] }, credentials: { openai: 'account' } },
+      request: withFile,
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{ json: { messages: [file] } }],
+      settled: { credential: 'own' },
+    },
+    {
+      name: 'they pass there alone',
+      gateway: { gates: { [GATE]: ['groq/first', TARGET] }, credentials: { openai: 'account' } },
+      request: withFile,
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200, headers: { 'x-gatehouse-target': TARGET } },
+      sent: [{}],
+      settled: { target: TARGET, attempts: 1 },
+    },
+  ])
+})
+
+describe('an idempotency key', () => {
+  async function sentWith(owner: 'account' | 'platform'): Promise<string | undefined> {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      upstream: [CHAT_ANSWER],
+      ...(owner === 'account' ? { credentials: { openai: owner } } : {}),
+    })
+    await gateway.ask({ path: CHAT, body: chatBody(), headers: { 'idempotency-key': 'order-1' } })
+    return gateway.upstream.sent[0]?.headers['idempotency-key']
+  }
+
+  test('is one’s own in a vendor account that is shared, and always the same', async () => {
+    const sent = await sentWith('platform')
+    expect(sent).toMatch(/^[0-9a-f]{64}$/)
+    expect(await sentWith('platform')).toBe(sent as string)
+    expect(sent).not.toContain(CALLER.accountId)
+  })
+
+  test('is as it was in the account’s own', async () => expect(await sentWith('account')).toBe('order-1'))
+})

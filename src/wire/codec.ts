@@ -155,6 +155,8 @@ export interface ClientCodec {
 }
 
 export interface StreamDecoder extends Step<Uint8Array, ChatEvent> {
+  /** What the upstream has reported before the event that tells it, another object for each report; absent: not early. */
+  readonly usageSoFar?: Usage | null
   /** After `end`: whether the upstream said that its answer is complete. A stream without it was cut off. */
   isComplete(): boolean
 }

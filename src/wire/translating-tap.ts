@@ -14,7 +14,9 @@ export class TranslatingTap implements StreamTap {
   readonly #decoder: StreamDecoder
   readonly #encoder: EventEncoder
   verdict: TapVerdict = 'open'
-  usage: Usage | null = null
+  /** As an event told it. */
+  #told: Usage | null = null
+  #soFar: Usage | null = null
   unreportedBytes = 0
   reportedError: string | null = null
   #hasShown = false
@@ -22,6 +24,10 @@ export class TranslatingTap implements StreamTap {
   constructor(decoder: StreamDecoder, encoder: EventEncoder) {
     this.#decoder = decoder
     this.#encoder = encoder
+  }
+
+  get usage(): Usage | null {
+    return this.#told ?? this.#soFar
   }
 
   push(chunk: Uint8Array): TapOutput {
@@ -46,10 +52,15 @@ export class TranslatingTap implements StreamTap {
     for (const event of events) {
       if (this.verdict !== 'open') break
       if (event.type === 'usage') {
-        this.usage = event.usage
+        this.#told = event.usage
         this.unreportedBytes = 0
       } else this.unreportedBytes += textBytesOf(event)
       text += event.type === 'error' ? this.#fail(event.message) : this.#encoder.push(event)
+    }
+    const { usageSoFar = null } = this.#decoder
+    if (usageSoFar !== this.#soFar) {
+      this.#soFar = usageSoFar
+      this.unreportedBytes = 0
     }
     if (text !== '') this.#hasShown = true
     const now = text === '' ? NOTHING : Buffer.from(text)

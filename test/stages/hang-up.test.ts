@@ -187,6 +187,20 @@ describe('in the middle of a stream', () => {
       spent: { tokens: 15 },
     },
     {
+      name: 'of a translated answer what was reported is kept, and its text behind that is estimated',
+      gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
+      request: { body: chatBody({ stream: true }) },
+      upstream: [stream(MESSAGES_STREAM.slice(0, 4), { ending: [SILENCE] })],
+      client: { leavesAfterEvents: 2 },
+      seen: { status: 200, ending: 'left' },
+      sent: [{ state: 'cancelled' }],
+      settled: {
+        ...cancelled,
+        usage: { inputTokens: 11, outputTokens: 3, cachedInputTokens: 3, reasoningTokens: 0 },
+        cost: { microUsd: 41, status: 'estimated', source: 'scripted' },
+      },
+    },
+    {
       name: 'without a report what was used is estimated: what went in, and the text that came out',
       request: streamed(),
       upstream: [stream(CHAT_STREAM_WITH_USAGE.slice(0, 2), { ending: [SILENCE] })],

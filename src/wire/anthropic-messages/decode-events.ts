@@ -29,6 +29,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   #stop: JsonRecord | undefined
   /** The last value of each count: input comes at the start, output at the end, and some repeat both. */
   #reported: Record<string, JsonValue> = {}
+  usageSoFar: Usage | null = null
 
   push(chunk: Uint8Array): readonly ChatEvent[] {
     return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
@@ -177,6 +178,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   #note(usage: JsonValue | undefined): void {
     if (!isRecord(usage)) return
     for (const [name, value] of Object.entries(usage)) if (value !== null) this.#reported[name] = value
+    this.usageSoFar = readUsage('anthropic-messages', this.#reported)
   }
 
   #usage(): readonly ChatEvent[] {

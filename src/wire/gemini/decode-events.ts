@@ -18,6 +18,10 @@ export class GeminiStreamDecoder implements StreamDecoder {
   #hasEnded = false
   #usage: Usage | null = null
 
+  get usageSoFar(): Usage | null {
+    return this.#usage
+  }
+
   push(chunk: Uint8Array): readonly ChatEvent[] {
     return this.#framer.push(chunk).flatMap((frame) => this.#decode(frame))
   }

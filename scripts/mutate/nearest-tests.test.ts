@@ -54,6 +54,14 @@ test('the stages count as near, and elsewhere those that import the file themsel
   ])
 })
 
+test('all stages of this very tree are near to the hot path: none reaches what starts the product', () => {
+  const tree = join(import.meta.dir, '../..')
+  const near = new NearestTests(tree).of('src/gateway/pipeline.ts').flat()
+  const stages = [...new Bun.Glob('test/stages/*.test.ts').scanSync({ cwd: tree })]
+  expect(stages).not.toEqual([])
+  expect(stages.filter((path) => !near.includes(path))).toEqual([])
+})
+
 test('a test that starts the product is far from every line, and so is one that is not of the unit part', async () => {
   const nearest = await nearestIn({
     'src/wire/sse.ts': [],

@@ -15,7 +15,6 @@ import {
   RESPONSES_USAGE,
 } from './dialect-samples.ts'
 import type { Envelope } from './envelopes.ts'
-import { ALT_CHAT, CHAT, FIM, MESSAGES, RESPONSES } from './raw-scene.ts'
 
 export interface DialectRow {
   readonly dialect: string
@@ -39,7 +38,7 @@ const messages = [{ role: 'user', content: 'hi' }]
 export const DIALECTS: readonly DialectRow[] = [
   {
     dialect: 'openai-responses',
-    path: RESPONSES,
+    path: '/v1/responses',
     upstreamPath: '/v1/responses',
     envelope: 'nested',
     target: 'openai/gpt-5',
@@ -51,7 +50,7 @@ export const DIALECTS: readonly DialectRow[] = [
   },
   {
     dialect: 'openai-chat',
-    path: CHAT,
+    path: '/v1/chat/completions',
     upstreamPath: '/v1/chat/completions',
     envelope: 'nested',
     target: 'openai/gpt-4o',
@@ -63,7 +62,7 @@ export const DIALECTS: readonly DialectRow[] = [
   },
   {
     dialect: 'mistral-fim',
-    path: FIM,
+    path: '/alt/v1/fim/completions',
     upstreamPath: '/v1/fim/completions',
     envelope: 'flat',
     target: 'mistral/codestral-latest',
@@ -75,7 +74,7 @@ export const DIALECTS: readonly DialectRow[] = [
   },
   {
     dialect: 'mistral-chat',
-    path: ALT_CHAT,
+    path: '/alt/v1/chat/completions',
     upstreamPath: '/v1/chat/completions',
     envelope: 'flat',
     target: 'mistral/mistral-large-latest',
@@ -87,7 +86,7 @@ export const DIALECTS: readonly DialectRow[] = [
   },
   {
     dialect: 'anthropic-messages',
-    path: MESSAGES,
+    path: '/v1/messages',
     upstreamPath: '/v1/messages',
     envelope: 'messages',
     target: 'anthropic/claude-opus-5',

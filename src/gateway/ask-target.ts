@@ -135,7 +135,7 @@ async function exchangeOnce(
     ? forwardTraceHeaders(request.headers)
     : ports.callHeaders.ofRequest(dialect.id, request.headers)
   const headers = toUpstreamHeaders(forwarded, target, attempt)
-  if (target.owner === 'platform') ownIdempotencyKey(headers, plan.gate.accountId, target)
+  if (target.owner === 'platform') ownIdempotencyKey(headers, input.plan.gate.accountId, target)
   // What is signed or looked up has to wait, and relayed bytes are only lent until then.
   const isLent = outgoing.type === 'relayed' && (target.signing !== undefined || target.isGuarded)
   const body = isLent ? new Uint8Array(outgoing.body) : outgoing.body

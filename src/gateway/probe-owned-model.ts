@@ -3,6 +3,7 @@
  * open without a key on many servers, says nothing of the model itself, and does not exist in every dialect. What the
  * server says is read only to tell the cases apart and never repeated: it may be any server that a customer has named.
  */
+import type { Timekeeper } from '../core/clock.ts'
 import type { OwnedModel, OwnedModelDialect } from '../core/owned-model.ts'
 import { type AddressGuard, AddressRefusedError } from '../upstream/address-guard.ts'
 import type { Exchange, Upstream } from '../upstream/exchange.ts'
@@ -14,6 +15,7 @@ const PROBE_TIMEOUT_MS = 3_000
 const MAX_REFUSAL_BYTES = 16 * 1024
 
 export interface ProbePorts {
+  readonly clock: Pick<Timekeeper, 'elapsed'>
   readonly addresses: Pick<AddressGuard, 'locate'>
   readonly upstream: Upstream
 }
@@ -32,24 +34,25 @@ export async function probeOwnedModel(
   { dialect }: Pick<OwnedModel, 'dialect'>,
   owned: OwnedUpstream,
 ): Promise<ProbeResult> {
-  const startedAt = performance.now()
+  const startedAt = ports.clock.elapsed()
   const finding = await ask(ports, dialect, owned, startedAt).catch(toFinding)
-  return { ...finding, latencyMs: Math.round(performance.now() - startedAt) }
+  return { ...finding, latencyMs: Math.round(ports.clock.elapsed() - startedAt) }
 }
 
 type Finding = Omit<ProbeResult, 'latencyMs'>
 
 async function ask(
-  { addresses, upstream }: ProbePorts,
+  { clock, addresses, upstream }: ProbePorts,
   dialect: OwnedModelDialect,
   { provider, model, credential }: OwnedUpstream,
+  /** On the clock's `elapsed` scale. */
   startedAt: number,
 ): Promise<Finding> {
   const path = provider.endpoints[dialect]?.path
   if (path === undefined || credential === undefined) return unreachable('It has no credential.')
   const key = credential.secret.reveal()
   const destination = await addresses.locate(provider.baseUrl + path)
-  const leftMs = Math.max(1, PROBE_TIMEOUT_MS - (performance.now() - startedAt))
+  const leftMs = Math.max(1, PROBE_TIMEOUT_MS - (clock.elapsed() - startedAt))
   const timeouts = { connectMs: leftMs, firstByteMs: leftMs, idleMs: leftMs, totalMs: leftMs }
   const exchange = upstream.open({
     url: destination.url,

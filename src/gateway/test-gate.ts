@@ -69,14 +69,14 @@ async function testTarget(
         : `${upstream.provider.name} speaks nothing that a test could ask in.`
     return { target, status: 'failed', error: { code: 'not_testable', message }, latencyMs: 0, dialect: null }
   }
-  const startedAt = performance.now()
+  const startedAt = ports.clock.elapsed()
   const { response, record } = await ask(ports, caller, toTested(gate), question)
   const message = response.ok ? await drain(response) : await readMessage(response)
   const isOk = response.ok && record()?.outcome === 'succeeded'
   return {
     target,
     status: isOk ? 'ok' : 'failed',
-    latencyMs: Math.round(performance.now() - startedAt),
+    latencyMs: Math.round(ports.clock.elapsed() - startedAt),
     dialect: question.dialect.id,
     ...toFigures(record()),
     ...(isOk

@@ -4,7 +4,8 @@
  * the stages between them work.
  */
 import { hashApiKey } from '../../src/core/api-key.ts'
-import type { GatewayError } from '../../src/core/errors.ts'
+import type { CallRecord } from '../../src/core/call.ts'
+import { GatewayError } from '../../src/core/errors.ts'
 import type { Gate } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
@@ -58,8 +59,8 @@ export interface GatewayScript {
   readonly upstream?: readonly Script[]
   readonly limits?: LimitsScript
   readonly ledger?: Partial<Ledger>
-  /** Provider id → whose credential there is; absent: the platform's. */
-  readonly credentials?: Readonly<Record<string, 'account' | 'none' | GatewayError>>
+  /** Provider id → whose credential there is, or which; absent: the platform's. */
+  readonly credentials?: Readonly<Record<string, 'account' | 'none' | GatewayError | Credential>>
   /** Provider ids; all others have one. */
   readonly withoutAddress?: readonly string[]
   readonly ownedModels?: readonly OwnedUpstream[]
@@ -133,7 +134,8 @@ export class InProcessGateway {
   readonly failures: GatewayError[] = []
   /** Ids of keys, and providers of the account's own credentials, each time that they were used. */
   readonly touched: string[] = []
-  readonly #ports: PipelinePorts
+  /** For what uses them beside the data plane. */
+  readonly ports: PipelinePorts
   #isKeyDeleted = false
   readonly #find: ReturnType<typeof createDataPlane>['find']
 
@@ -145,7 +147,7 @@ export class InProcessGateway {
     this.bodyRoom = new BodyRoom(script.maxHeldBodyBytes ?? Number.POSITIVE_INFINITY)
     const credentials = new Map<string, Credential>()
     const ownedModels = script.ownedModels ?? []
-    this.#ports = {
+    this.ports = {
       clock: this.clock,
       keys: {
         find: (sha256) => (sha256 === hashApiKey(CALLER_KEY) && !this.#isKeyDeleted ? CALLER : undefined),
@@ -170,7 +172,8 @@ export class InProcessGateway {
         find: (_, providerId) => {
           const kind = script.credentials?.[providerId] ?? 'platform'
           if (kind === 'none') return undefined
-          if (kind !== 'account' && kind !== 'platform') throw kind
+          if (kind instanceof GatewayError) throw kind
+          if (typeof kind === 'object') return kind
           const known = credentials.get(providerId)
           const credential = known ?? { secret: new Secret(plantedCredentialOf(providerId)), owner: kind }
           credentials.set(providerId, credential)
@@ -192,13 +195,13 @@ export class InProcessGateway {
       refusals: script.refusals,
       reportFailure: (error) => void this.failures.push(error),
     }
-    this.#find = createDataPlane(this.#ports).find
+    this.#find = createDataPlane(this.ports).find
   }
 
   /** From now on the key of all calls is in force no more; they end when the next look at them is due. */
   deleteKey(): void {
     this.#isKeyDeleted = true
-    const { clock, keys } = this.#ports
+    const { clock, keys } = this.ports
     const stop = endRevokedCalls({ clock, keys, deadlines: this.deadlines, withinMs: REVOKED_CALLS_MS })
     clock.after(REVOKED_CALLS_MS, stop)
   }

@@ -111,3 +111,16 @@ test('what was seen of a target is told as it is: nothing, an answer, the newest
   health.noteAsked(KEY)
   expect(health.seenOf(KEY)?.condition).toBe('probe')
 })
+
+test('ten thousand targets are remembered; of more, the one that was not heard of for longest is forgotten', () => {
+  const { health } = createHealth()
+  const seen = (index: number) => health.seenOf(`account\nopenai/${index}`) !== undefined
+  for (let index = 0; index < 10_000; index += 1) health.noteAnswered(`account\nopenai/${index}`, 1)
+  expect([0, 1, 9_999].map(seen)).toEqual([true, true, true])
+  // The first one is in use all the time, by its answers and by its failures.
+  health.noteAnswered('account\nopenai/0', 1)
+  health.noteFailed('account\nopenai/1')
+  health.noteAnswered('account\nopenai/10000', 1)
+  expect([0, 1, 2, 3, 10_000].map(seen)).toEqual([true, true, false, true, true])
+  expect(health.firstByteMsOf('account\nopenai/0')).toBe(1)
+})

@@ -11,7 +11,7 @@ const FIRST_REST_MS = 5_000
 const LONGEST_REST_MS = 60_000
 /** Weight of the newest answer in the moving average of the time to the first byte. */
 const NEWEST_SHARE = 0.2
-/** Targets come from customers: what has not been asked for longest is forgotten first. */
+/** Targets come from customers: the one that was not heard of for longest is forgotten first. */
 const MAX_TARGETS = 10_000
 
 interface TargetState {
@@ -150,11 +150,11 @@ export class TargetHealth {
       lastAnsweredAtMs: 0,
       lastFailure: undefined,
     }
-    if (known === undefined) {
-      this.#states.set(key, state)
-      const [oldest] = this.#states.keys()
-      if (this.#states.size > MAX_TARGETS && oldest !== undefined) this.#states.delete(oldest)
-    }
+    // Again at the end, so that the first one is the one that was not heard of for longest.
+    if (known !== undefined) this.#states.delete(key)
+    this.#states.set(key, state)
+    const [oldest] = this.#states.keys()
+    if (this.#states.size > MAX_TARGETS && oldest !== undefined) this.#states.delete(oldest)
     return state
   }
 }

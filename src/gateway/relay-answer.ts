@@ -217,9 +217,7 @@ async function* endBroken(
  * Everything else is the upstream's failure, which is never billed from a guess.
  */
 function isOurEnd(thrown: unknown): boolean {
-  return (
-    thrown instanceof UpstreamFailure && (thrown.type === 'total_timeout' || thrown.type === 'revoked')
-  )
+  return thrown instanceof UpstreamFailure && (thrown.type === 'total_timeout' || thrown.type === 'revoked')
 }
 
 interface BrokenAnswer {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Usage } from '../../src/core/usage.ts'
 import { CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
 import { DIALECTS } from '../support/dialect-table.ts'
-import { readErrorCode, readMistralError } from '../support/envelopes.ts'
+import { type Envelope, readErrorCode, readMistralError } from '../support/envelopes.ts'
 import { CALLER_KEY, InProcessGateway, plantedCredentialOf } from '../support/in-process-gateway.ts'
 import { json, stream } from '../support/scripted-upstream.ts'
 import { CHAT, chatBody, GATE, runRow, type StageRow } from '../support/stage-rows.ts'
@@ -330,25 +330,75 @@ describe('/v1/models', () => {
     expect(readErrorCode('nested', seen.text)).toBe(code)
   })
 
-  test.each([
-    ['POST', '/v1/models', 'GET, HEAD', 405],
-    ['DELETE', '/v1/models/one', 'GET, HEAD', 405],
-    ['GET', '/v1/chat/completions', 'POST', 405],
-    ['PUT', '/v1/responses', 'POST', 405],
-  ])('%s %s is refused with the methods that there are', async (method, path, allow, status) => {
-    const seen = await scene().ask({ path, method })
-    expect(seen.status).toBe(status)
-    expect(seen.headers.allow).toBe(allow)
-    expect(readErrorCode('nested', seen.text)).toBe('method_not_allowed')
+  test('answers HEAD too, and faults of its own are not told for a refusal', async () => {
+    const gateway = scene()
+    for (const path of ['/v1/models', '/v1/models/one'])
+      expect((await gateway.ask({ path, method: 'HEAD' })).status).toBe(200)
+    const freshness = {
+      isFresh: () => false,
+      refresh: () => Promise.reject(new Error('a fault')),
+      assertKnown: () => {},
+    }
+    const faulty = new InProcessGateway({ gates: {}, freshness })
+    expect(faulty.ask({ path: '/v1/models', method: 'GET' })).rejects.toThrow('a fault')
+  })
+})
+
+describe('another method than the door has', () => {
+  const doors: readonly (readonly [string, Envelope, string, readonly string[]])[] = [
+    ['/v1/models', 'nested', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
+    ['/v1/models/one', 'nested', 'GET, HEAD', ['POST', 'DELETE']],
+    ...(
+      [
+        ['/v1/responses', 'nested'],
+        ['/v1/chat/completions', 'nested'],
+        ['/v1/embeddings', 'nested'],
+        ['/v1/messages', 'messages'],
+        ['/v1/messages/count_tokens', 'messages'],
+        ['/v3/chat', 'flat'],
+        ['/alt/v1/fim/completions', 'flat'],
+        ['/alt/v1/chat/completions', 'flat'],
+      ] as const
+    ).map(([path, envelope]) => [path, envelope, 'POST', ['GET', 'HEAD', 'PUT', 'DELETE']] as const),
+  ]
+  const scene = () => new InProcessGateway({ gates: { one: ['openai/gpt-4o'] } })
+  const codes = {
+    nested: 'method_not_allowed',
+    flat: 'method_not_allowed',
+    messages: 'invalid_request_error',
+  }
+
+  test.each(doors)('%s says which there are, in its own envelope', async (path, envelope, allow, methods) => {
+    for (const method of methods) {
+      const seen = await scene().ask({ path, method })
+      expect({ method, status: seen.status, allow: seen.headers.allow }).toEqual({
+        method,
+        status: 405,
+        allow,
+      })
+      expect(seen.headers['x-request-id']).toMatch(/^req_/)
+      expect(readErrorCode(envelope, seen.text)).toBe(codes[envelope])
+      expect(seen.text).toContain(`${method} is not allowed on this path: use ${allow}.`)
+    }
   })
 
-  test('an upgrade to a WebSocket is refused as such', async () => {
-    const seen = await scene().ask({
-      path: '/v1/responses',
-      method: 'GET',
-      headers: { upgrade: 'WebSocket' },
-    })
-    expect(seen.status).toBe(426)
-    expect(readErrorCode('nested', seen.text)).toBe('upgrade_not_supported')
+  test.each(doors)('%s and an upgrade to a WebSocket', async (path, envelope, allow) => {
+    for (const upgrade of ['websocket', 'WebSocket']) {
+      const seen = await scene().ask({ path, method: 'GET', headers: { upgrade } })
+      // A door that has GET gives its answer: an upgrade may be ignored.
+      if (allow !== 'POST') {
+        expect(seen.status).toBe(200)
+        continue
+      }
+      expect(seen.status).toBe(426)
+      expect(seen.headers.upgrade).toBe('HTTP/1.1')
+      expect(seen.headers).not.toHaveProperty('allow')
+      expect(readErrorCode(envelope, seen.text)).toBe(
+        envelope === 'messages' ? 'invalid_request_error' : 'upgrade_not_supported',
+      )
+    }
+    // Of other protocols nothing is known.
+    const other = await scene().ask({ path, method: 'PUT', headers: { upgrade: 'h2c' } })
+    expect(other.status).toBe(405)
   })
 })

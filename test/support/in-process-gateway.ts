@@ -4,7 +4,6 @@
  * the stages between them work.
  */
 import { hashApiKey } from '../../src/core/api-key.ts'
-import type { CallRecord } from '../../src/core/call.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { Gate } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'

@@ -1,0 +1,32 @@
+/** Which envelope a client expects at a path, whether the path exists or not. */
+import { expect, test } from 'bun:test'
+import { CALL_ENDPOINTS, envelopeOf } from './data-plane.ts'
+
+test.each(Object.entries(CALL_ENDPOINTS))('%s: that of its dialect', (path, { envelope }) => {
+  expect(envelopeOf(path)).toBe(envelope)
+})
+
+test.each([
+  ['/v1/messages/batches', 'messages'],
+  ['/v1/messages/', 'messages'],
+  ['/v1/responses/resp_1/input_items', 'nested'],
+  ['/v1/chat', 'nested'],
+  ['/v1/models', 'nested'],
+  ['/v1/models/gpt-4o', 'nested'],
+  ['/v1/completions', 'nested'],
+  ['/v1/embeddings/', 'nested'],
+  // Only whole segments name a family.
+  ['/v1/messagess', 'flat'],
+  ['/v1/messages-batches', 'flat'],
+  ['/v1/modelsx', 'flat'],
+  ['/v1/chat-rooms', 'flat'],
+  ['/v1/owned-models', 'flat'],
+  ['/v1/gates', 'flat'],
+  ['/v2/messages', 'flat'],
+  ['/x/v1/messages', 'flat'],
+  ['/x/v1/models', 'flat'],
+  ['/alt/v1/models', 'flat'],
+  ['/', 'flat'],
+])('%s: %s', (path, envelope) => {
+  expect<string>(envelopeOf(path)).toBe(envelope)
+})

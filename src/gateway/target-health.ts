@@ -153,8 +153,10 @@ export class TargetHealth {
     // Again at the end, so that the first one is the one that was not heard of for longest.
     if (known !== undefined) this.#states.delete(key)
     this.#states.set(key, state)
-    const [oldest] = this.#states.keys()
-    if (this.#states.size > MAX_TARGETS && oldest !== undefined) this.#states.delete(oldest)
+    if (this.#states.size > MAX_TARGETS) {
+      const [oldest = key] = this.#states.keys()
+      this.#states.delete(oldest)
+    }
     return state
   }
 }

@@ -6,9 +6,24 @@ import { toOwnedUpstream } from '../../src/gateway/owned-upstream.ts'
 import { AddressRefusedError } from '../../src/upstream/address-guard.ts'
 import { UpstreamFailure } from '../../src/upstream/upstream-failure.ts'
 import { MESSAGES_JSON } from '../support/dialect-samples.ts'
-import { CALLER, CALLER_KEY, type GatewayScript, plantedCredentialOf } from '../support/in-process-gateway.ts'
-import { head, json, piece, type Script, stream, UNREACHABLE } from '../support/scripted-upstream.ts'
-import { CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
+import {
+  CALLER,
+  CALLER_KEY,
+  type GatewayScript,
+  InProcessGateway,
+  plantedCredentialOf,
+} from '../support/in-process-gateway.ts'
+import {
+  CUT,
+  head,
+  json,
+  piece,
+  type Script,
+  SILENCE,
+  stream,
+  UNREACHABLE,
+} from '../support/scripted-upstream.ts'
+import { CHAT, CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
 
 // Loaded with the first such target, which would take time that a scripted clock knows nothing of.
 await import('../../src/upstream/sign-aws.ts')
@@ -253,6 +268,44 @@ describe('an address of a customer’s', () => {
   ])
 })
 
+describe('what is sent is the call’s own, whoever else is served while it is prepared', () => {
+  const owned = toOwnedUpstream(
+    {
+      accountId: CALLER.accountId,
+      slug: 'mine',
+      dialect: 'openai-chat',
+      baseUrl: 'https://models.example/v1',
+      upstreamModelId: 'llama-7b',
+    } as Parameters<typeof toOwnedUpstream>[0],
+    { secret: new Secret('planted-owned'), owner: 'account' },
+  )
+  test.each([
+    ['an address that is looked up', 'owned/mine', CHAT, CHAT_ANSWER],
+    [
+      'a credential that may sign',
+      'vertex-anthropic/claude-opus-5',
+      '/v1/messages',
+      json(200, MESSAGES_JSON),
+    ],
+    ['neither', TARGET, CHAT, CHAT_ANSWER],
+  ] as const)('%s', async (_, target, path, answer) => {
+    const names = ['one', 'two', 'three', 'four']
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [target] },
+      ownedModels: [owned],
+      upstream: names.map(() => answer),
+    })
+    const calls = names.map((name) => {
+      const messages = [{ role: 'user', content: `I am ${name.padEnd(5)}.` }]
+      return gateway.begin({ path, body: { model: GATE, max_tokens: 9, messages } }).seen
+    })
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    const said = gateway.upstream.sent.map(({ body }) => /I am (\w+) *\./.exec(body)?.[1] ?? body)
+    expect(said.toSorted()).toEqual(names.toSorted())
+    await gateway.assertNothingIsLeft()
+  })
+})
+
 describe('a refusal', () => {
   const SAID =
     '{ "error": {"message":"No caf\\u00e9","type":"odd_error","param":"tools[0]","code":"odd", "extra":1} }'
@@ -367,6 +420,46 @@ describe('a refusal', () => {
       settled: { outcome: 'failed' as const, errorKind: 'upstream_error' as const },
     })),
   )
+
+  test('is read no further than 64 KB: an upstream that goes on and on is not waited for', async () => {
+    const LIMIT = 64 * 1024
+    const message = 'x'.repeat(LIMIT - 100)
+    const whole = JSON.stringify({ error: { message, type: 't', code: null } }).padEnd(LIMIT)
+    const type = { 'content-type': 'application/json' }
+    const row = {
+      name: '',
+      sent: [{ state: 'closed' as const }],
+      settled: failed(400),
+      tookMs: 0,
+    }
+    await runRow({
+      ...row,
+      upstream: [[head(400, type), piece(whole.slice(0, -1)), piece(whole.slice(-1)), SILENCE]],
+      seen: { status: 400, text: whole },
+    })
+    // What comes in one piece with it counts as little.
+    await runRow({
+      ...row,
+      upstream: [[head(400, type), piece(`${whole}and more`), SILENCE]],
+      seen: { status: 400, text: whole },
+    })
+    const endless = Array<Script[number]>(100).fill(piece(' '.repeat(1_000)))
+    await runRow({
+      ...row,
+      upstream: [[head(400, type), ...endless, SILENCE]],
+      seen: { status: 400, contains: ['that names no error'] },
+      check: ({ upstream }) => expect(upstream.sent[0]?.taken).toBe(66),
+    })
+  })
+
+  test('that breaks off is told as far as it came', () =>
+    runRow({
+      name: '',
+      upstream: [[head(400, { 'content-type': 'text/html' }), piece('<html>'), CUT]],
+      seen: { status: 400, contains: ['answered HTTP 400 with text/html that names no error'] },
+      sent: [{ state: 'connection_lost' }],
+      settled: failed(400),
+    }))
 
   test('never shows our credential, whoever repeats it', () =>
     runRow({

@@ -1,12 +1,13 @@
 /** Stage 4 at the border: from a gate's name to who is asked and in what words; and what is refused before anyone is. */
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
+import type { OwnedModel } from '../../src/core/owned-model.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { toOwnedUpstream } from '../../src/gateway/owned-upstream.ts'
 import type { OwnedUpstream } from '../../src/gateway/ports.ts'
 import { catalog } from '../../src/providers/catalog.ts'
-import { MESSAGES_JSON, RESPONSES_JSON } from '../support/dialect-samples.ts'
-import { CALLER } from '../support/in-process-gateway.ts'
+import { MESSAGES_JSON, RESPONSES_JSON, RESPONSES_JSON } from '../support/dialect-samples.ts'
+import { CALLER, CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
 import { json, UNREACHABLE } from '../support/scripted-upstream.ts'
 import { CHAT, CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
 
@@ -394,7 +395,7 @@ describe('what a gate says for its callers', () => {
 })
 
 describe('an owned model', () => {
-  const owned = (credential: boolean): OwnedUpstream =>
+  const owned = (credential: boolean, members: Partial<OwnedModel> = {}): OwnedUpstream =>
     toOwnedUpstream(
       {
         accountId: CALLER.accountId,
@@ -406,7 +407,8 @@ describe('an owned model', () => {
         pricingInput: 0,
         pricingOutput: 0,
         pricingCachedInput: 0,
-      } as Parameters<typeof toOwnedUpstream>[0],
+        ...members,
+      } as OwnedModel,
       credential ? { secret: new Secret('planted-owned'), owner: 'account' } : undefined,
     )
   const gateway = { gates: { [GATE]: ['owned/mine'] }, ownedModels: [owned(true)] }
@@ -429,6 +431,28 @@ describe('an owned model', () => {
       check: ({ limits }) => expect(limits.tickets[0]?.reservations).toBe(0),
     }))
 
+  test('that is changed, or no more, is so in the next call through a gate that stays the same', async () => {
+    const models = [owned(true)]
+    const gates = gateway.gates
+    const scene = new InProcessGateway({ gates, ownedModels: models, upstream: Array(4).fill(CHAT_ANSWER) })
+    const ask = () => scene.ask({ path: CHAT, body: chatBody() })
+    for (const change of [{}, {}, { upstreamModelId: 'llama-8b' }, { baseUrl: 'https://new.example' }]) {
+      if (Object.keys(change).length > 0) models.splice(0, 1, owned(true, change))
+      expect((await ask()).status).toBe(200)
+    }
+    expect(scene.upstream.sent.map(({ url, body }) => [url, JSON.parse(body).model])).toEqual([
+      ['https://models.example/v1/chat/completions', 'llama-7b'],
+      ['https://models.example/v1/chat/completions', 'llama-7b'],
+      ['https://models.example/v1/chat/completions', 'llama-8b'],
+      ['https://new.example/chat/completions', 'llama-7b'],
+    ])
+    models.splice(0, 1)
+    expect((await ask()).status).toBe(400)
+    models.push(owned(false))
+    expect((await ask()).status).toBe(502)
+    await scene.assertNothingIsLeft()
+  })
+
   runRows([
     {
       name: 'that is not registered is no target',
@@ -446,6 +470,52 @@ describe('an owned model', () => {
       settled: { ...unasked, status: 502 },
     },
   ])
+})
+
+describe('a gate’s word on effort goes to a model', () => {
+  const named = (upstreamModelId: string, dialect: OwnedModel['dialect']) => [
+    toOwnedUpstream(
+      {
+        ...{ accountId: CALLER.accountId, slug: 'mine', dialect, baseUrl: 'https://models.example/v1' },
+        upstreamModelId,
+      } as OwnedModel,
+      { secret: new Secret('planted-owned'), owner: 'account' },
+    ),
+  ]
+  const chat = { path: CHAT, body: chatBody() }
+  const responses = { path: '/v1/responses', body: { model: GATE, input: 'x' } }
+  test.each<[string, 'goes' | 'does not', string, OwnedModel['dialect'] | undefined]>([
+    ['that thinks', 'goes', 'openai/gpt-5', undefined],
+    ['that does not', 'does not', 'openai/gpt-4o', undefined],
+    ['of a vendor of which nothing is known', 'goes', 'groq/any', undefined],
+    ['of an owned server, under a name that thinks', 'goes', 'gpt-5', 'openai-chat'],
+    ['of an owned server, under a name of which nothing is known', 'goes', 'llama-7b', 'openai-chat'],
+    ['of an owned Responses server, under a name that thinks', 'goes', 'gpt-5', 'openai-responses'],
+    ['of an owned Responses server of which nothing is known', 'goes', 'llama-7b', 'openai-responses'],
+  ])('%s: it %s', async (_, goes, model, dialect) => {
+    const gate = {
+      targets: [{ model: dialect === undefined ? model : 'owned/mine' }],
+      defaults: { reasoningEffort: 'low' as const },
+    }
+    const isChat = dialect !== 'openai-responses'
+    await runRow({
+      name: '',
+      gateway: {
+        gates: { [GATE]: gate },
+        ...(dialect === undefined ? {} : { ownedModels: named(model, dialect) }),
+      },
+      request: isChat ? chat : responses,
+      upstream: [isChat ? CHAT_ANSWER : json(200, RESPONSES_JSON)],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { outcome: 'succeeded' },
+      check: ({ upstream }) => {
+        const sent = JSON.parse(upstream.sent[0]?.body ?? '')
+        const effort = isChat ? sent.reasoning_effort : sent.reasoning?.effort
+        expect<unknown>(effort).toBe(goes === 'goes' ? 'low' : undefined)
+      },
+    })
+  })
 })
 
 describe('the quota of the account', () => {

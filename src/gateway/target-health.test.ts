@@ -124,3 +124,31 @@ test('ten thousand targets are remembered; of more, the one that was not heard o
   expect([0, 1, 2, 3, 10_000].map(seen)).toEqual([true, true, false, true, true])
   expect(health.firstByteMsOf('account\nopenai/0')).toBe(1)
 })
+
+test('however short a rest a target asks for, it is left alone for it', () => {
+  const { clock, health } = createHealth()
+  health.noteFailed(KEY, 1)
+  expect(health.conditionOf(KEY)).toBe('resting')
+  clock.nowMs += 1
+  expect(health.conditionOf(KEY)).toBe('probe')
+})
+
+test('the failures of one account’s targets at one provider are forgotten, and how fast they are is not', () => {
+  const { health } = createHealth()
+  const keys = ['a\nopenai/x', 'a\nopenai/y', 'a\nopenaix/x', 'b\nopenai/x', 'c a\nopenai/']
+  for (const key of keys) {
+    health.noteAnswered(key, 70)
+    for (let times = 0; times < 5; times += 1) health.noteFailed(key)
+  }
+  expect([...health.notWell()]).toEqual(keys)
+  health.forgetFailures('a\nopenai/')
+  expect([...health.notWell()]).toEqual(keys.slice(2))
+  expect(health.seenOf('a\nopenai/x')).toMatchObject({
+    condition: 'well',
+    failuresInARow: 0,
+    averageFirstByteMs: 70,
+  })
+  // All begins again: four failures are no reason to rest, and the rest is a short one.
+  for (let times = 0; times < 4; times += 1) health.noteFailed('a\nopenai/x')
+  expect(health.conditionOf('a\nopenai/x')).toBe('well')
+})

@@ -23,7 +23,16 @@ import {
   stream,
   UNREACHABLE,
 } from '../support/scripted-upstream.ts'
-import { CHAT, CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
+import {
+  CHAT,
+  CHAT_ANSWER,
+  chatBody,
+  GATE,
+  runRow,
+  runRows,
+  type StageRow,
+  TARGET,
+} from '../support/stage-rows.ts'
 
 // Loaded with the first such target, which would take time that a scripted clock knows nothing of.
 await import('../../src/upstream/sign-aws.ts')
@@ -35,6 +44,31 @@ const CLAUDE = 'anthropic/claude-opus-5'
 const messages = { path: '/v1/messages', body: chatBody({ max_tokens: 9 }) }
 
 describe('headers', () => {
+  test('of the provider: some the client may say otherwise, some it may not', async () => {
+    const provider = {
+      ...{ id: 'owned/mine', name: 'Mine', baseUrl: 'https://models.example/v1' },
+      endpoints: { 'openai-chat': { path: '/chat/completions' } },
+      headers: { 'x-version': 'first', 'x-soft': 'provider' },
+      fixedHeaders: { 'x-team': 'gateway' },
+    }
+    const credential = { secret: new Secret('planted-owned'), owner: 'account' } as const
+    const row: StageRow = {
+      name: '',
+      gateway: {
+        gates: { [GATE]: ['owned/mine'] },
+        ownedModels: [{ slug: 'mine', provider, model: 'm', credential }],
+      },
+      ...passed,
+    }
+    const sent = { 'x-version': 'first', 'x-soft': 'provider', 'x-team': 'gateway' }
+    await runRow({ ...row, sent: [{ headers: sent }] })
+    await runRow({
+      ...row,
+      request: { headers: { 'x-soft': 'client', 'x-team': 'client' } },
+      sent: [{ headers: { ...sent, 'x-soft': 'client' } }],
+    })
+  })
+
   runRows([
     {
       name: 'of the caller pass, but for what is ours, its own, or opens something',

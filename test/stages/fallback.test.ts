@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/core/errors.ts'
 import {
   MESSAGES_JSON,
+  MESSAGES_STREAM,
   MESSAGES_USAGE,
   RESPONSES_JSON,
   RESPONSES_STREAM,
@@ -221,6 +222,21 @@ describe('the order', () => {
 })
 
 describe('across dialects', () => {
+  test('members that the target does not know are named, and those that only the gateway obeys are not', async () => {
+    const members = { x_odd: 1, y_odd: 2, stream: true, stream_options: { include_usage: true } }
+    const row = (target: string, script: Script, ignored: string | null): StageRow => ({
+      name: target,
+      gateway: gates(target),
+      request: { body: chatBody(members) },
+      upstream: [script],
+      seen: { status: 200, headers: { 'x-gatehouse-ignored': ignored } },
+      sent: [{}],
+      settled: { outcome: 'succeeded' },
+    })
+    await runRow(row('anthropic/claude-opus-5', stream(MESSAGES_STREAM), 'x_odd, y_odd'))
+    await runRow(row(FIRST, CHAT_EVENTS, null))
+  })
+
   const gateway = gates('anthropic/claude-opus-5', SECOND)
   const body = chatBody({ seed: 7 })
 

@@ -125,6 +125,12 @@ describe('refused, and nobody is asked', () => {
       settled: { ...unasked, status: 404 },
     },
     {
+      name: 'a name that is no gate is repeated whole up to 64 characters',
+      request: { body: chatBody({ model: 'x'.repeat(64) }) },
+      ...refused(404, { message: expect.stringContaining(`'${'x'.repeat(64)}'`) }),
+      settled: unasked,
+    },
+    {
       name: 'a name that is no gate is repeated no longer than helps',
       request: { body: chatBody({ gate_id: 'x'.repeat(500), model: 'y' }) },
       ...refused(404, { param: 'gate_id', message: expect.stringContaining(`'${'x'.repeat(64)}…'`) }),

@@ -152,3 +152,13 @@ test('the failures of one account’s targets at one provider are forgotten, and
   for (let times = 0; times < 4; times += 1) health.noteFailed('a\nopenai/x')
   expect(health.conditionOf('a\nopenai/x')).toBe('well')
 })
+
+test('a target that has only failed has never answered, and does not rest for one failure', () => {
+  const { health } = createHealth()
+  health.noteFailed(KEY)
+  expect(health.seenOf(KEY)).toMatchObject({
+    ...{ condition: 'well', failuresInARow: 1, restsUntilMs: 0 },
+    ...{ averageFirstByteMs: undefined, lastAnsweredAtMs: 0, lastFailure: undefined },
+  })
+  expect([health.lastAnsweredAtMsOf(KEY), health.firstByteMsOf(KEY)]).toEqual([0, undefined])
+})

@@ -524,6 +524,29 @@ describe('a gate’s word on effort goes to a model', () => {
   })
 })
 
+describe('the address that a model is asked at', () => {
+  const gemini = 'https://gemini.test/base/models'
+  const chat = 'https://openai.test/base/chat/completions'
+  test.each([
+    ['gemini/gemini-2.5-pro', false, `${gemini}/gemini-2.5-pro:generateContent`],
+    ['gemini/gemini-2.5-pro', true, `${gemini}/gemini-2.5-pro:streamGenerateContent?alt=sse`],
+    // A name may hold what a path may not.
+    ['gemini/a/b?c d', false, `${gemini}/a%2Fb%3Fc%20d:generateContent`],
+    ['openai/gpt-4o', false, chat],
+    ['openai/gpt-4o', true, chat],
+  ])('%s, stream %p', async (target, isStream, url) => {
+    await runRow({
+      name: '',
+      gateway: { gates: { [GATE]: [target] } },
+      request: { body: chatBody({ stream: isStream }) },
+      upstream: [UNREACHABLE],
+      seen: { status: 502 },
+      sent: [{ url }],
+      settled: { outcome: 'failed' },
+    })
+  })
+})
+
 describe('the quota of the account', () => {
   const used = new GatewayError('quota_exceeded', 'The quota is used up.')
   const two = { gates: { [GATE]: [TARGET, OTHER] } }

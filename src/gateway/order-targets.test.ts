@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Gate, Strategy } from '../core/gate.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
-import { healthKey, TargetOrder } from './order-targets.ts'
+import { healthKey, healthKeyPrefix, readHealthKey, TargetOrder } from './order-targets.ts'
 import { TargetHealth } from './target-health.ts'
 
 function createGate(strategy: Strategy, weights: readonly (number | undefined)[]): Gate {
@@ -127,4 +127,11 @@ describe('fastest', () => {
     }
     expect(firsts.filter((first) => first === 0)).toHaveLength(2)
   })
+})
+
+test('a health key says whose target it is and which, and begins as all of its provider’s do', () => {
+  const key = healthKey({ accountId: DEFAULT_ACCOUNT }, { model: 'openai/gpt-4o' })
+  expect(readHealthKey(key)).toEqual({ accountId: DEFAULT_ACCOUNT, target: 'openai/gpt-4o' })
+  expect(key).toStartWith(healthKeyPrefix(DEFAULT_ACCOUNT, 'openai'))
+  expect(key).not.toStartWith(healthKeyPrefix(DEFAULT_ACCOUNT, 'open'))
 })

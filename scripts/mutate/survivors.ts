@@ -82,6 +82,12 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'four numbers that differ, whichever',
   },
   {
+    path: 'src/gateway/plan-targets.ts',
+    lineText: 'if (owned !== undefined) return ownedModels.find(caller.accountId, owned.slug) === owned',
+    operator: 'if body removed',
+    reason: 'an owned model is no provider of the operator, so it is only planned anew, each time',
+  },
+  {
     path: 'src/gateway/refused-answer.ts',
     lineText: 'if (shown.length === 0) return body',
     operator: 'if body removed',

@@ -75,6 +75,23 @@ describe('a round of upkeep', () => {
     expect(await round(node, store)).toBe(0)
   })
 
+  test('goes on with quotas where the last one ended: the last accounts are told of, whatever the first do', async () => {
+    const { clock, node, store } = start({})
+    const call = async () => {
+      for (let index = 0; index < 150; index += 1) {
+        const ticket = await admit(node, clock, { account: `acct_${index}` })
+        ticket.settle(spent({ tokens: 5 }))
+      }
+    }
+    await call()
+    expect(await round(node, store)).toBe(100)
+    await call()
+    expect(await round(node, store)).toBe(100)
+    expect([store.told.size, new Set(store.asked).size]).toEqual([150, 150])
+    expect(await round(node, store)).toBe(50)
+    expect([...store.told.values()]).toEqual(Array.from({ length: 150 }, () => 10))
+  })
+
   test('asks two hundred altogether, and goes on where the last one ended', async () => {
     const limits = { ...UNLIMITED, concurrentCalls: 5 }
     const { clock, node, store } = start({})

@@ -17,6 +17,7 @@ import {
 } from './limit-refusals.ts'
 import type { SharedStore } from './shared-store.ts'
 import { SharedUsage } from './shared-usage.ts'
+import { Turns } from './turns.ts'
 import type { Reservation } from './usage-counter.ts'
 import type { BudgetReservations, UsageLimits } from './usage-limits.ts'
 
@@ -42,7 +43,7 @@ export class SharedLimits implements Limits {
   readonly #clock: Clock
   readonly #sharedNow: () => number
   readonly #leases = new Map<KeyId, KeyLease>()
-  #tending: Iterator<KeyLease> = this.#leases.values()
+  readonly #tended = new Turns(this.#leases)
   #timer: ReturnType<typeof setInterval> | undefined
 
   constructor({ store, prefix, usage, clock = steadyClock, sharedClock }: SharedLimitsOptions) {
@@ -131,20 +132,12 @@ export class SharedLimits implements Limits {
     const nowMs = this.#clock.now()
     let questions = this.#shared.tend(nowMs, MAX_QUESTIONS_PER_ROUND / 2)
     for (let looked = this.#leases.size; looked > 0; looked -= 1) {
-      const lease = this.#nextTended()
+      const lease = this.#tended.next()
       if (lease === undefined) return
       if (lease.tend(nowMs)) questions += 1
       if (lease.isIdle && nowMs - lease.lastUsedMs > 60_000) this.#leases.delete(lease.keyId)
       if (questions >= MAX_QUESTIONS_PER_ROUND) return
     }
-  }
-
-  /** Round and round. */
-  #nextTended(): KeyLease | undefined {
-    const { value, done } = this.#tending.next()
-    if (done !== true) return value
-    this.#tending = this.#leases.values()
-    return this.#tending.next().value
   }
 
   /** Resolves when no question to the store is under way. */

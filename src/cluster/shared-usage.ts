@@ -6,6 +6,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { CallAhead, Caller } from '../gateway/ports.ts'
 import { limitsUnavailable, reservedElsewhere } from './limit-refusals.ts'
 import type { SharedStore } from './shared-store.ts'
+import { Turns } from './turns.ts'
 import type { Reservation, UsageWindow } from './usage-counter.ts'
 import { UsageLease } from './usage-lease.ts'
 import type { BudgetReservations, LimitedWindow, UsageLimits } from './usage-limits.ts'
@@ -28,6 +29,7 @@ export class SharedUsage {
   readonly #options: SharedUsageOptions
   readonly #usage: UsageLimits
   readonly #leases = new Map<UsageWindow, UsageLease>()
+  readonly #tended = new Turns(this.#leases)
   readonly #floors = new WeakMap<UsageWindow, Used>()
 
   constructor(options: SharedUsageOptions) {
@@ -76,10 +78,11 @@ export class SharedUsage {
   /** Tells the store what was used, and gives back what is not. @returns how many questions that took */
   tend(nowMs: number, maxQuestions: number): number {
     let questions = 0
-    for (const [window, lease] of this.#leases) {
-      if (questions >= maxQuestions) break
+    for (let looked = this.#leases.size; looked > 0 && questions < maxQuestions; looked -= 1) {
+      const lease = this.#tended.next()
+      if (lease === undefined) break
       if (lease.tend(nowMs)) questions += 1
-      else if (lease.isOver(nowMs)) this.#leases.delete(window)
+      else if (lease.isOver(nowMs)) this.#leases.delete(lease.window)
     }
     return questions
   }

@@ -1,0 +1,17 @@
+/** Everybody has a turn in each round, whoever comes and goes meanwhile. */
+import { expect, test } from 'bun:test'
+import { Turns } from './turns.ts'
+
+test('nobody is left out, and a new one comes last', () => {
+  const names = new Map([1, 2, 3].map((number) => [number, `${number}`]))
+  const turns = new Turns(names)
+  const next = (count: number) => Array.from({ length: count }, () => turns.next())
+  expect(next(4)).toEqual(['1', '2', '3', '1'])
+  names.set(4, '4')
+  names.delete(2)
+  expect(next(4)).toEqual(['3', '4', '1', '3'])
+  names.clear()
+  expect(next(2)).toEqual([undefined, undefined])
+  names.set(5, '5')
+  expect(next(2)).toEqual(['5', '5'])
+})

@@ -48,12 +48,6 @@ export const survivors: readonly ListedSurvivor[] = [
     operator: 'number',
     reason: 'both are less than three seconds',
   },
-  ...(['assignment removed', 'number'] as const).map((operator) => ({
-    path: 'src/cluster/usage-lease.ts',
-    lineText: 'this.#sequence += 1',
-    operator,
-    reason: 'nothing is in doubt then, so the next question takes another number anyway',
-  })),
   {
     path: 'src/gateway/attempt-targets.ts',
     lineText: "signal.removeEventListener('abort', leave)",

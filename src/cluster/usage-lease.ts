@@ -197,7 +197,6 @@ export class UsageLease {
     const { tokens, microUsd, unpricedCalls } = this.window
     this.#told = { tokens, microUsd, unpricedCalls }
     this.#doubtful = undefined
-    this.#sequence += 1
     this.#knowsMore = true
   }
 

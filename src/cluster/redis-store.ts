@@ -48,6 +48,8 @@ export interface RedisStoreOptions {
   readonly onChange?: (state: RedisStoreState, error?: unknown) => void
   /** Another node has come since this one looked last. */
   readonly onNewNode?: () => void
+  /** For tests. */
+  readonly createClient?: typeof createRedisClient
 }
 
 export class RedisStore implements SharedStore {
@@ -69,11 +71,11 @@ export class RedisStore implements SharedStore {
   #failedBeats = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor({ settings, onChange, onNewNode }: RedisStoreOptions) {
+  constructor({ settings, onChange, onNewNode, createClient = createRedisClient }: RedisStoreOptions) {
     this.#settings = settings
     this.#onNewNode = onNewNode ?? (() => {})
     this.#onChange = onChange ?? (() => {})
-    this.#client = createRedisClient(settings, (error) => {
+    this.#client = createClient(settings, (error) => {
       this.#lastError = error
     })
     this.#client.on('ready', () => this.#beatIn(Math.random() * 50))

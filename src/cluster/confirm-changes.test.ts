@@ -7,13 +7,24 @@ import { ChangeConfirmation } from './confirm-changes.ts'
 const SEQ = 7
 
 /** What is seen at each look, the last one from then on. */
-function confirm(looks: readonly (readonly Laggard[])[], told?: readonly (WitnessedNodes | undefined)[]) {
+function confirm(
+  looks: readonly (readonly Laggard[])[],
+  told?: readonly (WitnessedNodes | undefined)[],
+  seq = SEQ,
+) {
   let look = 0
   let asked = 0
+  const pauses: number[] = []
+  /** Where it began to read changes, and how many at most. */
+  const read: [number, number][] = []
   const confirmation = new ChangeConfirmation({
+    pause: async (delayMs) => pauses.push(delayMs),
     feed: {
-      counter: async () => SEQ,
-      since: async () => [],
+      counter: async () => seq,
+      since: async (from, most) => {
+        read.push([from, most])
+        return []
+      },
       laggards: async () => [...(looks[Math.min(look++, looks.length - 1)] ?? [])],
     },
     catchUp: async () => {},
@@ -28,7 +39,7 @@ function confirm(looks: readonly (readonly Laggard[])[], told?: readonly (Witnes
             },
           },
   })
-  return { done: confirmation.confirm(), looks: () => look }
+  return { done: confirmation.confirm(), looks: () => look, pauses, read }
 }
 
 const laggard = (leaseMs: number, needsRedis: boolean): Laggard => ({
@@ -61,6 +72,23 @@ test.each([
   const confirmed = confirm(looks, told)
   await confirmed.done
   expect(confirmed.looks()).toBe(expected)
+})
+
+test('it looks again soon, then more and more seldom, and ten times in a second at least', async () => {
+  const confirmed = confirm([...Array.from({ length: 11 }, () => [laggard(500, false)]), []])
+  await confirmed.done
+  expect(confirmed.pauses.slice(0, 4)).toEqual([4, 6, 9, 13.5])
+  expect(confirmed.pauses.slice(8)).toEqual([100, 100, 100])
+})
+
+test.each([
+  ['as many as there are', 7, [0, 200]],
+  ['the last hundred', 100, [0, 200]],
+  ['and those that come meanwhile', 150, [50, 200]],
+] as const)('the witness is told of changes again: %s', async (_, seq, read) => {
+  const confirmed = confirm([[laggard(-5, true)]], [witnessed(-1, 0)], seq)
+  await confirmed.done
+  expect(confirmed.read).toEqual([[...read]])
 })
 
 test('when the database is lost meanwhile, whoever asked is told that the change is stored', async () => {

@@ -2,6 +2,7 @@
  * Waits until a change is in force everywhere: every other node has said that it knows it, or may not serve any more without
  * knowing it. Must not know what changed, nor HTTP.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../core/errors.ts'
 import type { ChangeFeed, Laggard } from '../store/change-feed.ts'
 import type { ChangeWitness, WitnessedNodes } from './change-witness.ts'
@@ -16,6 +17,8 @@ export interface ConfirmChangesOptions {
   /** Resolves when this node itself works with what is committed. */
   readonly catchUp: () => Promise<void>
   readonly witness?: Pick<ChangeWitness, 'publish'> | undefined
+  /** Waits for so many milliseconds. */
+  readonly pause?: (delayMs: number) => Promise<unknown>
   /** Told of each wait. */
   readonly onConfirmed?: (durationMs: number) => void
 }
@@ -32,7 +35,7 @@ export class ChangeConfirmation {
    * @throws GatewayError `unavailable` when the database was lost meanwhile: then the change is stored, and may not be known everywhere
    */
   async confirm(): Promise<void> {
-    const { feed, catchUp, onConfirmed } = this.#options
+    const { feed, catchUp, pause = sleep, onConfirmed } = this.#options
     const startedAtMs = performance.now()
     try {
       const seq = await feed.counter()
@@ -40,7 +43,7 @@ export class ChangeConfirmation {
       for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.5)) {
         const laggards = await feed.laggards(seq)
         if (laggards.length === 0 || !(await this.#mustWait(seq, laggards))) break
-        await Bun.sleep(lookMs)
+        await pause(lookMs)
       }
     } catch (cause) {
       throw new GatewayError(

@@ -1,5 +1,5 @@
 /** When a node may serve from memory: with a lease, without one, cut off from the database, vouched for by a witness. */
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, jest, spyOn, test } from 'bun:test'
 import { pollUntil } from '../../test/support/poll-until.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -34,6 +34,11 @@ class Scene {
   witnessed: ((knownSeq: number) => WitnessAnswer) | undefined
   /** How often the witness was asked. */
   asked = 0
+  /** How often the database was asked for a lease, and to let go of old changes. */
+  renewals = 0
+  sweeps = 0
+  /** Of the witness's connection: milliseconds. */
+  connectedForMs = Number.POSITIVE_INFINITY
   /** What is read anew waits for it. */
   reading: Promise<void> = Promise.resolve()
   /** Changes that the witness was told, as this node knows them: the number of the last. */
@@ -45,15 +50,18 @@ class Scene {
   readonly states: { readonly status: FreshnessState['status']; readonly error?: unknown }[] = []
   readonly followed: string[] = []
   readonly #freshness: SnapshotFreshness
+
   constructor(
     policy: Partial<StoreOutagePolicy> = {},
     options: { readonly hasWitness?: boolean; readonly leaseMs?: number } = {},
   ) {
+    const connectedForMs = () => this.connectedForMs
     this.#freshness = new SnapshotFreshness({
       feed: {
         counter: async () => this.#counter(),
         renew: async () => {
           if (this.isReadOnly) throw new Error('cannot execute UPDATE in a read-only transaction')
+          this.renewals += 1
           return this.#counter()
         },
         register: async () => {},
@@ -61,7 +69,10 @@ class Scene {
           this.#counter()
           return this.changes.filter((change) => change.seq > seq)
         },
-        sweep: async () => {},
+        sweep: async () => {
+          this.sweeps += 1
+          throw new Error('somebody else does')
+        },
       },
       followers: {
         follow: async (changes) => {
@@ -83,7 +94,9 @@ class Scene {
       witness:
         options.hasWitness === true
           ? {
-              connectedForMs: Number.POSITIVE_INFINITY,
+              get connectedForMs() {
+                return connectedForMs()
+              },
               forget: async (seq) => {
                 this.forgotten.push(seq)
               },
@@ -255,13 +268,164 @@ describe('the witness is told', () => {
     await scene.node.start()
     await Bun.sleep(0)
     const before = scene.told.length
-    scene.nowMs += 9_000
+    scene.nowMs += 10_000
     await scene.node.catchUp()
     expect(scene.told).toHaveLength(before)
-    scene.nowMs += 1_001
+    scene.nowMs += 1
     await scene.node.catchUp()
     expect(scene.told.slice(before)).toEqual([1])
   })
+
+  test('again where another server may answer than the one that was told', async () => {
+    const scene = new Scene({}, { hasWitness: true })
+    scene.changes = [changeOf(1, 'key.delete')]
+    await scene.node.start()
+    await Bun.sleep(0)
+    const before = scene.told.length
+    scene.nowMs += 2_000
+    scene.connectedForMs = 2_000
+    await scene.node.catchUp()
+    expect(scene.told).toHaveLength(before)
+    scene.connectedForMs = 1_999
+    await scene.node.catchUp()
+    expect(scene.told.slice(before)).toEqual([1])
+  })
+})
+
+describe('by itself', () => {
+  beforeEach(() => {
+    jest.useFakeTimers()
+    // Of what a delay may be, the middle.
+    spyOn(Math, 'random').mockReturnValue(0.5)
+  })
+  afterEach(() => {
+    jest.restoreAllMocks()
+    jest.useRealTimers()
+  })
+  /** Lets so much time pass, and everything happen that is due. */
+  const pass = async (scene: Scene, ms: number) => {
+    scene.nowMs += ms
+    jest.advanceTimersByTime(ms)
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
+  }
+  const countIn = async (scene: Scene, ms: number, count: () => number) => {
+    const before = count()
+    await pass(scene, ms)
+    return count() - before
+  }
+
+  test('a node renews its lease thrice in its time, and so stays fresh', async () => {
+    const scene = new Scene()
+    await scene.node.start()
+    for (let round = 0; round < 6; round += 1) {
+      expect(await countIn(scene, 899, () => scene.renewals)).toBe(0)
+      expect(await countIn(scene, 1, () => scene.renewals)).toBe(1)
+      expect(scene.node.state()).toMatchObject({ leaseMs: 2_850, contactAgeMs: 0, refreshes: 0 })
+    }
+    await pass(scene, 700)
+    expect(scene.node.state()).toMatchObject({ leaseMs: 2_150, contactAgeMs: 700 })
+  })
+
+  test('it comes back to a database that was lost: soon, then more and more seldom', async () => {
+    const scene = new Scene()
+    await scene.node.start()
+    scene.isAway = true
+    await scene.node.catchUp().catch(() => {})
+    // Three quarters of 100 ms, then of twice as much each time, up to two seconds.
+    for (const delayMs of [75, 150, 300, 600, 1_200, 1_500, 1_500]) {
+      expect(await countIn(scene, delayMs - 1, () => scene.renewals)).toBe(0)
+      expect(await countIn(scene, 1, () => scene.renewals)).toBe(1)
+    }
+    scene.isAway = false
+    await pass(scene, 1_500)
+    expect(scene.node.state().status).toBe('ok')
+  })
+
+  test('it asks its witness at once, and then thrice in each lease, until the database is back', async () => {
+    const scene = new Scene({}, { hasWitness: true })
+    await scene.node.start()
+    scene.isAway = true
+    scene.node.lose(new Error('reset'))
+    expect(await countIn(scene, 0, () => scene.asked)).toBe(1)
+    for (let round = 0; round < 3; round += 1) {
+      expect(await countIn(scene, 899, () => scene.asked)).toBe(0)
+      expect(await countIn(scene, 1, () => scene.asked)).toBe(1)
+    }
+    scene.isAway = false
+    await scene.node.catchUp()
+    expect(await countIn(scene, 10_000, () => scene.asked)).toBe(0)
+  })
+
+  test('one that has left asks nobody any more', async () => {
+    const scene = new Scene({}, { hasWitness: true })
+    await scene.node.start()
+    scene.node.lose(new Error('reset'))
+    scene.node.close()
+    scene.node.wake()
+    scene.node.lose(new Error('reset again'))
+    const { renewals } = scene
+    await pass(scene, 10_000)
+    expect([scene.asked, scene.renewals - renewals, scene.states.length]).toEqual([0, 0, 1])
+  })
+
+  test('old changes are let go of every ten minutes, and nobody minds when that fails', async () => {
+    const scene = new Scene()
+    await scene.node.start()
+    scene.nowMs += 599_999
+    await scene.node.catchUp()
+    expect(scene.sweeps).toBe(0)
+    scene.nowMs += 1
+    await scene.node.catchUp()
+    await scene.node.catchUp()
+    expect(scene.sweeps).toBe(1)
+    expect(scene.node.state().status).toBe('ok')
+  })
+
+  test('a request waits five seconds for a node that reads much, and then for the next lease no more than three', async () => {
+    const scene = new Scene({ choice: 'closed', graceMs: 0 })
+    await scene.node.start()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    scene.reading = promise
+    scene.changes = [changeOf(7, 'key.delete')]
+    // The lease ended 50 ms ago, and the database answers, though not to the end.
+    scene.nowMs += 2_900
+    let outcome = 'waits'
+    const asking = refusalOf(scene.node.refresh()).then((refusal) => {
+      outcome = refusal
+    })
+    const pauses: number[] = []
+    for (let second = 0; second < 5; second += 1) {
+      pauses.push(scene.pauses)
+      jest.advanceTimersByTime(second < 4 ? 1_000 : 999)
+      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
+    }
+    expect([outcome, ...pauses, scene.pauses]).toEqual(['waits', 0, 0, 0, 0, 0, 0])
+    resolve()
+    await asking
+    expect(outcome).not.toContain('unavailable')
+    expect(scene.pauses).toBe(0)
+  })
+})
+
+test('a request looks for the next lease for three seconds, twenty times in each', async () => {
+  const scene = new Scene({ choice: 'closed', graceMs: 0 })
+  await scene.node.start()
+  scene.isAway = true
+  scene.node.lose(new Error('reset'))
+  // The lease ended 50 ms ago.
+  scene.nowMs += 2_900
+  expect(await refusalOf(scene.node.refresh())).toBe('unavailable 2')
+  expect(scene.pauses).toBe(60)
+})
+
+test('who is not known to a node that never had the database is a stranger, until a key is told of', async () => {
+  const scene = new Scene({}, { hasWitness: true })
+  scene.witnessed = (knownSeq) =>
+    knownSeq >= 1 ? { type: 'granted' } : { type: 'behind', changes: [changeOf(1, 'gate.update')] }
+  scene.lose()
+  await pollUntil('the witness to tell', () => scene.followed.length === 1)
+  expect(() => scene.node.assertKnown(ACME)).toThrow('out of date')
+  scene.node.assertKnown(undefined)
 })
 
 describe('without the database', () => {

@@ -186,7 +186,7 @@ export class SnapshotFreshness implements Freshness {
     } catch (error) {
       this.#fail(error)
       await this.#followByReading()
-      this.#catchUpIn(retryDelayMs(Math.min(this.#failures, 6)))
+      this.#catchUpIn(retryDelayMs(this.#failures))
       throw error
     }
     const wasLost = this.#failures > 0

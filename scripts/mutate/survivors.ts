@@ -132,6 +132,19 @@ export const survivors: readonly ListedSurvivor[] = [
     reason: 'of a target that answers there is no message to tell',
   },
   {
+    path: 'src/cluster/key-registry.ts',
+    lineText: '.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))',
+    operator: 'number',
+    mutated: '2',
+    reason: 'any number above 0 puts it behind the other',
+  },
+  {
+    path: 'src/cluster/provider-key-registry.ts',
+    lineText: 'entry.shutUntil = 0',
+    operator: 'number',
+    reason: 'both moments were long ago',
+  },
+  {
     path: 'src/ledger/line-batch.ts',
     lineText: 'if (needed > this.#buffer.length) this.#grow(needed)',
     operator: 'comparison',

@@ -113,6 +113,16 @@ describe.each(databases)('on $name', (kind) => {
       expect(reloaded.list(account)).toEqual(registry.list(account))
   })
 
+  test('the newest is listed first, and those of one moment in one order on every node', async () => {
+    const { registry, clock } = await start()
+    for (let index = 0; index < 8; index += 1) await registry.create(DEFAULT_ACCOUNT, newBudget)
+    clock.nowMs += 10
+    const { id } = await registry.create(DEFAULT_ACCOUNT, newBudget)
+    const [newest, ...others] = registry.list(DEFAULT_ACCOUNT).map((budget) => budget.id)
+    expect(newest).toBe(id)
+    expect(others).toEqual(others.toSorted().toReversed())
+  })
+
   test("another account's budget cannot be had, and a deleted one is gone from the store", async () => {
     const { registry, usage } = await start()
     const { id } = await registry.create(DEFAULT_ACCOUNT, newBudget)

@@ -20,6 +20,40 @@ const changeOf = (seq: number): FollowedChange => ({
   operation: 'update',
 })
 
+test('what the store answers is read, of however many nodes and changes', async () => {
+  const asked: { name: string; key: string; args: readonly unknown[] }[] = []
+  let answer: readonly unknown[] = []
+  const witness = new ChangeWitness({
+    store: {
+      run: async ({ name }, key, args) => {
+        asked.push({ name, key, args })
+        return answer
+      },
+    },
+    prefix: 'test',
+    nodeId: () => 'a',
+    leaseMs: LEASE_MS,
+    connectedForMs: () => LEASE_MS,
+  })
+  answer = [50_000, 40_000, 'a', 50_500, 10, 'b', 49_000, 9, 'c', 50_000, 8]
+  const told = await witness.publish(10, [changeOf(10)])
+  expect(told.forgottenMs).toBe(20_000)
+  expect([...told.byId]).toEqual([
+    ['a', { leaseMs: 500, knownSeq: 10 }],
+    ['b', { leaseMs: -1_000, knownSeq: 9 }],
+    ['c', { leaseMs: 0, knownSeq: 8 }],
+  ])
+  const [published] = asked
+  answer = [2, ...[9, 10].flatMap((seq) => [seq, published?.args[2]])]
+  expect(await witness.renew(8, 3_000)).toEqual({
+    type: 'behind',
+    changes: [{ ...changeOf(10), seq: 9 }, changeOf(10)],
+  })
+  expect(asked[1]).toMatchObject({ key: 'test:changes', args: ['a', 8, 3_000] })
+  // The store makes a method of each.
+  for (const { name } of asked) expect(name).toMatch(/^[a-zA-Z]+$/)
+})
+
 describeIf(findRedis() !== undefined, 'needs redis-server')('on Redis', () => {
   let redis: RedisServer
   let store: RedisStore

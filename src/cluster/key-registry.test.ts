@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import { generateApiKey, hashApiKey } from '../core/api-key.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -198,14 +198,14 @@ describe.each(databases)('on $name', (kind) => {
     const b = (await batching.create(label)).record.id
     const gone = (await batching.create(label)).record.id
     for (const at of [1000, 3000, 2000]) batching.touch(a, at)
-    batching.touch(b, 5)
+    batching.touch(b, 1)
     batching.touch(gone, 7)
     batching.touch('key_never' as KeyId, 9)
     await batching.delete(DEFAULT_ACCOUNT, gone)
     expect(new Map(batching.list(DEFAULT_ACCOUNT).map((key) => [key.id, key.lastUsedAt]))).toEqual(
       new Map([
         [a, 3000],
-        [b, 5],
+        [b, 1],
       ]),
     )
     await batching.flush()
@@ -214,7 +214,7 @@ describe.each(databases)('on $name', (kind) => {
     expect(written).toEqual([
       new Map([
         [a, 3000],
-        [b, 5],
+        [b, 1],
       ]),
     ])
   })
@@ -235,6 +235,41 @@ describe.each(databases)('on $name', (kind) => {
     ticking.touch(record.id, 4242)
     expect(await promise).toEqual(new Map([[record.id, 4242]]))
     await ticking.close()
+  })
+
+  test.each([
+    ['every five seconds', undefined, 5_000],
+    ['as often as it is wanted', 700, 700],
+  ])('times are written %s', async (_, flushIntervalMs, expectedMs) => {
+    const { record } = await registry.create(label)
+    jest.useFakeTimers()
+    try {
+      let writes = 0
+      const keys = {
+        loadAll: async () => [record],
+        find: async () => undefined,
+        insert: async () => true,
+        delete: async () => true,
+        insertFirst: async () => true,
+        saveLastUsed: async () => {
+          writes += 1
+        },
+      }
+      const options = flushIntervalMs === undefined ? {} : { flushIntervalMs }
+      const ticking = await KeyRegistry.load({ keys, limitsOf, ...options })
+      for (const round of [1, 2]) {
+        ticking.touch(record.id, round)
+        jest.advanceTimersByTime(expectedMs - 1)
+        expect(writes).toBe(round - 1)
+        jest.advanceTimersByTime(1)
+        expect(writes).toBe(round)
+      }
+      await ticking.close()
+      jest.advanceTimersByTime(60_000)
+      expect(writes).toBe(2)
+    } finally {
+      jest.useRealTimers()
+    }
   })
 
   test('times that could not be written are told of and written the next time', async () => {
@@ -273,6 +308,30 @@ describe.each(databases)('on $name', (kind) => {
     expect(registry.find(hashApiKey(key.reveal()))).toBeDefined()
     expect(registry.list(DEFAULT_ACCOUNT)).toEqual([])
     expect(await store.keys.loadAll()).toEqual([])
+  })
+
+  test('the first key is told by the node that made it, and by no other', async () => {
+    const other = await KeyRegistry.load({ keys: store.keys, limitsOf })
+    const key = await registry.ensureFirst(label)
+    if (key === undefined) throw new Error('no key was made')
+    expect(await other.ensureFirst(label)).toBeUndefined()
+    for (const each of [registry, other]) expect(each.find(hashApiKey(key.reveal()))).toBeDefined()
+    await other.close()
+  })
+
+  test('a first key that is given is taken over, and not told again', async () => {
+    const given = new Secret('svc_0123456789')
+    expect(await registry.ensureFirst(label, given)).toBeUndefined()
+    expect(registry.find(hashApiKey('svc_0123456789'))).toBeDefined()
+  })
+
+  test('keys of one moment are listed in one order, on every node and after every restart', async () => {
+    const clock = { now: () => 1_000 }
+    const making = await KeyRegistry.load({ keys: store.keys, limitsOf, clock })
+    for (let index = 0; index < 8; index += 1) await making.create(label)
+    const listed = making.list(DEFAULT_ACCOUNT).map(({ id }) => id)
+    expect(listed).toEqual(listed.toSorted().toReversed())
+    await making.close()
   })
 
   test('hashes that are names of built-in properties find nothing', () => {

@@ -63,6 +63,13 @@ describe.each(databases)('on $name', (kind) => {
     expect(credentialOf(next, 'a')).toBe('credential of a')
   })
 
+  test('the newest is listed first, and those of one moment in one order on every node', async () => {
+    for (const slug of ['b', 'd', 'a', 'c']) await registry.create(DEFAULT_ACCOUNT, settings(slug))
+    now += 1
+    await registry.create(DEFAULT_ACCOUNT, settings('aa'))
+    expect(registry.list(DEFAULT_ACCOUNT).map(({ slug }) => slug)).toEqual(['aa', 'd', 'c', 'b', 'a'])
+  })
+
   test('another account sees, changes and deletes nothing, and may use the same slug', async () => {
     await registry.create(DEFAULT_ACCOUNT, settings('a'))
     expect(registry.find(stranger, 'a')).toBeUndefined()

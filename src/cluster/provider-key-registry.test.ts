@@ -206,6 +206,60 @@ describe.each(databases)('on $name', (kind) => {
     expect(registry.list(DEFAULT_ACCOUNT)).toMatchObject([{ lastUsedAt: null }])
   })
 
+  test('what was used before a key was replaced is not written over the new one', async () => {
+    await set(DEFAULT_ACCOUNT, 'mine')
+    time.now += 5
+    registry.touch(DEFAULT_ACCOUNT, 'openai')
+    await set(DEFAULT_ACCOUNT, 'another')
+    await restart()
+    expect(registry.list(DEFAULT_ACCOUNT)).toMatchObject([{ lastUsedAt: null }])
+  })
+
+  test('times that could not be written are told of, and written the next time, but for keys that are gone', async () => {
+    await set(DEFAULT_ACCOUNT, 'mine')
+    await set(OTHER, 'theirs')
+    const failures: unknown[] = []
+    let isBroken = true
+    const saved: unknown[] = []
+    const flaky = await ProviderKeyRegistry.load({
+      keys: {
+        loadAll: () => store.providerKeys.loadAll(),
+        find: (...key) => store.providerKeys.find(...key),
+        save: (row) => store.providerKeys.save(row),
+        saveActive: (row) => store.providerKeys.saveActive(row),
+        delete: (...key) => store.providerKeys.delete(...key),
+        saveLastUsed: async (used) => {
+          if (isBroken) {
+            await flaky.delete(OTHER, 'openai')
+            throw new Error('disk on fire')
+          }
+          saved.push(...used.map(({ accountId, lastUsedAt }) => [accountId, lastUsedAt]))
+        },
+      },
+      vault: vaultOf('aa'),
+      platform,
+      clock: { now: () => 4242 },
+      onFlushFailure: (error) => failures.push(error),
+    })
+    flaky.touch(DEFAULT_ACCOUNT, 'openai')
+    flaky.touch(OTHER, 'openai')
+    await flaky.close()
+    expect(failures.map(String)).toEqual(['Error: disk on fire'])
+    isBroken = false
+    await flaky.close()
+    await flaky.close()
+    expect(saved).toEqual([[DEFAULT_ACCOUNT, 4242]])
+  })
+
+  test('the newest is listed first, and those of one moment in one order on every node', async () => {
+    for (const providerId of ['b', 'd', 'a', 'c']) await set(DEFAULT_ACCOUNT, 'mine', { providerId })
+    time.now += 1
+    await set(DEFAULT_ACCOUNT, 'mine', { providerId: 'aa' })
+    expect(registry.list(DEFAULT_ACCOUNT).map(({ providerId }) => providerId)).toEqual([
+      ...['aa', 'd', 'c', 'b', 'a'],
+    ])
+  })
+
   test('whatever is done in whatever order, and across restarts, a call goes out with what the account decided last', async () => {
     const accounts = [DEFAULT_ACCOUNT, OTHER]
     const openai = (what: string, account = DEFAULT_ACCOUNT) => ({ what, account, providerId: 'openai' })

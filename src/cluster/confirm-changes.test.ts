@@ -64,6 +64,13 @@ test.each([
     [witnessed(800, 6), witnessed(10, 6), witnessed(-1, 6)],
     3,
   ],
+  [
+    'a lease of the witness until its last moment',
+    [[laggard(-5, true)]],
+    [witnessed(0, 6), witnessed(-1, 6)],
+    2,
+  ],
+  ['a lease of the database until its last moment', [[laggard(0, true)], []], [witnessed(-1, 6)], 2],
   ['a node that the witness has told', [[laggard(-5, true)]], [witnessed(800, 6), witnessed(800, 7)], 2],
   ['a witness that may have forgotten', [[laggard(-5, true)]], [witnessed(-1, 6, 50), witnessed(-1, 6)], 2],
   ['a witness that is away', [[laggard(-5, true)], [laggard(-9, true)], []], [undefined], 3],

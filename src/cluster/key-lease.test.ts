@@ -45,6 +45,8 @@ class ScriptedStore implements SharedStore {
   readonly questions: Question[] = []
   /** What every question is answered, at once. */
   always: Answer | undefined
+  /** Every question is answered at once, with all that is wanted. */
+  isGenerous = false
 
   run(_: SharedScript, key: string, args: readonly (string | number)[]): Promise<readonly unknown[]> {
     const number = (at: number) => Number(args[at])
@@ -77,6 +79,12 @@ class ScriptedStore implements SharedStore {
         lose: () => reject(new Error('lost')),
       })
       if (this.always !== undefined) this.last.answer(this.always)
+      const { requests, tokens, places, answer } = this.last
+      if (this.isGenerous)
+        answer({
+          ...{ requests: requests.wanted, requestsLeft: 60_000, tokens: tokens.wanted, tokensLeft: 60_000 },
+          places: places.wanted,
+        })
     })
   }
 
@@ -469,6 +477,33 @@ describe('in advance', () => {
     // A hundred in a second: ten in the time that is looked ahead.
     expect(store.last.places).toEqual({ limit: 160, wanted: 10, running: 0 })
   })
+
+  test.each([
+    ['requests', { requestsPerMinute: 64_000 }],
+    ['tokens', { tokensPerMinute: 64_000 }],
+    ['places', { concurrentCalls: 1_600 }],
+  ] as const)(
+    'a busy key asks for more %s before it has none left, and its calls do not wait',
+    async (_, limits) => {
+      const { clock, lease, store, take } = start(limits)
+      store.isGenerous = true
+      const run = async (calls: number) => {
+        let waited = 0
+        for (let call = 0; call < calls; call += 1) {
+          clock.nowMs += 5
+          const outcome = take()
+          if (outcome instanceof Promise) waited += 1
+          expect(await outcome).toBe('taken')
+          await lease.settled()
+        }
+        return waited
+      }
+      await run(100)
+      const asked = store.questions.length
+      expect(await run(100)).toBe(0)
+      expect(store.questions.length).toBeGreaterThan(asked)
+    },
+  )
 
   test('without calls it holds none', async () => {
     const { clock, lease, store, taken } = start({ concurrentCalls: 160 })

@@ -44,6 +44,10 @@ test('a machine that slept notices by the clock on the wall, one whose clock was
   expect(lease.isLive()).toBe(true)
   wallMs = 60_000
   expect(lease.isLive()).toBe(false)
+  wallMs = 950
+  expect(lease.isLive()).toBe(false)
+  wallMs = 949
+  expect(lease.isLive()).toBe(true)
   wallMs = -60_000
   expect(lease.isLive()).toBe(true)
   steadyMs = 951

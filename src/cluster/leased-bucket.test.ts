@@ -197,6 +197,16 @@ describe('in advance', () => {
     expect(bucket.isLow).toBe(true)
   })
 
+  test('also where only one is held in advance', () => {
+    const bucket = start()
+    const nowMs = use(bucket, 10, 1000)
+    ask(bucket, NOBODY, 1, nowMs)
+    bucket.take(granted(1), nowMs)
+    expect(bucket.isLow).toBe(false)
+    bucket.charge(1)
+    expect(bucket.isLow).toBe(true)
+  })
+
   test('others should know of a sixty-fourth of the limit that is too much or is owed', () => {
     const bucket = start(640)
     bucket.take(granted(9), START_MS)
@@ -259,6 +269,13 @@ describe('without the store', () => {
     // Half of the 90 that were left, less the 20 that it owed, or a little less.
     expect(bucket.view.remaining).toBeLessThanOrEqual(25)
     expect(bucket.view.remaining).toBeGreaterThan(0)
+  })
+
+  test('the shares of all nodes are no more than the limit', () => {
+    const bucket = start(101)
+    bucket.leave(3, START_MS)
+    bucket.refill(101, START_MS + 60_000)
+    expect([bucket.has(33, START_MS + 60_000), bucket.has(34, START_MS + 60_000)]).toEqual(['yes', 'no'])
   })
 
   test('a small limit leaves each node one, and none leaves none', () => {

@@ -3,9 +3,11 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../core/errors.ts'
 import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
+import { createPlans } from '../core/plan.ts'
 import type { CallAhead, Caller, Spent, Ticket } from '../gateway/ports.ts'
 import { formatDuration } from './limit-refusals.ts'
 import { MemoryLimits } from './memory-limits.ts'
+import { UsageLimits } from './usage-limits.ts'
 
 function createCaller(
   requestsPerMinute: number,
@@ -52,6 +54,20 @@ function attempt(limits: CallLimits, caller: Caller): Ticket | GatewayError {
 function isTicket(result: Ticket | GatewayError): result is Ticket {
   return !(result instanceof GatewayError)
 }
+
+test('a call waits until what was used before is known', async () => {
+  const usage = new UsageLimits({
+    plans: createPlans({ default: 'test', definitions: { test: { monthlyTokens: 100 } } }),
+  })
+  const limits = new CallLimits(createClock(), usage)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  usage.awaitPast(promise)
+  const waiting = limits.whenReady(createCaller(60), 'gate')
+  expect(waiting).toBeInstanceOf(Promise)
+  resolve()
+  await waiting
+  expect(limits.whenReady(createCaller(60), 'gate')).toBeUndefined()
+})
 
 describe('requests per minute', () => {
   test('a fresh key may send its whole minute at once, and is then told when to come back', () => {

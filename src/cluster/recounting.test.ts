@@ -40,6 +40,54 @@ test('things that keep happening do not put it off', async () => {
   })
 })
 
+test('what happens while a reading is due is read for once more after it, and no oftener', async () => {
+  let reads = 0
+  recounting = new Recounting({
+    recount: async () => {
+      reads += 1
+    },
+    onFailure: () => {},
+    delaysMs: [10, 3_600_000],
+  })
+  recounting.begin()
+  recounting.begin()
+  recounting.begin()
+  await pollUntil('two', () => reads === 2)
+  await Bun.sleep(30)
+  expect(reads).toBe(2)
+})
+
+test('it begins anew after it was stopped, though the first reading was not done yet', async () => {
+  let reads = 0
+  recounting = new Recounting({
+    recount: async () => {
+      reads += 1
+    },
+    onFailure: () => {},
+    delaysMs: [10, 3_600_000],
+  })
+  recounting.begin()
+  recounting.stop()
+  recounting.begin()
+  await pollUntil('one', () => reads === 1)
+})
+
+test('a reading that takes long is not done again soon: a hundredth of the time goes into it', async () => {
+  let reads = 0
+  recounting = new Recounting({
+    recount: async () => {
+      await Bun.sleep(50)
+      reads += 1
+    },
+    onFailure: () => {},
+    delaysMs: [1],
+  })
+  recounting.begin()
+  await pollUntil('the first', () => reads === 1)
+  await Bun.sleep(100)
+  expect(reads).toBe(1)
+})
+
 test('once stopped it reads nothing more, and one that is under way fails unheard', async () => {
   let reads = 0
   const failures: unknown[] = []

@@ -23,6 +23,8 @@ const settings: RedisSettings = {
 
 /** Behind which nobody waits: see the function's own words. */
 const NOTHING_WAITS = { lazyConnect: true, enableOfflineQueue: false }
+/** By which the server's operator finds it in the list of clients. */
+const NAME = { connectionName: 'gatehouse' }
 
 function redisOf(changes: Partial<RedisSettings>): Redis {
   const client = createRedisClient({ ...settings, ...changes }, () => {})
@@ -37,6 +39,7 @@ describe('one server', () => {
       ...{ host: 'one.test', port: 7001, db: 3, sentinels: null },
       ...{ commandTimeout: 123, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 },
       ...{ username: null, password: null },
+      ...NAME,
     })
     expect(redisOf({}).options.tls).toBeUndefined()
   })
@@ -79,7 +82,7 @@ describe('a cluster', () => {
   test('is entered by any of the nodes that are named', () => {
     const { options } = clusterOf({ password: new Secret('planted') })
     expect(options).toMatchObject(NOTHING_WAITS)
-    expect(options.redisOptions).toMatchObject({ commandTimeout: 123, password: 'planted' })
+    expect(options.redisOptions).toMatchObject({ commandTimeout: 123, password: 'planted', ...NAME })
     expect(options.redisOptions).not.toHaveProperty('tls')
   })
 

@@ -1,6 +1,6 @@
 /** What a node asks the store, how often, and what it forgets: with a store that grants whatever is asked. */
 import { describe, expect, test } from 'bun:test'
-import type { AccountId, KeyId } from '../core/ids.ts'
+import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import type { KeyLimits, Ticket } from '../gateway/ports.ts'
 import { KEY_SCRIPT } from './key-script.ts'
 import { attempt, startNodes, type TestNode } from './shared-limits.fixture.ts'
@@ -16,19 +16,25 @@ class GenerousStore {
   readonly asked: string[] = []
   /** Tokens, by key. */
   readonly told = new Map<string, number>()
+  /** Tokens of each quota and budget. */
+  reservedByOthers = 0
+  onAsked: () => void = () => {}
   /** Answers wait for it. */
   held: Promise<void> = Promise.resolve()
 
   async eval(script: string, _: number, key: string, ...args: (string | number)[]): Promise<unknown> {
     this.asked.push(key)
+    this.onAsked()
     await this.held
     const number = (at: number) => Number(args[at])
     if (script === KEY_SCRIPT.lua)
       return ['born', number(7), PARTS_OF_MANY, number(12), PARTS_OF_MANY, number(15)]
     const tokens = Math.max(this.told.get(key) ?? 0, number(10)) + number(7)
     this.told.set(key, tokens)
-    const allowed = (field: number) => number(15 + field) + number(17 + field) + number(19 + field)
-    return ['born', tokens, number(8) + number(11), number(9) + number(12), 0, 0, allowed(0), allowed(1)]
+    const allowed = (field: number) =>
+      this.reservedByOthers > 0 ? 0 : number(15 + field) + number(17 + field) + number(19 + field)
+    const others = [this.reservedByOthers, 0]
+    return ['born', tokens, number(8) + number(11), number(9) + number(12), ...others, allowed(0), allowed(1)]
   }
 }
 
@@ -155,6 +161,45 @@ describe('a busy caller asks rarely', () => {
     expect([...store.told.values()].every((tokens) => tokens === calls * 10)).toBe(true)
     // What it used in a tenth of a second is here in advance; the first calls ask one by one.
     expect(store.asked.length - before).toBeLessThan(calls / 4)
+  })
+})
+
+test('a call that its key’s limits refuse counts for no budget', async () => {
+  const { clock, node } = start({})
+  node.usage.putBudget(budgetOf({ limit: { type: 'tokens', tokens: 100 } }))
+  const limits = { ...UNLIMITED, concurrentCalls: 1 }
+  const account = DEFAULT_ACCOUNT
+  await admit(node, clock, { account, limits, tokens: 10 })
+  await expect(admit(node, clock, { account, limits, tokens: 10 })).rejects.toMatchObject({
+    kind: 'rate_limited',
+  })
+  expect(node.usage.budgetWindow('bud_1', clock.nowMs)).toMatchObject({
+    ...{ tokens: 0, microUsd: 0, unpricedCalls: 0, reservedTokens: 10 },
+  })
+})
+
+describe('a call that a quota refuses', () => {
+  test('asks nobody when all is used up, however long ago it was said', async () => {
+    const { clock, node, store } = start({ monthlyTokens: 10 })
+    const ticket = await admit(node, clock, {})
+    ticket.settle(spent({ tokens: 10 }))
+    await round(node, store)
+    clock.nowMs += 5_000
+    const asked = store.asked.length
+    await expect(admit(node, clock, {})).rejects.toMatchObject({ kind: 'quota_exceeded' })
+    expect(store.asked).toHaveLength(asked)
+  })
+
+  test('asks three times while the rest is reserved by others, and no oftener', async () => {
+    const { clock, node, store } = start({ monthlyTokens: 10 })
+    store.reservedByOthers = 10
+    // Each answer is old by the time that it is looked at.
+    store.held = Promise.resolve()
+    store.onAsked = () => {
+      clock.nowMs += 60
+    }
+    await expect(admit(node, clock, {})).rejects.toMatchObject({ kind: 'rate_limited' })
+    expect(store.asked).toHaveLength(3)
   })
 })
 

@@ -407,16 +407,18 @@ describe('by itself', () => {
   })
 })
 
-test('a request looks for the next lease for three seconds, twenty times in each', async () => {
-  const scene = new Scene({ choice: 'closed', graceMs: 0 })
-  await scene.node.start()
-  scene.isAway = true
-  scene.node.lose(new Error('reset'))
-  // The lease ended 50 ms ago.
-  scene.nowMs += 2_900
-  expect(await refusalOf(scene.node.refresh())).toBe('unavailable 2')
-  expect(scene.pauses).toBe(60)
-})
+test.each([0, 50])(
+  '%d ms after the last one a request looks for the next lease for three seconds, twenty times in each',
+  async (endedMs) => {
+    const scene = new Scene({ choice: 'closed', graceMs: 0 })
+    await scene.node.start()
+    scene.isAway = true
+    scene.node.lose(new Error('reset'))
+    scene.nowMs += 2_850 + endedMs
+    expect(await refusalOf(scene.node.refresh())).toBe('unavailable 2')
+    expect(scene.pauses).toBe(60)
+  },
+)
 
 test('who is not known to a node that never had the database is a stranger, until a key is told of', async () => {
   const scene = new Scene({}, { hasWitness: true })

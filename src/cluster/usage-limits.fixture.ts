@@ -44,7 +44,14 @@ export function start(limits: Partial<PlanLimits>, nowMs = START_MS) {
       throw error
     }
   }
-  return { clock, usage, admit, alerts, quota: () => usage.quotaOf(DEFAULT_ACCOUNT, clock.nowMs).window }
+  return {
+    clock,
+    caller,
+    usage,
+    admit,
+    alerts,
+    quota: () => usage.quotaOf(DEFAULT_ACCOUNT, clock.nowMs).window,
+  }
 }
 
 export function spent(given: Partial<Spent> & { readonly microUsd?: number | null }): Spent {

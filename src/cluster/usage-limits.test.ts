@@ -52,6 +52,36 @@ describe('the monthly quota', () => {
   })
 })
 
+describe('for who counts together with other nodes', () => {
+  const call = (startedAtMs: number) => ({ gateId: 'gate', startedAtMs, estimatedTokens: 1 })
+
+  test.each([
+    [{ tokens: 99 }, undefined],
+    [{ tokens: 100 }, 'exhausted'],
+    [{ tokens: 60, reservedTokens: 39 }, undefined],
+    [{ tokens: 60, reservedTokens: 40 }, 'reserved'],
+    [{ microUsd: 499_999 }, undefined],
+    [{ microUsd: 500_000 }, 'exhausted'],
+    [{ microUsd: 300_000, reservedMicroUsd: 199_999 }, undefined],
+    [{ microUsd: 300_000, reservedMicroUsd: 200_000 }, 'reserved'],
+  ] as const)('of a quota with %j: %s', (used, shortage) => {
+    const { caller, usage, clock } = start({ monthlyTokens: 100, monthlySpendUsd: 0.5 })
+    const quota = usage.quotaWindowFor(caller, call(clock.nowMs))
+    if (quota === undefined) throw new Error('no quota')
+    expect(quota.limit()).toEqual({ tokens: 100, microUsd: 500_000 })
+    expect(quota.shortage(Object.assign(quota.window, used))).toBe(shortage as never)
+  })
+
+  test('a call whose period is over counts for no budget of it', () => {
+    const { caller, usage, clock } = start({})
+    usage.putBudget(budgetOf({ period: 'day' }))
+    const began = call(clock.nowMs)
+    expect(usage.budgetWindowsFor(caller, began)).toHaveLength(1)
+    expect(usage.budgetWindowsFor(caller, call(clock.nowMs + 86_400_000))).toHaveLength(1)
+    expect(usage.budgetWindowsFor(caller, began)).toEqual([])
+  })
+})
+
 describe('tokens per minute', () => {
   test('are taken at the estimate, told in headers, and corrected to what was used', () => {
     const { admit } = start({ tokensPerMinute: 600 })

@@ -57,6 +57,19 @@ test('records come back in the order in which they were handed in', async () => 
   expect((await recover()).records).toEqual(records)
 })
 
+test('what waits to be shipped is all that is written, in segments that are full and in the one that is not', async () => {
+  const journal = new Journal(folder, { segmentBytes: 2000 })
+  expect(journal.state()).toMatchObject({ unshippedBytes: 0, segments: 0 })
+  for (let count = 0; count < 30; count += 1) await journal.record(createCallRecord())
+  const sizes = segmentPaths().map((path) => statSync(path).size)
+  expect(sizes.length).toBeGreaterThan(2)
+  expect(journal.state()).toMatchObject({
+    unshippedBytes: sizes.reduce((sum, size) => sum + size, 0),
+    segments: sizes.length,
+  })
+  journal.close()
+})
+
 test('a turn bigger than the buffer and the segment is written whole', async () => {
   const journal = new Journal(folder, { segmentBytes: 10_000 })
   const records = Array.from({ length: 6000 }, () => createCallRecord({ target: 'owned/模型'.repeat(20) }))

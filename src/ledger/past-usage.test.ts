@@ -19,6 +19,50 @@ let folder: string
 let store: Store
 let database: TestDatabase
 
+describe('of a journal that is not shipped', () => {
+  const open = async (segments: readonly string[], unreadable: string[] = []) =>
+    await PastUsage.open({
+      sums: { since: async () => [], findShipped: async () => new Set() } as never,
+      beginnings: { load: async () => new Map() },
+      segments: segments as never,
+      cutsMs: [],
+      onUnreadable: (path) => unreadable.push(path),
+    })
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gatehouse-past-'))
+  })
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('calls that used something and have no price are counted, each once, and no others', async () => {
+    const usage = { inputTokens: 3, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 }
+    const cost = (microUsd: number | null) => ({ microUsd, status: 'exact', source: 'test@1' }) as const
+    const journal = new Journal(folder)
+    const records = [
+      createCallRecord({ usage, cost: cost(7) }),
+      createCallRecord({ usage, cost: cost(0) }),
+      createCallRecord({ usage: null }),
+      createCallRecord({ usage }),
+      createCallRecord({ usage }),
+    ]
+    for (const record of records) void journal.record(record)
+    journal.rotate()
+    const past = await open(journal.closed.list() as never)
+    journal.close()
+    expect(await past.since(0)).toMatchObject([{ tokens: 16, microUsd: 7, unpricedCalls: 2 }])
+  })
+
+  test('a single line that a later version has written is told of', async () => {
+    const json = '[5,"a format to come"]'
+    const path = join(folder, 'segment')
+    writeFileSync(path, `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`)
+    const unreadable: string[] = []
+    await open([{ path }] as never, unreadable)
+    expect(unreadable).toEqual([path])
+  })
+})
+
 describe.each(databases)('on $name', (kind) => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'gatehouse-past-'))

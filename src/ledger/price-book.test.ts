@@ -33,6 +33,20 @@ function costOf(target: string | null, changes: Partial<PricedCall> = {}): Cost 
   return book.costOf({ accountId: DEFAULT_ACCOUNT, target, usage: usage(), startedAt: MIDDAY, ...changes })
 }
 
+test('the table is loaded once, when nobody waits for it or somebody has to', () => {
+  let loads = 0
+  const table: PriceTable = { source: 'test@1', find: () => undefined, models: () => [] }
+  const loadTable = () => {
+    loads += 1
+    return table
+  }
+  const lazy = new PriceBook({ providers: new Map([['openai', listed('openai')]]), loadTable })
+  expect([lazy.isLoaded, loads]).toEqual([false, 0])
+  lazy.load()
+  expect([lazy.isLoaded, loads]).toEqual([true, 1])
+  expect([lazy.source, lazy.modelsOf('openai', MIDDAY), loads]).toEqual(['test@1', [], 1])
+})
+
 describe('a listed model', () => {
   const rows: readonly (readonly [
     name: string,
@@ -85,6 +99,8 @@ describe('a listed model', () => {
     ['with a fee for each request', 'perplexity/sonar', {}, 1000 + 100 + 12_000, 'estimated'],
     ['with another price for audio', 'gemini/gemini-2.5-flash', {}, 1000 * 0.3 + 100 * 2.5, 'estimated'],
     ['for embeddings', 'openai/text-embedding-3-small', { usage: usage({ outputTokens: 0 }) }, 20, 'exact'],
+    ['by a part of its name', 'anthropic/claude-v2', {}, 1000 * 8 + 100 * 24, 'exact'],
+    ['of a family by a pattern', 'gemini/gemini-3.5-flash-9', {}, 1000 * 1.5 + 100 * 9, 'estimated'],
     ['of a family only', 'deepseek/deepseek-chat-of-tomorrow', {}, 380, 'estimated'],
     ['whose call broke off', 'openai/gpt-5', { outcome: 'cancelled' }, 2250, 'estimated'],
     ['whose call failed after it had reported', 'openai/gpt-5', { outcome: 'failed' }, 2250, 'estimated'],

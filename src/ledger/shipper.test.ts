@@ -1,5 +1,5 @@
 /** The shipper's promises: everything arrives, nothing is deleted before its commit, an outage only lengthens the journal. */
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,7 @@ import { openStore } from '../store/open-store.ts'
 import { createCallRecord } from './call-record.fixture.ts'
 import { Journal } from './journal.ts'
 import type { LedgerEvent } from './ledger-event.ts'
+import { Retention } from './retention.ts'
 import { Shipper } from './shipper.ts'
 
 let folder = ''
@@ -265,6 +266,23 @@ test('a process that is killed while it makes a segment leaves no damage', async
   expect(events).toEqual([])
   journal.close()
   expect(readdirSync(join(folder, 'journal'))).toEqual([])
+})
+
+test('what ships and deletes keeps no process alive that has nothing else to do', async () => {
+  const spy = spyOn(globalThis, 'setTimeout')
+  const journal = new Journal(folder)
+  const shipper = new Shipper(journal, async () => {})
+  const retention = new Retention({
+    ...{ store: {} as never, days: 1, ship: async () => {}, onFailure: () => {} },
+  })
+  shipper.start()
+  retention.start()
+  const timers = spy.mock.results.map(({ value }) => value as NodeJS.Timeout)
+  spy.mockRestore()
+  expect(timers.map((timer) => timer.hasRef())).toEqual([false, false])
+  await shipper.stop()
+  await retention.stop()
+  journal.close()
 })
 
 test('a segment of a later version stays as it is until that version is back, and holds up nothing', async () => {

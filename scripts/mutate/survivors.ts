@@ -48,6 +48,23 @@ export const survivors: readonly ListedSurvivor[] = [
     operator: 'number',
     reason: 'both are less than three seconds',
   },
+  ...(
+    [
+      ['src/cluster/key-registry.ts', '.sort(', 'id', ')'],
+      ['src/cluster/owned-model-registry.ts', '.sort(', 'slug', ')'],
+      ['src/cluster/provider-key-registry.ts', '.sort(', 'providerId', ')'],
+      ['src/cluster/budget-registry.ts', 'return budgets.sort(', 'id', ')'],
+    ] as const
+  ).flatMap(([path, begin, field, end]): readonly ListedSurvivor[] => {
+    const lineText = `${begin}(a, b) => b.createdAt - a.createdAt || (a.${field} < b.${field} ? 1 : -1)${end}`
+    return [
+      { path, lineText, operator: 'number', mutated: '2', reason: 'only the sign counts' },
+      {
+        ...{ path, lineText, operator: 'comparison', mutated: `a.${field} <= b.${field}` },
+        reason: 'no two have the same name',
+      },
+    ]
+  }),
   {
     path: 'src/gateway/attempt-targets.ts',
     lineText: "signal.removeEventListener('abort', leave)",
@@ -137,6 +154,25 @@ export const survivors: readonly ListedSurvivor[] = [
     operator: 'number',
     mutated: '2',
     reason: 'any number above 0 puts it behind the other',
+  },
+  {
+    path: 'src/cluster/usage-script.ts',
+    lineText: 'const [otherTokens = 0, otherMicroUsd = 0, allowedTokens = 0, allowedMicroUsd = 0] = pairs',
+    operator: 'number',
+    reason: 'an answer with fewer numbers is refused before; the defaults are for the compiler',
+  },
+  {
+    path: 'src/cluster/leased-bucket.ts',
+    lineText: 'this.view.refill(nodes === 1 ? perMinute : shareOf(perMinute, nodes), nowMs)',
+    operator: 'number',
+    mutated: '0',
+    reason: 'limits are whole numbers, and of one node the share is all of it',
+  },
+  {
+    path: 'src/cluster/snapshot-freshness.ts',
+    lineText: "if (answer.type === 'refused') throw new Error('nobody vouches for what this node holds')",
+    operator: 'if body removed',
+    reason: 'an answer without changes cannot be gone through: it throws a line later',
   },
   {
     path: 'src/cluster/provider-key-registry.ts',

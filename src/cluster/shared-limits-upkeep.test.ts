@@ -1,5 +1,5 @@
 /** What a node asks the store, how often, and what it forgets: with a store that grants whatever is asked. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, jest, test } from 'bun:test'
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import type { KeyLimits, Ticket } from '../gateway/ports.ts'
 import { KEY_SCRIPT } from './key-script.ts'
@@ -19,6 +19,8 @@ class GenerousStore {
   /** Tokens of each quota and budget. */
   reservedByOthers = 0
   onAsked: () => void = () => {}
+  /** Tokens and money of the last question about a quota or budget. */
+  needed: readonly number[] = []
   /** Answers wait for it. */
   held: Promise<void> = Promise.resolve()
 
@@ -29,6 +31,7 @@ class GenerousStore {
     const number = (at: number) => Number(args[at])
     if (script === KEY_SCRIPT.lua)
       return ['born', number(7), PARTS_OF_MANY, number(12), PARTS_OF_MANY, number(15)]
+    this.needed = [number(17), number(18)]
     const tokens = Math.max(this.told.get(key) ?? 0, number(10)) + number(7)
     this.told.set(key, tokens)
     const allowed = (field: number) =>
@@ -178,7 +181,42 @@ test('a call that its key’s limits refuse counts for no budget', async () => {
   })
 })
 
+test('a call without a price costs nothing that is known, and is counted as such', async () => {
+  const { clock, node } = start({})
+  node.usage.putBudget(budgetOf({ limit: { type: 'tokens', tokens: 100 } }))
+  const ticket = await admit(node, clock, { account: DEFAULT_ACCOUNT })
+  ticket.settle(spent({ tokens: 7, microUsd: null }))
+  expect(node.usage.budgetWindow('bud_1', clock.nowMs)).toMatchObject({
+    ...{ tokens: 7, microUsd: 0, unpricedCalls: 1, reservedTokens: 0 },
+  })
+})
+
+test('a call of which nothing is known sets aside one of each', async () => {
+  const { clock, node, store } = start({ monthlyTokens: 10, monthlySpendUsd: 1 })
+  await admit(node, clock, { tokens: 0 })
+  expect(store.needed).toEqual([1, 1])
+})
+
+test('a call of a month that is over is admitted, and counts for none', async () => {
+  const { clock, node } = start({ monthlyTokens: 10 })
+  const lastMonth = { nowMs: clock.nowMs }
+  clock.nowMs += 600_000
+  await admit(node, clock, {})
+  const late = await admit(node, lastMonth, { tokens: 50 })
+  late.settle(spent({ tokens: 50 }))
+  expect(node.usage.quotaOf('acct_1' as AccountId, clock.nowMs).window).toMatchObject({ tokens: 0 })
+})
+
 describe('a call that a quota refuses', () => {
+  test('asks nobody where it was said a moment ago that all is reserved', async () => {
+    const { clock, node, store } = start({ monthlyTokens: 10 })
+    store.reservedByOthers = 10
+    await expect(admit(node, clock, {})).rejects.toMatchObject({ kind: 'rate_limited' })
+    const asked = store.asked.length
+    await expect(admit(node, clock, {})).rejects.toMatchObject({ kind: 'rate_limited' })
+    expect(store.asked).toHaveLength(asked)
+  })
+
   test('asks nobody when all is used up, however long ago it was said', async () => {
     const { clock, node, store } = start({ monthlyTokens: 10 })
     const ticket = await admit(node, clock, {})
@@ -194,7 +232,6 @@ describe('a call that a quota refuses', () => {
     const { clock, node, store } = start({ monthlyTokens: 10 })
     store.reservedByOthers = 10
     // Each answer is old by the time that it is looked at.
-    store.held = Promise.resolve()
     store.onAsked = () => {
       clock.nowMs += 60
     }
@@ -204,6 +241,26 @@ describe('a call that a quota refuses', () => {
 })
 
 describe('the end', () => {
+  test('a node tends its limits four times in a second, and not once it has closed', async () => {
+    jest.useFakeTimers()
+    try {
+      const { clock, node, store } = start({})
+      node.limits.start()
+      const use = async () => (await admit(node, clock, {})).settle(spent({ tokens: 5 }))
+      await use()
+      jest.advanceTimersByTime(249)
+      expect(store.asked).toHaveLength(0)
+      jest.advanceTimersByTime(1)
+      expect(store.asked).toHaveLength(1)
+      await node.limits.close()
+      await use()
+      jest.advanceTimersByTime(10_000)
+      expect(store.asked).toHaveLength(1)
+    } finally {
+      jest.useRealTimers()
+    }
+  })
+
   test('telling resolves once the store knows what was used, and not before', async () => {
     const { clock, node, store } = start({ monthlyTokens: 1e6 })
     const ticket = await admit(node, clock, {})

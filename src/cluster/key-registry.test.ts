@@ -251,6 +251,7 @@ describe.each(databases)('on $name', (kind) => {
         insert: async () => true,
         delete: async () => true,
         insertFirst: async () => true,
+        change: async () => undefined,
         saveLastUsed: async () => {
           writes += 1
         },
@@ -312,16 +313,16 @@ describe.each(databases)('on $name', (kind) => {
 
   test('the first key is told by the node that made it, and by no other', async () => {
     const other = await KeyRegistry.load({ keys: store.keys, limitsOf })
-    const key = await registry.ensureFirst(label)
-    if (key === undefined) throw new Error('no key was made')
-    expect(await other.ensureFirst(label)).toBeUndefined()
-    for (const each of [registry, other]) expect(each.find(hashApiKey(key.reveal()))).toBeDefined()
+    const first = await registry.ensureFirst(label)
+    if (first.type !== 'made') throw new Error('no key was made')
+    expect(await other.ensureFirst(label)).toEqual({ type: 'there' })
+    for (const each of [registry, other]) expect(each.find(hashApiKey(first.key.reveal()))).toBeDefined()
     await other.close()
   })
 
   test('a first key that is given is taken over, and not told again', async () => {
     const given = new Secret('svc_0123456789')
-    expect(await registry.ensureFirst(label, given)).toBeUndefined()
+    expect(await registry.ensureFirst(label, given)).toEqual({ type: 'there' })
     expect(registry.find(hashApiKey('svc_0123456789'))).toBeDefined()
   })
 

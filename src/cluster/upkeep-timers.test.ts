@@ -60,6 +60,7 @@ const beginnings: Record<string, () => Promise<void>> = {
       appliedSeq: 0,
       witness: {
         connectedForMs: 0,
+        forget: nothing,
         publish: async () => ({ forgottenMs: 0, byId: new Map() }),
         renew: async () => ({ type: 'granted' }),
       },

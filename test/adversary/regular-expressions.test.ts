@@ -75,14 +75,17 @@ test('expressions made from text while the program runs are known', () => {
 
 test('every literal comes to an end on a million hostile characters', async () => {
   const tried = literals.filter(({ path, source }) => !isReviewed(path, source))
-  const child = Bun.spawn(boundToTest([process.execPath, join(import.meta.dir, 'run-expressions.fixture.ts')]), {
-    env: { PATH: process.env.PATH ?? '' },
-    stdin: new Blob([tried.map((literal) => JSON.stringify({ ...literal, length: LENGTH })).join('\n')]),
-    stdout: 'pipe',
-    stderr: 'inherit',
-    timeout: KILL_AFTER_MS,
-    killSignal: 'SIGKILL',
-  })
+  const child = Bun.spawn(
+    boundToTest([process.execPath, join(import.meta.dir, 'run-expressions.fixture.ts')]),
+    {
+      env: { PATH: process.env.PATH ?? '' },
+      stdin: new Blob([tried.map((literal) => JSON.stringify({ ...literal, length: LENGTH })).join('\n')]),
+      stdout: 'pipe',
+      stderr: 'inherit',
+      timeout: KILL_AFTER_MS,
+      killSignal: 'SIGKILL',
+    },
+  )
   const ended = new Set((await new Response(child.stdout).text()).split('\n').filter((line) => line !== ''))
   const unended = tried.filter(({ path, source }) => !ended.has(JSON.stringify([path, source])))
   expect(unended.map(({ path, source }) => `${path}: /${source}/`)).toEqual([])

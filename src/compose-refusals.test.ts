@@ -10,7 +10,7 @@ import { DEFAULT_ACCOUNT } from './core/ids.ts'
 import { Secret } from './core/secret.ts'
 import { createLog } from './telemetry/log.ts'
 
-const KEY = `sk-svc-${'5b'.repeat(32)}`
+const KEY = `sk-svc-${'0123456789abcdef'.repeat(4)}`
 const PLANS = { default: 'tiny', definitions: { tiny: { requestsPerMinute: 1 } } }
 
 let folder: string

@@ -6,7 +6,7 @@ import type { Provider } from '../../src/providers/define.ts'
 
 export const ANY_MODEL = 'any-model'
 
-const CLAUDE = ['claude-opus-4-8', 'claude-sonnet-4-5', 'claude-3-5-haiku-latest']
+const CLAUDE = ['claude-opus-4-8', 'claude-sonnet-4-5', 'claude-3-7-sonnet-latest', 'claude-3-5-haiku-latest']
 const GEMINI = ['gemini-3-pro-preview', 'gemini-2.5-flash', 'gemini-2.0-flash', 'gemma-3-27b-it']
 const GPT = ['gpt-5.1', 'gpt-5', 'gpt-4o']
 const ECHO = ['echo', 'echo-reasoning']
@@ -17,6 +17,7 @@ const MODELS: Readonly<Record<string, readonly string[]>> = {
   bedrock: [
     'anthropic.claude-opus-4-8',
     'anthropic.claude-sonnet-4-5-20250929-v1:0',
+    'anthropic.claude-opus-4-1-20250805-v1:0',
     'anthropic.claude-3-7-sonnet-20250219-v1:0',
     'anthropic.claude-3-5-haiku-20241022-v1:0',
     'openai.gpt-oss-120b-1:0',
@@ -34,7 +35,12 @@ const MODELS: Readonly<Record<string, readonly string[]>> = {
   'sandbox-cohere': ECHO,
   'sandbox-gemini': ECHO,
   vertex: GEMINI,
-  'vertex-anthropic': ['claude-opus-4-8', 'claude-sonnet-4-5', 'claude-3-5-haiku@20241022'],
+  'vertex-anthropic': [
+    'claude-opus-4-8',
+    'claude-sonnet-4-5',
+    'claude-3-7-sonnet@20250219',
+    'claude-3-5-haiku@20241022',
+  ],
 }
 
 export function modelsOf(provider: Provider): readonly string[] {

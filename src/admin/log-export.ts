@@ -114,7 +114,6 @@ const COLUMNS: readonly (readonly [name: string, read: (log: LogBody) => Cell])[
   ['outcome', (log) => log.outcome],
   ['status', (log) => log.status],
   ['errorKind', (log) => log.errorKind],
-  ['refusals', (log) => log.refusals],
   ['firstByteMs', (log) => log.firstByteMs],
   ['durationMs', (log) => log.durationMs],
   ['inputTokens', (log) => log.usage?.inputTokens],
@@ -127,6 +126,8 @@ const COLUMNS: readonly (readonly [name: string, read: (log: LogBody) => Cell])[
   ['costUsd', (log) => log.cost.usd?.toFixed(6)],
   ['costStatus', (log) => log.cost.status],
   ['priceSource', (log) => log.cost.source],
+  // Last, so that those who read by position find the others where they were.
+  ['refusals', (log) => log.refusals],
 ]
 
 function toCsvRow(log: LogBody): string {

@@ -17,7 +17,10 @@ describe('every route', () => {
     ['GET', '/v1/keys'],
     ['POST', '/v1/keys'],
     ['POST', '/v1/keys/import'],
+    ['GET', '/v1/keys/key_1'],
+    ['PATCH', '/v1/keys/key_1'],
     ['DELETE', '/v1/keys/key_1'],
+    ['POST', '/v1/keys/key_1/rotate'],
     ['GET', '/v1/logs'],
     ['GET', '/v1/logs/export'],
     ['GET', '/v1/logs/req_1'],
@@ -120,7 +123,7 @@ describe('every route', () => {
       ['PUT', '/v1/gates', 'GET, POST, HEAD'],
       ['POST', '/v1/gates/demo', 'GET, PATCH, DELETE, HEAD'],
       ['OPTIONS', '/v1/keys', 'GET, POST, HEAD'],
-      ['PATCH', '/v1/keys/key_1', 'DELETE'],
+      ['PUT', '/v1/keys/key_1', 'GET, PATCH, DELETE, HEAD'],
       ['POST', '/openapi.json', 'GET, HEAD'],
     ]
     for (const [method, path, allow] of table) {

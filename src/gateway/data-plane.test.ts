@@ -25,7 +25,7 @@ test.each([
   ['/v2/messages', 'flat'],
   ['/x/v1/messages', 'flat'],
   ['/x/v1/models', 'flat'],
-  ['/alt/v1/models', 'flat'],
+  ['/alt/v1/models', 'alt'],
   ['/', 'flat'],
 ])('%s: %s', (path, envelope) => {
   expect<string>(envelopeOf(path)).toBe(envelope)

@@ -104,7 +104,7 @@ describe('each target alone and once, whatever the gate says', () => {
     ])
     expect(sent).toHaveLength(2)
     expect(rows).toMatchObject([
-      { target: CHAT, status: 'failed', httpStatus: 502 },
+      { target: CHAT, status: 'failed', httpStatus: 503 },
       { target: 'groq/b', status: 'ok' },
     ])
   })

@@ -54,7 +54,7 @@ describe('of a journal that is not shipped', () => {
   })
 
   test('a single line that a later version has written is told of', async () => {
-    const json = '[5,"a format to come"]'
+    const json = '[6,"a format to come"]'
     const path = join(folder, 'segment')
     writeFileSync(path, `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`)
     const unreadable: string[] = []

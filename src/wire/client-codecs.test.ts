@@ -297,7 +297,9 @@ test.each(['anthropic-messages', 'bedrock-converse'] as const)(
   '%s, which checks signatures, gets no thinking that nobody signed, and that is named',
   (id) => {
     const hm: AssistantPart = { type: 'reasoning', text: 'hm' }
-    const { body, ignored } = encode(id, { messages: [assistant(hm, text('a')), user(text('b'))] })
+    const { body, ignored } = encode(id, {
+      messages: [user(text('q')), assistant(hm, text('a')), user(text('b'))],
+    })
     expect(ignored).toEqual(['reasoningParts'])
     expect(JSON.stringify(body)).not.toContain('hm')
   },

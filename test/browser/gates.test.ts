@@ -112,6 +112,8 @@ test('the second and third model of the list are hovered, clicked and reached by
     await picker(page).click()
     await models.nth(3).waitFor()
   }
+  // The list grows once all of the catalog is there.
+  await page.waitForLoadState('networkidle')
   const nameOf = async (index: number) => (await models.nth(index).locator('code').textContent()) ?? ''
   const isActive = (index: number) => models.nth(index).and(page.locator('[aria-selected=true]')).waitFor()
   await open()

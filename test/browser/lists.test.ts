@@ -333,6 +333,7 @@ test('the formats of the log’s export', async () => {
   await trigger.press('Enter')
   await page.getByRole('menuitem').nth(0).and(page.locator(':focus')).waitFor()
   await page.keyboard.press('ArrowDown')
+  await page.getByRole('menuitem').nth(1).and(page.locator(':focus')).waitFor()
   expect(await named(() => page.keyboard.press('Enter'))).toBe('gatehouse-logs.ndjson')
 })
 

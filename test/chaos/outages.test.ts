@@ -39,7 +39,12 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
   /** @returns the calls that were made from the moment that `begin` had resolved to the one that `end` was called in */
   async function during(what: string, begin: () => Promise<void>, end: () => Promise<void>) {
     const load = startClusterLoad(cluster, { clients: 6, pauseMs: IS_LONG ? 20 : 5 })
-    await pollUntil('the first answers', () => load.calls.length > 30)
+    // A node that has served a call knows what was used before; the promise is about such nodes.
+    const hasServed = ({ index }: { readonly index: number }) =>
+      load.calls.some(({ node, status }) => node === index && status === 200)
+    await pollUntil('answers of each node', () => load.calls.length > 30 && cluster.nodes.every(hasServed), {
+      timeoutMs: 60_000,
+    })
     const pids = cluster.nodes.map(({ pid }) => pid)
     const before = await Promise.all(pids.map(privateBytes))
     await begin()

@@ -75,7 +75,7 @@ describe('providers of a file', () => {
 
   test('answer a chat call, under their path, key and headers, whatever the client says', async () => {
     upstream.answer(jsonAnswer(200, CHAT.answer))
-    const { data, response } = await chat('of-acme', { 'x-team': 'another', 'x-other': 'passes' })
+    const { data, response } = await chat('of-acme', { 'x-team': 'another', 'openai-beta': 'passes' })
     expect(data).toMatchObject(JSON.parse(CHAT.answer))
     expect(response.headers.get('x-gatehouse-target')).toBe('acme/model-1')
     const { path, headers, text } = upstream.last()
@@ -83,7 +83,7 @@ describe('providers of a file', () => {
     expect(headers).toMatchObject({
       authorization: 'Bearer planted-key-of-acme',
       'x-team': 'gateway',
-      'x-other': 'passes',
+      'openai-beta': 'passes',
     })
     expect(JSON.parse(text).model).toBe('model-1')
     expect((await waitForLogRow(gatehouse, response.headers.get('x-request-id'))).usage).toEqual(CHAT.usage)

@@ -88,7 +88,7 @@ describe('fields', () => {
 
   test('a great number of unknown fields does not break the answer', async () => {
     const many = Object.fromEntries(
-      Array.from({ length: 5000 }, (_, index) => [`unknown_field_${index}`, index]),
+      Array.from({ length: 900 }, (_, index) => [`unknown_field_${index}`, index]),
     )
     const answer = await scene.post(FIM, { ...BASE, ...many })
     expect(answer.status).toBe(200)

@@ -1,6 +1,7 @@
 /** What a gate decides for its callers, seen from both ends: what the upstream is asked, and what the caller is told. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
+import { RESPONSES_JSON } from '../support/dialect-samples.ts'
 import { ALT_CHAT, CHAT, FIM, MESSAGES, openRawScene, RESPONSES } from '../support/raw-scene.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
 
@@ -13,6 +14,10 @@ const MESSAGES_ANSWER = {
   content: [{ type: 'text', text: 'OK' }],
   stop_reason: 'end_turn',
   usage: { input_tokens: 1, output_tokens: 1 },
+}
+const ANSWERS: Readonly<Record<string, object>> = {
+  [MESSAGES]: MESSAGES_ANSWER,
+  [RESPONSES]: JSON.parse(RESPONSES_JSON),
 }
 const DEFAULTS = {
   instructions: 'Be "brief".',
@@ -37,7 +42,7 @@ async function gateOf(models: string | readonly string[], settings: object): Pro
 
 /** @param rest of the body, behind the member that names the gate */
 async function ask(path: string, gate: string, rest: string, headers: Record<string, string> = {}) {
-  scene.upstream.answer(jsonAnswer(200, path === MESSAGES ? MESSAGES_ANSWER : CHAT_ANSWER))
+  scene.upstream.answer(jsonAnswer(200, ANSWERS[path] ?? CHAT_ANSWER))
   const answer = await scene.post(path, `{"model":"${gate}",${rest}}`, headers)
   return {
     status: answer.status,

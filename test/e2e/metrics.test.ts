@@ -32,10 +32,11 @@ describe('after a mix of calls', () => {
     expect((await call('one')).status).toBe(400)
     upstream.answerOnce(streamAnswer(CHAT_STREAM_WITH_USAGE.slice(0, 2), { ending: 'close' }))
     expect((await call('one', ',"stream":true')).complete).toBe(false)
+    // While the key's limit has room: a limit is told before a fault of the body.
+    expect((await scene.post(CHAT, '{"model":', {})).status).toBe(400)
     expect((await call('nowhere')).status).toBe(404)
     // Turned away before they were admitted.
     expect((await call('one')).status).toBe(429)
-    expect((await scene.post(CHAT, '{"model":', {})).status).toBe(400)
     expect((await scene.post(RESPONSES, '{}', { authorization: 'Bearer nonsense' })).status).toBe(401)
 
     const series = await scrape(`${scene.gatehouse.url}/metrics`, TOKEN)

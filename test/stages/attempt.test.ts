@@ -48,7 +48,7 @@ describe('headers', () => {
     const provider = {
       ...{ id: 'owned/mine', name: 'Mine', baseUrl: 'https://models.example/v1' },
       endpoints: { 'openai-chat': { path: '/chat/completions' } },
-      headers: { 'x-version': 'first', 'x-soft': 'provider' },
+      headers: { 'x-version': 'first', 'openai-beta': 'provider' },
       fixedHeaders: { 'x-team': 'gateway' },
     }
     const credential = { secret: new Secret('planted-owned'), owner: 'account' } as const
@@ -60,12 +60,12 @@ describe('headers', () => {
       },
       ...passed,
     }
-    const sent = { 'x-version': 'first', 'x-soft': 'provider', 'x-team': 'gateway' }
+    const sent = { 'x-version': 'first', 'openai-beta': 'provider', 'x-team': 'gateway' }
     await runRow({ ...row, sent: [{ headers: sent }] })
     await runRow({
       ...row,
-      request: { headers: { 'x-soft': 'client', 'x-team': 'client' } },
-      sent: [{ headers: { ...sent, 'x-soft': 'client' } }],
+      request: { headers: { 'openai-beta': 'client', 'x-team': 'client' } },
+      sent: [{ headers: { ...sent, 'openai-beta': 'client' } }],
     })
   })
 

@@ -24,7 +24,7 @@ describe('what only a provider can keep or run', () => {
     path: '/v1/messages',
     body: { model: GATE, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], ...members },
   })
-  const ANSWER = json(200, { type: 'message', usage: { input_tokens: 1, output_tokens: 1 } })
+  const ANSWER = json(200, MESSAGES_JSON)
   const noThread = {
     type: 'error',
     error: {

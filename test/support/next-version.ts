@@ -37,8 +37,9 @@ const CHANGES = [
     /export const migrations: Steps = \{/,
     `import { nextVersion } from './next-version.ts'\n$&\n  '${NEXT_STEP}': nextVersion,`,
   ],
-  ['src/ledger/record-line.ts', /const VERSION = 4\b/, 'const VERSION = 5'],
-  ['src/ledger/record-line.ts', /(const MEMBERS: .*)\]\n/, '$1, [18, 19]]\n'],
+  ['src/ledger/record-line.ts', /const VERSION = 5\b/, 'const VERSION = 6'],
+  ['src/ledger/record-line.ts', /\? PRICED_VERSION : REFUSED_VERSION/, '? VERSION : VERSION'],
+  ['src/ledger/record-line.ts', /(const MEMBERS: .*)\]\n/, '$1, [18, 19, 20]]\n'],
   ['src/ledger/record-line.ts', /(const COUNTS: .*)\]\n/, '$1, [4, 5]]\n'],
 ] as const
 

@@ -148,7 +148,10 @@ describe('Authentication', () => {
         data: object[]
       }
       for (const row of data)
-        expect(Object.keys(row).sort()).toEqual(['createdAt', 'id', 'lastUsedAt', 'maskedPrefix', 'name'])
+        expect(Object.keys(row).sort()).toEqual([
+          ...['createdAt', 'createdBy', 'expiresAt', 'id', 'lastUsedAt'],
+          ...['maskedPrefix', 'name', 'previous'],
+        ])
     })
   })
 

@@ -217,7 +217,7 @@ describe('an export', () => {
     expect(text).toContain(`,"'+1,2",`)
     expect(text).toContain(`,"'  @sum",`)
     expect(text).toContain('"a\r\nb"')
-    expect(text).toContain(',0.000003,exact,test@1\r\n')
+    expect(text).toContain(',0.000003,exact,test@1,\r\n')
     expect(text).not.toContain('req_9')
     expect(text).toEndWith('\r\n')
   })

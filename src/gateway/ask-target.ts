@@ -214,8 +214,8 @@ function toTranslated(
   if (!isTranslated(target)) return undefined
   const { accepted, caller, plan, request, startedAtMs, progress } = input
   const { codec: client, embeddings } = target
-  const strict = { isStrict: readStrictness(request.headers) }
-  if (embeddings !== undefined) return translateEmbeddings({ accepted, target, codec: embeddings, ...strict })
+  const isStrict = readStrictness(request.headers)
+  if (embeddings !== undefined) return translateEmbeddings({ accepted, target, codec: embeddings, isStrict })
   if (client === undefined || caller === undefined) return undefined
   const { accountId, id: gateId } = plan.gate
   const call = { accountId, target: target.name, startedAt: startedAtMs, outcome: 'succeeded' } as const
@@ -226,7 +226,7 @@ function toTranslated(
     outcome: () => toOutcome(clock, { startedAtMs, attempts: progress.attempts }),
     ...(prices === undefined ? {} : { priceOf: (usage: Usage) => prices.priceOf({ ...call, usage }) }),
   }
-  return translate({ caller, target, client, facts, ...strict })
+  return translate({ caller, target, client, facts, isStrict })
 }
 
 function join(names: readonly string[], more: readonly string[] = []): readonly string[] {

@@ -213,8 +213,9 @@ async function* endBroken(
 }
 
 /**
- * The time of the gate was over while the upstream went on: an account sets it, and could stream for nothing until then.
- * Everything else is the upstream's failure, which is never billed from a guess.
+ * The gate's time was over, or the call's key was deleted, while the upstream went on. An account
+ * chooses both moments, and could stream for nothing until then. Everything else is the
+ * upstream's failure, which is never billed from a guess.
  */
 function isOurEnd(thrown: unknown): boolean {
   return thrown instanceof UpstreamFailure && (thrown.type === 'total_timeout' || thrown.type === 'revoked')

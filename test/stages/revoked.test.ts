@@ -66,6 +66,19 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
     await gateway.assertNothingIsLeft()
   })
 
+  test('a stream is not for nothing because its key is deleted before the report of its usage', async () => {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [target] },
+      upstream: [stream(events.slice(0, -2), { ending: [SILENCE] })],
+    })
+    const { seen } = gateway.begin({ path, body })
+    await gateway.clock.advance(5_000)
+    gateway.deleteKey()
+    await gateway.clock.finish(seen)
+    expect(gateway.ledger.records[0]?.usage?.inputTokens).toBeGreaterThan(0)
+    await gateway.assertNothingIsLeft()
+  })
+
   test('a call that waits for its answer is 401 when its key is deleted, and no other target is asked', async () => {
     const gateway = new InProcessGateway({
       gates: { [GATE]: { targets: [{ model: target }, { model: target }], maxRetries: 3 } },

@@ -67,7 +67,8 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     identity: createIdentity({
       store,
       settings: settings.users,
-      masterKey: () => loadMasterKeys({ dataFolder: settings.homeFolder }, process.env)[0],
+      masterKey: () =>
+        loadMasterKeys({ dataFolder: settings.homeFolder, masterKeys: settings.masterKeys })[0],
       report: (message, cause) => log.warn({ err: cause }, `sign-in: ${message}`),
     }),
     budgets,

@@ -227,6 +227,26 @@ describe('the master key', () => {
     expect(await refusalOf()).toBe('')
   })
 
+  test('that the settings name is the one that people sign in under, and no file is made beside it', async () => {
+    await start({ GATEHOUSE_MASTER_KEY: FIRST })
+    gatehouse?.keys.addEphemeral(CALLER, { accountId: DEFAULT_ACCOUNT, name: 'test' })
+    const person = { email: 'a@example.test', name: 'A', password: 'correct horse battery staple' }
+    const joined = await gatehouse?.handle(
+      new Request('http://gateway/v1/auth/sign-up', {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${CALLER.reveal()}`,
+          origin: 'http://gateway',
+          'x-gatehouse-csrf': '1',
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify(person),
+      }),
+    )
+    expect(joined?.status).toBe(201)
+    expect(existsSync(inFolder('master.key'))).toBe(false)
+  })
+
   test('a damaged file stops the start and is named', async () => {
     await start()
     expect(await setProviderKey()).toBe(201)

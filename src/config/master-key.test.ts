@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
+import type { Environment } from './environment.ts'
 import { loadMasterKeys, openVault } from './master-key.ts'
 import { createMasterKeyFile, replaceMasterKeyFile } from './master-key-file.ts'
 import { readMasterKeyVariables } from './master-key-variables.ts'
@@ -30,7 +31,11 @@ beforeEach(() => {
 afterEach(() => rmSync(dataFolder, { recursive: true, force: true }))
 
 const reveal = (keys: readonly Secret[]) => keys.map((key) => key.reveal())
-const fromFile = () => openVault({ dataFolder, masterKeys: readMasterKeyVariables({}) })
+const sourceOf = (environment: Environment) => ({
+  dataFolder,
+  masterKeys: readMasterKeyVariables(environment),
+})
+const fromFile = () => openVault(sourceOf({}))
 
 describe('from the environment', () => {
   test('hexadecimal or base64, older ones behind the current one; no file is made', () => {
@@ -38,8 +43,8 @@ describe('from the environment', () => {
       GATEHOUSE_MASTER_KEY: HEX,
       GATEHOUSE_MASTER_KEY_PREVIOUS: ` ${BASE64}, ${'0'.repeat(64)}`,
     }
-    expect(reveal(loadMasterKeys({ dataFolder }, environment))).toEqual([HEX, BASE64, '0'.repeat(64)])
-    const vault = openVault({ dataFolder, masterKeys: readMasterKeyVariables(environment) })
+    expect(reveal(loadMasterKeys(sourceOf(environment)))).toEqual([HEX, BASE64, '0'.repeat(64)])
+    const vault = openVault(sourceOf(environment))
     expect(vault.decrypt(vault.encrypt(new Secret('s'), 'row'), 'row').reveal()).toBe('s')
     expect(existsSync(path)).toBeFalse()
   })
@@ -61,10 +66,10 @@ describe('from the environment', () => {
 
 describe("the data folder's file", () => {
   test('is made when first needed, private, and then stays', () => {
-    const keys = reveal(loadMasterKeys({ dataFolder }, {}))
+    const keys = reveal(loadMasterKeys(sourceOf({})))
     expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)])
     expect(statSync(path).mode & 0o777).toBe(0o600)
-    expect(reveal(loadMasterKeys({ dataFolder }, {}))).toEqual(keys)
+    expect(reveal(loadMasterKeys(sourceOf({})))).toEqual(keys)
     expect(readdirSync(dataFolder)).toEqual(['master.key'])
   })
 
@@ -80,13 +85,13 @@ describe("the data folder's file", () => {
     (mode) => {
       createMasterKeyFile(path)
       chmodSync(path, mode)
-      expect(() => loadMasterKeys({ dataFolder }, {})).toThrow(`chmod 600 ${path}`)
+      expect(() => loadMasterKeys(sourceOf({}))).toThrow(`chmod 600 ${path}`)
     },
   )
 
   test.each(['', '# nothing\n', 'canary\n', `${HEX}\ncanary\n`])('is refused when it holds %p', (text) => {
     writeFileSync(path, text, { mode: 0o600 })
-    expect(() => loadMasterKeys({ dataFolder }, {})).toThrow(
+    expect(() => loadMasterKeys(sourceOf({}))).toThrow(
       expect.objectContaining({ message: expect.not.stringMatching(/canary|c0ffee/) }),
     )
   })
@@ -114,7 +119,7 @@ describe('a rotation', () => {
     const vault = fromFile()
     const before = vault.encrypt(new Secret('s'), 'row')
     const rotated = new Secret(HEX)
-    const [old] = loadMasterKeys({ dataFolder }, {})
+    const [old] = loadMasterKeys(sourceOf({}))
     replaceMasterKeyFile(path, [rotated, old])
     const elsewhere = createVault([rotated]).encrypt(new Secret('s'), 'row')
     expect(vault.decrypt(elsewhere, 'row').reveal()).toBe('s')
@@ -129,7 +134,7 @@ describe('a rotation', () => {
 
   test('twice leaves a process that began before able to open what it has not opened yet', () => {
     const sealed = fromFile().encrypt(new Secret('s'), 'row')
-    const [first] = loadMasterKeys({ dataFolder }, {})
+    const [first] = loadMasterKeys(sourceOf({}))
     const vault = fromFile()
     replaceMasterKeyFile(path, [new Secret(HEX), first])
     replaceMasterKeyFile(path, [new Secret(BASE64), new Secret(HEX)])

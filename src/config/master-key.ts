@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Secret } from '../core/secret.ts'
 import { createVault, masterKeyIdOf, type Vault, VaultError } from '../core/vault.ts'
 import { createMasterKeyFile, masterKeyFileStamp, readMasterKeyFile } from './master-key-file.ts'
-import { type MasterKeyVariables, readMasterKeyVariables } from './master-key-variables.ts'
+import type { MasterKeyVariables } from './master-key-variables.ts'
 
 /** `Settings` is one. */
 export interface MasterKeySource {
@@ -25,11 +25,7 @@ export function masterKeyPath(dataFolder: string): string {
  * when it is missing.
  * @throws MasterKeyError naming the variable or the file, with the cure; never the key
  */
-export function loadMasterKeys(
-  settings: { readonly dataFolder: string },
-  environment: Readonly<Record<string, string | undefined>>,
-): MasterKeys {
-  const source = { dataFolder: settings.dataFolder, masterKeys: readMasterKeyVariables(environment) }
+export function loadMasterKeys(source: MasterKeySource): MasterKeys {
   return findMasterKeys(source) ?? makeMasterKeys(source)
 }
 

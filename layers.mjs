@@ -53,6 +53,7 @@ export const layers = {
 // The composition root: these files join everything and may import every folder; no folder imports them.
 export const roots = [
   'main.ts',
+  'create-cli-context.ts',
   'compose.ts',
   'server.ts',
   'serve.ts',

@@ -7,9 +7,10 @@ import { type Client, type JsonObject, notAGateway, readJsonObject, withClient }
 import type { CliContext } from './context.ts'
 import { targetsOf } from './gates.ts'
 import { readStandardInput } from './input.ts'
-import { onReaderGone, printJson, printLine, printNote, toPrintable } from './output.ts'
+import { printJson, printLine, printNote, toPrintable } from './output.ts'
 import { asJson, example, parseWhole } from './program-parts.ts'
 import { readEventData } from './read-event-data.ts'
+import { terminal } from './terminal.ts'
 
 interface CallFlags {
   readonly endpoint?: string
@@ -114,14 +115,15 @@ async function callGate(
 ): Promise<void> {
   const startedAt = performance.now()
   const interruption = new AbortController()
+  const at = terminal()
   const interruptWith = (exitCode: number) => () => {
-    process.exitCode = exitCode
+    at.exitCode = exitCode
     interruption.abort()
   }
   // The call is ended rather than the process, so that its row in the log says what became of it.
   const signals = { SIGINT: interruptWith(130), SIGTERM: interruptWith(143) }
   for (const [signal, interrupt] of Object.entries(signals)) process.once(signal, interrupt)
-  onReaderGone(interruptWith(141))
+  at.onReaderGone(interruptWith(141))
   try {
     const response = await endpoint.ask(client, interruption.signal, question)
     const usage = question.stream
@@ -167,7 +169,7 @@ async function showStream(response: Response, endpoint: CallEndpoint): Promise<C
       usage = endpoint.readUsage(event) ?? usage
       const delta = toShown(endpoint.readDelta(event))
       if (delta === '') continue
-      process.stdout.write(delta)
+      terminal().output.write(delta)
       shown = delta
     }
   } catch (cause) {
@@ -176,7 +178,7 @@ async function showStream(response: Response, endpoint: CallEndpoint): Promise<C
       failure ?? `The answer broke off: ${cause instanceof Error ? cause.message : cause}`,
     )
   } finally {
-    if (!shown.endsWith('\n')) process.stdout.write('\n')
+    if (!shown.endsWith('\n')) terminal().output.write('\n')
   }
   if (failure !== undefined) throw new CliError('failed', failure)
   if (!isWhole) throw new CliError('failed', 'The answer broke off before it was complete.')
@@ -185,7 +187,7 @@ async function showStream(response: Response, endpoint: CallEndpoint): Promise<C
 
 /** A terminal must not obey what a model says; a file or a pipe gets it as it is. */
 function toShown(text: string): string {
-  return process.stdout.isTTY ? toPrintable(text) : text
+  return terminal().output.isTerminal ? toPrintable(text) : text
 }
 
 function summary(response: Response, usage: CallUsage | undefined, durationMs: number): string {

@@ -1,6 +1,7 @@
 /** A failure that the command line reports in one line, with the exit code that scripts can rely on. */
 import { explainError } from './explain-error.ts'
 import { toPrintable } from './output.ts'
+import { terminal } from './terminal.ts'
 
 export const EXIT_CODES = {
   failed: 1,
@@ -36,6 +37,6 @@ export function reportError(thrown: unknown, asJson: boolean): number {
   const code = (error instanceof CliError ? error.code : undefined) ?? failure
   const message = error instanceof CliError ? error.message : explainError(error)
   const text = asJson ? JSON.stringify({ error: code, message }) : `gatehouse: ${toPrintable(message)}`
-  process.stderr.write(`${text}\n`)
+  terminal().error.write(`${text}\n`)
   return EXIT_CODES[failure]
 }

@@ -1,4 +1,5 @@
-/** What the command line may use of the rest of the house; main.ts hands it in. Knows no command. */
+/** What the command line may use of the rest of the house; create-cli-context.ts makes it. Knows no command. */
+import type { Terminal } from './terminal.ts'
 
 /** The gateway's own HTTP interface, wherever it runs. */
 export type SendRequest = (request: Request) => Promise<Response>
@@ -110,6 +111,9 @@ export interface ExaminedPoint {
 export interface CliContext {
   readonly version: string
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** Where relative paths of files begin that a command line names. */
+  readonly folder: string
+  readonly terminal: Terminal
   readonly serve: (flags: ServeFlags) => Promise<void>
   readonly openLocal: () => Promise<LocalGateway>
   readonly openLocalUsers: () => Promise<LocalUsers>

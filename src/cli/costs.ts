@@ -5,6 +5,7 @@ import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { formatTable, printJson, printLine, printNote } from './output.ts'
 import { asJson, example } from './program-parts.ts'
+import { terminal } from './terminal.ts'
 
 interface VerifyFlags {
   readonly from?: string
@@ -38,7 +39,7 @@ export function bindCosts(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse costs verify --from 2026-11-01', 'gatehouse costs verify --fix'))
     .action(async (flags: VerifyFlags, command: Command) => {
       const verified = await withClient(context, (client) => verifyAll(client, flags))
-      if (verified.differences > 0 && flags.fix !== true) process.exitCode = 1
+      if (verified.differences > 0 && flags.fix !== true) terminal().exitCode = 1
       if (asJson(command)) {
         const incomparable = [...verified.incomparable].map(([source, calls]) => ({ source, calls }))
         printJson({ ...verified, incomparable })

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { CliContext, ExaminedPoint } from './context.ts'
 import { printJson, printLine, toPrintable } from './output.ts'
 import { asJson, example } from './program-parts.ts'
+import { terminal } from './terminal.ts'
 
 const COLOURS = { ok: '\u001b[32m', warn: '\u001b[33m', fail: '\u001b[31m' } as const
 const RESET = '\u001b[0m'
@@ -27,14 +28,13 @@ export function bindDoctor(program: Command, context: CliContext): void {
         for (const finding of findings) print(finding)
         printLine(`\n${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} failed`)
       }
-      if (count('fail') > 0) process.exitCode = 1
+      if (count('fail') > 0) terminal().exitCode = 1
     })
 }
 
 function print({ level, check, message, cure }: ExaminedPoint): void {
-  const isColoured = process.stdout.isTTY === true && !process.env.NO_COLOR
   const word = level.padEnd(4)
-  const label = isColoured ? `${COLOURS[level]}${word}${RESET}` : word
+  const label = terminal().hasColours ? `${COLOURS[level]}${word}${RESET}` : word
   printLine(`${label}  ${check.padEnd(CHECK_WIDTH)}${toPrintable(message)}`)
   if (cure !== undefined) printLine(`${' '.repeat(CHECK_WIDTH + 6)}→ ${toPrintable(cure)}`)
 }

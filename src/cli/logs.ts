@@ -5,8 +5,9 @@ import type { FiltersOf } from '../contract/api-call.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
-import { formatTime, onReaderGone, printLine, type Row, toPrintable } from './output.ts'
+import { formatTime, printLine, type Row, toPrintable } from './output.ts'
 import { asJson, example, parseLimit, parseWhole, printListing } from './program-parts.ts'
+import { terminal } from './terminal.ts'
 
 type Filters = FiltersOf<'GET /v1/logs'>
 
@@ -75,7 +76,7 @@ interface Followed {
 /** Until the reader or the user ends it. */
 async function follow(client: Client, { filters, flags, isJson }: Followed): Promise<void> {
   let isOver = false
-  onReaderGone(() => {
+  terminal().onReaderGone(() => {
     isOver = true
   })
   const seen = new Set<string>()

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { CliContext, MasterKeyRotation, MasterKeyStatus } from './context.ts'
 import { formatTable, printJson, printLine, printNote } from './output.ts'
 import { asJson, example } from './program-parts.ts'
+import { terminal } from './terminal.ts'
 
 export function bindMasterKey(program: Command, context: CliContext): void {
   const masterKey = program
@@ -69,5 +70,5 @@ function printStatus({ source, currentId, previousIds, tables }: MasterKeyStatus
 function failWhenUnopened({ tables }: MasterKeyStatus): void {
   if (tables.every((table) => table.unopened === 0)) return
   printNote('What is unreadable is damaged, or its master key is not here: set those credentials again.')
-  process.exitCode = 1
+  terminal().exitCode = 1
 }

@@ -1,12 +1,13 @@
 /** What commands print: tables for people, JSON for programs. Knows no command and no secret. */
+import { terminal } from './terminal.ts'
 
 export function printLine(text: string): void {
-  process.stdout.write(`${text}\n`)
+  terminal().output.write(`${text}\n`)
 }
 
 /** For what is said beside the result, so that the result alone can be piped. */
 export function printNote(text: string): void {
-  process.stderr.write(`${toPrintable(text)}\n`)
+  terminal().error.write(`${toPrintable(text)}\n`)
 }
 
 export function printJson(value: unknown): void {
@@ -23,15 +24,13 @@ export function toPrintable(text: string): string {
 
 export type Row = Readonly<Record<string, string>>
 
-/** What a terminal has unless it says otherwise; also the width when there is none. */
-const DEFAULT_WIDTH = 80
 const GAP = '  '
 
 /** Columns as wide as their longest cell; the last one is cut where the line would not fit into `width`. */
 export function formatTable(
   columns: readonly string[],
   rows: readonly Row[],
-  width: number = process.stdout.columns || DEFAULT_WIDTH,
+  width: number = terminal().output.width,
 ): string {
   const lines = [columns, ...rows.map((row) => columns.map((column) => toCell(row[column] ?? '')))]
   const widths = columns.map((_, index) =>
@@ -76,13 +75,4 @@ export function formatTime(iso: unknown): string {
   if (Number.isNaN(time.getTime())) return '-'
   const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000)
   return local.toISOString().slice(0, 16).replace('T', ' ')
-}
-
-/** Calls back once when nobody reads standard output any more (`| head`), instead of dying with a stack trace. */
-export function onReaderGone(leave: (error: Error) => void): void {
-  process.stdout.once('error', (error) => {
-    // What is still written after the first failure fails too.
-    process.stdout.on('error', () => {})
-    leave(error)
-  })
 }

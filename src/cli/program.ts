@@ -13,13 +13,13 @@ import { bindGates } from './gates.ts'
 import { bindKeys } from './keys.ts'
 import { bindLogs } from './logs.ts'
 import { bindMasterKey } from './master-key.ts'
-import { onReaderGone } from './output.ts'
 import { bindOwnedModels } from './owned-models.ts'
 import { example, parsePort, parseWorkers } from './program-parts.ts'
 import { bindProviderKeys } from './provider-keys.ts'
 import { bindProviders } from './providers.ts'
 import { bindSandbox } from './sandbox.ts'
 import { bindStore } from './store.ts'
+import { withoutTerminal, withTerminal } from './terminal.ts'
 import { bindUsage } from './usage.ts'
 import { bindUsers } from './users.ts'
 import { bindWebhooks } from './webhooks.ts'
@@ -33,10 +33,18 @@ store works on the local data folder while no server uses it.`
 
 /** Runs one command. @returns the exit code; of `serve` and `sandbox`, when they have begun */
 export async function runProgram(context: CliContext, argv: readonly string[]): Promise<number> {
+  return await withTerminal(context.terminal, () => run(context, argv))
+}
+
+async function run(context: CliContext, argv: readonly string[]): Promise<number> {
+  const { terminal } = context
   const isJson = argv.includes('--json')
-  onReaderGone((error) => {
+  terminal.onReaderGone((error) => {
     // A signal that has ended the command already has named the reason.
-    process.exitCode ||= 'code' in error && error.code === 'EPIPE' ? READER_GONE : reportError(error, isJson)
+    terminal.exitCode ||=
+      'code' in error && error.code === 'EPIPE'
+        ? READER_GONE
+        : withTerminal(terminal, () => reportError(error, isJson))
   })
   const program = new Command('gatehouse')
     .description('A gateway for applications that call large language models.')
@@ -45,7 +53,12 @@ export async function runProgram(context: CliContext, argv: readonly string[]): 
     .addHelpText('after', `${WHERE_TO}\n${EXIT_CODE_HELP}`)
     .showHelpAfterError('(add --help for what can be given)')
     .exitOverride()
-  if (isJson) program.configureOutput({ writeErr: () => {} })
+  program.configureOutput({
+    writeOut: terminal.output.write,
+    writeErr: isJson ? () => {} : terminal.error.write,
+    getOutHelpWidth: () => terminal.output.width,
+    getErrHelpWidth: () => terminal.error.width,
+  })
   bindServe(program, context)
   bindSandbox(program)
   bindKeys(program, context)
@@ -69,7 +82,7 @@ export async function runProgram(context: CliContext, argv: readonly string[]): 
   inheritSettings(program, program)
   try {
     await program.parseAsync([...argv], { from: 'user' })
-    return Number(process.exitCode ?? 0)
+    return terminal.exitCode
   } catch (error) {
     if (!(error instanceof CommanderError)) return reportError(error, isJson)
     if (error.exitCode === 0) return 0
@@ -112,7 +125,7 @@ function bindServe(program: Command, context: CliContext): void {
       'after',
       example('gatehouse serve --sandbox', 'OPENAI_API_KEY=sk-… gatehouse serve --port 8080') + WORKERS_HELP,
     )
-    .action((flags: ServeFlags) => context.serve(flags))
+    .action((flags: ServeFlags) => withoutTerminal(() => context.serve(flags)))
 }
 
 /** `--json` may stand before or after the command, and every command ends through the same door. */

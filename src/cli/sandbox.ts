@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { printJson, printLine } from './output.ts'
 import { asJson, example, parsePort, parseWhole } from './program-parts.ts'
+import { withoutTerminal } from './terminal.ts'
 
 interface SandboxFlags {
   readonly host: string
@@ -30,7 +31,7 @@ export function bindSandbox(program: Command): void {
     )
     .action(async ({ host, port, delayMs }: SandboxFlags, command: Command) => {
       const { startSandbox } = await import('../sandbox/start-sandbox.ts')
-      const sandbox = startSandbox({ hostname: host, port, chunkDelayMs: delayMs })
+      const sandbox = withoutTerminal(() => startSandbox({ hostname: host, port, chunkDelayMs: delayMs }))
       const stop = () => void sandbox.stop().then(() => process.exit(0))
       process.once('SIGTERM', stop)
       process.once('SIGINT', stop)

@@ -1,11 +1,13 @@
 /** What `gatehouse config pull`, `diff` and `push` do. Loaded when one of them runs: it brings zod and YAML. */
 import { readFile as readText, realpath, rename, stat, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { CliError } from '../cli-error.ts'
 import { type Client, withClient } from '../client.ts'
 import type { CliContext } from '../context.ts'
-import { confirmDeletion, readStandardInput } from '../input.ts'
+import { canAsk, confirmDeletion, readStandardInput } from '../input.ts'
 import { printJson, printLine, printNote, toPrintable } from '../output.ts'
+import { terminal } from '../terminal.ts'
 import { type Applied, applyChanges } from './apply-changes.ts'
 import { credentialVariableOf, findCredentials, isCredentialNeeded } from './credentials.ts'
 import { type Change, planChanges } from './plan-changes.ts'
@@ -31,27 +33,27 @@ export async function pull(context: CliContext, { file }: FileFlags, isJson: boo
   for (const note of notes) printNote(note)
   if (file === '-') {
     // A terminal must not obey what somebody typed into a gate.
-    process.stdout.write(process.stdout.isTTY ? toPrintable(text) : text)
+    terminal().output.write(terminal().output.isTerminal ? toPrintable(text) : text)
     return
   }
-  await replaceFile(file, text)
+  await replaceFile(context, file, text)
   const counts = [...entries].map(([kind, list]) => [kind.section, list.length] as const)
   if (isJson) printJson({ file, ...Object.fromEntries(counts) })
   else printLine(`Wrote ${file}: ${counts.map(([section, count]) => `${section} ${count}`).join(', ')}.`)
 }
 
 export async function diff(context: CliContext, { file }: FileFlags, isJson: boolean): Promise<void> {
-  const wanted = await loadFile(file)
+  const wanted = await loadFile(context, file)
   const changes = await withClient(context, (client) => plan(client, wanted, printNote))
   if (isJson) printJson({ changes: changes.map(toJsonChange) })
   else if (changes.length === 0) printLine(`The server is as ${file} says.`)
   else printChanges(changes)
-  if (changes.length > 0) process.exitCode = 1
+  if (changes.length > 0) terminal().exitCode = 1
 }
 
 export async function push(context: CliContext, flags: PushFlags, isJson: boolean): Promise<void> {
   const { file, prune = false, dryRun = false, yes = false } = flags
-  const wanted = await loadFile(file)
+  const wanted = await loadFile(context, file)
   const isWanted = ({ action }: Change) => prune || action !== 'delete'
   const all = await withClient(context, (client) => plan(client, wanted, printNote))
   const changes = all.filter(isWanted)
@@ -116,7 +118,7 @@ function announce(
 async function confirmPrune(changes: readonly Change[], isAgreed: boolean): Promise<void> {
   const deletions = changes.filter(({ action }) => action === 'delete')
   if (deletions.length === 0 || isAgreed) return
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
+  if (!canAsk())
     throw new CliError('usage', `This deletes ${deletions.length}: give --yes where nobody can be asked.`)
   await confirmDeletion(deletions.map(({ kind, name }) => `the ${kind.label} ${name}`).join(', '), false)
 }
@@ -143,10 +145,10 @@ function withPlace(failure: unknown, applied: readonly Applied[]): unknown {
   return new CliError(failure.failure, message, failure.code)
 }
 
-async function loadFile(path: string): Promise<ConfigurationFile> {
+async function loadFile({ folder }: CliContext, path: string): Promise<ConfigurationFile> {
   if (path === '-') return readFile('standard input', await readStandardInput())
   try {
-    return readFile(path, await readText(path, 'utf8'))
+    return readFile(path, await readText(resolve(folder, path), 'utf8'))
   } catch (error) {
     if (error instanceof CliError) throw error
     throw unusable(path, error)
@@ -154,9 +156,10 @@ async function loadFile(path: string): Promise<ConfigurationFile> {
 }
 
 /** Whole or not at all; a file that is something else is not written over. */
-async function replaceFile(path: string, text: string): Promise<void> {
+async function replaceFile({ folder }: CliContext, path: string, text: string): Promise<void> {
+  const place = resolve(folder, path)
   try {
-    const before = await readText(path, 'utf8').catch(ifMissing)
+    const before = await readText(place, 'utf8').catch(ifMissing)
     if (before !== undefined && before.trim() !== '' && !/^version:/m.test(before)) {
       throw new CliError(
         'conflict',
@@ -164,10 +167,10 @@ async function replaceFile(path: string, text: string): Promise<void> {
       )
     }
     if (before === undefined) {
-      await writeFile(path, text)
+      await writeFile(place, text)
       return
     }
-    const target = await realpath(path)
+    const target = await realpath(place)
     const draft = `${target}.${process.pid}.new`
     await writeFile(draft, text, { mode: (await stat(target)).mode & 0o777 })
     await rename(draft, target)

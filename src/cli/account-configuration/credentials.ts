@@ -1,6 +1,6 @@
 /** The credentials of owned models that a push creates: from variables, else asked for; never from the file. */
 import { CliError } from '../cli-error.ts'
-import { readSecret } from '../input.ts'
+import { canAsk, readSecret } from '../input.ts'
 import type { Change } from './plan-changes.ts'
 
 export function isCredentialNeeded({ action, kind }: Change): boolean {
@@ -20,7 +20,7 @@ export async function findCredentials(
   const slugs = changes.filter(isCredentialNeeded).map(({ name }) => name)
   const given = (slug: string) => environment[credentialVariableOf(slug)]?.trim() || undefined
   const missing = slugs.filter((slug) => given(slug) === undefined)
-  if (missing.length > 0 && !(process.stdin.isTTY && process.stderr.isTTY)) {
+  if (missing.length > 0 && !canAsk()) {
     const variables = missing.map(credentialVariableOf).join(', ')
     throw new CliError(
       'failed',

@@ -1,6 +1,7 @@
 /** Changes as a person reads them, field by field, and as a program does. Knows no file and no server. */
 import type { JsonObject } from '../client.ts'
 import { printLine, toPrintable } from '../output.ts'
+import { terminal } from '../terminal.ts'
 import type { Change, FieldChange } from './plan-changes.ts'
 
 const SIGNS = { create: '+', update: '~', delete: '-' } as const
@@ -57,10 +58,5 @@ function printTexts(field: string, from: readonly string[], to: readonly string[
 
 function paint(sign: keyof typeof COLOURS, indent: string, text: string): void {
   const line = `${indent}${sign} ${toPrintable(text)}`
-  printLine(isColoured() ? `${COLOURS[sign]}${line}${RESET}` : line)
-}
-
-/** https://no-color.org */
-function isColoured(): boolean {
-  return process.stdout.isTTY === true && !process.env.NO_COLOR
+  printLine(terminal().hasColours ? `${COLOURS[sign]}${line}${RESET}` : line)
 }

@@ -1,0 +1,151 @@
+/** A command reads, writes and asks where its context says, and nowhere else. */
+import { describe, expect, test } from 'bun:test'
+import { CliError } from './cli-error.ts'
+import type { CliContext } from './context.ts'
+import { runProgram } from './program.ts'
+import { type Terminal, terminal } from './terminal.ts'
+
+interface Scene {
+  readonly context: CliContext
+  readonly written: { output: string; error: string }
+  readonly asked: string[]
+}
+
+interface Person {
+  readonly width?: number
+  readonly hasColours?: boolean
+  /** What is answered to every question; undefined: the person cancels. */
+  readonly answer?: { readonly secret?: string; readonly yes?: boolean }
+}
+
+/** A person at a terminal, and a gateway that keeps nothing. */
+function sit(person: Person = {}, overrides: Partial<CliContext> = {}): Scene {
+  const written = { output: '', error: '' }
+  const asked: string[] = []
+  const screen = (name: 'output' | 'error') => ({
+    isTerminal: true,
+    width: person.width ?? 80,
+    write: (text: string) => {
+      written[name] += text
+    },
+  })
+  const at: Terminal = {
+    input: { isTerminal: true, readText: () => Promise.reject(new Error('not a file')) },
+    output: screen('output'),
+    error: screen('error'),
+    hasColours: person.hasColours ?? false,
+    async askSecret(question) {
+      asked.push(question)
+      return person.answer?.secret
+    },
+    async askYes(question) {
+      asked.push(question)
+      return person.answer?.yes
+    },
+    onReaderGone: () => {},
+    exitCode: 0,
+  }
+  return { context: { ...house(at), ...overrides }, written, asked }
+}
+
+const refuse = () => Promise.reject(new Error('not asked for'))
+
+function house(at: Terminal): CliContext {
+  return {
+    version: '1.2.3',
+    environment: {},
+    folder: '/',
+    terminal: at,
+    serve: refuse,
+    openLocal: async () => ({
+      send: async (request) =>
+        request.method === 'DELETE'
+          ? new Response(null, { status: 204 })
+          : Response.json({ provider: 'p', maskedKey: (await request.text()).length, active: true }),
+      apiKey: 'key',
+      close: async () => {},
+    }),
+    openLocalUsers: refuse,
+    masterKey: { status: refuse, rotate: refuse },
+    copyStore: refuse,
+    acceptStore: refuse,
+    examine: refuse,
+  }
+}
+
+describe('a person at a terminal', () => {
+  const words = ['gates', 'delete', 'demo']
+
+  test.each([
+    ['agrees', { yes: true }, 0, 'Deleted demo.\n', ''],
+    ['does not', { yes: false }, 1, '', 'gatehouse: Nothing was deleted.\n'],
+    ['cancels', {}, 130, '', 'gatehouse: Cancelled.\n'],
+  ])('is asked before a deletion and %s', async (_what, answer, exitCode, output, error) => {
+    const { context, written, asked } = sit({ answer })
+    expect(await runProgram(context, words)).toBe(exitCode)
+    expect(written).toEqual({ output, error })
+    expect(asked).toEqual(['Delete the gate demo?'])
+  })
+
+  test('who has said yes is not asked', async () => {
+    const { context, asked } = sit()
+    expect(await runProgram(context, [...words, '--yes'])).toBe(0)
+    expect(asked).toEqual([])
+  })
+
+  test('types a secret at a hidden prompt, or cancels', async () => {
+    const typed = sit({ answer: { secret: ' sk-planted \n' } })
+    expect(await runProgram(typed.context, ['provider-keys', 'set', 'p'])).toBe(0)
+    expect(typed.asked).toEqual(['The key for p'])
+    expect(typed.written.output).toBe(
+      `Set ${JSON.stringify({ key: 'sk-planted', active: true }).length} for p.\n`,
+    )
+    const cancelled = sit()
+    expect(await runProgram(cancelled.context, ['provider-keys', 'set', 'p'])).toBe(130)
+    expect(cancelled.written).toEqual({ output: '', error: 'gatehouse: Cancelled.\n' })
+  })
+
+  test('sees colours where there are any, and help as wide as the screen', async () => {
+    const examine = async () => [{ level: 'fail', check: 'port', message: 'taken', cure: 'c' }] as const
+    for (const hasColours of [true, false]) {
+      const { context, written } = sit({ hasColours }, { examine })
+      expect(await runProgram(context, ['doctor'])).toBe(1)
+      expect(written.output.startsWith('\u001b[31mfail\u001b[0m')).toBe(hasColours)
+    }
+    const lines = async (width: number) => {
+      const { context, written } = sit({ width })
+      expect(await runProgram(context, ['gates', 'create', '--help'])).toBe(0)
+      return written.output.split('\n').length
+    }
+    expect(await lines(80)).toBeGreaterThan(await lines(200))
+  })
+})
+
+test('two commands beside each other keep their output and their exit codes apart', async () => {
+  const both = (['fail', 'ok'] as const).map((level) => {
+    const examine = async () => {
+      await Bun.sleep(1)
+      return [{ level, check: 'port', message: `it is ${level}` }]
+    }
+    return sit({}, { examine })
+  })
+  const codes = await Promise.all(both.map(({ context }) => runProgram(context, ['doctor'])))
+  expect(codes).toEqual([1, 0])
+  expect(both.map(({ written }) => /it is (\w+)/.exec(written.output)?.[1])).toEqual(['fail', 'ok'])
+})
+
+test('a server does not carry the terminal of its command along, and what keeps it from starting is told there', async () => {
+  let carried: unknown
+  const serve = async () => {
+    await Bun.sleep(1)
+    try {
+      carried = terminal()
+    } catch {
+      throw new CliError('conflict', 'It is taken.')
+    }
+  }
+  const { context, written } = sit({}, { serve })
+  expect(await runProgram(context, ['serve'])).toBe(5)
+  expect(carried).toBeUndefined()
+  expect(written).toEqual({ output: '', error: 'gatehouse: It is taken.\n' })
+})

@@ -16,7 +16,7 @@ import { IS_LONG } from '../support/chaos-form.ts'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { exampleBodies } from '../support/route-examples.ts'
-import { runCli } from '../support/run-cli.ts'
+import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import { createBootstrapKey, type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -145,7 +145,7 @@ async function senderOf(scene: Scene, by: 'key' | 'owner' | 'visitor'): Promise<
 }
 
 const run = (words: readonly string[], environment: Record<string, string>, input = '') =>
-  runCli(words, { environment, input })
+  runCliInProcess(words, { environment, input })
 
 test('the command line shows who changed what, as a table and as JSON, with filters', async () => {
   const environment = { GATEHOUSE_URL: server.url, GATEHOUSE_API_KEY: server.key }

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runCli } from '../support/run-cli.ts'
+import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-// Each step is a process of its own.
 setDefaultTimeout(180_000)
 
 let folder: TemporaryFolder
@@ -14,11 +14,11 @@ beforeAll(async () => {
 })
 afterAll(() => folder.remove())
 
-const run = (words: readonly string[], input = '') =>
-  runCli(words, { environment: { GATEHOUSE_DATA_DIR: folder.path }, input })
+const run = (words: readonly string[], input = '', how: typeof runCli = runCliInProcess) =>
+  how(words, { environment: { GATEHOUSE_DATA_DIR: folder.path }, input })
 
 test('account tells the plan and what is used', async () => {
-  const { stdout, exitCode } = await run(['account'])
+  const { stdout, exitCode } = await run(['account'], '', runCli)
   expect(exitCode).toBe(0)
   expect(stdout).toMatch(/^plan +unlimited$/m)
   expect(stdout).toMatch(/^each key +no limits$/m)
@@ -39,7 +39,7 @@ test('a budget is made, used up, shown, raised and deleted', async () => {
   const made = await run(['budgets', 'create', '--gate', 'try', '--tokens', '1', '--period', 'day', '--json'])
   const { id } = JSON.parse(made.stdout) as { id: string }
   expect((await run(['call', 'try', 'Hello'])).exitCode).toBe(0)
-  const refused = await run(['call', 'try', 'Hello'])
+  const refused = await run(['call', 'try', 'Hello'], '', runCli)
   expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(id) })
   expect((await run(['budgets', 'show', id])).stdout).toContain('calls are refused')
   expect((await run(['budgets', 'list'])).stdout).toContain('1 tokens')
@@ -66,7 +66,7 @@ test("a webhook's secret is generated and printed alone, or read from standard i
   const made = await run(create)
   expect(made.stdout).toMatch(/^whsec_[0-9a-f]{64}\n$/)
   const id = /wh_[0-9a-f]{32}/.exec(made.stderr)?.[0] ?? ''
-  const own = await run([...create, '--secret'], 'planted-secret-0123456789\n')
+  const own = await run([...create, '--secret'], 'planted-secret-0123456789\n', runCli)
   expect(own.exitCode).toBe(0)
   expect((await run([...create, '--secret'], 'short\n')).exitCode).toBe(1)
   const listed = await run(['webhooks', 'list', '--json'])

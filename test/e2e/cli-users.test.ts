@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { Browser } from '../support/browser.ts'
 import { runCli } from '../support/run-cli.ts'
+import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -18,10 +19,10 @@ beforeAll(async () => {
 afterAll(() => server.remove())
 
 const run = (words: readonly string[], environment: Record<string, string>, input = '') =>
-  runCli(['users', ...words], { environment, input })
+  runCliInProcess(['users', ...words], { environment, input })
 
 test('beside a running server: the first user is invited, listed, and gets a new password that ends the sessions', async () => {
-  const invited = await run(['invite', 'Owner@example.test'], local)
+  const invited = await runCli(['users', 'invite', 'Owner@example.test'], { environment: local })
   expect(invited).toMatchObject({ exitCode: 0 })
   const [, invitation = ''] = /^(?:http:\S+)#invitation=(\S+)\n$/.exec(invited.stdout) ?? []
   expect(invited.stdout).toStartWith(`${server.url}/sign-up#`)
@@ -38,7 +39,10 @@ test('beside a running server: the first user is invited, listed, and gets a new
   const next = 'quite another passphrase'
   expect(await run(['reset-password', 'owner@example.test'], local, 'short')).toMatchObject({ exitCode: 2 })
   expect(await run(['reset-password', 'who@example.test'], local, next)).toMatchObject({ exitCode: 4 })
-  const reset = await run(['reset-password', 'Owner@example.test'], local, `${next}\n`)
+  const reset = await runCli(['users', 'reset-password', 'Owner@example.test'], {
+    environment: local,
+    input: `${next}\n`,
+  })
   expect(reset).toMatchObject({ exitCode: 0 })
   expect(reset.stdout + reset.stderr).not.toContain(next)
   expect((await browser.send('/v1/session')).status).toBe(401)

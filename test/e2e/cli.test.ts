@@ -1,9 +1,12 @@
-/** The command line as a person or a script uses it: the real program, on a local folder and against a server. */
+/**
+ * The command line as a person or a script uses it, on a local folder and against a server. Commands run in this process;
+ * the real program is started (`runCli`) for exit codes, streams and folders as a shell and other processes see them.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { boundToTest } from '../support/bound-to-test.ts'
-import { listLogRows } from '../support/control-plane.ts'
 import { PROGRAM } from '../support/program.ts'
-import { runCli as run } from '../support/run-cli.ts'
+import { runCli } from '../support/run-cli.ts'
+import { runCliInProcess as run } from '../support/run-cli-in-process.ts'
 import { createBootstrapKey, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -17,10 +20,10 @@ describe('on the local data folder', () => {
   afterAll(() => folder.remove())
 
   test('keys create prints the key alone on standard output, and keys list only its masked prefix', async () => {
-    const created = await run(['keys', 'create', 'ci'], { environment })
+    const created = await runCli(['keys', 'create', 'ci'], { environment })
     expect(created.exitCode).toBe(0)
     expect(created.stdout).toMatch(/^sk-svc-[0-9a-f]{64}\n$/)
-    const listed = await run(['keys', 'list'], { environment })
+    const listed = await runCli(['keys', 'list'], { environment })
     expect(listed.stdout).toContain(`${created.stdout.slice(0, 11)}…`)
     expect(listed.stdout).not.toContain(created.stdout.trim())
   })
@@ -49,7 +52,7 @@ describe('on the local data folder', () => {
 
   test('keys import reads the key from standard input and never shows it', async () => {
     const key = `legacy_kkkk${crypto.randomUUID()}`
-    const imported = await run(['keys', 'import', 'old'], { environment, input: `${key}\n` })
+    const imported = await runCli(['keys', 'import', 'old'], { environment, input: `${key}\n` })
     expect(imported.exitCode).toBe(0)
     expect(imported.stdout + imported.stderr).not.toContain(key)
     expect((await run(['keys', 'import', 'again'], { environment, input: key })).exitCode).toBe(5)
@@ -186,7 +189,8 @@ describe('on the local data folder', () => {
   })
 
   test('with --json an error is JSON on standard error', async () => {
-    const ran = await run(['gates', 'show', 'nope', '--json'], { environment })
+    const ran = await runCli(['gates', 'show', 'nope', '--json'], { environment })
+    expect(ran).toMatchObject({ exitCode: 4, stdout: '' })
     expect(JSON.parse(ran.stderr)).toMatchObject({ error: 'gate_not_found' })
   })
 
@@ -255,11 +259,8 @@ describe('on the local data folder', () => {
     while (!(await text.read()).done);
     expect(await child.exited).toBe(exitCode)
     expect(await child.stderr.text()).toBe('')
-    const key = (await run(['keys', 'create', 'reader'], { environment })).stdout.trim()
-    const server = await startGatehouse({ dataFolder: environment.GATEHOUSE_DATA_DIR ?? '', key })
-    const rows = await listLogRows(server)
-    await server.stop()
-    expect(rows.find((row) => row.gateId === `hang-${signal}`)).toMatchObject({ outcome: 'cancelled' })
+    const logs = await run(['logs', '--gate', `hang-${signal}`, '--json'], { environment })
+    expect(JSON.parse(logs.stdout)).toMatchObject([{ outcome: 'cancelled' }])
   })
 
   test('every command explains itself with an example', async () => {
@@ -295,6 +296,20 @@ describe('on the local data folder', () => {
   })
 })
 
+test('a shell sees wrong usage by its exit code, and help is no failure', async () => {
+  const environment = {}
+  expect(await runCli(['gats'], { environment })).toMatchObject({
+    exitCode: 2,
+    stdout: '',
+    stderr: expect.stringContaining('Did you mean gates?'),
+  })
+  expect(await runCli(['serve', '--help'], { environment })).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('$ '),
+    stderr: '',
+  })
+})
+
 describe('starting', () => {
   let folder: TemporaryFolder
   beforeAll(async () => {
@@ -307,7 +322,7 @@ describe('starting', () => {
     const { port } = new URL(running.url)
     const environment = { GATEHOUSE_DATA_DIR: folder.path }
     for (const words of [['serve', '--sandbox'], ['sandbox']]) {
-      const ran = await run([...words, '--port', port], { environment })
+      const ran = await runCli([...words, '--port', port], { environment })
       expect(ran).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(`port ${port}`) })
     }
     await running.remove()
@@ -317,7 +332,9 @@ describe('starting', () => {
 
   test('commands that meet on one folder wait for each other', async () => {
     const environment = { GATEHOUSE_DATA_DIR: folder.path }
-    const made = await Promise.all(['a', 'b'].map((name) => run(['keys', 'create', name], { environment })))
+    const made = await Promise.all(
+      ['a', 'b'].map((name) => runCli(['keys', 'create', name], { environment })),
+    )
     expect(made.map(({ exitCode }) => exitCode)).toEqual([0, 0])
     const listed = await run(['keys', 'list'], { environment })
     expect(listed.stdout.trim().split('\n')).toHaveLength(3)
@@ -326,7 +343,7 @@ describe('starting', () => {
   test('a file that is no database is told with the way out', async () => {
     const other = await createTemporaryFolder()
     await Bun.write(`${other.path}/gatehouse.db`, 'not a database, but as long as the header of one would be')
-    const ran = await run(['keys', 'list'], { environment: { GATEHOUSE_DATA_DIR: other.path } })
+    const ran = await runCli(['keys', 'list'], { environment: { GATEHOUSE_DATA_DIR: other.path } })
     await other.remove()
     expect(ran.exitCode).toBe(1)
     expect(ran.stderr).toMatch(/^gatehouse: .*GATEHOUSE_DATA_DIR.*\n$/)
@@ -354,7 +371,7 @@ describe('against a server', () => {
   )
 
   test('reads the prompt from standard input', async () => {
-    const ran = await run(['call', 'demo', '-'], { environment, input: 'from a pipe' })
+    const ran = await runCli(['call', 'demo', '-'], { environment, input: 'from a pipe' })
     expect(ran.stdout).toBe('Sandbox echo: from a pipe\n')
   })
 
@@ -414,7 +431,7 @@ describe('against a server', () => {
 
   test('a stream that breaks is a failure', async () => {
     await run(['gates', 'create', 'cut', '--target', 'sandbox/cut-mid-stream'], { environment })
-    expect((await run(['call', 'cut', 'Hello'], { environment })).exitCode).toBe(1)
+    expect((await runCli(['call', 'cut', 'Hello'], { environment })).exitCode).toBe(1)
   })
 
   test('a wrong key is told apart from a missing one and from a server that is not there', async () => {
@@ -435,12 +452,12 @@ describe('against a server', () => {
 
   test('two processes never write to one folder: the second says who has it and how to talk to it', async () => {
     const folder = { GATEHOUSE_DATA_DIR: gatehouse.dataFolder }
-    const local = await run(['keys', 'list'], { environment: folder })
+    const local = await runCli(['keys', 'list'], { environment: folder })
     expect(local).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining(`GATEHOUSE_URL=${gatehouse.url}`),
     })
-    const second = await run(['serve', '--port', '0'], { environment: folder })
+    const second = await runCli(['serve', '--port', '0'], { environment: folder })
     expect(second).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(gatehouse.url) })
   })
 })

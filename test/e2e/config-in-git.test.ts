@@ -12,6 +12,7 @@ import {
 import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RunOptions, runCli } from '../support/run-cli.ts'
+import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -56,8 +57,14 @@ function environmentOf({ url, key }: Gatehouse): Record<string, string> {
   return { GATEHOUSE_URL: url, GATEHOUSE_API_KEY: key }
 }
 
-const run = (words: string, options: Partial<RunOptions> & { on?: Gatehouse } = {}) =>
-  runCli(words.split(' '), {
+interface Options extends Partial<RunOptions> {
+  readonly on?: Gatehouse
+  /** In this process, unless what a shell sees is the point. */
+  readonly how?: typeof runCli
+}
+
+const run = (words: string, options: Options = {}) =>
+  (options.how ?? runCliInProcess)(words.split(' '), {
     folder: work.path,
     ...options,
     environment: { ...environmentOf(options.on ?? server), ...options.environment },
@@ -95,9 +102,12 @@ gates:
 
 test('pull → push to an empty server → pull gives the same text, whatever the order of creation', async () => {
   await write(TWO_GATES)
-  expect(await run('config push')).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(await run('config push', { how: runCli })).toMatchObject({ exitCode: 0, stderr: '' })
   await ask('POST', '/v1/gates', { id: 'a', targets: [{ model: 'sandbox/echo', weight: 1 }], maxRetries: 2 })
-  expect(await run('config pull')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('gates 3') })
+  expect(await run('config pull', { how: runCli })).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('gates 3'),
+  })
   const text = await read()
   expect(text).toMatch(/^# /)
   expect(text).not.toMatch(/displayName|hedgeAfterMs|createdAt|weight: 1$/m)
@@ -117,7 +127,7 @@ test('diff tells field by field what push would do, with exit code 1, and a seco
   await write(
     `${TWO_GATES.replace('kind', 'exact').replace('temperature: 0', 'topP: 1')}    maxRetries: 2\n  - id: new\n    targets: [{model: sandbox/echo}]\n`,
   )
-  const told = await run('config diff')
+  const told = await run('config diff', { how: runCli })
   expect(told).toEqual({
     exitCode: 1,
     stderr: '',
@@ -168,7 +178,7 @@ test('what is only on the server goes with --prune and a yes, of the sections th
     stdout: 'Nothing to change.\n',
   })
   await write('version: 1\ngates: []\n')
-  const unasked = await run('config push --prune')
+  const unasked = await run('config push --prune', { how: runCli })
   expect(unasked).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--yes') })
   expect(await gateIds()).toEqual(['brief', 'plain'])
   const pruned = await run('config push --prune --yes --json')
@@ -312,7 +322,7 @@ function plainGate(id: string): string {
 test('it works on a local data folder too, and reads the file from standard input', async () => {
   const folder = await createTemporaryFolder()
   const environment = { GATEHOUSE_DATA_DIR: folder.path, GATEHOUSE_URL: '', GATEHOUSE_API_KEY: '' }
-  const pushed = await run('config push --file -', { environment, input: TWO_GATES })
+  const pushed = await run('config push --file -', { environment, input: TWO_GATES, how: runCli })
   expect(pushed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Done: 2 created.') })
   expect((await run('config diff --file -', { environment, input: TWO_GATES })).exitCode).toBe(0)
   await folder.remove()

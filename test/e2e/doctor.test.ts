@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type Examined, examine as examineWith, found } from '../support/examine.ts'
 import { runCli } from '../support/run-cli.ts'
+import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import { testIf } from '../support/skip-unless.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -16,11 +17,13 @@ beforeEach(async () => {
   await chmod(folder.path, 0o700)
 })
 afterEach(() => folder.remove())
-const examine = (environment: Readonly<Record<string, string>> = {}): Promise<Examined> =>
-  examineWith({ GATEHOUSE_DATA_DIR: folder.path, ...environment })
+const examine = (
+  environment: Readonly<Record<string, string>> = {},
+  how?: typeof runCli,
+): Promise<Examined> => examineWith({ GATEHOUSE_DATA_DIR: folder.path, ...environment }, how)
 
 const gate = (...words: string[]) =>
-  runCli(['gates', ...words], { environment: { GATEHOUSE_DATA_DIR: folder.path } })
+  runCliInProcess(['gates', ...words], { environment: { GATEHOUSE_DATA_DIR: folder.path } })
 
 test('a new machine: nothing fails, nothing is made, and a person can read it', async () => {
   const missing = join(folder.path, 'not', 'yet')
@@ -79,7 +82,7 @@ describe('the data folder', () => {
   test('that is a file fails', async () => {
     const path = join(folder.path, 'file')
     await Bun.write(path, '')
-    const examined = await examine({ GATEHOUSE_DATA_DIR: path })
+    const examined = await examine({ GATEHOUSE_DATA_DIR: path }, runCli)
     expect(found(examined, 'data folder', 'fail')).toContain(`${path} is not a folder`)
     const below = await examine({ GATEHOUSE_DATA_DIR: join(path, 'data') })
     expect(found(below, 'data folder', 'fail')).toContain('cannot be made')
@@ -169,10 +172,10 @@ describe('the database', () => {
       GATEHOUSE_DATA_DIR: folder.path,
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
     }
-    const copied = await runCli(['store', 'copy'], { environment })
+    const copied = await runCliInProcess(['store', 'copy'], { environment })
     expect(copied.exitCode).not.toBe(0)
     expect(copied.stderr).toMatch(/9999_later.*Copy it with that version/)
-    const rotated = await runCli(['master-key', 'rotate'], {
+    const rotated = await runCliInProcess(['master-key', 'rotate'], {
       environment: { GATEHOUSE_DATA_DIR: folder.path },
     })
     expect(rotated.exitCode).not.toBe(0)
@@ -182,7 +185,7 @@ describe('the database', () => {
 
 describe('the master key', () => {
   beforeEach(async () => {
-    const set = await runCli(['provider-keys', 'set', 'sandbox'], {
+    const set = await runCliInProcess(['provider-keys', 'set', 'sandbox'], {
       environment: { GATEHOUSE_DATA_DIR: folder.path },
       input: 'sk-planted-0123456789',
     })
@@ -236,7 +239,7 @@ test('gates whose targets nobody can answer fail, and those with another target 
   expect(found(examined, 'gates', 'warn')).toContain('half: openai/gpt-5 has no key')
   expect(found(examined, 'gates', 'fail')).toMatch(/dead: openai\/gpt-5 has no key.*provider-keys set openai/)
   expect(found(examined, 'gates', 'fail')).toContain('well: gone/x names a provider that is not known')
-  await runCli(['provider-keys', 'set', 'openai'], {
+  await runCliInProcess(['provider-keys', 'set', 'openai'], {
     environment: { GATEHOUSE_DATA_DIR: folder.path },
     input: 'sk-own-0123456789',
   })

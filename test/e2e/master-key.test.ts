@@ -12,6 +12,8 @@ import { pollUntil } from '../support/poll-until.ts'
 import { PROGRAM } from '../support/program.ts'
 import { CHAT } from '../support/raw-scene.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { runCli } from '../support/run-cli.ts'
+import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -50,23 +52,15 @@ afterEach(async () => {
   await folder.remove()
 })
 
-function spawnCli(words: readonly string[], environment: Record<string, string> = {}) {
-  const { PATH = '', HOME = '' } = process.env
-  return Bun.spawn(boundToTest([...PROGRAM, ...words]), {
-    env: { PATH, HOME, GATEHOUSE_DATA_DIR: folder.path, ...environment },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
+/** @param how in this process, where a second one is not the point */
+async function masterKey(
+  command: 'status' | 'rotate',
+  environment: Record<string, string> = {},
+  how: typeof runCli = runCliInProcess,
+) {
+  const { exitCode, stdout, stderr } = await how(['master-key', command, '--json'], {
+    environment: { GATEHOUSE_DATA_DIR: folder.path, ...environment },
   })
-}
-
-async function masterKey(command: 'status' | 'rotate', environment: Record<string, string> = {}) {
-  const child = spawnCli(['master-key', command, '--json'], environment)
-  const [stdout, stderr, exitCode] = await Promise.all([
-    child.stdout.text(),
-    child.stderr.text(),
-    child.exited,
-  ])
   for (const key of [FIRST, SECOND, ...keysInFile()]) expect(stdout + stderr).not.toContain(key)
   const said = stdout === '' ? {} : JSON.parse(stdout)
   return { exitCode, stderr, said, table: said.tables?.[0] }
@@ -101,7 +95,7 @@ test('by file: made when first needed, rotated while a server serves, which then
   await start()
   await createGate(gatehouse, 'one', 'openai/gpt-4o')
   expect(keysInFile()).toEqual([])
-  expect((await masterKey('rotate')).said).toMatchObject({ outcome: 'nothing', currentId: null })
+  expect((await masterKey('rotate', {}, runCli)).said).toMatchObject({ outcome: 'nothing', currentId: null })
   await setKey(OWN)
   const [made = ''] = keysInFile()
   const before = (await masterKey('status')).said
@@ -110,7 +104,7 @@ test('by file: made when first needed, rotated while a server serves, which then
     tables: [{ current: 1, previous: 0, unopened: 0 }, { current: 0 }, { current: 0 }],
   })
 
-  const rotated = await masterKey('rotate')
+  const rotated = await masterKey('rotate', {}, runCli)
   expect(rotated).toMatchObject({
     exitCode: 0,
     said: { outcome: 'rotated', encryptedAnew: 1, previousIds: [before.currentId] },
@@ -219,7 +213,13 @@ test('killed half-way and begun anew, nothing is lost', async () => {
   const stillOld = () => left.get(begin)?.n ?? 0
   expect(stillOld()).toBe(MANY + 1)
 
-  const child = spawnCli(['master-key', 'rotate'])
+  const { PATH = '', HOME = '' } = process.env
+  const child = Bun.spawn(boundToTest([...PROGRAM, 'master-key', 'rotate']), {
+    env: { PATH, HOME, GATEHOUSE_DATA_DIR: folder.path },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
   await pollUntil('the first rows under the new key', () => stillOld() < MANY, { intervalMs: 2 })
   child.kill('SIGKILL')
   await child.exited
@@ -251,7 +251,7 @@ test('killed half-way and begun anew, nothing is lost', async () => {
 test('two rotations at once: one of them is refused', async () => {
   await start()
   await setKey(OWN)
-  const both = await Promise.all([masterKey('rotate'), masterKey('rotate')])
+  const both = await Promise.all([1, 2].map(() => masterKey('rotate', {}, runCli)))
   for (const { exitCode, stderr } of both) if (exitCode !== 0) expect(stderr).toContain('under way')
   expect(both.map(({ exitCode }) => exitCode)).toContain(0)
   expect((await masterKey('status')).table).toMatchObject({ current: 1, previous: 0, unopened: 0 })
@@ -264,7 +264,7 @@ test('by environment: refused with a key missing, then in the documented order',
   expect(keysInFile()).toEqual([])
   // Without the server's variables nothing is touched.
   for (const environment of [{}, { GATEHOUSE_MASTER_KEY: SECOND }]) {
-    const refused = await masterKey('rotate', environment)
+    const refused = await masterKey('rotate', environment, runCli)
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('that is not here') })
     expect(await masterKey('status', environment)).toMatchObject({ exitCode: 1, table: { unopened: 1 } })
   }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { runCli } from '../support/run-cli.ts'
+import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -19,9 +20,9 @@ afterAll(async () => {
   await folder.remove()
 })
 
-async function run(words: readonly string[], input = '') {
+async function run(words: readonly string[], input = '', how: typeof runCli = runCliInProcess) {
   const environment = { GATEHOUSE_DATA_DIR: folder.path, GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' }
-  const ran = await runCli(['owned-models', ...words], { environment, input })
+  const ran = await how(['owned-models', ...words], { environment, input })
   expect(ran.stdout + ran.stderr).not.toContain('canary')
   return ran
 }
@@ -34,7 +35,7 @@ const create = (slug: string) => [
 ]
 
 test('a model is registered, listed, shown, changed and deleted; its credential goes in and never comes out', async () => {
-  const made = await run([...create('llama'), '--json'], `${CREDENTIAL}\n`)
+  const made = await run([...create('llama'), '--json'], `${CREDENTIAL}\n`, runCli)
   expect(made).toMatchObject({ exitCode: 0, stderr: '' })
   expect(JSON.parse(made.stdout)).toMatchObject({
     slug: 'llama',

@@ -14,6 +14,7 @@ import {
 } from '../support/postgres-scene.ts'
 import { findPostgres } from '../support/postgres-server.ts'
 import { runCli } from '../support/run-cli.ts'
+import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import { describeIf } from '../support/skip-unless.ts'
 import { createBootstrapKey, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -161,7 +162,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
     test('which store it is, by doctor, and what keeps it from being used', async () => {
       const url = await scene.createDatabase()
       const environment = { GATEHOUSE_DATA_DIR: folder.path, DATABASE_URL: url }
-      await runCli(['gates', 'list'], { environment })
+      await runCliInProcess(['gates', 'list'], { environment })
       const examined = await examine(environment)
       expect(found(examined, 'database', 'ok')).toMatch(
         /Postgres, 127\.0\.0\.1:\d+\/gateway_\d+ \(version \d+.*not encrypted\)/,
@@ -182,12 +183,16 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
       const server = await startOn(url)
       const environment = { GATEHOUSE_DATA_DIR: server.dataFolder, DATABASE_URL: url }
       try {
-        const invited = await runCli(['users', 'invite', 'guest@example.test', '--json'], { environment })
+        const invited = await runCliInProcess(['users', 'invite', 'guest@example.test', '--json'], {
+          environment,
+        })
         const { token } = JSON.parse(invited.stdout) as { token: string }
         const body = { email: 'guest@example.test', name: 'Guest', password, invitation: token }
         const joined = await new Browser(server.url).send('/v1/auth/sign-up', { method: 'POST', body })
         expect(joined.status).toBe(201)
-        expect((await runCli(['users', 'list'], { environment })).stdout).toContain('guest@example.test')
+        expect((await runCliInProcess(['users', 'list'], { environment })).stdout).toContain(
+          'guest@example.test',
+        )
       } finally {
         await server.remove()
       }

@@ -4,7 +4,7 @@ import { boundToTest } from '../support/bound-to-test.ts'
 import { IS_LONG } from '../support/chaos-form.ts'
 import { controlPlaneCall, createGate, listLogRows, waitForLogRow } from '../support/control-plane.ts'
 import { PROGRAM } from '../support/program.ts'
-import { runCli } from '../support/run-cli.ts'
+import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import {
   createBootstrapKey,
   type Gatehouse,
@@ -107,7 +107,7 @@ test('after every kill the sums are those of the log, and nothing is counted twi
 /** The command line, against a server. */
 async function run({ url }: Gatehouse, ...words: readonly string[]) {
   const environment = { GATEHOUSE_URL: url, GATEHOUSE_API_KEY: key }
-  const { stdout, stderr, exitCode } = await runCli(words, { environment })
+  const { stdout, stderr, exitCode } = await runCliInProcess(words, { environment })
   return { output: stdout, errors: stderr, exitCode }
 }
 

@@ -1,6 +1,7 @@
-/** Runs `gatehouse doctor` as a program reads it, and looks into what it found. It must not import anything from src/. */
+/** Runs `gatehouse doctor` as a program reads it, and looks into what it found. Knows nothing of how it is found. */
 import { expect } from 'bun:test'
-import { runCli } from './run-cli.ts'
+import type { runCli } from './run-cli.ts'
+import { runCliInProcess } from './run-cli-in-process.ts'
 
 interface Finding {
   readonly level: string
@@ -15,8 +16,11 @@ export interface Examined {
 }
 
 /** What holds of every examination is expected here. */
-export async function examine(environment: Readonly<Record<string, string>>): Promise<Examined> {
-  const { exitCode, stdout, stderr } = await runCli(['doctor', '--json'], {
+export async function examine(
+  environment: Readonly<Record<string, string>>,
+  how: typeof runCli = runCliInProcess,
+): Promise<Examined> {
+  const { exitCode, stdout, stderr } = await how(['doctor', '--json'], {
     environment: { GATEHOUSE_PORT: '0', ...environment },
   })
   expect(stderr).toBe('')

@@ -1,0 +1,54 @@
+/**
+ * Runs one command of the program to its end in the test's own process, for tests of what it does and says. Nothing of that
+ * process reaches the command: streams, environment and folder are the test's. It must not know any command. What needs a
+ * process (a shell, signals, pipes, locks between processes, ending by itself) is tried with `run-cli.ts`, which starts one.
+ */
+import { resolve } from 'node:path'
+import { runProgram } from '../../src/cli/program.ts'
+import { DEFAULT_WIDTH, type Terminal } from '../../src/cli/terminal.ts'
+import { createCliContext } from '../../src/create-cli-context.ts'
+import type { Ran, RunOptions } from './run-cli.ts'
+
+/** As `runCli`, and commands may run beside each other. @throws for `serve`, which would take the test's signals */
+export async function runCliInProcess(
+  words: readonly string[],
+  { environment, input = '', folder }: RunOptions,
+): Promise<Ran> {
+  const { PATH = '', HOME = '' } = process.env
+  const written = { output: '', error: '' }
+  let served = false
+  const context = createCliContext({
+    environment: { PATH, HOME, ...environment },
+    folder: folder ?? resolve(import.meta.dir, '../..'),
+    terminal: pipes(input, written),
+    async serve() {
+      served = true
+    },
+  })
+  const exitCode = await runProgram(context, words)
+  if (served) throw new Error('A server needs a process of its own: use runCli or startGatehouse.')
+  return { exitCode, stdout: written.output, stderr: written.error }
+}
+
+/** Where a script would run the command: three pipes, and nobody to ask. */
+function pipes(input: string, written: { output: string; error: string }): Terminal {
+  const pipeTo = (name: keyof typeof written) => ({
+    isTerminal: false,
+    width: DEFAULT_WIDTH,
+    write: (text: string) => {
+      written[name] += text
+    },
+  })
+  const refuse = (question: string) => Promise.reject(new Error(`There is nobody to ask: ${question}`))
+  return {
+    input: { isTerminal: false, readText: async () => input },
+    output: pipeTo('output'),
+    error: pipeTo('error'),
+    hasColours: false,
+    askSecret: refuse,
+    askYes: refuse,
+    // A test reads to the end.
+    onReaderGone: () => {},
+    exitCode: 0,
+  }
+}

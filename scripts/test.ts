@@ -1,10 +1,12 @@
 /** `make test`: every check, then every test. Its last line is `N passed, N failed`, where a check counts as a test. */
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bundleProgram } from './bundle-program.ts'
 import { runChecks } from './checks.ts'
 import { runUntilStopped } from './run-command.ts'
 import { runInFolder } from './run-in-folder.ts'
+import { toTimings } from './slow-tests.ts'
 import {
   addCounts,
   type Counts,
@@ -79,19 +81,23 @@ async function runTests(
   { isBesideOthers }: RunOptions,
 ): Promise<PartResult> {
   const result = await runInFolder(
-    ({ path, reportPath }) => ({
-      command: [
-        ...[process.execPath, 'test', '--only-failures', '--no-orphans'],
-        ...['--reporter=junit', `--reporter-outfile=${reportPath}`],
-        ...how,
-        ...files.map((path) => `./${path}`),
-      ],
-      environment: {
-        // For what test processes make once and share.
-        GATEHOUSE_TEST_RUN_FOLDER: path,
-        ...(part === 'live' && { GATEHOUSE_TEST_LIVE: '1' }),
-      },
-    }),
+    ({ path, reportPath }) => {
+      const timingsPath = join(path, 'timings.json')
+      writeFileSync(timingsPath, toTimings(files))
+      return {
+        command: [
+          ...[process.execPath, 'test', '--only-failures', '--no-orphans'],
+          ...['--reporter=junit', `--reporter-outfile=${reportPath}`, `--timings=${timingsPath}`],
+          ...how,
+          ...files.map((path) => `./${path}`),
+        ],
+        environment: {
+          // For what test processes make once and share.
+          GATEHOUSE_TEST_RUN_FOLDER: path,
+          ...(part === 'live' && { GATEHOUSE_TEST_LIVE: '1' }),
+        },
+      }
+    },
     async ({ reportPath }) => {
       const file = Bun.file(reportPath)
       return readJunit((await file.exists()) ? await file.text() : '')

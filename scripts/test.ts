@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { bundleProgram } from './bundle-program.ts'
+import { buildProgram } from './build-program.ts'
 import { runChecks } from './checks.ts'
 import { runUntilStopped } from './run-command.ts'
 import { runInFolder } from './run-in-folder.ts'
@@ -20,6 +20,7 @@ import { findTestFiles, needsRoom, partOf, type TestPart } from './test-files.ts
 
 const HOUSE = join(import.meta.dir, '..')
 const TIME_LIMIT_MS = 25 * 60_000
+const TEST_PROGRAM = join(HOUSE, 'dist/test-program/gatehouse')
 
 const HELP = `bun scripts/test.ts [--only checks|unit|e2e|browser|live]
 
@@ -131,7 +132,7 @@ async function runTests(
 async function runPart(part: Part, options: RunOptions): Promise<PartResult> {
   if (part === 'checks') return { counts: await runChecks(), skipped: [], runs: [] }
   // Its tests start the program hundreds of times.
-  if (part === 'e2e') process.env.GATEHOUSE_TEST_PROGRAM = await bundleProgram()
+  if (part === 'e2e') process.env.GATEHOUSE_TEST_PROGRAM = (await buildProgram(TEST_PROGRAM)).path
   const files = findTestFiles(HOUSE).filter((path) => partOf(path) === part)
   if (files.length === 0) console.log('  there are no such tests')
   let total: PartResult = { counts: NO_TESTS, skipped: [], runs: [] }

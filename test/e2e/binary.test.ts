@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { Browser } from '../support/browser.ts'
 import { createGate, waitForLogRow } from '../support/control-plane.ts'
 import { findPostgres, startPostgres } from '../support/postgres-server.ts'
+import { BUILT_PROGRAM } from '../support/program.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { findRedis } from '../support/redis-server.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
@@ -20,11 +21,7 @@ let upstream: RawUpstream
 let gatehouse: Gatehouse
 beforeAll(async () => {
   folder = await createTemporaryFolder()
-  program = join(folder.path, 'gatehouse')
-  const built = Bun.spawnSync([process.execPath, 'scripts/build-binary.ts', '--outfile', program], {
-    cwd: REPOSITORY,
-  })
-  if (built.exitCode !== 0) throw new Error(`${built.stdout}${built.stderr}`)
+  program = BUILT_PROGRAM ?? buildProgram(join(folder.path, 'gatehouse'))
   upstream = await startRawUpstream()
   upstream.answer(
     jsonAnswer(200, {
@@ -46,6 +43,14 @@ afterAll(async () => {
   await upstream?.stop()
   await folder.remove()
 })
+
+function buildProgram(path: string): string {
+  const built = Bun.spawnSync([process.execPath, 'scripts/build-binary.ts', '--outfile', path], {
+    cwd: REPOSITORY,
+  })
+  if (built.exitCode !== 0) throw new Error(`${built.stdout}${built.stderr}`)
+  return path
+}
 
 test('it relays a call, writes it down, and knows its price', async () => {
   await createGate(gatehouse, 'assistant', 'openai/gpt-4o')

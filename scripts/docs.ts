@@ -1,10 +1,11 @@
-/** Renews what documents take from the code: `bun scripts/docs.ts`; with --check it only says what is stale. */
+/** Renews what documents, and a few files of the code, take from the code: `bun scripts/docs.ts`; with --check it only says what is stale. */
 import { join } from 'node:path'
 import { layers, roots } from '../layers.mjs'
 import { ERROR_POLICY } from '../src/core/errors.ts'
 import { conformanceTexts } from './conformance/conformance-texts.ts'
 import { layerTableText, replaceBetweenMarkers } from './layer-table.ts'
 import { METRICS_PAGE, metricsPage } from './metrics-page.ts'
+import { NEW_TABLES, newTables } from './new-tables.ts'
 import { toApiTypes } from './openapi/api-types.ts'
 import { readDocument } from './openapi/read-document.ts'
 
@@ -38,6 +39,12 @@ await renew(
   'it is not what src/telemetry/metric-list.ts says',
 )
 await renew(
+  NEW_TABLES,
+  await read(NEW_TABLES),
+  await newTables(),
+  'it is not what the steps of src/store/migrations.ts come to',
+)
+await renew(
   API_TYPES,
   await read(API_TYPES),
   toApiTypes(await readDocument()),
@@ -49,7 +56,7 @@ await renew(
   `${JSON.stringify(ERROR_POLICY, null, 2)}\n`,
   'it is not ERROR_POLICY of src/core/errors.ts',
 )
-console.log(`documents: ${DOCUMENTS.length + conformance.files.size + 1} read, ${faults} faults`)
+console.log(`documents: ${DOCUMENTS.length + conformance.files.size + 4} read, ${faults} faults`)
 if (faults > 0) process.exitCode = 1
 
 async function read(path: string): Promise<string> {

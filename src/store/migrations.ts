@@ -43,10 +43,7 @@ const firstTables: Migration = {
       .addColumn('name', 'text', (column) => column.notNull())
       .addColumn('created_at', 'bigint', (column) => column.notNull())
       .execute()
-    await database
-      .insertInto('accounts')
-      .values({ id: DEFAULT_ACCOUNT, name: 'Default account', created_at: Date.now() })
-      .execute()
+    await insertFirstAccount(database)
 
     await database.schema
       .createTable('api_keys')
@@ -101,6 +98,12 @@ const firstTables: Migration = {
       .columns(['account_id', 'started_at', 'id'])
       .execute()
   },
+}
+
+/** As every database begins. */
+export async function insertFirstAccount(database: Kysely<Schema>): Promise<void> {
+  const account = { id: DEFAULT_ACCOUNT, name: 'Default account', created_at: Date.now() }
+  await database.insertInto('accounts').values(account).execute()
 }
 
 const gateRouting: Migration = {

@@ -48,17 +48,29 @@ export function withNote(name: string, step: Step, tablePatienceMs: number): Mig
       if (!isSqlite(database))
         await sql`SELECT set_config('lock_timeout', ${String(tablePatienceMs)}, true)`.execute(database)
       await step.up(database)
-      if (step.olderBuilds === 'refuse') return
+      const note = noteOf(name, step)
+      if (note === undefined) return
       await database.schema
         .createTable(STEP_NOTES)
         .ifNotExists()
         .addColumn('name', 'text', (column) => column.primaryKey())
         .addColumn('needs', 'text')
         .execute()
-      const note = { name, needs: step.olderBuilds?.needs ?? null }
-      await (database as Kysely<NotesSchema>).insertInto(STEP_NOTES).values(note).execute()
+      await writeNotes(database, [note])
     },
   }
+}
+
+/** @returns undefined where no older build may serve */
+export function noteOf(name: string, step: Step): StepNote | undefined {
+  return step.olderBuilds === 'refuse' ? undefined : { name, needs: step.olderBuilds?.needs ?? null }
+}
+
+export async function writeNotes<Tables>(
+  database: Kysely<Tables>,
+  notes: readonly StepNote[],
+): Promise<void> {
+  await (database as unknown as Kysely<NotesSchema>).insertInto(STEP_NOTES).values(notes).execute()
 }
 
 /** None where no version has written any. */

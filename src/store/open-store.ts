@@ -5,6 +5,7 @@ import { AuditLogTableStore } from './audit-log.ts'
 import { BudgetBeginnings } from './budget-beginnings.ts'
 import { BudgetTableStore } from './budgets.ts'
 import { CallTableStore } from './calls.ts'
+import { createTables } from './create-tables.ts'
 import { GateTableStore } from './gates.ts'
 import { InstallationTableStore } from './installation.ts'
 import { InvitationTableStore } from './invitations.ts'
@@ -116,7 +117,10 @@ export async function openStore(
 
 /** Steps may take longer than any statement otherwise may, and wait for another node that is at them. */
 async function migrateAt(location: StoreLocation, database: Kysely<Schema>): Promise<void> {
-  if ('path' in location) return await migrateToLatest(database)
+  if ('path' in location) {
+    if (!(await createTables(database))) await migrateToLatest(database)
+    return
+  }
   const unhurried = await openDatabase({ postgres: { ...location.postgres, statementTimeoutMs: 0 } })
   try {
     await migrateToLatest(unhurried)

@@ -1,0 +1,25 @@
+/** src/store/new-tables.generated.json: what the steps of the schema's history come to on SQLite. Knows none of them. */
+import { type Kysely, sql } from 'kysely'
+import { migrateToLatest, migrations } from '../src/store/migrations.ts'
+import { openDatabase } from '../src/store/open-database.ts'
+
+export const NEW_TABLES = 'src/store/new-tables.generated.json'
+
+export async function newTables(): Promise<string> {
+  const database = await openDatabase({ path: ':memory:' })
+  try {
+    await migrateToLatest(database)
+    const tables = { steps: Object.keys(migrations), statements: await listStatements(database) }
+    return `${JSON.stringify(tables, null, 2)}\n`
+  } finally {
+    await database.destroy()
+  }
+}
+
+/** In the order in which they were made; SQLite makes the indexes of constraints itself, and says no statement for them. */
+async function listStatements<Tables>(database: Kysely<Tables>): Promise<string[]> {
+  const { rows } = await sql<{
+    sql: string
+  }>`SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid`.execute(database)
+  return rows.map((row) => row.sql)
+}

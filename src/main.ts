@@ -1,19 +1,22 @@
 #!/usr/bin/env bun
 /** Where the program starts: a command in this process, with its environment. compose.ts constructs, server.ts listens. */
-import { processTerminal } from './cli/process-terminal.ts'
-import { runProgram } from './cli/program.ts'
-import { createCliContext } from './create-cli-context.ts'
-import { prepareProcess } from './prepare-process.ts'
+import { isServing, prepareProcess } from './prepare-process.ts'
+
+const words = process.argv.slice(2)
+// Before the command line is loaded, which would be loaded again after it.
+if (isServing(words)) prepareProcess()
+const { runProgram } = await import('./cli/program.ts')
+const { processTerminal } = await import('./cli/process-terminal.ts')
+const { createCliContext } = await import('./create-cli-context.ts')
 
 const context = createCliContext({
   environment: process.env,
   folder: process.cwd(),
   terminal: processTerminal,
   async serve(flags) {
-    prepareProcess()
     const { serveFromFlags } = await import('./serve-from-flags.ts')
     await serveFromFlags(process.env, flags)
   },
 })
 
-process.exitCode = await runProgram(context, process.argv.slice(2))
+process.exitCode = await runProgram(context, words)

@@ -18,6 +18,11 @@ const MEMORY_KEPT_MS = '1000'
 /** `SCHED_BATCH` of sched(7). */
 const BATCH_POLICY = 3
 
+/** Whether the command is `serve`: options that may stand before a command have no values. */
+export function isServing(words: readonly string[]): boolean {
+  return words.find((word) => !word.startsWith('-')) === 'serve'
+}
+
 /** Replaces the process once, with its id kept. */
 export function prepareProcess(): void {
   if (process.env.GATEHOUSE_SCHEDULING !== 'normal' && process.platform === 'linux') scheduleAsBatch()

@@ -33,6 +33,8 @@ import type { PostOutcome } from '../webhooks/post-delivery.ts'
 import type { WebhookRegistry } from '../webhooks/webhook-registry.ts'
 import type { ControlPlaneCaller } from './authenticate-caller.ts'
 
+export const OPENAPI_PATH = '/openapi.json'
+
 export interface ControlPlaneDependencies {
   readonly gates: Pick<GateRegistry, 'find' | 'list' | 'create' | 'update' | 'delete' | 'whileUnchanged'>
   readonly ownedModels: Pick<OwnedModelRegistry, 'show' | 'list' | 'create' | 'update' | 'delete'>

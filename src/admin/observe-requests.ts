@@ -9,20 +9,19 @@ export function noteActor(request: Request, caller: { readonly keyId: KeyId } | 
   if (caller !== undefined) actors.set(request, caller.keyId)
 }
 
-/** @returns what is to be told the answer's status; undefined where nobody watches */
+/** @returns what is to be told the answer's status, and whose routes the address is one of; undefined where nobody watches */
 export function observeRequest(
-  app: ControlPlaneApp,
   { onAnswered }: Pick<ControlPlaneDependencies, 'onAnswered'>,
   request: Request,
   requestId: string,
-): ((status: number) => void) | undefined {
+): ((status: number, app: ControlPlaneApp | undefined) => void) | undefined {
   if (onAnswered === undefined) return undefined
   const startedAt = performance.now()
-  return (status) =>
+  return (status, app) =>
     onAnswered({
       requestId,
       method: METHODS.has(request.method) ? request.method : 'other',
-      path: templateOf(app, request),
+      path: app === undefined ? null : templateOf(app, request),
       status,
       actor: actors.get(request) ?? null,
       durationMs: Math.round(performance.now() - startedAt),

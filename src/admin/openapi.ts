@@ -1,11 +1,9 @@
 /** `GET /openapi.json`: the machine-readable description of the whole service, made from what is bound. Public. */
 import { SESSION_COOKIE } from '../identity/sign-in-constants.ts'
 import { completeDocument } from './complete-document.ts'
-import type { ControlPlaneApp } from './control-plane-app.ts'
+import { type ControlPlaneApp, OPENAPI_PATH } from './control-plane-app.ts'
 import { registerDataPlane } from './openapi-data-plane.ts'
 import { registerService } from './openapi-service.ts'
-
-export const OPENAPI_PATH = '/openapi.json'
 
 /** The interface's version (interface-spec, Versioning), not the build's. */
 const INTERFACE_VERSION = '1.0.0'

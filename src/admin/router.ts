@@ -1,45 +1,29 @@
 /**
- * The control plane: one bind call per resource, and what every request goes through before it reaches one.
+ * The control plane: what every request goes through before it reaches the resource that it is for.
  * Costly to load (zod, OpenAPI): import it when it is first needed.
  */
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { getPath } from 'hono/utils/url'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import type { CallId } from '../core/ids.ts'
 import { assertSameOrigin } from '../identity/same-origin.ts'
 import { withOrigin } from '../store/change-origin.ts'
 import { watchChanges } from '../store/changes-made.ts'
 import { type StoreFailure, storeFailureOf } from '../store/store-failure.ts'
-import { bindAccount } from './account.ts'
-import { bindAccountName } from './account-name.ts'
-import { bindAnalytics } from './analytics.ts'
-import { bindAuditLog } from './audit-log.ts'
 import { authenticateCaller } from './authenticate-caller.ts'
-import { bindBudgets } from './budgets.ts'
 import { changeOriginOf } from './change-origin-of.ts'
-import { bindConformance } from './conformance.ts'
-import type { ControlPlaneApp, ControlPlaneBindings, ControlPlaneDependencies } from './control-plane-app.ts'
-import { bindCosts } from './costs.ts'
-import { bindDocs, DOCS_PATHS } from './docs-page.ts'
-import { bindGateTests } from './gate-tests.ts'
-import { bindGates } from './gates.ts'
-import { bindInvitations } from './invitations.ts'
-import { bindKeys } from './keys.ts'
-import { bindLogExport } from './log-export.ts'
-import { bindLogs } from './logs.ts'
-import { bindMembers } from './members.ts'
+import {
+  type ControlPlaneApp,
+  type ControlPlaneBindings,
+  type ControlPlaneDependencies,
+  OPENAPI_PATH,
+} from './control-plane-app.ts'
+import { DOCS_PATHS } from './docs-page.ts'
 import { noteActor, observeRequest } from './observe-requests.ts'
-import { bindOpenApi, OPENAPI_PATH } from './openapi.ts'
-import { bindOwnedModels } from './owned-models.ts'
-import { bindPlayground, PLAYGROUND_PATH } from './playground.ts'
-import { bindProviderKeys } from './provider-keys.ts'
-import { bindProviderModels } from './provider-models.ts'
-import { bindProviders } from './providers.ts'
+import { PLAYGROUND_PATH } from './playground.ts'
 import { readJsonBody } from './read-json-body.ts'
 import { refuseProblems, toErrorResponse } from './refusals.ts'
-import { bindSessions } from './sessions.ts'
-import { bindSignIn } from './sign-in.ts'
-import { bindTargetHealth } from './target-health.ts'
-import { bindWebhooks } from './webhooks.ts'
+import { placeOf, resourcesAt } from './resources.ts'
 
 export interface ControlPlane {
   /** Answers every request, unknown paths too (404); never rejects. */
@@ -65,54 +49,54 @@ const PUBLIC_PATHS: ReadonlySet<string> = new Set([
 ])
 
 export function createControlPlane(dependencies: ControlPlaneDependencies): ControlPlane {
-  const app: ControlPlaneApp = new OpenAPIHono<{ Bindings: ControlPlaneBindings }>({
-    defaultHook: refuseProblems(),
-  })
-  bindGates(app, dependencies)
-  bindGateTests(app, dependencies)
-  bindTargetHealth(app, dependencies)
-  bindPlayground(app, dependencies)
-  bindKeys(app, dependencies)
-  bindOwnedModels(app, dependencies)
-  bindProviderKeys(app, dependencies)
-  // Before the single call, whose path would match it.
-  bindLogExport(app, dependencies)
-  bindLogs(app, dependencies)
-  bindAnalytics(app, dependencies)
-  bindCosts(app, dependencies)
-  bindProviders(app, dependencies)
-  bindProviderModels(app, dependencies)
-  bindAuditLog(app, dependencies)
-  bindAccount(app, dependencies)
-  bindBudgets(app, dependencies)
-  bindWebhooks(app, dependencies)
-  bindConformance(app)
-  bindAccountName(app, dependencies)
-  bindMembers(app, dependencies)
-  bindInvitations(app, dependencies)
-  bindSignIn(app, dependencies)
-  bindSessions(app, dependencies)
-  bindOpenApi(app)
-  bindDocs(app)
-  app.onError((error, c) => answerError(error, c.env.requestId))
+  const apps = new Map<string, Promise<ControlPlaneApp>>()
 
   return {
     async handle(request, requestId, clientAddress) {
-      const answered = observeRequest(app, dependencies, request, requestId)
-      const response = await dispatch(request, requestId, clientAddress).catch((error: unknown) =>
-        answerError(error, requestId),
-      )
+      const answered = observeRequest(dependencies, request, requestId)
+      const found: { app?: ControlPlaneApp | undefined } = {}
+      const answer = async () => {
+        found.app = await appAt(getPath(request))
+        return await dispatch(found.app, request, requestId, clientAddress)
+      }
+      const response = await answer().catch((error: unknown) => answerError(error, requestId))
       response.headers.set('x-request-id', requestId)
       response.headers.set('cache-control', 'no-store')
-      answered?.(response.status)
+      answered?.(response.status, found.app)
       return response
     },
   }
 
-  async function dispatch(request: Request, requestId: CallId, clientAddress?: string): Promise<Response> {
+  /** What is at an address and its neighbours, loaded with the first request for one of them. */
+  function appAt(path: string): Promise<ControlPlaneApp> | undefined {
+    const place = placeOf(path)
+    const resources = resourcesAt(place)
+    if (resources.length === 0) return undefined
+    const loaded = apps.get(place) ?? loadApp(resources)
+    apps.set(place, loaded)
+    return loaded
+  }
+
+  async function loadApp(resources: ReturnType<typeof resourcesAt>): Promise<ControlPlaneApp> {
+    const app: ControlPlaneApp = new OpenAPIHono<{ Bindings: ControlPlaneBindings }>({
+      defaultHook: refuseProblems(),
+    })
+    const binds = await Promise.all(resources.map(({ load }) => load()))
+    for (const bind of binds) bind(app, dependencies)
+    app.onError((error, c) => answerError(error, c.env.requestId))
+    return app
+  }
+
+  async function dispatch(
+    app: ControlPlaneApp | undefined,
+    request: Request,
+    requestId: CallId,
+    clientAddress: string | undefined,
+  ): Promise<Response> {
+    if (app === undefined) throw nothingThere()
     const path = app.getPath(request)
     const methods = METHODS.filter((method) => app.router.match(method, path)[0].length > 0)
-    if (methods.length === 0) throw new GatewayError('not_found', 'There is nothing at this address.')
+    if (methods.length === 0) throw nothingThere()
     if (methods.includes('GET')) methods.push('HEAD')
     if (!methods.includes(request.method)) throw methodNotAllowed(methods)
     const isPublic = PUBLIC_PATHS.has(path)
@@ -194,6 +178,10 @@ async function withCheckedBody(request: Request, mayBeAbsent: boolean): Promise<
   if (!METHODS_WITH_BODY.has(method)) return new Request(url, { method })
   const body = mayBeAbsent && request.body === null ? '{}' : await readJsonBody(request)
   return new Request(url, { method, body, headers: { 'content-type': 'application/json' } })
+}
+
+function nothingThere(): GatewayError {
+  return new GatewayError('not_found', 'There is nothing at this address.')
 }
 
 function methodNotAllowed(methods: readonly string[]): GatewayError {

@@ -1,0 +1,59 @@
+/**
+ * The resources of the control plane: which addresses each answers, and how it is loaded. Its schemas are built as it is loaded,
+ * those of all together in 40 ms, so each waits until it is asked for. Knows nothing of requests.
+ */
+import type { ControlPlaneApp, ControlPlaneDependencies } from './control-plane-app.ts'
+import { bindDocs } from './docs-page.ts'
+import { bindPlayground } from './playground.ts'
+
+type Bind = (app: ControlPlaneApp, dependencies: ControlPlaneDependencies) => void
+
+interface Resource {
+  /** Where its paths are: their first word, behind `/v1/` but for the documents. Several resources may share one. */
+  readonly at: readonly string[]
+  readonly load: () => Promise<Bind>
+}
+
+/** Describes all of them, so it is loaded with all of them. */
+const DOCUMENT = 'openapi.json'
+
+/** In the order of the OpenAPI document, and of two that would answer the same path the first does. */
+const RESOURCES: readonly Resource[] = [
+  { at: ['gates'], load: async () => (await import('./gates.ts')).bindGates },
+  { at: ['gates'], load: async () => (await import('./gate-tests.ts')).bindGateTests },
+  { at: ['targets'], load: async () => (await import('./target-health.ts')).bindTargetHealth },
+  { at: ['playground'], load: async () => bindPlayground },
+  { at: ['keys'], load: async () => (await import('./keys.ts')).bindKeys },
+  { at: ['owned-models'], load: async () => (await import('./owned-models.ts')).bindOwnedModels },
+  { at: ['provider-keys'], load: async () => (await import('./provider-keys.ts')).bindProviderKeys },
+  // Before the single call, whose path would match it.
+  { at: ['logs'], load: async () => (await import('./log-export.ts')).bindLogExport },
+  { at: ['logs'], load: async () => (await import('./logs.ts')).bindLogs },
+  { at: ['analytics'], load: async () => (await import('./analytics.ts')).bindAnalytics },
+  { at: ['costs'], load: async () => (await import('./costs.ts')).bindCosts },
+  { at: ['providers'], load: async () => (await import('./providers.ts')).bindProviders },
+  { at: ['provider-models'], load: async () => (await import('./provider-models.ts')).bindProviderModels },
+  { at: ['audit-log'], load: async () => (await import('./audit-log.ts')).bindAuditLog },
+  { at: ['account'], load: async () => (await import('./account.ts')).bindAccount },
+  { at: ['budgets'], load: async () => (await import('./budgets.ts')).bindBudgets },
+  { at: ['webhooks'], load: async () => (await import('./webhooks.ts')).bindWebhooks },
+  { at: ['conformance'], load: async () => (await import('./conformance.ts')).bindConformance },
+  { at: ['account'], load: async () => (await import('./account-name.ts')).bindAccountName },
+  { at: ['members'], load: async () => (await import('./members.ts')).bindMembers },
+  { at: ['invitations'], load: async () => (await import('./invitations.ts')).bindInvitations },
+  { at: ['auth', 'session'], load: async () => (await import('./sign-in.ts')).bindSignIn },
+  { at: ['session', 'sessions'], load: async () => (await import('./sessions.ts')).bindSessions },
+  { at: [DOCUMENT], load: async () => (await import('./openapi.ts')).bindOpenApi },
+  { at: ['docs'], load: async () => bindDocs },
+]
+
+/** What `at` of a resource with such a path names. */
+export function placeOf(path: string): string {
+  const [, first = '', second = ''] = path.split('/', 3)
+  return first === 'v1' ? second : first
+}
+
+/** Those that an address may belong to; none where nothing is. */
+export function resourcesAt(place: string): readonly Resource[] {
+  return place === DOCUMENT ? RESOURCES : RESOURCES.filter(({ at }) => at.includes(place))
+}

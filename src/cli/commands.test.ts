@@ -1,0 +1,30 @@
+/** Which commands are loaded for which words. */
+import { expect, test } from 'bun:test'
+import { Command } from 'commander'
+import { COMMANDS, loadCommands } from './commands.ts'
+import type { CliContext } from './context.ts'
+
+const ALL = Object.keys(COMMANDS)
+
+async function namesFor(words: readonly string[]): Promise<string[]> {
+  const program = new Command()
+  for (const bind of await loadCommands(words)) bind(program, {} as CliContext)
+  return program.commands.map((command) => command.name())
+}
+
+test.each(ALL)('%s is loaded alone where it is named', async (name) => {
+  expect(await namesFor([name])).toEqual([name])
+  expect(await namesFor([name, '--help'])).toEqual([name])
+  expect(await namesFor(['--json', name, 'list'])).toEqual([name])
+})
+
+test.each([
+  [[]],
+  [['--help']],
+  [['--help', 'gates']],
+  [['help', 'gates']],
+  [['gatse', 'list']],
+  [['toString']],
+])('for %j all are there', async (words) => {
+  expect(await namesFor(words)).toEqual(ALL)
+})

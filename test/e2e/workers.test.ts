@@ -1,6 +1,6 @@
 /** `serve --workers`: several processes on one port are one gateway, and none of them can take the others along. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { controlPlaneCall, createGate } from '../support/control-plane.ts'
+import { controlPlaneCall, createGate, createKey } from '../support/control-plane.ts'
 import { pollUntil, within } from '../support/poll-until.ts'
 import { findPostgres } from '../support/postgres-server.ts'
 import { findRedis } from '../support/redis-server.ts'
@@ -33,11 +33,7 @@ describeIf(findPostgres() !== undefined && findRedis() !== undefined, 'needs Pos
       scene = await createWorkerScene()
     })
     afterEach(async () => {
-      for (const gatehouse of started.splice(0)) {
-        await gatehouse.kill()
-        await whenGone(gatehouse)
-        await gatehouse.remove()
-      }
+      for (const gatehouse of started.splice(0)) await remove(gatehouse)
     })
     afterAll(() => scene.remove())
 
@@ -47,11 +43,11 @@ describeIf(findPostgres() !== undefined && findRedis() !== undefined, 'needs Pos
       return gatehouse
     }
 
-    async function startWithGate(stores: Stores, gate: string, target: string): Promise<Gatehouse> {
-      const gatehouse = await start(stores, 2)
-      // Every worker has it when the answer is there.
-      await createGate(gatehouse, gate, [target])
-      return gatehouse
+    async function remove(gatehouse: Gatehouse | undefined): Promise<void> {
+      if (gatehouse === undefined) return
+      await gatehouse.kill()
+      await whenGone(gatehouse)
+      await gatehouse.remove()
     }
 
     async function whenGone(gatehouse: Gatehouse): Promise<void> {
@@ -83,81 +79,114 @@ describeIf(findPostgres() !== undefined && findRedis() !== undefined, 'needs Pos
       expect(await stores.callIds()).toHaveLength(60)
     })
 
-    test('metrics on a port of their own are those of all, and the main port says where they are', async () => {
-      const gatehouse = await start(await scene.createStores(), 2, {
-        environment: { GATEHOUSE_METRICS_PORT: '0' },
+    describe('two that go on', () => {
+      let stores: Stores
+      let gatehouse: Gatehouse
+      beforeAll(async () => {
+        stores = await scene.createStores()
+        gatehouse = await startWorkers(stores, 2)
       })
-      const url = /"url":"(http:\/\/127\.0\.0\.1:\d+\/metrics)"/.exec(gatehouse.output())?.[1] ?? ''
-      await post(gatehouse)
-      expect((await readMetrics(url)).get('gatehouse_worker_restarts_total{worker="0"}')).toBe(0)
-      const main = await fetch(`${gatehouse.url}/metrics`)
-      expect(main.status).toBe(404)
-      expect(await main.text()).toContain('GATEHOUSE_METRICS_PORT')
-    })
+      afterAll(() => remove(gatehouse))
 
-    test('a limit of a key is one limit for all', async () => {
-      const gatehouse = await start(await scene.createStores(), 2, {
-        environment: { GATEHOUSE_REQUESTS_PER_MINUTE: '30' },
+      test('a second supervisor on the same port, or on the same folder, is refused', async () => {
+        const folder = await createTemporaryFolder()
+        const attempt = (environment: Record<string, string>) =>
+          runCli(['serve', '--workers', '2'], { environment: { ...stores.environment, ...environment } })
+        const samePort = await attempt({
+          GATEHOUSE_PORT: new URL(gatehouse.url).port,
+          GATEHOUSE_DATA_DIR: folder.path,
+        })
+        expect(samePort).toMatchObject({
+          exitCode: 1,
+          stderr: expect.stringContaining('another process has it'),
+        })
+        const sameFolder = await attempt({ GATEHOUSE_PORT: '0', GATEHOUSE_DATA_DIR: gatehouse.dataFolder })
+        expect(sameFolder).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(gatehouse.url) })
+        await folder.remove()
+        expect((await controlPlaneCall(gatehouse, 'GET', '/v1/keys')).status).toBe(200)
       })
-      const beganAtMs = performance.now()
-      const statuses: number[] = []
-      for (let call = 0; call < 60; call++) statuses.push((await post(gatehouse)).status)
-      const refilled = Math.ceil(((performance.now() - beganAtMs) / 60_000) * 30)
-      const admitted = statuses.filter((status) => status === 200).length
-      expect(admitted).toBeGreaterThanOrEqual(30)
-      expect(admitted).toBeLessThanOrEqual(30 + refilled)
-      expect(statuses.filter((status) => status === 429)).toHaveLength(60 - admitted)
+
+      test('one that is killed under load has a successor, the other goes on, and no row is lost', async () => {
+        const before = workerPids(gatehouse)
+        const complete = new Set<string>()
+        const load = keepCalling(gatehouse, 8, complete)
+        await pollUntil('calls', () => complete.size > 50)
+        process.kill(before.get(0) ?? 0, 'SIGKILL')
+        await pollUntil('the successor', () => workerPids(gatehouse).get(0) !== before.get(0))
+        const sofar = complete.size
+        await pollUntil('more calls', () => complete.size > sofar + 50)
+        await load.stop()
+        expect(workerPids(gatehouse).get(1)).toBe(before.get(1))
+        // One for each client whose call was open in it, and connections that it had not yet accepted.
+        expect(load.failures()).toBeLessThanOrEqual(16)
+        const series = await readMetrics(`${gatehouse.url}/metrics`)
+        expect(series.get('gatehouse_worker_restarts_total{worker="0"}')).toBe(1)
+        expect(series.get('gatehouse_worker_restarts_total{worker="1"}')).toBe(0)
+        await waitForCalls(stores, complete)
+      })
+
+      test('one that is told to end finishes what is open, and has a successor', async () => {
+        const before = workerPids(gatehouse)
+        process.kill(before.get(1) ?? 0, 'SIGTERM')
+        await pollUntil('the successor', () => workerPids(gatehouse).get(1) !== before.get(1))
+        expect(gatehouse.output()).toContain('"worker":1,"reason":"SIGTERM","msg":"ending')
+        expect((await post(gatehouse)).status).toBe(200)
+        expect(await gatehouse.stop()).toBe(0)
+      })
     })
 
-    test('one that is killed under load has a successor, the other goes on, and no row is lost', async () => {
-      const stores = await scene.createStores()
-      const gatehouse = await start(stores, 2)
-      const before = workerPids(gatehouse)
-      const complete = new Set<string>()
-      const load = keepCalling(gatehouse, 8, complete)
-      await pollUntil('calls', () => complete.size > 50)
-      process.kill(before.get(0) ?? 0, 'SIGKILL')
-      await pollUntil('the successor', () => workerPids(gatehouse).get(0) !== before.get(0))
-      const sofar = complete.size
-      await pollUntil('more calls', () => complete.size > sofar + 50)
-      await load.stop()
-      expect(workerPids(gatehouse).get(1)).toBe(before.get(1))
-      // One for each client whose call was open in it, and connections that it had not yet accepted.
-      expect(load.failures()).toBeLessThanOrEqual(16)
-      const series = await readMetrics(`${gatehouse.url}/metrics`)
-      expect(series.get('gatehouse_worker_restarts_total{worker="0"}')).toBe(1)
-      expect(series.get('gatehouse_worker_restarts_total{worker="1"}')).toBe(0)
-      await waitForCalls(stores, complete)
-      expect(await gatehouse.stop()).toBe(0)
-    })
+    describe('two until they are ended', () => {
+      let stores: Stores
+      let gatehouse: Gatehouse
+      beforeAll(async () => {
+        stores = await scene.createStores()
+        gatehouse = await startWorkers(stores, 2, {
+          environment: { GATEHOUSE_METRICS_PORT: '0', GATEHOUSE_REQUESTS_PER_MINUTE: '30' },
+        })
+      })
+      afterAll(() => remove(gatehouse))
 
-    test('one that is told to end finishes what is open, and has a successor', async () => {
-      const gatehouse = await start(await scene.createStores(), 2)
-      const before = workerPids(gatehouse)
-      process.kill(before.get(1) ?? 0, 'SIGTERM')
-      await pollUntil('the successor', () => workerPids(gatehouse).get(1) !== before.get(1))
-      expect(gatehouse.output()).toContain('"worker":1,"reason":"SIGTERM","msg":"ending')
-      expect((await post(gatehouse)).status).toBe(200)
-    })
+      test('metrics on a port of their own are those of all, and the main port says where they are', async () => {
+        const url = /"url":"(http:\/\/127\.0\.0\.1:\d+\/metrics)"/.exec(gatehouse.output())?.[1] ?? ''
+        await post(gatehouse)
+        expect((await readMetrics(url)).get('gatehouse_worker_restarts_total{worker="0"}')).toBe(0)
+        const main = await fetch(`${gatehouse.url}/metrics`)
+        expect(main.status).toBe(404)
+        expect(await main.text()).toContain('GATEHOUSE_METRICS_PORT')
+      })
 
-    test('SIGTERM lets open streams of every worker finish, and all end with 0', async () => {
-      const stores = await scene.createStores()
-      const gatehouse = await startWithGate(stores, 'slow', 'sandbox/slow-stream-150')
-      const streams = await Promise.all(
-        Array.from({ length: 12 }, async () => {
-          const response = await post(gatehouse, { model: 'slow', input: 'hello', stream: true })
-          return { id: response.headers.get('x-request-id') ?? '', text: response.text() }
-        }),
-      )
-      const code = gatehouse.stop()
-      for (const { text } of streams) expect(await text).toContain('response.completed')
-      expect(await code).toBe(0)
-      await whenGone(gatehouse)
-      await waitForCalls(stores, new Set(streams.map(({ id }) => id)))
+      test('a limit of a key is one limit for all', async () => {
+        const limited = { ...gatehouse, key: (await createKey(gatehouse, 'limited')).key }
+        const beganAtMs = performance.now()
+        const statuses: number[] = []
+        for (let call = 0; call < 60; call++) statuses.push((await post(limited)).status)
+        const refilled = Math.ceil(((performance.now() - beganAtMs) / 60_000) * 30)
+        const admitted = statuses.filter((status) => status === 200).length
+        expect(admitted).toBeGreaterThanOrEqual(30)
+        expect(admitted).toBeLessThanOrEqual(30 + refilled)
+        expect(statuses.filter((status) => status === 429)).toHaveLength(60 - admitted)
+      })
+
+      test('SIGTERM lets open streams of every worker finish, and all end with 0', async () => {
+        await createGate(gatehouse, 'slow', ['sandbox/slow-stream-150'])
+        const streams = await Promise.all(
+          Array.from({ length: 12 }, async () => {
+            const response = await post(gatehouse, { model: 'slow', input: 'hello', stream: true })
+            return { id: response.headers.get('x-request-id') ?? '', text: response.text() }
+          }),
+        )
+        const code = gatehouse.stop()
+        for (const { text } of streams) expect(await text).toContain('response.completed')
+        expect(await code).toBe(0)
+        await whenGone(gatehouse)
+        await waitForCalls(stores, new Set(streams.map(({ id }) => id)))
+      })
     })
 
     test('a second signal ends all at once', async () => {
-      const gatehouse = await startWithGate(await scene.createStores(), 'hang', 'sandbox/hang')
+      const gatehouse = await start(await scene.createStores(), 2)
+      // Every worker has it when the answer is there.
+      await createGate(gatehouse, 'hang', ['sandbox/hang'])
       const open = post(gatehouse, { model: 'hang', input: 'hello' }).then(
         (response) => response.text(),
         () => 'broken',
@@ -236,26 +265,6 @@ describeIf(findPostgres() !== undefined && findRedis() !== undefined, 'needs Pos
       const said = gatehouse.output()
       for (const worker of [0, 1]) expect(said.match(refusal(worker))).toHaveLength(1)
       expect(said.match(/^gatehouse: every worker ends soon after its start: .*accepting/gm)).toHaveLength(1)
-    })
-
-    test('a second supervisor on the same port, or on the same folder, is refused', async () => {
-      const stores = await scene.createStores()
-      const gatehouse = await start(stores, 2)
-      const folder = await createTemporaryFolder()
-      const attempt = (environment: Record<string, string>) =>
-        runCli(['serve', '--workers', '2'], { environment: { ...stores.environment, ...environment } })
-      const samePort = await attempt({
-        GATEHOUSE_PORT: new URL(gatehouse.url).port,
-        GATEHOUSE_DATA_DIR: folder.path,
-      })
-      expect(samePort).toMatchObject({
-        exitCode: 1,
-        stderr: expect.stringContaining('another process has it'),
-      })
-      const sameFolder = await attempt({ GATEHOUSE_PORT: '0', GATEHOUSE_DATA_DIR: gatehouse.dataFolder })
-      expect(sameFolder).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(gatehouse.url) })
-      await folder.remove()
-      expect((await controlPlaneCall(gatehouse, 'GET', '/v1/keys')).status).toBe(200)
     })
   },
 )

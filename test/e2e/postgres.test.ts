@@ -21,6 +21,7 @@ import {
 } from '../support/postgres-scene.ts'
 import { findPostgres, startPostgres } from '../support/postgres-server.ts'
 import { runCli } from '../support/run-cli.ts'
+import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import { describeIf } from '../support/skip-unless.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
@@ -181,7 +182,9 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
         const shipped = (await call(old)).headers.get('x-request-id')
         await waitForLogRow(old, shipped)
         const environment = { DATABASE_URL: url, GATEHOUSE_DATA_DIR: old.dataFolder }
-        expect((await runCli(['store', 'copy'], { environment })).stderr).toContain('is in use by the server')
+        expect((await runCliInProcess(['store', 'copy'], { environment })).stderr).toContain(
+          'is in use by the server',
+        )
         const waiting = (await call(old)).headers.get('x-request-id')
         await old.kill()
 
@@ -189,7 +192,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
         expect(copied.stdout).toMatch(/^api_keys +2$/m)
         expect(copied.stdout).toContain(`to Postgres, 127.0.0.1:${scene.server.port}`)
         expectNoPassword(copied.stdout + copied.stderr)
-        const again = await runCli(['store', 'copy'], { environment })
+        const again = await runCliInProcess(['store', 'copy'], { environment })
         expect(again.stderr).toContain('not empty')
         expect(again.exitCode).not.toBe(0)
 
@@ -200,13 +203,13 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
         const later = new Browser(moved.url)
         for (const [name, value] of browser.cookies) later.cookies.set(name, value)
         expect(await later.json('/v1/session', 200)).toMatchObject({ role: 'owner' })
-        const status = await runCli(['master-key', 'status', '--json'], { environment })
+        const status = await runCliInProcess(['master-key', 'status', '--json'], { environment })
         expect(JSON.parse(status.stdout)).toMatchObject({
           tables: expect.arrayContaining([
             { table: 'provider_keys', current: 1, previous: 0, unopened: 0 },
           ]) as unknown,
         })
-        const rotated = await runCli(['master-key', 'rotate'], { environment })
+        const rotated = await runCliInProcess(['master-key', 'rotate'], { environment })
         expect(rotated.stdout).toContain('1 credential encrypted anew')
       } finally {
         await moved?.remove()

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { steadyClock } from '../src/core/clock.ts'
+import { systemClock } from '../src/core/clock.ts'
 import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../src/core/ids.ts'
 import type { TelemetrySettings } from '../src/core/telemetry-settings.ts'
 import { beginAttempt } from '../src/gateway/attempt-record.ts'
@@ -125,15 +125,16 @@ async function measure({ observer, close }: Opened): Promise<number> {
 
 function settleOne(observer: CallObserver | undefined): void {
   const trace = observer?.begin(HEADERS)
-  const attempt = beginAttempt(steadyClock, 'openai/gpt-4o', trace?.beginAttempt())
+  const attempt = beginAttempt(systemClock, 'openai/gpt-4o', trace?.beginAttempt())
   attempt.status = 200
-  const startedAt = steadyClock.now()
+  const startedAt = systemClock.now()
+  const begunAt = systemClock.elapsed()
   const progress: CallProgress = {
     gateId: 'bench' as GateId,
     attempts: [attempt],
     target: 'openai/gpt-4o',
     credential: 'platform',
-    firstByteAt: startedAt + 5,
+    firstByteAt: begunAt + 5,
     ignored: [],
     skipped: [],
     trace,
@@ -141,6 +142,7 @@ function settleOne(observer: CallObserver | undefined): void {
   const call: AdmittedCall = {
     id: createCallId(),
     startedAt,
+    begunAt,
     dialect: openaiChat,
     caller: {
       accountId: DEFAULT_ACCOUNT,
@@ -153,7 +155,7 @@ function settleOne(observer: CallObserver | undefined): void {
   }
   const usage = { inputTokens: 100, outputTokens: 50, cachedInputTokens: 10, reasoningTokens: 5 }
   void createSettle(
-    { ledger, clock: steadyClock, observer },
+    { ledger, clock: systemClock, observer },
     call,
   )({ outcome: 'succeeded', status: 200, usage })
 }
@@ -162,7 +164,7 @@ function settleOne(observer: CallObserver | undefined): void {
 async function measureScrape(): Promise<void> {
   const metrics = await start(METRICS)
   for (let index = 0; index < 3_000; index += 1) {
-    const attempt = { ...beginAttempt(steadyClock, `openai/model-${index}`), status: 200 }
+    const attempt = { ...beginAttempt(systemClock, `openai/model-${index}`), status: 200 }
     metrics.observer?.begin(HEADERS)
     metrics.observer?.finish(
       {

@@ -9,7 +9,6 @@ import type { JoinedNode } from './compose-nodes.ts'
 import type { State } from './compose-state.ts'
 import { loadMasterKeys } from './config/master-key.ts'
 import type { Settings } from './config/settings.ts'
-import { steadyClock } from './core/clock.ts'
 import { type GatewayError, invalidRequest } from './core/errors.ts'
 import type { KeyId } from './core/ids.ts'
 import type { OwnedModel } from './core/owned-model.ts'
@@ -76,7 +75,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     testWebhook: (webhook) => webhooks.sender.sendTest(webhook),
     checkWebhookAddress: (url) => addresses.check(url),
     whenCounted: () => usage.whenCounted(),
-    quotaOf: (accountId) => usage.quotaOf(accountId, steadyClock.now()),
+    quotaOf: (accountId) => usage.quotaOf(accountId, ports.clock.now()),
     retention: { callLogDays: settings.retentionDays, auditLogDays: settings.auditRetentionDays },
     usage: store.usage,
     prices: {
@@ -85,7 +84,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
       partsOf: (call) => prices.partsOf(call, call.cost),
     },
     providers: settings.providers.map((provider) => describeProvider(provider, settings, providers)),
-    modelsOf: (providerId) => prices.modelsOf(providerId, steadyClock.now()),
+    modelsOf: (providerId) => prices.modelsOf(providerId, ports.clock.now()),
     seenOf: (accountId, target) => health.seenOf(healthKey({ accountId }, { model: target })),
     async authenticate(headers) {
       await whenFresh(ports)

@@ -7,7 +7,7 @@ import { keepLoading, loadUsage } from './cluster/load-usage.ts'
 import type { ComposedLimits } from './compose-limits.ts'
 import type { State } from './compose-state.ts'
 import type { Settings } from './config/settings.ts'
-import { steadyClock } from './core/clock.ts'
+import type { Timekeeper } from './core/clock.ts'
 import { OWNED_PREFIX } from './core/owned-model.ts'
 import type { Prices, Refusals } from './gateway/ports.ts'
 import { Journal } from './ledger/journal.ts'
@@ -35,6 +35,7 @@ export interface LedgerOptions {
   readonly log: Log
   readonly state: Pick<State, 'store' | 'usage' | 'budgets' | 'ownedModels'>
   readonly limits: Pick<ComposedLimits, 'recountWith' | 'tell'>
+  readonly clock: Timekeeper
 }
 
 export interface ComposedLedger {
@@ -48,7 +49,7 @@ export interface ComposedLedger {
   close(): Promise<void>
 }
 
-export function composeLedger({ settings, log, state, limits }: LedgerOptions): ComposedLedger {
+export function composeLedger({ settings, log, state, limits, clock }: LedgerOptions): ComposedLedger {
   const { store, usage, budgets, ownedModels } = state
   const report = (event: LedgerEvent) => reportLedgerEvent(log, event)
   // Before the journal looks what it has.
@@ -64,7 +65,7 @@ export function composeLedger({ settings, log, state, limits }: LedgerOptions): 
       return { input: pricingInput, output: pricingOutput, cachedInput: pricingCachedInput }
     },
   })
-  const refusals = new RefusalLog(journal, steadyClock)
+  const refusals = new RefusalLog(journal, clock)
   const reportPricing = (error: unknown) => log.error({ err: error }, 'calls could not be priced')
   const callPrices: Prices = {
     priceOf: (call) => tryPrices(() => prices.costOf(call)),
@@ -99,7 +100,7 @@ export function composeLedger({ settings, log, state, limits }: LedgerOptions): 
   })
   auditRetention.start()
   const closing = new AbortController()
-  const past = { segments: journal.closed.list(), nowMs: steadyClock.now(), signal: closing.signal }
+  const past = { segments: journal.closed.list(), nowMs: clock.now(), signal: closing.signal }
   const loading = keepLoading({
     usage,
     load: async () => {
@@ -121,7 +122,7 @@ export function composeLedger({ settings, log, state, limits }: LedgerOptions): 
     const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
     // What is in these sums and was not told yet is told meanwhile, and not added to them once more.
     const beforeCounting = () => sleep(TOLD_WITHIN_MS, undefined, { signal, ref: false })
-    await loadUsage(usage, budgets, { sums, nowMs: steadyClock.now(), beforeCounting })
+    await loadUsage(usage, budgets, { sums, nowMs: clock.now(), beforeCounting })
   })
   return {
     journal,

@@ -5,7 +5,7 @@ import type { RedisStoreState } from './cluster/redis-store.ts'
 import { SharedLimits } from './cluster/shared-limits.ts'
 import type { SharedStore } from './cluster/shared-store.ts'
 import type { UsageLimits } from './cluster/usage-limits.ts'
-import { steadyClock } from './core/clock.ts'
+import type { Timekeeper } from './core/clock.ts'
 import type { RedisSettings } from './core/redis-settings.ts'
 import type { Limits } from './gateway/ports.ts'
 import type { Log } from './telemetry/log.ts'
@@ -28,12 +28,11 @@ export interface ComposedLimits {
 
 export async function composeLimits(
   settings: RedisSettings | undefined,
-  usage: UsageLimits,
-  log: Log,
+  { usage, log, clock }: { readonly usage: UsageLimits; readonly log: Log; readonly clock: Timekeeper },
 ): Promise<ComposedLimits> {
   if (settings === undefined)
     return {
-      limits: new MemoryLimits(steadyClock, usage),
+      limits: new MemoryLimits(clock, usage),
       redis: undefined,
       store: undefined,
       recountWith: () => {},
@@ -57,7 +56,7 @@ export async function composeLimits(
     onNewNode: () => recounting.begin(),
   })
   await Promise.race([store.open(), Bun.sleep(START_WITHOUT_AFTER_MS)])
-  const limits = new SharedLimits({ store, prefix: settings.prefix, usage })
+  const limits = new SharedLimits({ store, prefix: settings.prefix, usage, clock })
   limits.start()
   return {
     limits,

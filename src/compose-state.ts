@@ -17,7 +17,7 @@ import { type ComposedNode, composeNode, type JoinedNode } from './compose-nodes
 import { composeWebhooks, type Webhooks } from './compose-webhooks.ts'
 import { openVault } from './config/master-key.ts'
 import type { Settings } from './config/settings.ts'
-import { steadyClock } from './core/clock.ts'
+import type { Timekeeper } from './core/clock.ts'
 import { OWNED_PREFIX } from './core/owned-model.ts'
 import type { Plans } from './core/plan.ts'
 import { healthKeyPrefix, readHealthKey } from './gateway/order-targets.ts'
@@ -37,10 +37,11 @@ interface StateOptions {
   readonly plans: Plans
   readonly limitsOf: ReturnType<typeof createKeyLimits>
   readonly addresses: AddressGuard
+  readonly clock: Timekeeper
 }
 
 /** What is on disk, and its image in memory. Nothing stays open when one part of it fails. */
-export async function openState({ settings, version, log, plans, limitsOf, addresses }: StateOptions) {
+export async function openState({ settings, version, log, plans, limitsOf, addresses, clock }: StateOptions) {
   const lock = lockDataFolder(settings.dataFolder)
   let store: Store | undefined
   let node: ComposedNode | undefined
@@ -94,12 +95,13 @@ export async function openState({ settings, version, log, plans, limitsOf, addre
     const keys = await KeyRegistry.load({
       keys: store.keys,
       limitsOf,
+      clock,
       onFlushFailure: (error) =>
         log.error({ err: error }, 'last-used times could not be written; they are kept'),
     })
     const webhooks: Webhooks = await composeWebhooks({ store, vault, log, addresses })
     told.webhooks = webhooks
-    const health = new TargetHealth(steadyClock, (key, restsUntilMs) => {
+    const health = new TargetHealth(clock, (key, restsUntilMs) => {
       const { accountId, target } = readHealthKey(key)
       webhooks.degraded.note(accountId, target, restsUntilMs)
     })
@@ -119,7 +121,7 @@ export async function openState({ settings, version, log, plans, limitsOf, addre
     })
     const onAlert = (alert: BudgetAlert) => webhooks.publishBudgetAlert(alert)
     const usage = new UsageLimits({ plans, onAlert })
-    const budgets = await BudgetRegistry.load({ budgets: store.budgets, usage })
+    const budgets = await BudgetRegistry.load({ budgets: store.budgets, usage, clock })
     return {
       lock,
       store,

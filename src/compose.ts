@@ -13,7 +13,7 @@ import { type JoinedNode, storeCheck } from './compose-nodes.ts'
 import { joinNodes, openState } from './compose-state.ts'
 import { SettingsError } from './config/environment.ts'
 import type { Settings } from './config/settings.ts'
-import { steadyClock } from './core/clock.ts'
+import { systemClock, type Timekeeper } from './core/clock.ts'
 import type { GatewayError } from './core/errors.ts'
 import { createPlans, type PlansSection, ReplaceablePlans } from './core/plan.ts'
 import { shippedFile } from './core/shipped-files.ts'
@@ -69,6 +69,8 @@ export interface ComposeOptions {
   readonly knownAddresses?: ReadonlyMap<string, string>
   /** From the operator's configuration file; absent: the plans that are built in. */
   readonly plans?: PlansSection | undefined
+  /** The machine's own when absent. */
+  readonly clock?: Timekeeper
   /** The operating system's when absent. */
   readonly resolveHost?: ResolveHost
   /** Metrics, traces and the access log, as the settings say; a server has them, and the command line has not. */
@@ -83,6 +85,7 @@ export async function composeGatehouse({
   log,
   knownAddresses,
   plans: plansSection,
+  clock = systemClock,
   resolveHost,
   hasTelemetry = false,
   worker,
@@ -96,11 +99,11 @@ export async function composeGatehouse({
     createPlans(section, { requestsPerMinute, concurrentCalls })
   const plans = new ReplaceablePlans(plansOf(plansSection))
   const limitsOf = createKeyLimits(plans)
-  const state = await openState({ settings, version: VERSION, log, plans, limitsOf, addresses })
+  const state = await openState({ settings, version: VERSION, log, plans, limitsOf, addresses, clock })
   const { lock, store, keys, gates, ownedModels, providerKeys, usage, webhooks, health } = state
-  const shared = await composeLimits(settings.redis, usage, log)
+  const shared = await composeLimits(settings.redis, { usage, log, clock })
   const node = await joinNodes(state, shared, settings)
-  const ledger = composeLedger({ settings, log, state, limits: shared })
+  const ledger = composeLedger({ settings, log, state, limits: shared, clock })
   const { journal } = ledger
   webhooks.sender.wake()
   const watched = { log, journal, health, watch: state.watch, redis: shared.redis, node: node?.state, worker }
@@ -109,7 +112,7 @@ export async function composeGatehouse({
   const reportFailure = (error: GatewayError, requestId: string) => logFailure(log, error, requestId)
   const providers = reachableProviders(settings, knownAddresses ?? new Map())
   const ports: PipelinePorts = {
-    clock: steadyClock,
+    clock,
     keys,
     freshness: node?.freshness,
     gates,
@@ -134,7 +137,7 @@ export async function composeGatehouse({
     reportFailure,
   }
   const stopEnding = endRevokedCalls({
-    clock: steadyClock,
+    clock,
     keys,
     deadlines,
     withinMs: settings.revokedCallsMs,
@@ -257,7 +260,7 @@ const BRIEFLY_MS = 1_000
 async function waitBriefly(work: Promise<void> | undefined): Promise<void> {
   if (work === undefined) return
   const timer = Promise.withResolvers<void>()
-  const cancel = steadyClock.after(BRIEFLY_MS, timer.resolve)
+  const cancel = systemClock.after(BRIEFLY_MS, timer.resolve)
   // Whether it worked is asked afterwards.
   await Promise.race([work.catch(() => {}), timer.promise])
   cancel()

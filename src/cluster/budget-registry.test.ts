@@ -30,7 +30,7 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   async function start() {
-    const clock = { nowMs: NOW_MS, now: () => clock.nowMs }
+    const clock = { nowMs: NOW_MS, now: () => clock.nowMs, elapsed: () => clock.nowMs }
     const alerts: BudgetAlert[] = []
     const usage = new UsageLimits({ plans: createPlans(), onAlert: (alert) => alerts.push(alert) })
     const registry = await BudgetRegistry.load({ budgets: store.budgets, usage, clock })

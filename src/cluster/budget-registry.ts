@@ -1,6 +1,6 @@
 /** The budgets that this node counts, with the store behind them. Knows nothing of HTTP. */
 import { type Budget, createBudgetId } from '../core/budget.ts'
-import { type Clock, steadyClock } from '../core/clock.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { BudgetTableStore } from '../store/budgets.ts'
@@ -38,7 +38,7 @@ export class BudgetRegistry implements Follower {
   private constructor(options: BudgetRegistryOptions) {
     this.#store = options.budgets
     this.#usage = options.usage
-    this.#clock = options.clock ?? steadyClock
+    this.#clock = options.clock ?? systemClock
   }
 
   /** Reads every budget from the store, and counts from nothing: `UsageLimits.addPastBudgetUsage` adds what was. */

@@ -39,6 +39,9 @@ function createClock(startMs = 1_790_000_000_000) {
     now(): number {
       return this.nowMs
     },
+    elapsed(): number {
+      return this.nowMs
+    },
   }
 }
 

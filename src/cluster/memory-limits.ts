@@ -2,7 +2,7 @@
  * Limits in this process's memory: requests and tokens per minute and concurrent calls of each key, and behind them the
  * quotas and budgets of usage-limits.ts. Must not know HTTP, where plans come from, or other nodes.
  */
-import { type Clock, steadyClock } from '../core/clock.ts'
+import { type Stopwatch, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
@@ -29,12 +29,15 @@ interface KeyState {
  * estimate, though never more than a full bucket holds, and corrected when it is known what the call used.
  */
 export class MemoryLimits implements Limits {
-  readonly #clock: Clock
+  readonly #clock: Stopwatch
   readonly #usage: UsageLimits
   readonly #states = new Map<KeyId, KeyState>()
   #sweep: Iterator<KeyState> = this.#states.values()
 
-  constructor(clock: Clock = steadyClock, usage: UsageLimits = new UsageLimits({ plans: createPlans() })) {
+  constructor(
+    clock: Stopwatch = systemClock,
+    usage: UsageLimits = new UsageLimits({ plans: createPlans() }),
+  ) {
     this.#clock = clock
     this.#usage = usage
   }
@@ -66,7 +69,7 @@ export class MemoryLimits implements Limits {
    *   `quota_exceeded` that names the budget
    */
   admit(caller: Caller, call: CallAhead): Ticket {
-    const nowMs = this.#clock.now()
+    const nowMs = this.#clock.elapsed()
     this.#sweepIdle(nowMs)
     const { limits, keyId } = caller
     const state = this.#states.get(keyId) ?? this.#createState(keyId, limits, nowMs)

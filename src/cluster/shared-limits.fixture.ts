@@ -60,7 +60,7 @@ export interface TestNode {
 /** @returns nodes that share one clock and keys of their own in the store */
 export function startNodes(client: RunsScripts, count: number, planLimits: Partial<PlanLimits>) {
   scenes += 1
-  const clock = { nowMs: START_MS, now: () => clock.nowMs }
+  const clock = { nowMs: START_MS, now: () => clock.nowMs, elapsed: () => clock.nowMs }
   const plans = createPlans({ default: 'test', definitions: { test: planLimits } })
   const keyLimits = createKeyLimits(plans)(DEFAULT_ACCOUNT)
   const prefix = `scene${process.pid}-${scenes}`

@@ -34,7 +34,7 @@ const SUBJECTS: readonly (readonly [string, boolean, (plan: Partial<PlanLimits>)
     'in memory',
     true,
     () => {
-      const clock = { nowMs: START_MS, now: () => clock.nowMs }
+      const clock = { nowMs: START_MS, now: () => clock.nowMs, elapsed: () => clock.nowMs }
       return { clock, limits: new MemoryLimits(clock), settled: async () => {}, tend: async () => {} }
     },
   ],

@@ -2,7 +2,7 @@
  * Limits that all nodes keep together: what a key may use is leased from the shared store in small parts (key-lease.ts), what
  * an account and a budget have used is counted there. Must not know HTTP or which store it is.
  */
-import { type Clock, steadyClock } from '../core/clock.ts'
+import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { KeyId } from '../core/ids.ts'
 import type { CallAhead, Caller, Limits, Place, PriceDemand, Spent, Ticket } from '../gateway/ports.ts'
@@ -30,7 +30,7 @@ export interface SharedLimitsOptions {
   /** In front of every key of the store. */
   readonly prefix: string
   readonly usage: UsageLimits
-  readonly clock?: Clock
+  readonly clock?: Clock & Stopwatch
   /** For tests; without it, the store's own clock, which is the same for all nodes. */
   readonly sharedClock?: Clock
 }
@@ -40,20 +40,21 @@ export class SharedLimits implements Limits {
   readonly #prefix: string
   readonly #usage: UsageLimits
   readonly #shared: SharedUsage
-  readonly #clock: Clock
+  readonly #clock: Stopwatch
   readonly #sharedNow: () => number
   readonly #leases = new Map<KeyId, KeyLease>()
   readonly #tended = new Turns(this.#leases)
   #timer: ReturnType<typeof setInterval> | undefined
 
-  constructor({ store, prefix, usage, clock = steadyClock, sharedClock }: SharedLimitsOptions) {
+  constructor({ store, prefix, usage, clock = systemClock, sharedClock }: SharedLimitsOptions) {
     this.#store = store
     this.#prefix = prefix
     this.#usage = usage
     this.#clock = clock
     this.#sharedNow = () => sharedClock?.now() ?? 0
-    const now = () => this.#clock.now()
-    this.#shared = new SharedUsage({ store, prefix, usage, now, sharedNow: this.#sharedNow })
+    const now = () => clock.elapsed()
+    const wallNow = () => clock.now()
+    this.#shared = new SharedUsage({ store, prefix, usage, now, wallNow, sharedNow: this.#sharedNow })
   }
 
   /** Keys with a call that runs, something held, or something owed, and a few not swept yet. */
@@ -69,7 +70,7 @@ export class SharedLimits implements Limits {
   /** Gives back what this node holds. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    const laterMs = this.#clock.now() + 60_000
+    const laterMs = this.#clock.elapsed() + 60_000
     for (const lease of this.#leases.values()) lease.tend(laterMs)
     this.#shared.tend(laterMs, Number.POSITIVE_INFINITY)
     await this.settled()
@@ -129,7 +130,7 @@ export class SharedLimits implements Limits {
 
   /** A round of upkeep; a timer calls it. */
   tend(): void {
-    const nowMs = this.#clock.now()
+    const nowMs = this.#clock.elapsed()
     let questions = this.#shared.tend(nowMs, MAX_QUESTIONS_PER_ROUND / 2)
     for (let looked = this.#leases.size; looked > 0; looked -= 1) {
       const lease = this.#tended.next()
@@ -154,7 +155,7 @@ export class SharedLimits implements Limits {
       limits,
       store: this.#store,
       storeKey: `${this.#prefix}:key:{${keyId}}`,
-      now: () => this.#clock.now(),
+      now: () => this.#clock.elapsed(),
       sharedNow: this.#sharedNow,
     })
     this.#leases.set(keyId, lease)

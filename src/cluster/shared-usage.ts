@@ -21,7 +21,10 @@ export interface SharedUsageOptions {
   readonly store: SharedStore
   readonly prefix: string
   readonly usage: UsageLimits
+  /** Milliseconds; for how long things take on this node. */
   readonly now: () => number
+  /** Milliseconds since the Unix epoch; for which periods are over. */
+  readonly wallNow: () => number
   readonly sharedNow: () => number
 }
 
@@ -82,7 +85,7 @@ export class SharedUsage {
       const lease = this.#tended.next()
       if (lease === undefined) break
       if (lease.tend(nowMs)) questions += 1
-      else if (lease.isOver(nowMs)) this.#leases.delete(lease.window)
+      else if (lease.isOver(this.#options.wallNow())) this.#leases.delete(lease.window)
     }
     return questions
   }
@@ -184,12 +187,12 @@ export class SharedUsage {
   #leaseOf({ id, window, limit }: LimitedWindow): UsageLease {
     const known = this.#leases.get(window)
     if (known !== undefined) return known
-    const { store, prefix, now, sharedNow } = this.#options
+    const { store, prefix, now, wallNow, sharedNow } = this.#options
     // The braces: in a cluster, what is between them says where the key is.
     const storeKey = `${prefix}:used:{${id}}:${window.startsAtMs}`
     // What is reached may be reached by all together, and by no call of this node.
     const onSums = () => this.#usage.alertBudget(id, window.startsAtMs)
-    const options = { window, store, storeKey, limit, onSums, now, sharedNow }
+    const options = { window, store, storeKey, limit, onSums, now, wallNow, sharedNow }
     const lease = new UsageLease(options, this.#floors.get(window))
     this.#leases.set(window, lease)
     return lease

@@ -91,7 +91,7 @@ function start({ limit = { tokens: 1000, microUsd: 1000 }, endsAtMs = ENDS_AT_MS
     sums += 1
   }
   const now = () => clock.nowMs
-  const options = { window, store, storeKey: 'key', limit: () => limit, now, sharedNow: now }
+  const options = { window, store, storeKey: 'key', limit: () => limit, now, wallNow: now, sharedNow: now }
   const lease = new UsageLease({ ...options, onSums })
   /** Asks, and is answered at once. */
   const ask = async (wanted: Pair, grant: Partial<UsageGrant>) => {

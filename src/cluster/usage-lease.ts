@@ -45,6 +45,8 @@ export interface UsageLeaseOptions {
   /** Told when the sums of all nodes are known anew. */
   readonly onSums: () => void
   readonly now: () => number
+  /** Milliseconds since the Unix epoch. */
+  readonly wallNow: () => number
   readonly sharedNow: () => number
 }
 
@@ -155,7 +157,7 @@ export class UsageLease {
     if (this.#doubtful !== undefined || !isNothing(this.#unsent)) await this.#askOnce()
   }
 
-  /** Nothing is missing when it is dropped. */
+  /** Nothing is missing when it is dropped. @param nowMs milliseconds since the Unix epoch */
   isOver(nowMs: number): boolean {
     const isQuiet = this.#asking === undefined && this.#doubtful === undefined && isNothing(this.#unsent)
     return isQuiet && nowMs > this.window.endsAtMs && FIELDS.every((field) => this.#reserved[field] === 0)
@@ -241,7 +243,7 @@ export class UsageLease {
   }
 
   async #exchange(): Promise<boolean> {
-    const { store, storeKey, now, sharedNow, limit } = this.#options
+    const { store, storeKey, now, wallNow, sharedNow, limit } = this.#options
     const nowMs = now()
     const needed = sum(this.#needs)
     this.#needs = []
@@ -268,7 +270,7 @@ export class UsageLease {
           nowMs: sharedNow(),
           leaseMs: RESERVED_LEASE_MS,
           keepMs: Number.isFinite(this.window.endsAtMs)
-            ? Math.max(0, this.window.endsAtMs - nowMs) + KEPT_AFTER_MS
+            ? Math.max(0, this.window.endsAtMs - wallNow()) + KEPT_AFTER_MS
             : KEPT_ENDLESS_MS,
           birth: this.#birth,
           ...sent,

@@ -16,7 +16,7 @@ const GATE = 'gate' as GateId
 
 export function start(limits: Partial<PlanLimits>, nowMs = START_MS) {
   const plans = createPlans({ default: 'test', definitions: { test: limits } })
-  const clock = { nowMs, now: () => clock.nowMs }
+  const clock = { nowMs, now: () => clock.nowMs, elapsed: () => clock.nowMs }
   const alerts: BudgetAlert[] = []
   const usage = new UsageLimits({ plans, onAlert: (alert) => alerts.push(alert) })
   const memory = new MemoryLimits(clock, usage)

@@ -53,6 +53,8 @@ export interface AttemptInput {
   readonly callId: CallId
   /** Milliseconds since the Unix epoch. */
   readonly startedAtMs: number
+  /** The same moment on the clock's `elapsed` scale. */
+  readonly begunAt: number
   /** The call ends when this key does; undefined: it was made without one. */
   readonly keySha256: string | undefined
   /** Decoded when the first target that speaks another dialect is asked; undefined where the dialect is only relayed. */
@@ -212,7 +214,7 @@ function toTranslated(
   target: Target,
 ): TranslatedRequest | undefined {
   if (!isTranslated(target)) return undefined
-  const { accepted, caller, plan, request, startedAtMs, progress } = input
+  const { accepted, caller, plan, request, startedAtMs, begunAt, progress } = input
   const { codec: client, embeddings } = target
   const isStrict = readStrictness(request.headers)
   if (embeddings !== undefined) return translateEmbeddings({ accepted, target, codec: embeddings, isStrict })
@@ -223,7 +225,7 @@ function toTranslated(
     callId: input.callId,
     gateId,
     startedAtMs,
-    outcome: () => toOutcome(clock, { startedAtMs, attempts: progress.attempts }),
+    outcome: () => toOutcome(clock, { begunAt, attempts: progress.attempts }),
     ...(prices === undefined ? {} : { priceOf: (usage: Usage) => prices.priceOf({ ...call, usage }) }),
   }
   return translate({ caller, target, client, facts, isStrict })

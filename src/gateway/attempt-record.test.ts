@@ -3,13 +3,13 @@ import { expect, test } from 'bun:test'
 import { beginAttempt, toOutcome } from './attempt-record.ts'
 
 test('a failed attempt has its own duration, one that goes on has lasted until now', () => {
-  const at = (elapsedMs: number) => ({ now: () => 1_500, elapsed: () => elapsedMs })
+  const at = (elapsedMs: number) => ({ elapsed: () => elapsedMs })
   const failed = beginAttempt(at(100), 'a/m')
   failed.status = 503
   failed.failedAt = failed.askedAt + 12.4
   const answering = { ...beginAttempt(at(120), 'b/n'), status: 200 }
   const silent = beginAttempt(at(700), 'c/o')
-  const told = toOutcome(at(1_120), { startedAtMs: 1_000, attempts: [failed, answering, silent] })
+  const told = toOutcome(at(1_120), { begunAt: 619.6, attempts: [failed, answering, silent] })
   expect(told.latencyMs).toBe(500)
   expect(told.attempts).toEqual([
     { target: 'a/m', status: 503, ms: 12 },

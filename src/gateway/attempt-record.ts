@@ -1,6 +1,6 @@
 /** What is remembered of each time that an upstream was asked, and how a call is told from it. */
 import type { CallAttempt, CallOutcome } from '../core/call.ts'
-import type { Timekeeper } from '../core/clock.ts'
+import type { Stopwatch } from '../core/clock.ts'
 import type { AnswerOutcome } from '../wire/codec.ts'
 
 /** How an upstream is told in whose trace it works (https://www.w3.org/TR/trace-context/). */
@@ -30,11 +30,7 @@ export interface AttemptRecord {
   readonly trace: AttemptTrace | undefined
 }
 
-export function beginAttempt(
-  clock: Pick<Timekeeper, 'elapsed'>,
-  target: string,
-  trace?: AttemptTrace,
-): AttemptRecord {
+export function beginAttempt(clock: Stopwatch, target: string, trace?: AttemptTrace): AttemptRecord {
   return {
     target,
     askedAt: clock.elapsed(),
@@ -53,14 +49,14 @@ export function giveUpAttempt(attempt: AttemptRecord): void {
   if (attempt.isSent && attempt.failedAt === null && !hasRefused) attempt.isGivenUp = true
 }
 
-/** @param call `startedAtMs` in milliseconds since the Unix epoch */
+/** @param call `begunAt` on the clock's `elapsed` scale */
 export function toOutcome(
-  clock: Pick<Timekeeper, 'now' | 'elapsed'>,
-  call: { readonly startedAtMs: number; readonly attempts: readonly AttemptRecord[] },
+  clock: Stopwatch,
+  call: { readonly begunAt: number; readonly attempts: readonly AttemptRecord[] },
 ): AnswerOutcome {
   const now = clock.elapsed()
   return {
-    latencyMs: clock.now() - call.startedAtMs,
+    latencyMs: Math.round(now - call.begunAt),
     attempts: call.attempts.map(({ target, status, askedAt, failedAt }) => ({
       target,
       status,
@@ -71,7 +67,7 @@ export function toOutcome(
 
 /** What the ledger keeps of them: nothing where one attempt was enough, which is nearly always. */
 export function toAttemptDetails(
-  clock: Pick<Timekeeper, 'elapsed'>,
+  clock: Stopwatch,
   attempts: readonly AttemptRecord[],
   call: { readonly outcome: CallOutcome; readonly durationMs: number },
 ): readonly CallAttempt[] | undefined {

@@ -32,6 +32,7 @@ export async function attemptTargets(
     progress: call.progress,
     callId: call.callId,
     startedAtMs: call.startedAtMs,
+    begunAt: call.begunAt,
     keySha256: call.keySha256,
     caller,
     endsAt,
@@ -48,7 +49,7 @@ export async function attemptTargets(
       }
       try {
         const attempted = await ask(ports, input, target, untried)
-        call.progress.firstByteAt = ports.clock.now()
+        call.progress.firstByteAt = ports.clock.elapsed()
         call.progress.ignored = attempted.ignored
         return attempted
       } catch (thrown) {

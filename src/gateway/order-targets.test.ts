@@ -30,6 +30,9 @@ function createScene(gate: Gate) {
     now(): number {
       return this.nowMs
     },
+    elapsed(): number {
+      return this.nowMs
+    },
   }
   const health = new TargetHealth(clock)
   const order = new TargetOrder(health)

@@ -54,6 +54,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
   return async function serveCall(request, dialect, known) {
     const id = known?.id ?? createCallId()
     const startedAt = ports.clock.now()
+    const begunAt = ports.clock.elapsed()
     const headers: Record<string, string> = { 'x-request-id': id }
     if (dialect.requestIdHeader !== undefined) headers[dialect.requestIdHeader] = id
     const progress: CallProgress = {
@@ -76,7 +77,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       if (notFresh !== undefined) await notFresh
       caller = known?.caller ?? authenticate(ports, request.headers, dialect.keyHeader)
       // Before a byte of the body is read: nobody makes the process hold more bodies than they may have calls.
-      place = ports.limits.enter(caller, startedAt)
+      place = ports.limits.enter(caller, begunAt)
       accepted = await accept(ports, request, { dialect, share })
       const notReady = ports.limits.whenReady(caller, accepted.gateId)
       if (notReady !== undefined) await notReady
@@ -87,6 +88,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       const settleCall = createSettle(ports, {
         id,
         startedAt,
+        begunAt,
         dialect,
         caller,
         request: accepted,
@@ -109,6 +111,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       const call = {
         callId: id,
         startedAtMs: startedAt,
+        begunAt,
         request,
         accepted: plan.request,
         dialect,
@@ -125,7 +128,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       share.giveBack()
       if (error.kind === 'internal_error') ports.reportFailure(error, id)
       if (settle === undefined)
-        tellRefusal(ports, error, { id, startedAt, dialect, caller, accepted, progress })
+        tellRefusal(ports, error, { id, startedAt, begunAt, dialect, caller, accepted, progress })
       return refuse(error, dialect.envelope, { ...headers, ...toSkippedHeader(progress) })
     }
   }
@@ -142,6 +145,7 @@ function freeing(share: BodyShare, settle: Settle): Settle {
 interface RefusedCall {
   readonly id: CallId
   readonly startedAt: number
+  readonly begunAt: number
   readonly dialect: Dialect
   readonly caller: Caller | undefined
   readonly accepted: AcceptedRequest | undefined
@@ -151,9 +155,9 @@ interface RefusedCall {
 /** A call that was turned away before it was admitted is settled nowhere; its account and those who watch are told all the same. */
 function tellRefusal(ports: PipelinePorts, error: GatewayError, call: RefusedCall): void {
   const { observer, clock, gates, refusals } = ports
-  const { id, startedAt, dialect, caller, accepted, progress } = call
+  const { id, startedAt, begunAt, dialect, caller, accepted, progress } = call
   const { kind, status } = error
-  const durationMs = clock.now() - startedAt
+  const durationMs = Math.round(clock.elapsed() - begunAt)
   const keyId = caller?.keyId ?? null
   observer?.refuse({ id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs }, progress.trace)
   // A failure of the gateway itself is told elsewhere, and to its operator.

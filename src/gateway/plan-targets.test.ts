@@ -56,7 +56,7 @@ function plan(model: string, dialect: Dialect) {
     },
     providers: new Map([vendor, narrow].map((provider) => [provider.id, provider])),
     ownedModels: { find: () => undefined },
-    order: new TargetOrder(new TargetHealth({ now: () => 0 })),
+    order: new TargetOrder(new TargetHealth({ now: () => 0, elapsed: () => 0 })),
   }
   const caller = {
     accountId: DEFAULT_ACCOUNT,

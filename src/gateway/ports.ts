@@ -66,7 +66,7 @@ export interface Spent {
   readonly cost: Cost
   /** False where the account paid for the call itself (counts-for-quota.ts). */
   readonly countsForQuota: boolean
-  /** Milliseconds since the Unix epoch. */
+  /** On the scale of `Stopwatch.elapsed`. */
   readonly endedAtMs: number
 }
 
@@ -102,7 +102,8 @@ export interface Limits {
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined
   /**
    * Before the body is read, and without asking anybody: a place among the key's concurrent calls, until `admit`. Takes
-   * nothing else. @throws GatewayError `rate_limited` where `admit` could only say so too
+   * nothing else. @param nowMs on the scale of `Stopwatch.elapsed`
+   * @throws GatewayError `rate_limited` where `admit` could only say so too
    */
   enter(caller: Caller, nowMs: number): Place
   /**

@@ -10,6 +10,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
   return {
     id: 'call_1' as CallId,
     startedAt: 1_000,
+    begunAt: 400,
     dialect: openaiChat,
     caller: { accountId: 'acct_1' as AccountId, keyId: 'key_1' as KeyId, limits },
     request: { stream: false } as AdmittedCall['request'],
@@ -19,7 +20,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
       attempts: [],
       target: null,
       credential: null,
-      firstByteAt: 1_001,
+      firstByteAt: 401,
       ignored: [],
       skipped: [],
       trace: undefined,
@@ -34,10 +35,7 @@ test('what a call used is counted once it is written down, and before whoever wa
   const spent: Spent[] = []
   const writing = Promise.withResolvers<void>()
   const ledger = { record: () => writing.promise, assertWritable: () => {} }
-  const settle = createSettle(
-    { ledger, clock: { now: () => 2_000, elapsed: () => 500 } },
-    admittedCall(spent),
-  )
+  const settle = createSettle({ ledger, clock: { elapsed: () => 500 } }, admittedCall(spent))
   const settled = settle({ outcome: 'succeeded', status: 200, usage }).then(() => spent.length)
   await Bun.sleep(1)
   expect(spent).toEqual([])
@@ -49,10 +47,7 @@ test('what a call used is counted once it is written down, and before whoever wa
 test('a call that cannot be written down gives its place back all the same', async () => {
   const spent: Spent[] = []
   const ledger = { record: () => Promise.reject(new Error('disk full')), assertWritable: () => {} }
-  const settle = createSettle(
-    { ledger, clock: { now: () => 2_000, elapsed: () => 500 } },
-    admittedCall(spent),
-  )
+  const settle = createSettle({ ledger, clock: { elapsed: () => 500 } }, admittedCall(spent))
   expect(settle({ outcome: 'succeeded', status: 200, usage })).rejects.toThrow('disk full')
   await Bun.sleep(1)
   expect(spent).toHaveLength(1)

@@ -1,6 +1,6 @@
 /** Stage 7: exactly once, whatever happened: give the place back and write down what was used. */
 import type { CallCredential, CallOutcome, CallRecord } from '../core/call.ts'
-import type { Timekeeper } from '../core/clock.ts'
+import type { Stopwatch } from '../core/clock.ts'
 import type { Cost } from '../core/cost.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, GateId } from '../core/ids.ts'
@@ -35,7 +35,7 @@ export interface CallProgress {
   target: string | null
   /** Whose credential it was asked with. */
   credential: CallCredential | null
-  /** Milliseconds since the Unix epoch. */
+  /** On the clock's `elapsed` scale. */
   firstByteAt: number | null
   /** Members of the request that had no effect with the target that answers; none until one does. */
   ignored: readonly string[]
@@ -51,7 +51,10 @@ export type Settle = (result: CallResult) => Promise<void>
 
 export interface AdmittedCall {
   readonly id: CallId
+  /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
+  /** The same moment on the clock's `elapsed` scale: a call takes no longer because the machine's clock was set. */
+  readonly begunAt: number
   readonly dialect: Dialect
   readonly caller: Caller
   readonly request: AcceptedRequest
@@ -61,7 +64,7 @@ export interface AdmittedCall {
 
 export interface SettlePorts {
   readonly ledger: Ledger
-  readonly clock: Pick<Timekeeper, 'now' | 'elapsed'>
+  readonly clock: Stopwatch
   readonly prices?: Prices | undefined
   /** Absent: nobody watches. */
   readonly observer?: CallObserver | undefined
@@ -76,9 +79,9 @@ export function createSettle(ports: SettlePorts, call: AdmittedCall): Settle {
 }
 
 function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult): Promise<void> {
-  const { progress, caller, request, startedAt } = call
-  const endedAtMs = ports.clock.now()
-  const durationMs = endedAtMs - startedAt
+  const { progress, caller, request, startedAt, begunAt } = call
+  const endedAtMs = ports.clock.elapsed()
+  const durationMs = Math.round(endedAtMs - begunAt)
   const { accountId } = caller
   const { target } = progress
   const { outcome } = result
@@ -105,7 +108,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     status: result.status,
     errorKind: result.errorKind ?? null,
     startedAt,
-    firstByteMs: progress.firstByteAt === null ? null : progress.firstByteAt - startedAt,
+    firstByteMs: progress.firstByteAt === null ? null : Math.round(progress.firstByteAt - begunAt),
     durationMs,
     usage,
     credential: isPlatforms ? 'platform' : progress.credential,

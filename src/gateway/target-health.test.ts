@@ -1,5 +1,6 @@
 /** The circuit breaker: when a target is left alone, and how it comes back. */
 import { expect, test } from 'bun:test'
+import { ScriptedClock } from '../../test/support/scripted-clock.ts'
 import { TargetHealth } from './target-health.ts'
 
 const KEY = 'account\nopenai/gpt-5'
@@ -8,6 +9,9 @@ function createHealth() {
   const clock = {
     nowMs: 1_790_000_000_000,
     now(): number {
+      return this.nowMs
+    },
+    elapsed(): number {
       return this.nowMs
     },
   }
@@ -46,6 +50,21 @@ test('after its rest one call probes the target, and only one', () => {
   health.noteAnswered(KEY, 10)
   expect(health.conditionOf(KEY)).toBe('well')
 })
+
+test.each([3_600_000, -3_600_000, 365 * 86_400_000])(
+  'a machine whose clock is set by %d ms lets a target rest as long as ever, and tells until when by the new time',
+  (jumpMs) => {
+    const clock = new ScriptedClock()
+    const health = new TargetHealth(clock)
+    fail(health, 5)
+    clock.pass(2_000)
+    clock.jump(jumpMs)
+    expect(health.conditionOf(KEY)).toBe('resting')
+    expect(health.seenOf(KEY)?.restsUntilMs).toBe(clock.now() + 3_000)
+    clock.pass(3_000)
+    expect(health.conditionOf(KEY)).toBe('probe')
+  },
+)
 
 test('each failed probe doubles the rest, up to a minute', () => {
   const { clock, health } = createHealth()

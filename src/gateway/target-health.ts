@@ -2,7 +2,7 @@
  * What this node has lately seen of each target: whether it fails, and how soon it begins to answer. In memory only. It
  * must not know gates, nor decide an order: order-targets.ts does.
  */
-import type { Clock } from '../core/clock.ts'
+import type { Timekeeper } from '../core/clock.ts'
 import type { ErrorKind } from '../core/errors.ts'
 
 /** So many failures in a row, and a target is left alone for a while. */
@@ -16,8 +16,8 @@ const MAX_TARGETS = 10_000
 
 interface TargetState {
   failuresInARow: number
-  /** Until then the target is asked only when there is no other; 0: it is well. */
-  restsUntilMs: number
+  /** Until then, on the clock's `elapsed` scale, the target is asked only when there is no other; undefined: it is well. */
+  restsUntil: number | undefined
   restMs: number
   /** One call is finding out whether the target is well again. */
   isProbed: boolean
@@ -31,7 +31,7 @@ export interface SeenFailure {
   readonly kind: ErrorKind
   /** What a caller saw, or would have seen without another target. */
   readonly status: number
-  /** Milliseconds on the clock. */
+  /** Milliseconds since the Unix epoch. */
   readonly atMs: number
 }
 
@@ -39,7 +39,7 @@ export interface SeenFailure {
 export interface SeenTarget {
   readonly condition: Condition
   readonly failuresInARow: number
-  /** Milliseconds on the clock, as below; 0: it does not rest. */
+  /** Milliseconds since the Unix epoch, as below; 0: it does not rest. */
   readonly restsUntilMs: number
   readonly averageFirstByteMs: number | undefined
   /** 0: it has not answered yet. */
@@ -55,12 +55,15 @@ export type Condition = 'well' | 'resting' | 'probe'
  * doubles the rest, up to a minute. A target that says when to come back (`retry-after`) rests until then.
  */
 export class TargetHealth {
-  readonly #clock: Clock
+  readonly #clock: Pick<Timekeeper, 'now' | 'elapsed'>
   readonly #onOpened: (key: string, restsUntilMs: number) => void
   readonly #states = new Map<string, TargetState>()
 
   /** @param onOpened told when a target has failed so often that it is left alone; must return at once */
-  constructor(clock: Clock, onOpened: (key: string, restsUntilMs: number) => void = () => {}) {
+  constructor(
+    clock: Pick<Timekeeper, 'now' | 'elapsed'>,
+    onOpened: (key: string, restsUntilMs: number) => void = () => {},
+  ) {
     this.#clock = clock
     this.#onOpened = onOpened
   }
@@ -68,14 +71,20 @@ export class TargetHealth {
   /** @param key of the target: its account and its name */
   conditionOf(key: string): Condition {
     const state = this.#states.get(key)
-    if (state === undefined || state.restsUntilMs === 0) return 'well'
-    return this.#clock.now() < state.restsUntilMs || state.isProbed ? 'resting' : 'probe'
+    if (state?.restsUntil === undefined) return 'well'
+    return this.#clock.elapsed() < state.restsUntil || state.isProbed ? 'resting' : 'probe'
   }
 
   /** Undefined: it was not asked since this node started, or so long ago that it is forgotten. */
   seenOf(key: string): SeenTarget | undefined {
     const state = this.#states.get(key)
-    return state && { ...state, condition: state.isProbed ? 'probe' : this.conditionOf(key) }
+    if (state === undefined) return undefined
+    const { failuresInARow, restsUntil, averageFirstByteMs, lastAnsweredAtMs, lastFailure } = state
+    return {
+      condition: state.isProbed ? 'probe' : this.conditionOf(key),
+      restsUntilMs: restsUntil === undefined ? 0 : this.#toTime(restsUntil),
+      ...{ failuresInARow, averageFirstByteMs, lastAnsweredAtMs, lastFailure },
+    }
   }
 
   /** The moving average in milliseconds; undefined while nothing was seen. */
@@ -83,7 +92,7 @@ export class TargetHealth {
     return this.#states.get(key)?.averageFirstByteMs
   }
 
-  /** Milliseconds on the clock; 0 while nothing was seen. */
+  /** Milliseconds since the Unix epoch; 0 while nothing was seen. */
   lastAnsweredAtMsOf(key: string): number {
     return this.#states.get(key)?.lastAnsweredAtMs ?? 0
   }
@@ -91,8 +100,7 @@ export class TargetHealth {
   /** A call is on its way to the target; while it probes a target that has rested, no other does. */
   noteAsked(key: string): void {
     const state = this.#states.get(key)
-    if (state !== undefined && state.restsUntilMs > 0 && this.#clock.now() >= state.restsUntilMs)
-      state.isProbed = true
+    if (state?.restsUntil !== undefined && this.#clock.elapsed() >= state.restsUntil) state.isProbed = true
   }
 
   noteAnswered(key: string, firstByteMs: number): void {
@@ -119,8 +127,9 @@ export class TargetHealth {
     if (wasProbed) state.restMs = Math.min(LONGEST_REST_MS, state.restMs * 2)
     const rest = state.failuresInARow >= FAILURES_TO_OPEN || wasProbed ? state.restMs : 0
     const longest = Math.max(rest, Math.min(restMs, LONGEST_REST_MS))
-    if (longest > 0) state.restsUntilMs = Math.max(state.restsUntilMs, this.#clock.now() + longest)
-    if (rest > 0) this.#onOpened(key, state.restsUntilMs)
+    if (longest === 0) return
+    state.restsUntil = Math.max(state.restsUntil ?? 0, this.#clock.elapsed() + longest)
+    if (rest > 0) this.#onOpened(key, this.#toTime(state.restsUntil))
   }
 
   /** The call ended without saying anything of the target: its client left, or lost a race. */
@@ -131,7 +140,7 @@ export class TargetHealth {
 
   /** The keys of those that are left alone now, or are being found out about. */
   *notWell(): Iterable<string> {
-    for (const [key, { restsUntilMs }] of this.#states) if (restsUntilMs > 0) yield key
+    for (const [key, { restsUntil }] of this.#states) if (restsUntil !== undefined) yield key
   }
 
   /** What they failed for is no more; how fast they are stays. @param prefix of the targets' keys */
@@ -139,11 +148,16 @@ export class TargetHealth {
     for (const [key, state] of this.#states) if (key.startsWith(prefix)) recover(state)
   }
 
+  /** Since the Unix epoch, of a moment on the `elapsed` scale. */
+  #toTime(moment: number): number {
+    return Math.round(this.#clock.now() + moment - this.#clock.elapsed())
+  }
+
   #stateOf(key: string): TargetState {
     const known = this.#states.get(key)
     const state = known ?? {
       failuresInARow: 0,
-      restsUntilMs: 0,
+      restsUntil: undefined,
       restMs: FIRST_REST_MS,
       isProbed: false,
       averageFirstByteMs: undefined,
@@ -163,7 +177,7 @@ export class TargetHealth {
 
 function recover(state: TargetState): void {
   state.failuresInARow = 0
-  state.restsUntilMs = 0
+  state.restsUntil = undefined
   state.restMs = FIRST_REST_MS
   state.isProbed = false
 }

@@ -40,7 +40,8 @@ export class CallTracer implements CallObserver {
 
   finish(record: CallRecord, attempts: readonly AttemptRecord[], traced: CallTrace | undefined): void {
     if (!(traced instanceof TracedCall) || !traced.isSampled) return
-    const endedAt = epochMs(performance.now())
+    const endedAt = record.startedAt + record.durationMs
+    const epochMs = epochOf(endedAt, performance.now())
     const span = this.#start(traced, `${operationOf(record.dialect)} ${record.gateId}`, record.startedAt)
     span.setAttributes(callAttributes(record, this.#names))
     // A client that has left is no fault of anybody's.
@@ -93,7 +94,7 @@ export class CallTracer implements CallObserver {
   }
 }
 
-/** @param at on `performance.now()`'s clock */
-function epochMs(at: number): number {
-  return performance.timeOrigin + at
+/** What tells the time of a moment on `performance.now()`'s scale, given one of both: the machine's clock may have been set. */
+function epochOf(endedAt: number, endedOnScale: number): (at: number) => number {
+  return (at) => endedAt + at - endedOnScale
 }

@@ -14,7 +14,7 @@ function guard(names: Readonly<Record<string, readonly string[]>> = {}, trusted:
   const time = { now: 0 }
   const guarded = new AddressGuard({
     trustedHosts: new TrustedHosts(trusted),
-    clock: { now: () => time.now },
+    clock: { elapsed: () => time.now },
     async resolve(hostname) {
       asked.push(hostname)
       const found = names[hostname]

@@ -4,7 +4,7 @@
  * that a name which leads elsewhere a moment later (DNS rebinding) leads nowhere. Knows no LLM.
  */
 import { lookup } from 'node:dns/promises'
-import { type Clock, systemClock } from '../core/clock.ts'
+import { type Stopwatch, systemClock } from '../core/clock.ts'
 import { classifyAddress, type IpAddress, parseIpAddress } from './address-ranges.ts'
 import type { TrustedHosts } from './trusted-hosts.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
@@ -30,7 +30,7 @@ export type ResolveHost = (hostname: string) => Promise<readonly string[]>
 export interface AddressGuardOptions {
   readonly trustedHosts: TrustedHosts
   readonly resolve?: ResolveHost | undefined
-  readonly clock?: Clock
+  readonly clock?: Stopwatch
   readonly resolveTimeoutMs?: number
 }
 
@@ -42,7 +42,7 @@ const RESOLVE_TIMEOUT_MS = 3_000
 export class AddressGuard {
   readonly #trustedHosts: TrustedHosts
   readonly #resolve: ResolveHost
-  readonly #clock: Clock
+  readonly #clock: Stopwatch
   readonly #resolveTimeoutMs: number
   /** Origin → its checked addresses, as they stand in a URL. */
   readonly #checked = new Map<string, { readonly hosts: readonly string[]; readonly untilMs: number }>()
@@ -102,7 +102,7 @@ export class AddressGuard {
   /** @returns addresses as they stand in a URL, never none */
   async #addressesOf(url: URL): Promise<readonly string[]> {
     const checked = this.#checked.get(url.origin)
-    if (checked !== undefined && checked.untilMs > this.#clock.now()) return checked.hosts
+    if (checked !== undefined && checked.untilMs > this.#clock.elapsed()) return checked.hosts
     this.#checkForm(url)
     const literal = parseIpAddress(toBareHost(url))
     const found = literal === undefined ? await this.#lookUp(url.hostname) : [toBareHost(url)]
@@ -113,7 +113,7 @@ export class AddressGuard {
     this.#checkAddresses(url, addresses)
     const hosts = found.toSorted((left, right) => familyOf(left) - familyOf(right)).map(toUrlHost)
     if (this.#checked.size >= MAX_REMEMBERED) this.#checked.clear()
-    this.#checked.set(url.origin, { hosts, untilMs: this.#clock.now() + REMEMBERED_MS })
+    this.#checked.set(url.origin, { hosts, untilMs: this.#clock.elapsed() + REMEMBERED_MS })
     return hosts
   }
 

@@ -2,7 +2,7 @@
  * Deadlines for thousands of exchanges at the price of one timer: each is a number in a set that one sweep looks over.
  * A timer per exchange and per chunk would cost more than relaying the chunk. Precision: SWEEP_MS.
  */
-import { steadyClock, type Timekeeper } from '../core/clock.ts'
+import { systemClock, type Timekeeper } from '../core/clock.ts'
 
 /** How often due deadlines are looked for, in milliseconds. */
 const SWEEP_MS = 25
@@ -23,7 +23,7 @@ export class Deadlines {
   readonly #clock: Timekeeper
   #endSweeps: (() => void) | undefined
 
-  constructor(clock: Timekeeper = steadyClock) {
+  constructor(clock: Timekeeper = systemClock) {
     this.#clock = clock
   }
 

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { type RawUpstream, startRawUpstream } from '../../test/support/raw-upstream.ts'
 import { bodyAnswer, jsonAnswer } from '../../test/support/scripted-answers.ts'
+import { ScriptedClock } from '../../test/support/scripted-clock.ts'
 import { createServiceAccount } from '../../test/support/service-account.ts'
 import { Secret } from '../core/secret.ts'
 import { GoogleTokenError, GoogleTokenSource, googleTokenOf, isServiceAccount } from './google-token.ts'
@@ -23,7 +24,10 @@ const granted = (token: string, seconds = 3600) =>
 
 function createSource(json = account.json) {
   const time = { now: 1_000_000 }
-  return { time, source: new GoogleTokenSource(new Secret(json), SCOPE, { now: () => time.now }) }
+  return {
+    time,
+    source: new GoogleTokenSource(new Secret(json), SCOPE, { now: () => time.now, elapsed: () => time.now }),
+  }
 }
 
 async function failureOf(call: Promise<unknown>): Promise<GoogleTokenError> {
@@ -63,6 +67,20 @@ describe('is kept', () => {
     endpoint.answerOnce(granted('second'))
     expect(await source.get()).toBe('second')
     expect(endpoint.requests).toHaveLength(2)
+  })
+
+  test('no longer because the clock of the machine is set back, nor because the machine slept', async () => {
+    const clock = new ScriptedClock()
+    const source = new GoogleTokenSource(new Secret(account.json), SCOPE, clock)
+    for (const token of ['first', 'second', 'third']) endpoint.answerOnce(granted(token))
+    expect(await source.get()).toBe('first')
+    clock.jump(-HOUR_MS)
+    clock.pass(HOUR_MS - 300_001)
+    expect(await source.get()).toBe('first')
+    clock.pass(1)
+    expect(await source.get()).toBe('second')
+    clock.jump(HOUR_MS)
+    expect(await source.get()).toBe('third')
   })
 
   test('and asked for once, however many want it at the same time', async () => {

@@ -3,7 +3,7 @@
  * with the first call that needs one. Knows no LLM; no message of it may show a credential.
  */
 import { GoogleToken } from 'google-auth-library'
-import { type Clock, systemClock } from '../core/clock.ts'
+import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
 import type { Secret } from '../core/secret.ts'
 
 /** `isRefusal`: the account itself is no good, and the same request would fail again. */
@@ -28,19 +28,21 @@ const EXCHANGE_TIMEOUT_MS = 10_000
 
 interface Token {
   readonly text: string
+  /** On the machine's clock, which goes on while it sleeps and may be set back. */
   readonly endsAt: number
+  /** On the scale of `elapsed`, which does neither. */
+  readonly endsAtElapsed: number
 }
 
 /** The tokens of one service account for one scope. */
 export class GoogleTokenSource {
   readonly #credential: Secret
   readonly #scope: string
-  readonly #clock: Clock
+  readonly #clock: Clock & Stopwatch
   #kept: Token | undefined
   #exchange: Promise<string> | undefined
 
-  /** @param clock the machine's own: a token ages while the machine sleeps, when a steady clock may stand still */
-  constructor(credential: Secret, scope: string, clock: Clock = systemClock) {
+  constructor(credential: Secret, scope: string, clock: Clock & Stopwatch = systemClock) {
     this.#credential = credential
     this.#scope = scope
     this.#clock = clock
@@ -48,7 +50,7 @@ export class GoogleTokenSource {
 
   /** However many ask at once, there is one exchange. @throws GoogleTokenError */
   async get(): Promise<string> {
-    if (this.#kept !== undefined && this.#clock.now() < this.#kept.endsAt - MARGIN_MS) return this.#kept.text
+    if (this.#kept !== undefined && this.#leftMs(this.#kept) > MARGIN_MS) return this.#kept.text
     this.#exchange ??= this.#renew().finally(() => {
       this.#exchange = undefined
     })
@@ -58,15 +60,21 @@ export class GoogleTokenSource {
   async #renew(): Promise<string> {
     try {
       const askedAt = this.#clock.now()
+      const askedAtElapsed = this.#clock.elapsed()
       const { text, lifetimeMs } = await exchange(this.#credential, this.#scope)
-      this.#kept = { text, endsAt: askedAt + lifetimeMs }
+      this.#kept = { text, endsAt: askedAt + lifetimeMs, endsAtElapsed: askedAtElapsed + lifetimeMs }
       return text
     } catch (thrown) {
       // While the endpoint is away, the old token does until its end.
       const isAway = thrown instanceof GoogleTokenError && !thrown.isRefusal
-      if (isAway && this.#kept !== undefined && this.#clock.now() < this.#kept.endsAt) return this.#kept.text
+      if (isAway && this.#kept !== undefined && this.#leftMs(this.#kept) > 0) return this.#kept.text
       throw thrown
     }
+  }
+
+  /** By the clock that says less. */
+  #leftMs({ endsAt, endsAtElapsed }: Token): number {
+    return Math.min(endsAt - this.#clock.now(), endsAtElapsed - this.#clock.elapsed())
   }
 }
 

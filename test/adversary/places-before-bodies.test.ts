@@ -117,7 +117,7 @@ const caller = (limits: Partial<Caller['limits']>): Caller => ({
   limits: { ...CALLER.limits, ...limits },
 })
 const AHEAD = { gateId: GATE, startedAtMs: 1_790_000_000_000, estimatedTokens: 0 }
-const now = { now: () => AHEAD.startedAtMs }
+const now = { now: () => AHEAD.startedAtMs, elapsed: () => AHEAD.startedAtMs }
 
 /** A store that grants nothing and refuses nothing: it is away, and each node counts for itself. */
 const AWAY: SharedStore = {

@@ -99,6 +99,34 @@ describe('usage', () => {
 })
 
 describe('times', () => {
+  test.each([3_600_000, -3_600_000, 365 * 86_400_000])(
+    'are as long as they were, and begin when the machine said, though its clock is set by %d ms meanwhile',
+    async (jumpMs) => {
+      const gateway = new InProcessGateway({
+        gates: { [GATE]: [TARGET, 'groq/other'] },
+        upstream: [
+          [pause(100), CUT],
+          [pause(200), ...answer({ prompt_tokens: 1, completion_tokens: 1 })],
+        ],
+      })
+      const begunAt = gateway.clock.now()
+      gateway.clock.after(50, () => gateway.clock.jump(jumpMs))
+      gateway.clock.after(250, () => gateway.clock.jump(-2 * jumpMs))
+      await gateway.ask({ path: CHAT, body: chatBody() })
+      expect(gateway.ledger.records).toMatchObject([
+        {
+          ...{ startedAt: begunAt, firstByteMs: 300, durationMs: 300 },
+          attemptDetails: [
+            { target: TARGET, afterMs: 0, durationMs: 100 },
+            { target: 'groq/other', afterMs: 100, durationMs: 200 },
+          ],
+        },
+      ])
+      gateway.clock.jump(jumpMs)
+      await gateway.assertNothingIsLeft()
+    },
+  )
+
   runRows([
     {
       name: 'count from the request: the first byte, the end, each attempt',
@@ -125,7 +153,7 @@ describe('times', () => {
       },
       check: ({ clock, ledger: { records }, limits: { tickets } }) => {
         expect(records[0]?.startedAt).toBe(clock.now() - 630)
-        expect(tickets[0]?.spent[0]?.endedAtMs).toBe(clock.now())
+        expect(tickets[0]?.spent[0]?.endedAtMs).toBe(clock.elapsed())
       },
     },
     {

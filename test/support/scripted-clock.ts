@@ -24,9 +24,10 @@ const TURNS = 4
 export class ScriptedClock implements Timekeeper {
   readonly #timers = new Set<Timer>()
   #passedMs = 0
+  #setByMs = 0
 
   now(): number {
-    return Math.floor(STARTED_AT_MS + this.#passedMs)
+    return Math.floor(STARTED_AT_MS + this.#passedMs + this.#setByMs)
   }
 
   elapsed(): number {
@@ -49,6 +50,16 @@ export class ScriptedClock implements Timekeeper {
   /** How many waits have not fallen due. */
   get pending(): number {
     return this.#timers.size
+  }
+
+  /** The machine's clock is set by so much, or the machine slept: no time passes by it. */
+  jump(ms: number): void {
+    this.#setByMs += ms
+  }
+
+  /** Lets so much time pass for whoever sets no timers. */
+  pass(ms: number): void {
+    this.#passedMs += ms
   }
 
   /** Lets so much time pass, and with it all that falls due. */

@@ -9,6 +9,8 @@ import type { State } from './compose-state.ts'
 import type { Settings } from './config/settings.ts'
 import type { Timekeeper } from './core/clock.ts'
 import { OWNED_PREFIX } from './core/owned-model.ts'
+import { spanOf } from './core/period.ts'
+import { type ClockStep, watchClock } from './core/watch-clock.ts'
 import type { Prices, Refusals } from './gateway/ports.ts'
 import { Journal } from './ledger/journal.ts'
 import type { LedgerEvent } from './ledger/ledger-event.ts'
@@ -101,21 +103,43 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
   auditRetention.start()
   const closing = new AbortController()
   const past = { segments: journal.closed.list(), nowMs: clock.now(), signal: closing.signal }
-  const loading = keepLoading({
+  const counting = {
     usage,
+    signal: closing.signal,
+    onFailure: (error: unknown) =>
+      log.error({ err: error }, 'what was used before could not be read: calls with a quota or budget fail'),
+  }
+  let loading = keepLoading({
+    ...counting,
     load: async () => {
       const cutsMs = budgets.all().map(({ createdAt }) => createdAt)
       const sums = await openPastUsage(store, log, { ...past, prices: callPrices, cutsMs })
       await loadUsage(usage, budgets, { sums, nowMs: past.nowMs })
     },
-    signal: closing.signal,
-    onFailure: (error) =>
-      log.error({ err: error }, 'what was used before could not be read: calls with a quota or budget fail'),
   }).then((isLoaded) => {
     // Not before: what this process records is counted as it ends, and must not be in the sums as well.
     if (!isLoaded) return
     shipper.start()
     retention.start()
+  })
+  /** Of the periods that hold this moment: this process may never have been in them. */
+  const countAgain = async () => {
+    if (closing.signal.aborted) return
+    await keepLoading({
+      ...counting,
+      load: async () => {
+        await shipper.ship()
+        const { signal } = closing
+        const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
+        await loadUsage(usage, budgets, { sums, nowMs: clock.now(), isAgain: true })
+      },
+    })
+  }
+  const stopWatching = watchClock(clock, (step) => {
+    reportStep(log, step)
+    // All periods begin with a day.
+    const isOtherDay = spanOf('day', step.fromMs).startsAtMs !== spanOf('day', step.toMs).startsAtMs
+    if (isOtherDay) loading = loading.then(countAgain)
   })
   limits.recountWith(async () => {
     const { signal } = closing
@@ -130,6 +154,7 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
     callPrices,
     refusals,
     async close() {
+      stopWatching()
       refusals.endMinute()
       journal.flush()
       await auditRetention.stop()
@@ -169,6 +194,14 @@ function openPastUsage(
         'a segment of the journal cannot be read: quotas do not count what it holds',
       ),
   })
+}
+
+function reportStep(log: Log, { fromMs, toMs }: ClockStep): void {
+  const seconds = Math.round((toMs - fromMs) / 1000)
+  log.warn(
+    { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), seconds },
+    "the machine's clock was set, or the machine slept: what counts by the day or the month goes by the new time",
+  )
 }
 
 function reportLedgerEvent(log: Log, event: LedgerEvent): void {

@@ -54,7 +54,7 @@ export class BudgetCounter {
     this.#alerted = undefined
   }
 
-  windowAt(atMs: number): UsageWindow | undefined {
+  windowAt(atMs: number): UsageWindow {
     return this.#counter.at(atMs)
   }
 

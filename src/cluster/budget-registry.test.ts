@@ -1,6 +1,7 @@
 /** Budgets are kept, found again after a restart with what they had used, and tell what is due. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
+import type { Budget } from '../core/budget.ts'
 import type { CallCredential } from '../core/call.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
@@ -134,6 +135,17 @@ describe.each(databases)('on $name', (kind) => {
     expect((await start()).registry.all()).toEqual([])
   })
 
+  test('a budget that is made where the clock is ahead begins when the database says, and else as its node says', async () => {
+    const { registry, clock } = await start()
+    const isShared = kind.name === 'Postgres'
+    clock.nowMs = Date.now() + 3_600_000
+    const ahead = await registry.create(DEFAULT_ACCOUNT, newBudget)
+    expect(ahead.createdAt - clock.nowMs < -3_000_000).toBe(isShared)
+    clock.nowMs = Date.now() - 3_600_000
+    const behind = await registry.create(DEFAULT_ACCOUNT, newBudget)
+    expect(behind.createdAt).toBe(clock.nowMs + 1)
+  })
+
   test('an account has a bounded number of them', async () => {
     const first = await (await start()).registry.create(DEFAULT_ACCOUNT, newBudget)
     const row = await store.database.selectFrom('budgets').selectAll().executeTakeFirstOrThrow()
@@ -145,8 +157,19 @@ describe.each(databases)('on $name', (kind) => {
     await expect(registry.create(DEFAULT_ACCOUNT, newBudget)).rejects.toThrow('500 budgets')
   })
 
-  test('a call that begins while the budget is being written counts, one that began before does not', async () => {
-    const { registry, usage, clock } = await start()
+  test('a call counts that is let in once the budget is made, while it is being written too', async () => {
+    const { usage, clock } = await start()
+    const made = Promise.withResolvers<void>()
+    const written = Promise.withResolvers<void>()
+    const budgets = {
+      ...{ ...store.budgets, sharedNowMs: async () => undefined, loadAll: async () => [] },
+      async insert(budget: Budget) {
+        made.resolve()
+        await written.promise
+        await store.budgets.insert(budget)
+      },
+    }
+    const registry = await BudgetRegistry.load({ budgets: budgets as never, usage, clock })
     const caller = {
       accountId: DEFAULT_ACCOUNT,
       keyId: 'key_1' as KeyId,
@@ -156,10 +179,11 @@ describe.each(databases)('on $name', (kind) => {
     const call = () => limits.admit(caller, { gateId: GATE, startedAtMs: clock.nowMs, estimatedTokens: 1 })
     const before = call()
     const writing = registry.create(DEFAULT_ACCOUNT, newBudget)
-    await Promise.resolve()
+    await made.promise
     const sameMoment = call()
     clock.nowMs += 1
     const during = call()
+    written.resolve()
     const budget = await writing
     const cost = { microUsd: null, status: 'unknown', source: null } as const
     for (const [tokens, ticket] of [
@@ -168,14 +192,13 @@ describe.each(databases)('on $name', (kind) => {
       [100, during],
     ] as const)
       ticket.settle({ tokens, cost, countsForQuota: true, endedAtMs: clock.nowMs })
-    expect(registry.windowOf(budget)).toMatchObject({ tokens: 100, reservedTokens: 0 })
+    expect(registry.windowOf(budget)).toMatchObject({ tokens: 110, reservedTokens: 0 })
   })
 
   test('a budget that cannot be written limits nothing', async () => {
     const { usage, clock } = await start()
     const budgets = {
-      ...store.budgets,
-      loadAll: async () => [],
+      ...{ ...store.budgets, sharedNowMs: async () => undefined, loadAll: async () => [] },
       insert: () => Promise.reject(new Error('disk full')),
     }
     const failing = await BudgetRegistry.load({ budgets: budgets as never, usage, clock })

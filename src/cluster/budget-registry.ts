@@ -11,11 +11,14 @@ import type { UsageLimits } from './usage-limits.ts'
 /** Enough for every key and gate of a large account, and few enough to list. */
 const MAX_BUDGETS = 500
 
+/** Clocks that are kept right differ by less. */
+const MAY_DIFFER_MS = 1_000
+
 /** A timer may be a little early. */
 const PAST_THIS_MILLISECOND_MS = 2
 
 export interface BudgetRegistryOptions {
-  readonly budgets: Pick<BudgetTableStore, 'loadAll' | 'find' | 'insert' | 'save' | 'delete'>
+  readonly budgets: Pick<BudgetTableStore, 'sharedNowMs' | 'loadAll' | 'find' | 'insert' | 'save' | 'delete'>
   readonly usage: UsageLimits
   /** The one that calls begin by. */
   readonly clock?: Clock
@@ -69,7 +72,7 @@ export class BudgetRegistry implements Follower {
 
   /** What it has used in its current period. */
   windowOf(budget: Budget): UsageWindow | undefined {
-    return this.#usage.budgetWindow(budget.id, Math.max(this.#clock.now(), budget.createdAt))
+    return this.#usage.budgetWindow(budget.id, this.#clock.now())
   }
 
   /** @throws GatewayError `conflict` when the account has too many */
@@ -79,7 +82,10 @@ export class BudgetRegistry implements Follower {
         throw new GatewayError('conflict', `An account may have ${MAX_BUDGETS} budgets.`)
       // It counts from the next millisecond on, in memory from now: no call that its period holds can have been missed,
       // as those would be that begin while the store is written.
-      const now = this.#clock.now() + 1
+      const sharedNowMs = (await this.#store.sharedNowMs()) ?? Number.POSITIVE_INFINITY
+      const ownNowMs = this.#clock.now() + 1
+      // Where this node's clock is ahead, the calls of others would seem to have begun before it.
+      const now = ownNowMs - sharedNowMs > MAY_DIFFER_MS ? sharedNowMs : ownNowMs
       const budget: Budget = { ...settings, accountId, id: createBudgetId(), createdAt: now, updatedAt: now }
       this.#usage.putBudget(budget)
       try {

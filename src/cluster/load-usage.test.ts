@@ -120,6 +120,52 @@ test('a month that ended meanwhile is not counted in the next one', async () => 
   expect(scene.quota().tokens).toBe(7)
 })
 
+test('read again, the ledger is not added to what was counted: the greater of the two is right', async () => {
+  const scene = start({})
+  scene.usage.putBudget(budgetOf())
+  const read = async (tokens: number) =>
+    await loadUsage(
+      scene.usage,
+      { all: () => [budgetOf()] },
+      {
+        sums: {
+          since: async () => [{ ...past, tokens, microUsd: 2 * tokens, unpricedCalls: 1 }],
+          budgetBeginnings: async () => new Map(),
+        },
+        nowMs: scene.clock.nowMs,
+        isAgain: true,
+      },
+    )
+  const counted = () => [scene.quota(), scene.usage.budgetWindow('bud_1', scene.clock.nowMs)]
+  admitted(scene.admit()).settle(spent({ tokens: 40, endedAtMs: scene.clock.nowMs }))
+  await read(30)
+  for (const window of counted()) expect(window).toMatchObject({ tokens: 40, microUsd: 60, unpricedCalls: 1 })
+  await read(41)
+  for (const window of counted()) expect(window).toMatchObject({ tokens: 41, microUsd: 82, unpricedCalls: 1 })
+})
+
+test('calls of other periods are asked for by nobody, whatever their clocks said', async () => {
+  const scene = start({})
+  const budgets = (['day', 'total'] as const).map((period) => budgetOf({ id: period, period }))
+  for (const budget of budgets) scene.usage.putBudget(budget)
+  const asked: unknown[] = []
+  const sums: LedgerSums = {
+    since: async (...range) => {
+      asked.push(range)
+      return []
+    },
+    budgetBeginnings: async () => new Map(),
+  }
+  await loadUsage(scene.usage, { all: () => budgets }, { sums, nowMs: scene.clock.nowMs })
+  const { createdAt } = budgetOf()
+  const december = Date.parse('2026-12-01')
+  expect(asked).toEqual([
+    [Date.parse('2026-11-01'), undefined, december],
+    [createdAt, DEFAULT_ACCOUNT, december],
+    [createdAt, DEFAULT_ACCOUNT, Number.POSITIVE_INFINITY],
+  ])
+})
+
 test('given up, it neither counts nor complains', async () => {
   const scene = begin({ monthlyTokens: 20 })
   scene.closing.abort()

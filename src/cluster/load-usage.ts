@@ -17,12 +17,14 @@ import type { PastUsage, UsageLimits } from './usage-limits.ts'
 
 export interface LedgerSums {
   /**
-   * Of all calls that began at `fromMs` or later.
-   * @param accountId absent: of every account, and then `fromMs` is the beginning of an hour
+   * Of all calls that began at `fromMs` or later, and before `untilMs`: a clock may have been far ahead.
+   * @param accountId undefined: of every account, and then `fromMs` is the beginning of an hour
+   * @param untilMs the beginning of an hour, or infinite
    */
   since(
     fromMs: number,
-    accountId?: AccountId,
+    accountId: AccountId | undefined,
+    untilMs: number,
   ): Promise<
     readonly {
       readonly accountId: AccountId
@@ -50,26 +52,29 @@ export async function loadUsage(
     readonly sums: LedgerSums
     readonly nowMs: number
     readonly beforeCounting?: () => Promise<void>
+    /** The sums may hold what was counted here since. */
+    readonly isAgain?: boolean
   },
 ): Promise<void> {
-  const { sums, nowMs, beforeCounting } = ledger
-  const ofMonth = (await sums.since(spanOf('month', nowMs).startsAtMs)).map(toPast)
+  const { sums, nowMs, beforeCounting, isAgain } = ledger
+  const month = spanOf('month', nowMs)
+  const ofMonth = (await sums.since(month.startsAtMs, undefined, month.endsAtMs)).map(toPast)
   const beginnings = await sums.budgetBeginnings()
   const ofBudgets: { readonly id: string; readonly past: readonly PastUsage[] }[] = []
   for (const budget of budgets.all()) {
-    const fromMs = usage.budgetWindow(budget.id, nowMs)?.startsAtMs
-    if (fromMs === undefined) continue
+    const window = usage.budgetWindow(budget.id, nowMs)
+    if (window === undefined) continue
+    const { startsAtMs: fromMs, endsAtMs } = window
     const beginning = fromMs === budget.createdAt ? beginnings.get(budget.id) : undefined
-    const past = (
-      await sums.since(beginning === undefined ? fromMs : hourOf(fromMs).endsAtMs, budget.accountId)
-    ).map(toPast)
+    const countedFromMs = beginning === undefined ? fromMs : hourOf(fromMs).endsAtMs
+    const past = (await sums.since(countedFromMs, budget.accountId, endsAtMs)).map(toPast)
     if (beginning !== undefined) past.push(toPastOf(budget, beginning))
     ofBudgets.push({ id: budget.id, past })
   }
   await beforeCounting?.()
-  usage.addPastQuotaUsage(nowMs, ofMonth)
+  usage.addPastQuotaUsage(nowMs, ofMonth, isAgain)
   for (const { id, past } of ofBudgets) {
-    usage.addPastBudgetUsage(id, nowMs, past)
+    usage.addPastBudgetUsage(id, nowMs, past, isAgain)
     usage.alertBudget(id, nowMs)
   }
 }

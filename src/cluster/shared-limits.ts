@@ -233,10 +233,10 @@ class SharedTicket implements Ticket {
   reserveQuota(): GatewayError | undefined | Promise<GatewayError | undefined> {
     if (this.#admitted === undefined || this.#quota !== undefined) return undefined
     const { shared, caller, call } = this.#admitted
-    const keep = (reserved: Reservation | GatewayError | undefined): GatewayError | undefined => {
+    const keep = (reserved: Reservation | GatewayError): GatewayError | undefined => {
       if (reserved instanceof GatewayError) return reserved
       // The call has ended meanwhile.
-      if (this.#admitted === undefined) reserved?.settle(undefined)
+      if (this.#admitted === undefined) reserved.settle(undefined)
       else this.#quota = reserved
       return undefined
     }

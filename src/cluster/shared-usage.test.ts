@@ -265,6 +265,45 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(quotaOf(nodes[0], clock.nowMs)).toMatchObject({ tokens: 403, microUsd: 6, unpricedCalls: 1 })
   })
 
+  test('a month that a clock left and comes back to is counted on from where it was, by all nodes together', async () => {
+    const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 100 })
+    const [first, second] = nodes
+    const month = clock.nowMs
+    const call = async (node: TestNode | undefined, tokens: number) => {
+      const ticket = await node?.admit({ estimatedTokens: 1 })
+      if (ticket === undefined || !isTicket(ticket)) throw new Error('refused')
+      ticket.settle(spent({ tokens }))
+    }
+    const open = await second?.admit({ estimatedTokens: 20 })
+    await call(first, 30)
+    await tend(nodes)
+    const inNextMonth = month + 3 * 86_400_000
+    clock.nowMs = inNextMonth
+    await call(first, 7)
+    // What was said of the month that is over is told, and forgotten.
+    for (let round = 0; round < 3; round += 1) {
+      clock.nowMs += 6_000
+      await tend(nodes)
+    }
+    clock.nowMs = month + 1_000
+    await call(first, 5)
+    await call(second, 3)
+    if (open !== undefined && isTicket(open)) open.settle(spent({ tokens: 20 }))
+    for (let round = 0; round < 3; round += 1) {
+      clock.nowMs += 6_000
+      await tend(nodes)
+    }
+    for (const node of nodes) {
+      await call(node, 0)
+      await tend(nodes)
+      expect(quotaOf(node, clock.nowMs)).toMatchObject({ tokens: 58, reservedTokens: 0, reservedMicroUsd: 0 })
+    }
+    clock.nowMs = inNextMonth + 60_000
+    await call(second, 1)
+    await tend(nodes)
+    expect(quotaOf(second, clock.nowMs)).toMatchObject({ tokens: 8 })
+  })
+
   test('the ledger, read again before the first call of a node, is not added to what was read before', async () => {
     const { clock, nodes } = startNodes(redis.client, 1, { monthlyTokens: 1000 })
     const [node] = nodes

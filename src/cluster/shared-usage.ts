@@ -38,7 +38,7 @@ export class SharedUsage {
   constructor(options: SharedUsageOptions) {
     this.#options = options
     this.#usage = options.usage
-    options.usage.shareWith({ countPast: (window, past) => this.#countPast(window, past) })
+    options.usage.shareWith({ countPast: (...past) => this.#countPast(...past) })
   }
 
   /** @throws GatewayError (or rejects with it) `quota_exceeded`; `rate_limited` while all of the rest is reserved */
@@ -56,11 +56,10 @@ export class SharedUsage {
   reserveQuota(
     caller: Caller,
     call: CallAhead,
-  ): Reservation | GatewayError | undefined | Promise<Reservation | GatewayError | undefined> {
+  ): Reservation | GatewayError | Promise<Reservation | GatewayError> {
     const here = this.#reserveQuotaHere(caller, call)
     if (here !== undefined) return here
     const quota = this.#usage.quotaWindowFor(caller, call)
-    if (quota === undefined) return undefined
     const decide = () => {
       const reserved = this.#usage.reserveQuota(caller, call, this.#options.store.mode === 'open')
       if (reserved instanceof GatewayError) throw reserved
@@ -85,7 +84,7 @@ export class SharedUsage {
       const lease = this.#tended.next()
       if (lease === undefined) break
       if (lease.tend(nowMs)) questions += 1
-      else if (lease.isOver(this.#options.wallNow())) this.#leases.delete(lease.window)
+      else if (lease.isOver(this.#options.wallNow())) this.#forget(lease)
     }
     return questions
   }
@@ -102,13 +101,13 @@ export class SharedUsage {
   /** What a busy account's calls come to: this node holds enough, and nobody is asked. Undefined: `#reserve` decides. */
   #reserveQuotaHere(caller: Caller, call: CallAhead): Reservation | undefined {
     const window = this.#usage.quotaAt(caller.accountId, call.startedAtMs)
-    const lease = window === undefined ? undefined : this.#leases.get(window)
-    if (window === undefined || lease === undefined || this.#options.store.mode !== 'shared') return undefined
+    const lease = this.#leases.get(window)
+    if (lease === undefined || this.#options.store.mode !== 'shared') return undefined
     const nowMs = this.#options.now()
     const wanted = wantedOf(window, call)
     if (!lease.covers(wanted, nowMs)) return undefined
     const reserved = this.#usage.reserveQuota(caller, call)
-    if (reserved === undefined || reserved instanceof GatewayError) return undefined
+    if (reserved instanceof GatewayError) return undefined
     lease.noteTaken(wanted, nowMs)
     return reserved
   }
@@ -198,11 +197,20 @@ export class SharedUsage {
     return lease
   }
 
-  #countPast(window: UsageWindow, past: Used): void {
+  /** A clock that is set back brings its period again: all that was used was told, and what is set aside is asked for. */
+  #forget({ window }: UsageLease): void {
+    const { tokens, microUsd, unpricedCalls } = window
+    this.#leases.delete(window)
+    this.#floors.set(window, { tokens, microUsd, unpricedCalls })
+    window.reservedTokens = 0
+    window.reservedMicroUsd = 0
+  }
+
+  #countPast(window: UsageWindow, past: Used, isAgain: boolean): void {
     const lease = this.#leases.get(window)
     if (lease !== undefined) {
       // Before it is read for the first time, nothing is shipped.
-      lease.raiseFloor(past, this.#usage.whenCounted() === undefined)
+      lease.raiseFloor(past, isAgain || this.#usage.whenCounted() === undefined)
       return
     }
     // It may have been read before.

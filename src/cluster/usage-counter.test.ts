@@ -18,20 +18,52 @@ describe('the period of a moment', () => {
     expect(june).toMatchObject({ startsAtMs: JUNE_MS, endsAtMs: JULY_MS, tokens: 0 })
   })
 
-  test('never goes back', () => {
+  test('is found again with what it has counted when a clock goes back, and is no second one', () => {
     const counter = new UsageCounter('month')
-    counter.at(JUNE_MS)
-    expect(counter.at(JUNE_MS - 1)).toBeUndefined()
+    const may = counter.at(JUNE_MS - 1)
+    const june = counter.at(JUNE_MS)
+    for (let round = 0; round < 10; round += 1) {
+      expect(counter.at(MAY_MS)).toBe(may)
+      expect(counter.at(JUNE_MS)).toBe(june)
+    }
+    const muchLater = counter.at(JULY_MS + 365 * 86_400_000)
+    expect(counter.at(JUNE_MS)).toBe(june)
+    expect(counter.at(MAY_MS)).toBe(may)
+    expect(counter.at(JULY_MS + 365 * 86_400_000)).toBe(muchLater)
   })
 
-  test('begins with the origin, before which nothing counts', () => {
-    const counter = new UsageCounter('month', MAY_MS + 1000)
-    expect(counter.at(MAY_MS + 999)).toBeUndefined()
-    const may = counter.at(MAY_MS + 1000)
-    expect(may).toMatchObject({ startsAtMs: MAY_MS + 1000, endsAtMs: JUNE_MS })
-    expect(counter.at(MAY_MS + 999)).toBeUndefined()
-    expect(counter.at(MAY_MS + 1000)).toBe(may)
-    expect(counter.at(JUNE_MS)).toMatchObject({ startsAtMs: JUNE_MS })
+  test('is forgotten when a clock has been in three others since', () => {
+    const counter = new UsageCounter('day')
+    const days = [0, 1, 2, 3].map((day) => counter.at(MAY_MS + day * 86_400_000))
+    expect(counter.at(MAY_MS)).toBe(days[0] as UsageWindow)
+    expect(counter.at(MAY_MS + 4 * 86_400_000)).not.toBe(days[1] as UsageWindow)
+    expect(counter.at(MAY_MS)).toBe(days[0] as UsageWindow)
+    expect(counter.at(MAY_MS + 86_400_000)).not.toBe(days[1] as UsageWindow)
+  })
+
+  test.each(['day', 'week', 'month', 'total'] as const)(
+    'of the origin is one %s for clocks that are behind it and for those that are not',
+    (period) => {
+      const originMs = MAY_MS + 3 * 86_400_000 + 5 * 3_600_000
+      const counter = new UsageCounter(period, originMs)
+      const ahead = counter.at(originMs + 1000)
+      expect(ahead.startsAtMs).toBe(originMs)
+      expect(counter.at(originMs)).toBe(ahead)
+      expect(counter.at(originMs - 1)).toBe(ahead)
+      expect(counter.at(originMs - 3_600_000)).toBe(ahead)
+      const behind = new UsageCounter(period, originMs).at(originMs - 3_600_000)
+      expect(behind).toEqual(ahead)
+    },
+  )
+
+  test('begins at its usual moment everywhere but in the one of the origin', () => {
+    const counter = new UsageCounter('month', JUNE_MS)
+    expect(counter.at(JUNE_MS - 1)).toMatchObject({ startsAtMs: MAY_MS, endsAtMs: JUNE_MS })
+    expect(counter.at(JUNE_MS)).toMatchObject({ startsAtMs: JUNE_MS, endsAtMs: JULY_MS })
+    expect(new UsageCounter('month', JUNE_MS - 1).at(JUNE_MS)).toMatchObject({ startsAtMs: JUNE_MS })
+    const later = new UsageCounter('day', JUNE_MS + 1000)
+    expect(later.at(JUNE_MS + 86_400_000)).toMatchObject({ startsAtMs: JUNE_MS + 86_400_000 })
+    expect(later.at(JUNE_MS - 1)).toMatchObject({ startsAtMs: JUNE_MS - 86_400_000, endsAtMs: JUNE_MS })
   })
 })
 

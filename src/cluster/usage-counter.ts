@@ -67,28 +67,43 @@ export class Reservation {
   }
 }
 
+/** Of one quota or budget: this period, the last one, and where clocks jump a few more. */
+const KEPT_WINDOWS = 4
+
 export class UsageCounter {
   readonly #period: Period
   readonly #originMs: number
   #window: UsageWindow | undefined
+  /** Those of other periods, the one that was asked for last at the end. */
+  #others: readonly UsageWindow[] = []
 
-  /** @param originMs nothing that began before counts */
+  /** @param originMs what began before in the same period is not asked for */
   constructor(period: Period, originMs = 0) {
     this.#period = period
     this.#originMs = originMs
   }
 
   /**
-   * The period that holds a moment. It never goes back: undefined for a moment before the current period, or before the
-   * origin, whose calls are of no interest.
+   * The period that holds a moment. A clock that is set back finds what its period has counted, and no second one. The
+   * period of the origin begins with it, and takes a moment before it too: on another node's clock that moment is later.
    */
-  at(momentMs: number): UsageWindow | undefined {
+  at(momentMs: number): UsageWindow {
     const window = this.#window
-    if (window !== undefined && momentMs < window.endsAtMs)
-      return momentMs >= window.startsAtMs ? window : undefined
-    if (momentMs < this.#originMs) return undefined
-    const { startsAtMs, endsAtMs } = spanOf(this.#period, momentMs)
-    this.#window = new UsageWindow({ startsAtMs: Math.max(startsAtMs, this.#originMs), endsAtMs })
-    return this.#window
+    if (window !== undefined && momentMs < window.endsAtMs && momentMs >= window.startsAtMs) return window
+    return this.#change(momentMs)
+  }
+
+  #change(momentMs: number): UsageWindow {
+    const { startsAtMs: periodStartsAtMs, endsAtMs } = spanOf(this.#period, momentMs)
+    const isOfOrigin = periodStartsAtMs < this.#originMs && this.#originMs < endsAtMs
+    const startsAtMs = isOfOrigin ? this.#originMs : periodStartsAtMs
+    const before = this.#window
+    if (before?.startsAtMs === startsAtMs) return before
+    const known = this.#others.find((window) => window.startsAtMs === startsAtMs)
+    const window = known ?? new UsageWindow({ startsAtMs, endsAtMs })
+    const others = this.#others.filter((other) => other !== known)
+    this.#others = before === undefined ? others : [...others, before].slice(1 - KEPT_WINDOWS)
+    this.#window = window
+    return window
   }
 }

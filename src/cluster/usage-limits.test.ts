@@ -67,18 +67,22 @@ describe('for who counts together with other nodes', () => {
   ] as const)('of a quota with %j: %s', (used, shortage) => {
     const { caller, usage, clock } = start({ monthlyTokens: 100, monthlySpendUsd: 0.5 })
     const quota = usage.quotaWindowFor(caller, call(clock.nowMs))
-    if (quota === undefined) throw new Error('no quota')
     expect(quota.limit()).toEqual({ tokens: 100, microUsd: 500_000 })
     expect(quota.shortage(Object.assign(quota.window, used))).toBe(shortage as never)
   })
 
-  test('a call whose period is over counts for no budget of it', () => {
+  test('a call whose period is over counts for that one, as its row in the ledger does', () => {
     const { caller, usage, clock } = start({})
     usage.putBudget(budgetOf({ period: 'day' }))
-    const began = call(clock.nowMs)
-    expect(usage.budgetWindowsFor(caller, began)).toHaveLength(1)
-    expect(usage.budgetWindowsFor(caller, call(clock.nowMs + 86_400_000))).toHaveLength(1)
-    expect(usage.budgetWindowsFor(caller, began)).toEqual([])
+    const windowAt = (startedAtMs: number) => {
+      const [budget, ...others] = usage.budgetWindowsFor(caller, call(startedAtMs))
+      expect(others).toEqual([])
+      return budget?.window
+    }
+    const today = windowAt(clock.nowMs)
+    expect(today).toBeDefined()
+    expect(windowAt(clock.nowMs + 86_400_000)).not.toBe(today)
+    expect(windowAt(clock.nowMs)).toBe(today)
   })
 })
 

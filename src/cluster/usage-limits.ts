@@ -54,7 +54,7 @@ export interface LimitedWindow {
 
 /** Who counts together with other nodes is told of what was used before, and adds it where it belongs. */
 export interface UsageSharing {
-  countPast(window: UsageWindow, past: Amounts & { readonly unpricedCalls: number }): void
+  countPast(window: UsageWindow, past: Amounts & { readonly unpricedCalls: number }, isAgain: boolean): void
 }
 
 export type BudgetReservations = readonly BudgetReservation[]
@@ -92,23 +92,21 @@ export class UsageLimits {
   budgetWindowsFor(caller: Caller, call: CallAhead): readonly LimitedWindow[] {
     const counters = this.#budgetsOf(caller, call)
     if (counters.length === 0) return NO_WINDOWS
-    return counters.flatMap((counter) => {
+    return counters.map((counter) => {
       const window = counter.windowAt(call.startedAtMs)
-      if (window === undefined) return []
       const limit = () => counter.ceilings
-      return [{ id: counter.budget.id, window, limit, shortage: (of) => counter.shortageAt(of) }]
+      return { id: counter.budget.id, window, limit, shortage: (of) => counter.shortageAt(of) }
     })
   }
 
-  /** The month of a moment; undefined where it is over. */
-  quotaAt(accountId: AccountId, momentMs: number): UsageWindow | undefined {
+  /** The month of a moment. */
+  quotaAt(accountId: AccountId, momentMs: number): UsageWindow {
     return this.#quotaOf(accountId).at(momentMs)
   }
 
-  /** The account's quota, also where it has no limit; undefined where the call's month is over. */
-  quotaWindowFor({ accountId }: Caller, call: CallAhead): LimitedWindow | undefined {
+  /** The account's quota, also where it has no limit. */
+  quotaWindowFor({ accountId }: Caller, call: CallAhead): LimitedWindow {
     const window = this.quotaAt(accountId, call.startedAtMs)
-    if (window === undefined) return undefined
     const limit = () => quotaCeilings(this.#plans.of(accountId))
     const shortage = ({ tokens, microUsd, reservedTokens, reservedMicroUsd }: UsageWindow) => {
       const ceilings = limit()
@@ -173,8 +171,8 @@ export class UsageLimits {
   assertWithinBudgets(caller: Caller, call: CallAhead): void {
     for (const counter of this.#budgetsOf(caller, call)) {
       const window = counter.windowAt(call.startedAtMs)
-      const shortage = window === undefined ? undefined : counter.shortageAt(window)
-      if (window === undefined || shortage === undefined) continue
+      const shortage = counter.shortageAt(window)
+      if (shortage === undefined) continue
       throw budgetRefusal(counter.budget, { window, nowMs: call.startedAtMs, shortage })
     }
   }
@@ -182,10 +180,9 @@ export class UsageLimits {
   reserveBudgets(caller: Caller, call: CallAhead): BudgetReservations {
     const counters = this.#budgetsOf(caller, call)
     if (counters.length === 0) return NO_RESERVATIONS
-    return counters.flatMap((counter) => {
+    return counters.map((counter) => {
       const window = counter.windowAt(call.startedAtMs)
-      if (window === undefined) return []
-      return [{ counter, reservation: counter.reserve(window, call.estimatedTokens) }]
+      return { counter, reservation: counter.reserve(window, call.estimatedTokens) }
     })
   }
 
@@ -193,10 +190,8 @@ export class UsageLimits {
     for (const { counter, reservation } of reservations) counter.settle(reservation, used)
   }
 
-  /** @returns undefined where the call belongs to a month that is over, and counts nowhere any more */
-  reserveQuota(caller: Caller, call: CallAhead, isUnlimited = false): Reservation | GatewayError | undefined {
+  reserveQuota(caller: Caller, call: CallAhead, isUnlimited = false): Reservation | GatewayError {
     const window = this.#quotaOf(caller.accountId).at(call.startedAtMs)
-    if (window === undefined) return undefined
     if (isUnlimited) return new Reservation(window, call.estimatedTokens)
     const { monthlyTokens, monthlySpendUsd } = this.#plans.of(caller.accountId).limits
     const at = { window, nowMs: call.startedAtMs }
@@ -216,10 +211,7 @@ export class UsageLimits {
 
   /** The account's plan and what it has used of it this month. */
   quotaOf(accountId: AccountId, nowMs: number): QuotaState {
-    const counter = this.#quotaOf(accountId)
-    const window = counter.at(nowMs)
-    if (window === undefined) throw new Error('the clock went back into another month')
-    return { plan: this.#plans.of(accountId), window }
+    return { plan: this.#plans.of(accountId), window: this.quotaAt(accountId, nowMs) }
   }
 
   /** Adds a budget, or takes over a changed one of the same scope and period; what was counted stays. */
@@ -251,12 +243,14 @@ export class UsageLimits {
   /** Tells of the alerts of a budget that are due, as after what it has used was loaded or its limit changed. */
   alertBudget(id: string, nowMs: number): void {
     const counter = this.#budgets.get(id)
-    const window = counter?.windowAt(nowMs)
-    if (window !== undefined) counter?.alert(window)
+    counter?.alert(counter.windowAt(nowMs))
   }
 
-  /** Counts what the ledger holds of the month of a moment. */
-  addPastQuotaUsage(momentMs: number, past: readonly PastUsage[]): void {
+  /**
+   * Counts what the ledger holds of the month of a moment.
+   * @param isAgain the ledger may hold what was counted here, which is not added to it: the greater one is right
+   */
+  addPastQuotaUsage(momentMs: number, past: readonly PastUsage[], isAgain = false): void {
     const byAccount = new Map<AccountId, PastUsage[]>()
     for (const usage of past) {
       if (!usage.countsForQuota) continue
@@ -264,28 +258,24 @@ export class UsageLimits {
       if (ofAccount === undefined) byAccount.set(usage.accountId, [usage])
       else ofAccount.push(usage)
     }
-    for (const [accountId, ofAccount] of byAccount) {
-      const window = this.#quotaOf(accountId).at(momentMs)
-      if (window !== undefined) this.#countPast(window, ofAccount)
-    }
+    for (const [accountId, ofAccount] of byAccount)
+      this.#countPast(this.quotaAt(accountId, momentMs), ofAccount, isAgain)
   }
 
   /** Counts what the ledger holds of a budget's period. @param past of other keys and gates too */
-  addPastBudgetUsage(id: string, momentMs: number, past: readonly PastUsage[]): void {
+  addPastBudgetUsage(id: string, momentMs: number, past: readonly PastUsage[], isAgain = false): void {
     const counter = this.#budgets.get(id)
-    const window = counter?.windowAt(momentMs)
-    if (counter === undefined || window === undefined) return
-    this.#countPast(
-      window,
-      past.filter((usage) => isWithin(counter.budget, usage)),
-    )
+    if (counter === undefined) return
+    const ofBudget = past.filter((usage) => isWithin(counter.budget, usage))
+    this.#countPast(counter.windowAt(momentMs), ofBudget, isAgain)
   }
 
-  #countPast(window: UsageWindow, past: readonly PastUsage[]): void {
+  #countPast(window: UsageWindow, past: readonly PastUsage[], isAgain: boolean): void {
     const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
     for (const usage of past) addPast(sum, usage)
-    if (this.#sharing === undefined) addPast(window, sum)
-    else this.#sharing.countPast(window, sum)
+    if (this.#sharing !== undefined) this.#sharing.countPast(window, sum, isAgain)
+    else if (isAgain) raiseTo(window, sum)
+    else addPast(window, sum)
   }
 
   #quotaOf(accountId: AccountId): UsageCounter {
@@ -333,6 +323,12 @@ interface Sums {
   tokens: number
   microUsd: number
   unpricedCalls: number
+}
+
+function raiseTo(sums: Sums, past: Readonly<Sums>): void {
+  sums.tokens = Math.max(sums.tokens, past.tokens)
+  sums.microUsd = Math.max(sums.microUsd, past.microUsd)
+  sums.unpricedCalls = Math.max(sums.unpricedCalls, past.unpricedCalls)
 }
 
 function addPast(sums: Sums, past: Readonly<Sums>): void {

@@ -205,6 +205,39 @@ describe.each(databases)('on $name', (kind) => {
     expect(await since(2 * hourMs)).toBe(0)
   })
 
+  test('calls of a clock that was far ahead are left out of what is asked for until then', async () => {
+    const hourMs = 3_600_000
+    const journal = new Journal(folder)
+    for (const [index, hour] of [1, 2, 24 * 400].entries())
+      void journal.record(recordOf(index, hour * hourMs, 10 ** index - 1))
+    journal.close()
+    await store.calls.insertMany(
+      [1, 2, 24 * 400].map((hour, index) => recordOf(10 + index, hour * hourMs, 10 ** (3 + index) - 1)),
+    )
+    const past = await PastUsage.open({
+      sums: store.usageSums,
+      beginnings: store.budgetBeginnings,
+      segments: journal.closed.list(),
+      onUnreadable: () => {},
+    })
+    const between = async (fromMs: number, untilMs?: number) =>
+      (await past.since(fromMs, DEFAULT_ACCOUNT, untilMs)).reduce((total, { tokens }) => total + tokens, 0)
+    expect(await between(hourMs)).toBe(111_111)
+    expect(await between(hourMs, 3 * hourMs)).toBe(11_011)
+    expect(await between(hourMs, 2 * hourMs)).toBe(1_001)
+    expect(await between(hourMs + 1, 3 * hourMs)).toBe(10_010)
+    // Days that are summed up are left out too.
+    await store.usage.rollUpDays(500 * DAY_MS)
+    const again = await PastUsage.open({
+      sums: store.usageSums,
+      beginnings: store.budgetBeginnings,
+      segments: [],
+      onUnreadable: () => {},
+    })
+    const sums = await again.since(0, undefined, 31 * DAY_MS)
+    expect(sums.reduce((total, { tokens }) => total + tokens, 0)).toBe(11_000)
+  })
+
   test('the store adds up the hours since a moment once for each account', async () => {
     await store.calls.insertMany([recordOf(1, 3_600_000, 9)])
     const asked: (string | undefined)[] = []

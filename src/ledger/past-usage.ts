@@ -7,7 +7,7 @@ import type { AccountId, CallId } from '../core/ids.ts'
 import { hourOf } from '../core/period.ts'
 import type { Prices } from '../gateway/ports.ts'
 import type { BudgetBeginning, BudgetBeginnings } from '../store/budget-beginnings.ts'
-import type { UsageSum, UsageSums } from '../store/usage-sums.ts'
+import type { SummedRange, UsageSum, UsageSums } from '../store/usage-sums.ts'
 import type { ClosedSegment } from './segment-file.ts'
 import { SegmentReader } from './segment-reader.ts'
 
@@ -30,7 +30,7 @@ export class PastUsage {
   readonly #unshipped: UnshippedSums
   readonly #signal: AbortSignal | undefined
   readonly #beginnings: PastUsageOptions['beginnings']
-  /** By the hour that they begin with, and the account. */
+  /** By the hours that they begin and end with, and the account. */
   readonly #known = new Map<string, Promise<readonly UsageSum[]>>()
 
   private constructor(options: PastUsageOptions, unshipped: UnshippedSums) {
@@ -74,13 +74,15 @@ export class PastUsage {
    * @param fromMs of calls that began then or later, in milliseconds since the Unix epoch. Within an hour the calls of the
    *   rest of that hour are asked for themselves, which retention may have deleted: see `budgetBeginnings`
    * @param accountId absent: of every account, and `fromMs` has to be at the beginning of an hour
+   * @param untilMs at the beginning of an hour, which is left out; absent: however late they began, on whatever clock
    */
-  async since(fromMs: number, accountId?: AccountId): Promise<readonly UsageSum[]> {
+  async since(fromMs: number, accountId?: AccountId, untilMs?: number): Promise<readonly UsageSum[]> {
     const hour = hourOf(fromMs)
     const isWhole = hour.startsAtMs === fromMs || accountId === undefined
-    const sums = [...(await this.#ofHoursSince(isWhole ? hour.startsAtMs : hour.endsAtMs, accountId))]
+    const ofHours = { fromMs: isWhole ? hour.startsAtMs : hour.endsAtMs, accountId, untilMs }
+    const sums = [...(await this.#ofHoursSince(ofHours))]
     if (!isWhole) sums.push(...(await this.#sums.within(accountId, fromMs, hour.endsAtMs)))
-    sums.push(...this.#unshipped.since(fromMs, accountId))
+    sums.push(...this.#unshipped.since(fromMs, accountId, untilMs))
     return sums
   }
 
@@ -89,9 +91,9 @@ export class PastUsage {
     return this.#beginnings.load()
   }
 
-  #ofHoursSince(fromMs: number, accountId: AccountId | undefined): Promise<readonly UsageSum[]> {
-    const key = `${fromMs} ${accountId ?? ''}`
-    const known = this.#known.get(key) ?? this.#sums.since({ fromMs, accountId }, this.#signal)
+  #ofHoursSince(range: SummedRange): Promise<readonly UsageSum[]> {
+    const key = `${range.fromMs} ${range.untilMs} ${range.accountId ?? ''}`
+    const known = this.#known.get(key) ?? this.#sums.since(range, this.#signal)
     this.#known.set(key, known)
     return known
   }
@@ -132,9 +134,14 @@ class UnshippedSums {
       }
   }
 
-  since(fromMs: number, accountId: AccountId | undefined): readonly UsageSum[] {
+  since(
+    fromMs: number,
+    accountId: AccountId | undefined,
+    untilMs = Number.POSITIVE_INFINITY,
+  ): readonly UsageSum[] {
     return [...this.#sums.values()]
-      .filter((of) => of.fromMs >= fromMs && (accountId === undefined || of.sum.accountId === accountId))
+      .filter((of) => of.fromMs >= fromMs && of.fromMs < untilMs)
+      .filter(({ sum }) => accountId === undefined || sum.accountId === accountId)
       .map(({ sum }) => sum)
   }
 }

@@ -1,10 +1,11 @@
 /** Budgets in the database. Trusts what it is given: the contract has checked it. */
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import { type Budget, toPublicBudget } from '../core/budget.ts'
 import type { AccountId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
 import type { BudgetTable, Schema } from './schema.ts'
+import { isSqlite } from './sql-differences.ts'
 
 export class BudgetTableStore {
   readonly #database: Kysely<Schema>
@@ -21,6 +22,15 @@ export class BudgetTableStore {
 
   find(accountId: AccountId, id: string): Promise<Budget | undefined> {
     return find(this.#database, accountId, id)
+  }
+
+  /** What the clock says that all nodes share, in milliseconds since the Unix epoch; undefined: there is one process. */
+  async sharedNowMs(): Promise<number | undefined> {
+    if (isSqlite(this.#database)) return undefined
+    const { rows } = await sql<{ ms: number }>`
+      SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms
+    `.execute(this.#database)
+    return rows[0]?.ms
   }
 
   async insert(budget: Budget): Promise<void> {

@@ -32,6 +32,8 @@ export interface SummedRange {
   readonly fromMs: number
   /** Absent: every account. */
   readonly accountId?: AccountId | undefined
+  /** At the beginning of an hour, which is left out; absent: however late they began, on whatever clock. */
+  readonly untilMs?: number | undefined
 }
 
 /** So much is added up at once, calls go on in between: a millisecond of the event loop at some hundred rows an hour. */
@@ -48,12 +50,17 @@ export class UsageSums {
   }
 
   /** @throws the signal's reason (rejects) */
-  async since({ fromMs, accountId }: SummedRange, signal?: AbortSignal): Promise<readonly UsageSum[]> {
+  async since(
+    { fromMs, accountId, untilMs }: SummedRange,
+    signal?: AbortSignal,
+  ): Promise<readonly UsageSum[]> {
     const sums: UsageSum[] = []
     for (const id of accountId === undefined ? await this.#listAccounts() : [accountId]) {
       signal?.throwIfAborted()
       sums.push(
-        ...(await this.#asOfOneMoment((database) => sinceOf(database, { accountId: id, fromMs }, signal))),
+        ...(await this.#asOfOneMoment((database) =>
+          sinceOf(database, { accountId: id, fromMs, untilMs: untilMs ?? Number.POSITIVE_INFINITY }, signal),
+        )),
       )
     }
     return sums
@@ -89,44 +96,42 @@ export class UsageSums {
 
 async function sinceOf(
   database: Kysely<Schema>,
-  { accountId, fromMs }: { readonly accountId: AccountId; readonly fromMs: number },
+  range: CallRange,
   signal?: AbortSignal,
 ): Promise<readonly UsageSum[]> {
+  const { accountId, fromMs, untilMs } = range
   const notes = await readBacklog(database, accountId)
-  const sums = notes.filter((note) => note.starts_at >= fromMs).map(toSum)
-  const [first, last] = [
-    await findEdge(database, accountId, fromMs, 'asc'),
-    await findEdge(database, accountId, fromMs, 'desc'),
-  ]
+  const sums = notes
+    .filter(({ starts_at }) => starts_at >= fromMs && starts_at < untilMs)
+    .map((note) => toSum(note))
+  const [first, last] = [await findEdge(database, range, 'asc'), await findEdge(database, range, 'desc')]
   if (first === undefined || last === undefined) return sums
-  const range = { fromMs: first, toMs: Math.floor(last / DAY_MS) * DAY_MS + DAY_MS }
-  for (const span of await planSpans(database, accountId, { ...range, interval: 'all' })) {
+  const toMs = Math.min(Math.floor(last / DAY_MS) * DAY_MS + DAY_MS, untilMs)
+  for (const span of await planSpans(database, accountId, { fromMs: first, toMs, interval: 'all' })) {
     const stepMs = span.table === 'usage_hours' ? HOURS_STEP_MS : DAYS_STEP_MS
     for (let startMs = span.fromMs; startMs < span.toMs; startMs += stepMs) {
       signal?.throwIfAborted()
-      const untilMs = Math.min(startMs + stepMs, span.toMs)
-      sums.push(...(await readTable(database, span.table, { accountId, fromMs: startMs, untilMs })))
+      const step = { accountId, fromMs: startMs, untilMs: Math.min(startMs + stepMs, span.toMs) }
+      sums.push(...(await readTable(database, span.table, step)))
       await nextTurn()
     }
   }
   return sums
 }
 
-/** The first or the last of an account's hours since a time. */
+/** The first or the last of an account's hours of a stretch of time. */
 async function findEdge(
   database: Kysely<Schema>,
-  accountId: AccountId,
-  fromMs: number,
+  { accountId, fromMs, untilMs }: CallRange,
   direction: 'asc' | 'desc',
 ): Promise<number | undefined> {
-  const row = await database
+  let hours = database
     .selectFrom('usage_hours')
     .select('starts_at')
     .where('account_id', '=', accountId)
     .where('starts_at', '>=', fromMs)
-    .orderBy('starts_at', direction)
-    .limit(1)
-    .executeTakeFirst()
+  if (Number.isFinite(untilMs)) hours = hours.where('starts_at', '<', untilMs)
+  const row = await hours.orderBy('starts_at', direction).limit(1).executeTakeFirst()
   return row?.starts_at
 }
 

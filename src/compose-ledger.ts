@@ -10,6 +10,7 @@ import type { Settings } from './config/settings.ts'
 import type { Timekeeper } from './core/clock.ts'
 import { OWNED_PREFIX } from './core/owned-model.ts'
 import { spanOf } from './core/period.ts'
+import { type Overdue, RetentionHorizon } from './core/retention-horizon.ts'
 import { type ClockStep, watchClock } from './core/watch-clock.ts'
 import type { Prices, Refusals } from './gateway/ports.ts'
 import { Journal } from './ledger/journal.ts'
@@ -29,6 +30,8 @@ import { adoptionReport } from './workers/adoption-report.ts'
 import { adoptWorkerJournals } from './workers/claim-folders.ts'
 
 const LOAD_PRICES_AFTER_MS = 1_000
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
 /** Of what was used, to the store that the nodes share: a quarter of a second, and longer with hundreds of accounts at once. */
 const TOLD_WITHIN_MS = 2_000
 
@@ -89,14 +92,21 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
       syncStore: async () => store.assertThere(),
     },
   )
+  const horizonOf = (name: string, days: number) =>
+    new RetentionHorizon({
+      keptMs: days * DAY_MS,
+      clock,
+      onOverdue: (overdue) => reportOverdue(log, name, { ...overdue, days }),
+    })
   const retention = new Retention({
-    days: settings.retentionDays,
+    horizon: horizonOf('calls', settings.retentionDays),
+    clock,
     store,
     ship: () => shipper.ship(),
     onFailure: (error) => log.error({ err: error }, 'old calls could not be deleted; tried again in an hour'),
   })
   const auditRetention = new AuditRetention({
-    days: settings.auditRetentionDays,
+    horizon: horizonOf('audit log', settings.auditRetentionDays),
     auditLog: store.auditLog,
     onFailure: (error) => log.error({ err: error }, 'old rows of the audit log could not be deleted'),
   })
@@ -202,6 +212,21 @@ function reportStep(log: Log, { fromMs, toMs }: ClockStep): void {
     { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), seconds },
     "the machine's clock was set, or the machine slept: what counts by the day or the month goes by the new time",
   )
+}
+
+function reportOverdue(
+  log: Log,
+  name: string,
+  { rows, dueBeforeMs, stage, waitMs, days }: Overdue & { readonly days: number },
+): void {
+  const time = (ms: number) => new Date(ms).toISOString()
+  const fields = { log: name, days, oldest: time(rows.oldestMs), dueBefore: time(dueBeforeMs) }
+  if (stage === 'announced')
+    log.warn(
+      { ...fields, waitsHours: waitMs / HOUR_MS },
+      'retention: far more than usual is due. Nothing of it is deleted yet; is the clock of this machine right?',
+    )
+  else log.warn(fields, 'retention: far more than usual is deleted from now on, a day of it each hour')
 }
 
 function reportLedgerEvent(log: Log, event: LedgerEvent): void {

@@ -68,6 +68,11 @@ function toRecord(call: Parameters<Parameters<typeof anyCall.map>[0]>[0], index:
   })
 }
 
+/** All that is due is deleted in one pass. */
+function until(nowMs: number, days: number) {
+  return { clock: { now: () => nowMs }, horizon: { cut: () => nowMs - days * DAY_MS } }
+}
+
 /** A budget is made in the middle of it; retention deletes its calls and keeps their sums. */
 const PAST_HOUR = NOW - 41 * DAY_MS
 
@@ -221,24 +226,22 @@ describe.each(databases)('on $name', (kind) => {
             throw error
           }
           const retention = new Retention({
-            days,
+            ...until(NOW, days),
             store,
             ship: async () => {},
             onFailure,
             pauseMs: 0,
-            now: () => NOW,
           })
           retention.start()
           await retention.run()
           expect(await countedAtStart(budgets)).toEqual(expected)
           // A day later more of the same hour is gone.
           const later = new Retention({
-            days,
+            ...until(NOW + HOUR_MS / 2, days),
             store,
             ship: async () => {},
             onFailure,
             pauseMs: 0,
-            now: () => NOW + HOUR_MS / 2,
           })
           later.start()
           await later.run()
@@ -273,11 +276,10 @@ describe.each(databases)('on $name', (kind) => {
     ])
     const run = async (nowMs: number) => {
       const retention = new Retention({
-        days: 30,
+        ...until(nowMs, 30),
         store,
         ship: async () => {},
         onFailure: () => {},
-        now: () => nowMs,
       })
       retention.start()
       await retention.run()

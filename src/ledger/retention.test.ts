@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
+import { ScriptedClock } from '../../test/support/scripted-clock.ts'
 import { type AccountId, type CallId, DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { RetentionHorizon } from '../core/retention-horizon.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { createCallRecord } from './call-record.fixture.ts'
 import { Retention } from './retention.ts'
 
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const NOW = Date.parse('2026-11-21T09:30:00Z')
 const other = 'acct_other' as AccountId
 
@@ -31,14 +34,14 @@ describe.each(databases)('on $name', (kind) => {
 
   function createRetention(changes: Partial<ConstructorParameters<typeof Retention>[0]> = {}): Retention {
     const retention = new Retention({
-      days: 30,
+      horizon: { cut: () => NOW - 30 * DAY_MS },
+      clock: { now: () => NOW },
       store,
       ship: async () => {},
       onFailure: (error) => {
         throw error
       },
       pauseMs: 0,
-      now: () => NOW,
       ...changes,
     })
     return retention
@@ -113,6 +116,51 @@ describe.each(databases)('on $name', (kind) => {
     released.resolve()
     await stopped
     expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 1000 })).toHaveLength(250)
+  })
+
+  test('how far a pass goes is asked for with the first and the last call of all accounts', async () => {
+    const asked: unknown[] = []
+    const horizon = {
+      cut(rows: unknown) {
+        asked.push(rows)
+        return undefined
+      },
+    }
+    const retention = createRetention({ horizon })
+    expect(await retention.run()).toBe(0)
+    expect(asked).toEqual([])
+    await store.calls.insertMany([
+      ...calls(2, 3),
+      ...calls(1, 400, other),
+      ...calls(1, 2, other),
+      ...calls(1, 1),
+    ])
+    expect(await retention.run()).toBe(0)
+    expect(asked).toEqual([{ oldestMs: NOW - 400 * DAY_MS, newestMs: NOW - DAY_MS }])
+    expect(await store.calls.list(other, { limit: 10 })).toHaveLength(2)
+  })
+
+  test.each([
+    ['ahead by an hour', HOUR_MS],
+    ['ahead by a year', 365 * DAY_MS],
+    ['back by an hour', -HOUR_MS],
+  ])('a clock that jumps %s, with calls before and after, deletes no call', async (_, jumpMs) => {
+    const clock = new ScriptedClock()
+    const horizon = new RetentionHorizon({ keptMs: 30 * DAY_MS, clock, onOverdue: () => {} })
+    const retention = createRetention({ horizon, clock })
+    const callAt = (startedAt: number) => store.calls.insertMany([createCallRecord({ startedAt })])
+    await callAt(clock.now() - 30 * DAY_MS + 2 * HOUR_MS)
+    await callAt(clock.now())
+    clock.jump(jumpMs)
+    expect(await retention.run()).toBe(0)
+    await callAt(clock.now())
+    expect(await retention.run()).toBe(0)
+    clock.pass(HOUR_MS)
+    expect(await retention.run()).toBe(0)
+    clock.jump(-jumpMs)
+    await callAt(clock.now())
+    expect(await retention.run()).toBe(0)
+    expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 10 })).toHaveLength(4)
   })
 
   test('a call that is found by its id is gone too', async () => {

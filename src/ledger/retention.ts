@@ -1,19 +1,22 @@
 /**
- * Keeps the log from growing for ever: deletes calls older than the operator's limit and sums past days up, an hour apart and
- * a little at a time. Must not know SQL; never waited for by a call.
+ * Keeps the log from growing for ever: deletes calls that are older than they may become and sums past days up, an hour apart
+ * and a little at a time. Must not know SQL; never waited for by a call.
  */
+import type { Clock } from '../core/clock.ts'
+import type { RetentionHorizon } from '../core/retention-horizon.ts'
 import type { Store } from '../store/open-store.ts'
 
-const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 /** Some two milliseconds of the event loop. */
 const ROWS_PER_BATCH = 200
 const PAUSE_MS = 10
 
 export interface RetentionOptions {
-  readonly days: number
+  /** How far a pass may go. */
+  readonly horizon: Pick<RetentionHorizon, 'cut'>
+  readonly clock: Clock
   readonly store: {
-    readonly calls: Pick<Store['calls'], 'deleteBefore'>
+    readonly calls: Pick<Store['calls'], 'findBounds' | 'deleteBefore'>
     readonly usage: Pick<Store['usage'], 'rollUpDays'>
     readonly budgetBeginnings: Pick<Store['budgetBeginnings'], 'keep'>
   }
@@ -24,19 +27,16 @@ export interface RetentionOptions {
   readonly intervalMs?: number
   /** Between batches. Default 10. */
   readonly pauseMs?: number
-  readonly now?: () => number
 }
 
 export class Retention {
   readonly #options: RetentionOptions
-  readonly #now: () => number
   #timer: ReturnType<typeof setTimeout> | undefined
   #running: Promise<void> | undefined
   #isStopped = true
 
   constructor(options: RetentionOptions) {
     this.#options = options
-    this.#now = options.now ?? Date.now
   }
 
   /** The first pass comes after an interval's sixtieth, so that it never competes with a start. */
@@ -56,18 +56,24 @@ export class Retention {
   async run(): Promise<number> {
     // A segment that is shipped again after its calls were deleted would be counted twice: nothing old may be waiting.
     await this.#options.ship()
-    const { store, days, pauseMs } = this.#options
-    const before = this.#now() - days * DAY_MS
+    const { store, horizon, clock } = this.#options
+    const bounds = await store.calls.findBounds()
+    const before = bounds && horizon.cut(bounds)
+    const deleted = before === undefined ? 0 : await this.#deleteBefore(before)
+    if (!this.#isStopped) await store.usage.rollUpDays(clock.now())
+    return deleted
+  }
+
+  async #deleteBefore(before: number): Promise<number> {
+    const { store, pauseMs } = this.#options
     await store.budgetBeginnings.keep(before)
     let deleted = 0
     for (;;) {
       const count = await store.calls.deleteBefore(before, ROWS_PER_BATCH)
       deleted += count
-      if (count === 0 || this.#isStopped) break
+      if (count === 0 || this.#isStopped) return deleted
       await Bun.sleep(pauseMs ?? PAUSE_MS)
     }
-    if (!this.#isStopped) await store.usage.rollUpDays(this.#now())
-    return deleted
   }
 
   #schedule(delayMs: number): void {

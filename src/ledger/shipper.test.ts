@@ -273,7 +273,13 @@ test('what ships and deletes keeps no process alive that has nothing else to do'
   const journal = new Journal(folder)
   const shipper = new Shipper(journal, async () => {})
   const retention = new Retention({
-    ...{ store: {} as never, days: 1, ship: async () => {}, onFailure: () => {} },
+    ...{
+      store: {} as never,
+      horizon: { cut: () => 0 },
+      clock: { now: () => 0 },
+      ship: async () => {},
+      onFailure: () => {},
+    },
   })
   shipper.start()
   retention.start()

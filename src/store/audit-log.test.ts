@@ -297,8 +297,9 @@ describe.each(databases)('on $name', (kind) => {
       where place % 10 <> 0)`)
       const batches: number[] = []
       const retention = new AuditRetention({
-        days: 9,
+        horizon: { cut: () => Date.now() - 9 * 86_400_000 },
         auditLog: {
+          findBounds: () => store.auditLog.findBounds(),
           deleteBefore: async (timeMs, limit) => {
             const count = await store.auditLog.deleteBefore(timeMs, limit)
             batches.push(count)
@@ -315,13 +316,38 @@ describe.each(databases)('on $name', (kind) => {
       expect(await retention.run()).toBe(0)
     })
 
+    test('goes as far as it may, which is asked for with the first and the last row', async () => {
+      const asked: unknown[] = []
+      const horizon = {
+        cut(rows: unknown) {
+          asked.push(rows)
+          return undefined
+        },
+      }
+      const { auditLog } = store
+      const retention = new AuditRetention({ horizon, auditLog, onFailure: () => {} })
+      expect(await retention.run()).toBe(0)
+      expect(asked).toEqual([])
+      const gates = await GateRegistry.load({ gates: store.gates })
+      for (let made = 0; made < 3; made += 1) await gates.create(DEFAULT_ACCOUNT, settings)
+      await database.run(`update audit_log set at = 1000 where id in (select min(id) from audit_log)`)
+      await database.run(`update audit_log set at = 3000 where id in (select max(id) from audit_log)`)
+      await database.run(`update audit_log set at = 2000 where at > 3000`)
+      expect(await retention.run()).toBe(0)
+      expect(asked).toEqual([{ oldestMs: 1000, newestMs: 3000 }])
+      expect(await rows()).toHaveLength(3)
+    })
+
     test('goes by itself, is told of failures, and ends', async () => {
       const failures: unknown[] = []
       const second = Promise.withResolvers<void>()
       const retention = new AuditRetention({
-        days: 1,
+        horizon: { cut: () => 0 },
         intervalMs: 1,
-        auditLog: { deleteBefore: async () => Promise.reject(new Error('locked')) },
+        auditLog: {
+          findBounds: async () => ({ oldestMs: 0, newestMs: 0 }),
+          deleteBefore: async () => Promise.reject(new Error('locked')),
+        },
         onFailure: (error) => {
           failures.push(error)
           if (failures.length === 2) second.resolve()

@@ -2,6 +2,7 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import { type AuditRecord, type Change, type PublicForm, resourceOf } from '../core/audit.ts'
 import { type AccountId, type AuditId, createAuditId } from '../core/ids.ts'
+import type { KeptRows } from '../core/retention-horizon.ts'
 import type { AuditLogTable } from './audit-schema.ts'
 import { currentOrigin } from './change-origin.ts'
 import { noteChangeOf } from './changes-made.ts'
@@ -85,6 +86,14 @@ export class AuditLogTableStore {
     }
     const rows = await query.orderBy('at', 'desc').orderBy('id', 'desc').limit(page.limit).execute()
     return rows.map(toRecord)
+  }
+
+  /** When the first and the last of all accounts' rows were made; undefined: there are none. */
+  async findBounds(): Promise<KeptRows | undefined> {
+    const at = this.#database.selectFrom('audit_log').select('at').limit(1)
+    const oldest = await at.orderBy('at').executeTakeFirst()
+    const newest = await at.orderBy('at', 'desc').executeTakeFirst()
+    return oldest && newest && { oldestMs: oldest.at, newestMs: newest.at }
   }
 
   /** Deletes the oldest rows from before this time (ms since the Unix epoch), of every account. @returns how many, up to `limit` */

@@ -1,22 +1,22 @@
 /**
- * Keeps the audit log from growing for ever: deletes what is older than the operator's limit, an hour apart and a little at
+ * Keeps the audit log from growing for ever: deletes what is older than it may become, an hour apart and a little at
  * a time. Never waited for by anybody.
  */
+import type { RetentionHorizon } from '../core/retention-horizon.ts'
 import type { AuditLogTableStore } from './audit-log.ts'
 
-const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 /** A millisecond or two of the event loop. */
 const ROWS_PER_BATCH = 50
 const PAUSE_MS = 10
 
 export interface AuditRetentionOptions {
-  readonly days: number
-  readonly auditLog: Pick<AuditLogTableStore, 'deleteBefore'>
+  /** How far a pass may go. */
+  readonly horizon: Pick<RetentionHorizon, 'cut'>
+  readonly auditLog: Pick<AuditLogTableStore, 'findBounds' | 'deleteBefore'>
   readonly onFailure: (error: unknown) => void
   /** Default an hour. */
   readonly intervalMs?: number
-  readonly now?: () => number
 }
 
 export class AuditRetention {
@@ -44,8 +44,10 @@ export class AuditRetention {
 
   /** One pass. @returns how many rows were deleted @throws what the store threw */
   async run(): Promise<number> {
-    const { auditLog, days, now = Date.now } = this.#options
-    const before = now() - days * DAY_MS
+    const { auditLog, horizon } = this.#options
+    const bounds = await auditLog.findBounds()
+    const before = bounds && horizon.cut(bounds)
+    if (before === undefined) return 0
     let deleted = 0
     for (;;) {
       const count = await auditLog.deleteBefore(before, ROWS_PER_BATCH)

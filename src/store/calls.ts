@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CompiledQuery, Kysely } from 'kysely'
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
+import type { KeptRows } from '../core/retention-horizon.ts'
 import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
 import { toRecord, toRow, toRowValues } from './call-rows.ts'
 import { takeTurnAtUsage } from './change-account.ts'
@@ -125,6 +126,26 @@ export class CallTableStore {
       await this.#backlog.note(transaction, sumCorrections(corrections))
       return corrections.length
     })
+  }
+
+  /** When the first and the last of all accounts' calls began; undefined: there are none. Seeks, two for each account. */
+  async findBounds(): Promise<KeptRows | undefined> {
+    let bounds: KeptRows | undefined
+    for (const accountId of await this.#listAccounts()) {
+      const ofAccount = this.#database
+        .selectFrom('calls')
+        .select('started_at')
+        .where('account_id', '=', accountId)
+        .limit(1)
+      const first = await ofAccount.orderBy('started_at').executeTakeFirst()
+      const last = await ofAccount.orderBy('started_at', 'desc').executeTakeFirst()
+      if (first === undefined || last === undefined) continue
+      bounds = {
+        oldestMs: Math.min(bounds?.oldestMs ?? first.started_at, first.started_at),
+        newestMs: Math.max(bounds?.newestMs ?? last.started_at, last.started_at),
+      }
+    }
+    return bounds
   }
 
   /**

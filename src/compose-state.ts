@@ -47,7 +47,7 @@ export async function openState({ settings, version, log, plans, limitsOf, addre
   let node: ComposedNode | undefined
   let watch: InstallationWatch | undefined
   try {
-    store = await openStore(locateStore(settings))
+    store = await openStore(locateStore(settings), { caps: settings.accountCaps })
     if (store.newerSteps.length > 0)
       log.warn(
         { migrations: store.newerSteps },

@@ -8,9 +8,6 @@ import type { Follower } from './change-followers.ts'
 import type { UsageWindow } from './usage-counter.ts'
 import type { UsageLimits } from './usage-limits.ts'
 
-/** Enough for every key and gate of a large account, and few enough to list. */
-const MAX_BUDGETS = 500
-
 /** Clocks that are kept right differ by less. */
 const MAY_DIFFER_MS = 1_000
 
@@ -78,8 +75,6 @@ export class BudgetRegistry implements Follower {
   /** @throws GatewayError `conflict` when the account has too many */
   create(accountId: AccountId, settings: NewBudget): Promise<Budget> {
     return this.#inTurn(async () => {
-      if (this.list(accountId).length >= MAX_BUDGETS)
-        throw new GatewayError('conflict', `An account may have ${MAX_BUDGETS} budgets.`)
       // It counts from the next millisecond on, in memory from now: no call that its period holds can have been missed,
       // as those would be that begin while the store is written.
       const sharedNowMs = (await this.#store.sharedNowMs()) ?? Number.POSITIVE_INFINITY

@@ -1,5 +1,11 @@
 /** Settings from the environment, read once and checked with a message that names the variable. Holds no defaults of stages. */
 import { resolve } from 'node:path'
+import {
+  type AccountCaps,
+  CAP_VARIABLES,
+  type CappedThing,
+  DEFAULT_ACCOUNT_CAPS,
+} from '../core/account-caps.ts'
 import { isNewKey } from '../core/api-key.ts'
 import type { PlansSection } from '../core/plan.ts'
 import type { RedisSettings } from '../core/redis-settings.ts'
@@ -40,6 +46,8 @@ export interface Settings extends ProviderSettings {
   /** Undefined, as the one below: what the plan says. */
   readonly requestsPerMinute: number | undefined
   readonly concurrentCalls: number | undefined
+  /** Of one account. */
+  readonly accountCaps: AccountCaps
   readonly maxBodyBytes: number
   /** Of all requests together. */
   readonly maxHeldBodyBytes: number
@@ -98,6 +106,13 @@ export const VARIABLES = {
   GATEHOUSE_LOG_LEVEL: 'trace, debug, info, warn, error or silent (info)',
   GATEHOUSE_REQUESTS_PER_MINUTE: 'calls that one key may make a minute, whatever its plan says',
   GATEHOUSE_CONCURRENT_CALLS: 'calls that one key may have open at once, whatever its plan says',
+  GATEHOUSE_MAX_GATES: 'gates that one account may have (2000)',
+  GATEHOUSE_MAX_KEYS: 'API keys that one account may have (5000)',
+  GATEHOUSE_MAX_INVITATIONS: 'open invitations that one account may have (500)',
+  GATEHOUSE_MAX_OWNED_MODELS: 'owned models that one account may have (500)',
+  GATEHOUSE_MAX_MEMBERS: 'members that one account may have (1000)',
+  GATEHOUSE_MAX_BUDGETS: 'budgets that one account may have (500)',
+  GATEHOUSE_MAX_WEBHOOKS: 'webhooks that one account may have (20)',
   GATEHOUSE_MAX_BODY_BYTES: 'largest request body (67108864)',
   GATEHOUSE_MAX_HELD_BODY_BYTES:
     'bytes of request bodies that the process holds at once, of all callers; beyond it 503 (536870912)',
@@ -179,6 +194,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
       : (logLevel ?? LOG_LEVELS[0]),
     requestsPerMinute: readInteger(environment, 'GATEHOUSE_REQUESTS_PER_MINUTE', undefined, positive),
     concurrentCalls: readInteger(environment, 'GATEHOUSE_CONCURRENT_CALLS', undefined, positive),
+    accountCaps: readCaps(integer),
     maxBodyBytes: integer('GATEHOUSE_MAX_BODY_BYTES', 64 * 1024 * 1024, positive),
     maxHeldBodyBytes: integer('GATEHOUSE_MAX_HELD_BODY_BYTES', 512 * 1024 * 1024, positive),
     bodyTimeoutMs: integer('GATEHOUSE_BODY_TIMEOUT_MS', 60_000, milliseconds),
@@ -213,6 +229,23 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     unknownVariables: Object.keys(environment).filter(
       (name) => name.startsWith('GATEHOUSE_') && !Object.hasOwn(VARIABLES, name),
     ),
+  }
+}
+
+/** At least one of each: the first key and the owner are things like all others. */
+function readCaps(
+  integer: (name: Variable, fallback: number, range: { min: number; max: number }) => number,
+): AccountCaps {
+  const range = { min: 1, max: 1_000_000 }
+  const cap = (thing: CappedThing) => integer(CAP_VARIABLES[thing], DEFAULT_ACCOUNT_CAPS[thing], range)
+  return {
+    gates: cap('gates'),
+    keys: cap('keys'),
+    invitations: cap('invitations'),
+    ownedModels: cap('ownedModels'),
+    members: cap('members'),
+    budgets: cap('budgets'),
+    webhooks: cap('webhooks'),
   }
 }
 

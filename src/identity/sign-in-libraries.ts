@@ -14,7 +14,7 @@ import type { SignInTriesStore } from '../store/sign-in-tries.ts'
 import type { UserTableStore } from '../store/users.ts'
 import type { PasswordWork } from './password-work.ts'
 import type { OidcProvider, SignInLibrary } from './sign-in-library.ts'
-import { notInvited } from './sign-in-refusals.ts'
+import { accountFull, notInvited } from './sign-in-refusals.ts'
 
 export type SignUpPolicy = 'invitation' | 'open' | 'closed'
 
@@ -89,7 +89,10 @@ export class SignInLibraries {
         const joining = email === undefined ? undefined : this.#planJoining(email, invitation)
         if (email === undefined || joining === undefined) throw await notInvited()
         const user = { id: userId as UserId, email }
-        if ((await users.join(user, joining, systemClock.now())) !== undefined) throw await notInvited()
+        const refusal = await users.join(user, joining, systemClock.now()).catch(async (error) => {
+          throw error instanceof GatewayError ? await accountFull(error) : error
+        })
+        if (refusal !== undefined) throw await notInvited()
       },
     })
   }

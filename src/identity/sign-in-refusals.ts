@@ -41,6 +41,12 @@ export async function notInvited(): Promise<Error> {
   return new APIError('FORBIDDEN', { code: NOT_INVITED, message: 'There is no open invitation.' })
 }
 
+/** The same for an account that has as many members as it may. */
+export async function accountFull({ message }: GatewayError): Promise<Error> {
+  const { APIError } = await import('better-auth/api')
+  return new APIError('CONFLICT', { code: 'account_full', message })
+}
+
 export function readCookies(headers: Headers): readonly string[] {
   return headers.getSetCookie()
 }

@@ -1,17 +1,21 @@
 /** Budgets in the database. Trusts what it is given: the contract has checked it. */
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import { type Budget, toPublicBudget } from '../core/budget.ts'
 import type { AccountId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
+import { insertWithinCap } from './insert-within-cap.ts'
 import type { BudgetTable, Schema } from './schema.ts'
 import { isSqlite } from './sql-differences.ts'
 
 export class BudgetTableStore {
   readonly #database: Kysely<Schema>
+  readonly #caps: AccountCaps
 
-  constructor(database: Kysely<Schema>) {
+  constructor(database: Kysely<Schema>, caps: AccountCaps = DEFAULT_ACCOUNT_CAPS) {
     this.#database = database
+    this.#caps = caps
   }
 
   /** Every budget of every account, for the snapshot at start. */
@@ -33,9 +37,11 @@ export class BudgetTableStore {
     return rows[0]?.ms
   }
 
+  /** @throws GatewayError `conflict` when the account has too many */
   async insert(budget: Budget): Promise<void> {
-    const { scope } = budget
-    await this.#database.transaction().execute(async (transaction) => {
+    const { scope, accountId } = budget
+    const capped = { thing: 'budgets', accountId, caps: this.#caps } as const
+    await insertWithinCap(this.#database, capped, async (transaction) => {
       await transaction
         .insertInto('budgets')
         .values({
@@ -49,12 +55,13 @@ export class BudgetTableStore {
         })
         .execute()
       await recordChange(transaction, {
-        accountId: budget.accountId,
+        accountId,
         action: 'budget.create',
         resourceId: budget.id,
         before: null,
         after: toPublicBudget(budget),
       })
+      return true
     })
   }
 

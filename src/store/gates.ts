@@ -1,16 +1,20 @@
 /** Gates in the database. Trusts what it is given: the contract has checked it. */
 import type { Kysely, Selectable } from 'kysely'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import { type Gate, type GateDefaults, type GateTarget, toPublicGate } from '../core/gate.ts'
 import type { AccountId, GateId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
+import { insertWithinCap } from './insert-within-cap.ts'
 import type { GateTable, Schema } from './schema.ts'
 
 export class GateTableStore {
   readonly #database: Kysely<Schema>
+  readonly #caps: AccountCaps
 
-  constructor(database: Kysely<Schema>) {
+  constructor(database: Kysely<Schema>, caps: AccountCaps = DEFAULT_ACCOUNT_CAPS) {
     this.#database = database
+    this.#caps = caps
   }
 
   /** Every gate of every account, for the snapshot at start. */
@@ -23,9 +27,13 @@ export class GateTableStore {
     return find(this.#database, accountId, gateId as GateId)
   }
 
-  /** @returns false when the account has a gate with this id already. */
+  /**
+   * @returns false when the account has a gate with this id already.
+   * @throws GatewayError `conflict` when it has too many
+   */
   async insert(gate: Gate): Promise<boolean> {
-    return await this.#database.transaction().execute(async (transaction) => {
+    const capped = { thing: 'gates', accountId: gate.accountId, caps: this.#caps } as const
+    return await insertWithinCap(this.#database, capped, async (transaction) => {
       const result = await transaction
         .insertInto('gates')
         .values({

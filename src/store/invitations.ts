@@ -1,7 +1,9 @@
 /** Invitations in the database: by the hash of their token only. The token itself never comes this far. */
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import type { AccountId, InvitationId, KeyId, UserId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
+import { insertWithinCap } from './insert-within-cap.ts'
 import type { Schema } from './schema.ts'
 import type { InvitationTable } from './user-schema.ts'
 
@@ -35,13 +37,22 @@ export interface InvitationPage {
 
 export class InvitationTableStore {
   readonly #database: Kysely<Schema>
+  readonly #caps: AccountCaps
 
-  constructor(database: Kysely<Schema>) {
+  constructor(database: Kysely<Schema>, caps: AccountCaps = DEFAULT_ACCOUNT_CAPS) {
     this.#database = database
+    this.#caps = caps
   }
 
+  /**
+   * Of those that nobody can accept any more, as many as may be open are kept, the newest.
+   * @throws GatewayError `conflict` when the account has too many that are open
+   */
   async insert(invitation: Invitation, tokenSha256: string): Promise<void> {
-    await this.#database.transaction().execute(async (transaction) => {
+    const { accountId } = invitation
+    const capped = { thing: 'invitations', accountId, caps: this.#caps } as const
+    await insertWithinCap(this.#database, capped, async (transaction) => {
+      await forgetClosed(transaction, accountId, { now: invitation.createdAt, kept: this.#caps.invitations })
       await transaction
         .insertInto('invitations')
         .values({
@@ -56,12 +67,13 @@ export class InvitationTableStore {
         })
         .execute()
       await recordChange(transaction, {
-        accountId: invitation.accountId,
+        accountId,
         action: 'invitation.create',
         resourceId: invitation.id,
         before: null,
         after: toPublicInvitation(invitation, invitation.createdAt),
       })
+      return true
     })
   }
 
@@ -140,6 +152,33 @@ export class InvitationTableStore {
       return true
     })
   }
+}
+
+async function forgetClosed(
+  transaction: Transaction<Schema>,
+  accountId: AccountId,
+  { now, kept }: { readonly now: number; readonly kept: number },
+): Promise<void> {
+  const closed = transaction
+    .selectFrom('invitations')
+    .where('account_id', '=', accountId)
+    .where((eb) => eb.or([eb('accepted_at', 'is not', null), eb('expires_at', '<=', now)]))
+  const last = await closed
+    .select(['created_at', 'id'])
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .offset(kept)
+    .limit(1)
+    .executeTakeFirst()
+  if (last === undefined) return
+  await transaction
+    .deleteFrom('invitations')
+    .where('account_id', '=', accountId)
+    .where((eb) => eb.or([eb('accepted_at', 'is not', null), eb('expires_at', '<=', now)]))
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('created_at', 'id'), '<=', tuple(last.created_at, last.id)),
+    )
+    .execute()
 }
 
 interface InviterRow {

@@ -1,8 +1,10 @@
 /** How a user comes to belong to an account: steps of a transaction. Knows nothing of passwords. */
 import type { Kysely, Transaction } from 'kysely'
+import type { AccountCaps } from '../core/account-caps.ts'
 import { type AccountId, createAccountId, type UserId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
 import { takeTurnAtAccount } from './change-account.ts'
+import { assertWithinCap } from './insert-within-cap.ts'
 import { findMember, toPublicMember } from './members.ts'
 import type { Schema } from './schema.ts'
 import type { Role } from './user-schema.ts'
@@ -28,12 +30,11 @@ export class Refused extends Error {
   }
 }
 
-/** Within a transaction. @throws Refused */
+/** Within a transaction. @throws Refused; GatewayError `conflict` when the account has too many members */
 export async function joinAccount(
   transaction: Transaction<Schema>,
   user: { readonly id: UserId; readonly email: string },
-  joining: Joining,
-  now: number,
+  { joining, now, caps }: { readonly joining: Joining; readonly now: number; readonly caps: AccountCaps },
 ): Promise<void> {
   const accountId = await findAccount(transaction, user.email, joining, now)
   await takeTurnAtAccount(transaction, accountId)
@@ -47,6 +48,7 @@ export async function joinAccount(
     .executeTakeFirst()
   // Whoever accepts two invitations at once belongs to one account, and the other invitation stays open.
   if (Number(joined.numInsertedOrUpdatedRows ?? 0) !== 1) throw new Refused('not-invited')
+  await assertWithinCap(transaction, { thing: 'members', accountId, caps })
   const member = await findMember(transaction, user.id)
   if (member === undefined) throw new Error('a member that was just made is not there')
   await recordChange(transaction, {

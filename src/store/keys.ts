@@ -1,9 +1,11 @@
 /** API keys in the database: hash and masked prefix only. The key itself never comes this far. */
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import { type ApiKey, type PreviousKey, toPublicKey } from '../core/api-key.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
+import { insertWithinCap } from './insert-within-cap.ts'
 import type { ApiKeyTable, Schema } from './schema.ts'
 
 /** Keeps one statement under the parameters that a database allows (SQLite: 32,766; three per key here). */
@@ -17,10 +19,12 @@ export class DeletedKeyError extends Error {
 export class KeyTableStore {
   readonly #database: Kysely<Schema>
   readonly #sync: () => Promise<void>
+  readonly #caps: AccountCaps
 
-  constructor(database: Kysely<Schema>, sync: () => Promise<void>) {
+  constructor(database: Kysely<Schema>, sync: () => Promise<void>, caps: AccountCaps = DEFAULT_ACCOUNT_CAPS) {
     this.#database = database
     this.#sync = sync
+    this.#caps = caps
   }
 
   /** Every key of every account, for the snapshot at start. */
@@ -42,16 +46,17 @@ export class KeyTableStore {
   /**
    * @param spellings the hashes under which the same key may have been deleted; absent: it was made just now
    * @returns false when a key with this hash (or id) exists already, whichever account it belongs to.
-   * @throws DeletedKeyError
+   * @throws DeletedKeyError; GatewayError `conflict` when the account has too many
    */
   async insert(
     key: ApiKey,
     action: KeyOrigin = 'key.create',
     spellings: readonly string[] = [],
   ): Promise<boolean> {
-    return await this.#database
-      .transaction()
-      .execute((transaction) => insert(transaction, key, action, spellings))
+    const capped = { thing: 'keys', accountId: key.accountId, caps: this.#caps } as const
+    return await insertWithinCap(this.#database, capped, (transaction) =>
+      insert(transaction, key, action, spellings),
+    )
   }
 
   /**

@@ -1,6 +1,7 @@
 /** The schema's history, in code: a build carries every step it needs. A step that was released is never edited. */
 import { type Kysely, type Migration, Migrator } from 'kysely'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { accountIndexes } from './account-indexes-migration.ts'
 import { auditLogTable } from './audit-migration.ts'
 import { budgetBeginnings } from './budget-beginnings-migration.ts'
 import { changeFeed } from './change-feed-migration.ts'
@@ -167,6 +168,7 @@ export const migrations: Steps = {
   '0016_key_lifetimes': keyLifetimes,
   '0017_installation': installationTable,
   '0019_refusals': refusals,
+  '0021_account_indexes': accountIndexes,
 }
 
 /**

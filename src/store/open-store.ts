@@ -1,5 +1,6 @@
 /** Opens the store: one object with one part per aggregate. Knows nothing of who asks or of HTTP. */
 import { type Kysely, sql } from 'kysely'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import { AccountTableStore } from './accounts.ts'
 import { AuditLogTableStore } from './audit-log.ts'
 import { BudgetBeginnings } from './budget-beginnings.ts'
@@ -63,6 +64,8 @@ export interface Store {
 export interface OpenStoreOptions {
   /** `refuse`: a schema that is not up to date is an error, because a server may be using it. Default `run`. */
   readonly migrate?: 'run' | 'refuse'
+  /** What is there already stays, however much it is. */
+  readonly caps?: AccountCaps
 }
 
 /**
@@ -71,7 +74,7 @@ export interface OpenStoreOptions {
  */
 export async function openStore(
   location: StoreLocation,
-  { migrate = 'run' }: OpenStoreOptions = {},
+  { migrate = 'run', caps = DEFAULT_ACCOUNT_CAPS }: OpenStoreOptions = {},
 ): Promise<Store> {
   const database = await openDatabase(location)
   let newerSteps: readonly string[]
@@ -90,22 +93,22 @@ export async function openStore(
     if (isSqlite(database)) await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(database)
   }
   return {
-    keys: new KeyTableStore(database, sync),
-    gates: new GateTableStore(database),
-    ownedModels: new OwnedModelTableStore(database),
+    keys: new KeyTableStore(database, sync, caps),
+    gates: new GateTableStore(database, caps),
+    ownedModels: new OwnedModelTableStore(database, caps),
     calls: new CallTableStore(database, backlog),
     providerKeys: new ProviderKeyTableStore(database, sync),
     auditLog: new AuditLogTableStore(database),
     accounts: new AccountTableStore(database),
     members: new MemberTableStore(database, sync),
-    invitations: new InvitationTableStore(database),
-    users: new UserTableStore(database, sync),
+    invitations: new InvitationTableStore(database, caps),
+    users: new UserTableStore(database, sync, caps),
     signInTries: new SignInTriesStore(database),
     database,
     usageSums: new UsageSums(database),
-    budgets: new BudgetTableStore(database),
+    budgets: new BudgetTableStore(database, caps),
     budgetBeginnings: new BudgetBeginnings(database),
-    webhooks: new WebhookTableStore(database),
+    webhooks: new WebhookTableStore(database, caps),
     usage: new UsageStore(database, backlog),
     installation: new InstallationTableStore(database),
     newerSteps,

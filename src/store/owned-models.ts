@@ -1,9 +1,11 @@
 /** Owned models in the database, each with its credential as the vault closed it. Trusts what it is given. */
 import type { Kysely, Selectable } from 'kysely'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import type { AccountId } from '../core/ids.ts'
 import { type OwnedModel, toPublicOwnedModel } from '../core/owned-model.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
+import { insertWithinCap } from './insert-within-cap.ts'
 import type { OwnedModelTable, Schema } from './schema.ts'
 
 export interface StoredOwnedModel {
@@ -19,9 +21,11 @@ export interface ChangedOwnedModel {
 
 export class OwnedModelTableStore {
   readonly #database: Kysely<Schema>
+  readonly #caps: AccountCaps
 
-  constructor(database: Kysely<Schema>) {
+  constructor(database: Kysely<Schema>, caps: AccountCaps = DEFAULT_ACCOUNT_CAPS) {
     this.#database = database
+    this.#caps = caps
   }
 
   /** Every owned model of every account, for the snapshot at start. */
@@ -34,10 +38,14 @@ export class OwnedModelTableStore {
     return find(this.#database, accountId, slug)
   }
 
-  /** @returns false when the account has an owned model with this slug already. */
+  /**
+   * @returns false when the account has an owned model with this slug already.
+   * @throws GatewayError `conflict` when it has too many
+   */
   async insert(stored: StoredOwnedModel): Promise<boolean> {
     const { accountId, slug, dialect, baseUrl, createdAt } = stored.model
-    return await this.#database.transaction().execute(async (transaction) => {
+    const capped = { thing: 'ownedModels', accountId, caps: this.#caps } as const
+    return await insertWithinCap(this.#database, capped, async (transaction) => {
       const result = await transaction
         .insertInto('owned_models')
         .values({

@@ -1,5 +1,6 @@
 /** Users, their sessions and how they come to belong to an account, in the database. Knows hashes, never a password or a cookie. */
 import type { Kysely, Transaction } from 'kysely'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import type { SessionId, UserId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
 import {
@@ -36,10 +37,12 @@ export interface UserSession {
 export class UserTableStore {
   readonly #database: Kysely<Schema>
   readonly #sync: () => Promise<void>
+  readonly #caps: AccountCaps
 
-  constructor(database: Kysely<Schema>, sync: () => Promise<void>) {
+  constructor(database: Kysely<Schema>, sync: () => Promise<void>, caps: AccountCaps = DEFAULT_ACCOUNT_CAPS) {
     this.#database = database
     this.#sync = sync
+    this.#caps = caps
   }
 
   /** All of it or nothing. `now`: milliseconds since the Unix epoch. @returns why it was refused, or undefined */
@@ -67,7 +70,7 @@ export class UserTableStore {
           ...times,
         })
         .execute()
-      await joinAccount(transaction, { id: user.id, email }, joining, now)
+      await joinAccount(transaction, { id: user.id, email }, { joining, now, caps: this.#caps })
     })
   }
 
@@ -87,7 +90,9 @@ export class UserTableStore {
     joining: Joining,
     now: number,
   ): Promise<JoiningRefusal | undefined> {
-    return await this.#refusable((transaction) => joinAccount(transaction, user, joining, now))
+    return await this.#refusable((transaction) =>
+      joinAccount(transaction, user, { joining, now, caps: this.#caps }),
+    )
   }
 
   /** The user's address where an identity provider has vouched for it. */

@@ -1,9 +1,11 @@
 /** Webhooks and what is on its way to them, in the database. Secrets come encrypted and stay so. */
 import type { Kysely, Selectable } from 'kysely'
+import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import type { AccountId } from '../core/ids.ts'
 import { toPublicWebhook, type Webhook, type WebhookDelivery, type WebhookEvent } from '../core/webhook.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
+import { insertWithinCap } from './insert-within-cap.ts'
 import type { Schema, WebhookDeliveryTable, WebhookTable } from './schema.ts'
 
 /** That a budget's share was reached: kept, so that it is told once a period. */
@@ -16,9 +18,11 @@ export interface AlertMark {
 
 export class WebhookTableStore {
   readonly #database: Kysely<Schema>
+  readonly #caps: AccountCaps
 
-  constructor(database: Kysely<Schema>) {
+  constructor(database: Kysely<Schema>, caps: AccountCaps = DEFAULT_ACCOUNT_CAPS) {
     this.#database = database
+    this.#caps = caps
   }
 
   /** Every webhook of every account, for the snapshot at start. */
@@ -31,8 +35,11 @@ export class WebhookTableStore {
     return find(this.#database, accountId, id)
   }
 
+  /** @throws GatewayError `conflict` when the account has too many */
   async insert(webhook: Webhook): Promise<void> {
-    await this.#database.transaction().execute(async (transaction) => {
+    const { accountId } = webhook
+    const capped = { thing: 'webhooks', accountId, caps: this.#caps } as const
+    await insertWithinCap(this.#database, capped, async (transaction) => {
       await transaction
         .insertInto('webhooks')
         .values({
@@ -44,12 +51,13 @@ export class WebhookTableStore {
         })
         .execute()
       await recordChange(transaction, {
-        accountId: webhook.accountId,
+        accountId,
         action: 'webhook.create',
         resourceId: webhook.id,
         before: null,
         after: toPublicWebhook(webhook),
       })
+      return true
     })
   }
 

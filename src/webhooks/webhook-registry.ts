@@ -8,8 +8,6 @@ import type { Vault } from '../core/vault.ts'
 import { createWebhookId, secretBinding, type Webhook, type WebhookEvent } from '../core/webhook.ts'
 import type { WebhookTableStore } from '../store/webhooks.ts'
 
-const MAX_WEBHOOKS = 20
-
 export interface WebhookRegistryOptions {
   readonly webhooks: Pick<WebhookTableStore, 'loadAll' | 'find' | 'insert' | 'save' | 'delete'>
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
@@ -69,14 +67,15 @@ export class WebhookRegistry {
     return this.#vault.decrypt(webhook.sealedSecret, secretBinding(webhook))
   }
 
-  /** @returns with the secret, to be shown this once, when it was generated. @throws GatewayError `conflict` */
+  /**
+   * @returns with the secret, to be shown this once, when it was generated
+   * @throws GatewayError `conflict` when the account has too many
+   */
   create(
     accountId: AccountId,
     settings: NewWebhook,
   ): Promise<{ readonly webhook: Webhook; readonly generated: Secret | undefined }> {
     return this.#inTurn(async () => {
-      if (this.list(accountId).length >= MAX_WEBHOOKS)
-        throw new GatewayError('conflict', `An account may have ${MAX_WEBHOOKS} webhooks.`)
       const generated = settings.secret === undefined ? generateSecret() : undefined
       const now = this.#clock.now()
       const id = createWebhookId()

@@ -80,6 +80,8 @@ export function SignInPage() {
 }
 
 function describeOidcError(code: string): string {
+  if (code === 'account_full')
+    return 'The account that invited you has as many members as it may: ask its owner to make room.'
   return code === 'not_invited'
     ? 'You belong to no account here yet: open the link of your invitation, and sign in from there.'
     : `The identity provider did not sign you in (${code}).`

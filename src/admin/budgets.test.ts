@@ -115,6 +115,8 @@ test('the account shows its plan, its limits and what is used', async () => {
       requestsPerMinute: null,
       tokensPerMinute: null,
       concurrentCalls: null,
+      accountRequestsPerMinute: null,
+      accountConcurrentCalls: null,
       monthlyTokens: null,
       monthlySpendUsd: null,
     },

@@ -157,7 +157,7 @@ const CALL_ERRORS: Readonly<Record<string, string>> = {
   404: 'There is no gate with this id.',
   408: 'The body did not arrive in time.',
   413: 'The body is too large.',
-  429: "Too many calls or tokens with this key: `retry-after` says when to come back, `x-ratelimit-*` what is allowed. Or the account's quota or a budget is used up: then `x-should-retry` is `false`. Or the provider said so.",
+  429: "Too many calls or tokens with this key, or calls with all keys of its account: `retry-after` says when to come back, `x-ratelimit-*` what is allowed. Or the account's quota or a budget is used up: then `x-should-retry` is `false`. Or the provider said so.",
   '4XX':
     'The provider refused the request: its own status and, where the formats match, its own body. Of a flat envelope, `details` holds both.',
   500: 'The gateway failed.',

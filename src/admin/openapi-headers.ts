@@ -13,15 +13,20 @@ function countHeader(description: string): Header {
   return { description, schema: { type: 'integer' } }
 }
 
-function limitHeaders(what: string): Record<string, Header> {
+function limitHeaders(name: string, holder: string): Record<string, Header> {
+  const what = name === 'tokens' ? 'tokens' : 'requests'
   return {
-    [`x-ratelimit-limit-${what}`]: countHeader(`How many ${what} a minute this key is allowed.`),
-    [`x-ratelimit-remaining-${what}`]: countHeader('How many of them are left.'),
-    [`x-ratelimit-reset-${what}`]: textHeader('Until all are there again.', '6m0s'),
+    [`x-ratelimit-limit-${name}`]: countHeader(`How many ${what} a minute ${holder} allowed.`),
+    [`x-ratelimit-remaining-${name}`]: countHeader('How many of them are left.'),
+    [`x-ratelimit-reset-${name}`]: textHeader('Until all are there again.', '6m0s'),
   }
 }
 
-const LIMITS = { ...limitHeaders('requests'), ...limitHeaders('tokens') }
+const LIMITS = {
+  ...limitHeaders('requests', 'this key is'),
+  ...limitHeaders('tokens', 'this key is'),
+  ...limitHeaders('account-requests', 'all keys of the account together are'),
+}
 
 export const HEADERS: Readonly<Record<string, Header>> = {
   'x-request-id': textHeader(

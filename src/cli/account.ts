@@ -20,7 +20,8 @@ export function bindAccount(program: Command, context: CliContext): void {
       const fields: readonly (readonly [string, string])[] = [
         ['id', account.id],
         ['plan', account.plan],
-        ['each key', eachKey(limits)],
+        ['each key', describeLimits(eachKey(limits))],
+        ['all keys', describeLimits(allKeys(limits))],
         ['tokens', `${tokens.used} used${reserved(tokens, '')} of ${limitOf(tokens, '')}`],
         ['spend', `$${spend.used} used${reserved(spend, '$')} of ${limitOf(spend, '$')}${unpriced}`],
         ['resets', formatTime(tokens.resetsAt)],
@@ -32,12 +33,25 @@ export function bindAccount(program: Command, context: CliContext): void {
 type Account = Schemas['Account']
 type Amounts = Pick<Account['quota']['tokens'], 'limit' | 'reserved'>
 
-function eachKey(limits: Account['limits']): string {
-  const given = [
+type NamedLimits = readonly (readonly [limit: number | null, what: string])[]
+
+function eachKey(limits: Account['limits']): NamedLimits {
+  return [
     [limits.requestsPerMinute, 'requests a minute'],
     [limits.tokensPerMinute, 'tokens a minute'],
     [limits.concurrentCalls, 'calls at once'],
-  ] as const
+  ]
+}
+
+/** Together. */
+function allKeys(limits: Account['limits']): NamedLimits {
+  return [
+    [limits.accountRequestsPerMinute, 'requests a minute'],
+    [limits.accountConcurrentCalls, 'calls at once'],
+  ]
+}
+
+function describeLimits(given: NamedLimits): string {
   const parts = given.flatMap(([limit, what]) => (limit === null ? [] : [`${limit} ${what}`]))
   return parts.length === 0 ? 'no limits' : parts.join(', ')
 }

@@ -1,6 +1,5 @@
 /** One node's lease on a key's limits, with a store whose every answer is written down here. */
 import { describe, expect, test } from 'bun:test'
-import type { KeyId } from '../core/ids.ts'
 import type { KeyLimits } from '../gateway/ports.ts'
 import { KeyLease } from './key-lease.ts'
 import type { SharedScript, SharedStore, SharingMode } from './shared-store.ts'
@@ -100,7 +99,7 @@ function start(given: Partial<KeyLimits>) {
   const clock = { nowMs: START_MS }
   const now = () => clock.nowMs
   const store = new ScriptedStore()
-  const options = { keyId: 'key_1' as KeyId, limits, store, storeKey: 'here', now, sharedNow: now }
+  const options = { id: 'key_1', limits, store, storeKey: 'here', now, sharedNow: now }
   const lease = new KeyLease(options)
   const take = (tokens = 1) => lease.take(limits, tokens)
   /** Takes, and whatever is asked is answered so. */

@@ -1,9 +1,8 @@
 /**
- * One key's limits as this node sees them: what it holds of the shared buckets and places, and the questions to the store, one
+ * The limits of one key, or of all keys of an account, as this node sees them: what it holds of the shared buckets and places, and the questions to the store, one
  * at a time however many calls wait. Must not know quotas, tickets or HTTP.
  */
-import type { KeyId } from '../core/ids.ts'
-import type { KeyLimits } from '../gateway/ports.ts'
+import type { RateLimits } from '../gateway/ports.ts'
 import { KEY_SCRIPT, type KeyDemand, readKeyGrant, toKeyArguments } from './key-script.ts'
 import { LeasedBucket } from './leased-bucket.ts'
 import type { SharedStore } from './shared-store.ts'
@@ -33,8 +32,8 @@ interface Waiter {
 }
 
 export interface KeyLeaseOptions {
-  readonly keyId: KeyId
-  readonly limits: KeyLimits
+  readonly id: string
+  readonly limits: RateLimits
   readonly store: SharedStore
   /** Where the key is in the store. */
   readonly storeKey: string
@@ -45,11 +44,11 @@ export interface KeyLeaseOptions {
 }
 
 export class KeyLease {
-  readonly keyId: KeyId
+  readonly id: string
   readonly requests: LeasedBucket
   readonly tokens: LeasedBucket
   readonly #options: KeyLeaseOptions
-  #limits: KeyLimits
+  #limits: RateLimits
   #running = 0
   /** Calls whose bodies are still to come. */
   #entered = 0
@@ -67,9 +66,9 @@ export class KeyLease {
   #lastUsedMs: number
 
   constructor(options: KeyLeaseOptions) {
-    const { keyId, limits, now } = options
+    const { id, limits, now } = options
     const nowMs = now()
-    this.keyId = keyId
+    this.id = id
     this.#options = options
     this.#limits = limits
     this.requests = new LeasedBucket(limits.requestsPerMinute, nowMs)
@@ -97,7 +96,7 @@ export class KeyLease {
   }
 
   /** For a call that is not admitted yet: takes a place of this node alone, and asks nobody. `leave` gives it back. */
-  enter(limits: KeyLimits): LeaseOutcome {
+  enter(limits: RateLimits): LeaseOutcome {
     this.#limits = limits
     const nowMs = this.#options.now()
     this.#lastUsedMs = nowMs
@@ -117,7 +116,7 @@ export class KeyLease {
   }
 
   /** @param tokens no more than a full bucket holds */
-  take(limits: KeyLimits, tokens: number): LeaseOutcome | Promise<LeaseOutcome> {
+  take(limits: RateLimits, tokens: number): LeaseOutcome | Promise<LeaseOutcome> {
     this.#limits = limits
     const nowMs = this.#options.now()
     this.#lastUsedMs = nowMs
@@ -130,6 +129,13 @@ export class KeyLease {
       this.#waiting.push({ tokens, resolve, rounds: 0 })
       this.#ask()
     })
+  }
+
+  /** A call that was taken does not go after all: as if it had never come. */
+  undo(tokens: number): void {
+    this.#bringUpToDate(this.#options.now())
+    this.requests.charge(-1)
+    this.giveBack(-tokens)
   }
 
   /** A call has ended. @param extraTokens used beyond what was taken; negative: less */

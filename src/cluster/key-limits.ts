@@ -1,7 +1,7 @@
 /** What a plan means for each of its account's keys. Knows no key. */
 import type { AccountId } from '../core/ids.ts'
 import type { Plan, Plans } from '../core/plan.ts'
-import type { KeyLimits } from '../gateway/ports.ts'
+import type { KeyLimits, RateLimits } from '../gateway/ports.ts'
 
 /** @returns the same object for every account of a plan */
 export function createKeyLimits(plans: Plans): (accountId: AccountId) => KeyLimits {
@@ -12,12 +12,24 @@ export function createKeyLimits(plans: Plans): (accountId: AccountId) => KeyLimi
     const known = byPlan.get(plan)
     if (known !== undefined) return known
     const { requestsPerMinute, tokensPerMinute, concurrentCalls } = plan.limits
-    const limits = {
+    const account = accountLimits(plan)
+    const limits: KeyLimits = {
       requestsPerMinute: requestsPerMinute ?? Number.POSITIVE_INFINITY,
       tokensPerMinute: tokensPerMinute ?? Number.POSITIVE_INFINITY,
       concurrentCalls: concurrentCalls ?? Number.POSITIVE_INFINITY,
+      ...(account === undefined ? {} : { account }),
     }
     byPlan.set(plan, limits)
     return limits
+  }
+}
+
+function accountLimits({ limits }: Plan): RateLimits | undefined {
+  const { accountRequestsPerMinute, accountConcurrentCalls } = limits
+  if (accountRequestsPerMinute === null && accountConcurrentCalls === null) return undefined
+  return {
+    requestsPerMinute: accountRequestsPerMinute ?? Number.POSITIVE_INFINITY,
+    tokensPerMinute: Number.POSITIVE_INFINITY,
+    concurrentCalls: accountConcurrentCalls ?? Number.POSITIVE_INFINITY,
   }
 }

@@ -8,35 +8,59 @@ const CONCURRENCY_RETRY_MS = 1000
 /** Reserved amounts come back when calls end; nobody knows when. */
 const RESERVED_RETRY_MS = 1000
 
-/** What a key's headers are made of. */
-export interface KeyBuckets {
+/** What the headers of a key, or of an account, are made of. */
+export interface RateBuckets {
   readonly requests: TokenBucket
   readonly tokens: TokenBucket
 }
 
-export function tooManyRequests(state: KeyBuckets): GatewayError {
-  const waitMs = state.requests.waitMsFor(1)
+/** Who shares the buckets: one key's calls, or those of all keys of an account. */
+export interface CallBuckets {
+  readonly key: RateBuckets | undefined
+  readonly account?: RateBuckets | undefined
+}
+
+type Holder = keyof CallBuckets
+
+const HOLDERS: Readonly<Record<Holder, string>> = {
+  key: 'this API key is',
+  account: 'all API keys of this account together are',
+}
+
+export function tooManyRequests(holder: Holder, buckets: CallBuckets): GatewayError {
+  const { perMinute, waitMs } = toWait(buckets[holder])
   return rateLimited(
-    `Rate limit reached for requests per minute: this API key is allowed ${state.requests.perMinute}. Please try again in ${waitMs / 1000}s.`,
+    `Rate limit reached for requests per minute: ${HOLDERS[holder]} allowed ${perMinute}. Please try again in ${waitMs / 1000}s.`,
     waitMs,
-    toHeaders(state),
+    toHeaders(buckets),
   )
 }
 
-export function tooManyConcurrent(state: KeyBuckets, concurrentCalls: number): GatewayError {
+function toWait(buckets: RateBuckets | undefined) {
+  const { perMinute = 0 } = buckets?.requests ?? {}
+  return { perMinute, waitMs: buckets?.requests.waitMsFor(1) ?? 0 }
+}
+
+export function tooManyConcurrent(
+  holder: Holder,
+  buckets: CallBuckets,
+  concurrentCalls: number,
+): GatewayError {
   return rateLimited(
-    `Rate limit reached for concurrent calls: this API key is allowed ${concurrentCalls} at a time. Please try again in ${CONCURRENCY_RETRY_MS / 1000}s.`,
+    `Rate limit reached for concurrent calls: ${HOLDERS[holder]} allowed ${concurrentCalls} at a time. Please try again in ${CONCURRENCY_RETRY_MS / 1000}s.`,
     CONCURRENCY_RETRY_MS,
-    toHeaders(state),
+    toHeaders(buckets),
   )
 }
 
-export function tooManyTokens(state: KeyBuckets, wanted: number): GatewayError {
-  const waitMs = state.tokens.waitMsFor(wanted)
+/** A key alone has such a limit. */
+export function tooManyTokens(buckets: CallBuckets & { key: RateBuckets }, wanted: number): GatewayError {
+  const { tokens } = buckets.key
+  const waitMs = tokens.waitMsFor(wanted)
   return rateLimited(
-    `Rate limit reached for tokens per minute: this API key is allowed ${state.tokens.perMinute}, and this call may use ${wanted}. Please try again in ${waitMs / 1000}s.`,
+    `Rate limit reached for tokens per minute: this API key is allowed ${tokens.perMinute}, and this call may use ${wanted}. Please try again in ${waitMs / 1000}s.`,
     waitMs,
-    toHeaders(state),
+    toHeaders(buckets),
   )
 }
 
@@ -107,19 +131,21 @@ function capitalise(text: string): string {
 }
 
 /** The headers of OpenAI's API; reset is the time until the bucket is full again. None where there is no limit. */
-export function toHeaders({ requests, tokens }: KeyBuckets): Record<string, string> {
+export function toHeaders({ key, account }: CallBuckets): Record<string, string> {
   const headers: Record<string, string> = {}
-  if (Number.isFinite(requests.perMinute)) {
-    headers['x-ratelimit-limit-requests'] = String(requests.perMinute)
-    headers['x-ratelimit-remaining-requests'] = String(requests.remaining)
-    headers['x-ratelimit-reset-requests'] = formatDuration(requests.resetMs)
+  if (key !== undefined) {
+    addHeaders(headers, 'requests', key.requests)
+    addHeaders(headers, 'tokens', key.tokens)
   }
-  if (Number.isFinite(tokens.perMinute)) {
-    headers['x-ratelimit-limit-tokens'] = String(tokens.perMinute)
-    headers['x-ratelimit-remaining-tokens'] = String(tokens.remaining)
-    headers['x-ratelimit-reset-tokens'] = formatDuration(tokens.resetMs)
-  }
+  if (account !== undefined) addHeaders(headers, 'account-requests', account.requests)
   return headers
+}
+
+function addHeaders(headers: Record<string, string>, name: string, bucket: TokenBucket): void {
+  if (!Number.isFinite(bucket.perMinute)) return
+  headers[`x-ratelimit-limit-${name}`] = String(bucket.perMinute)
+  headers[`x-ratelimit-remaining-${name}`] = String(bucket.remaining)
+  headers[`x-ratelimit-reset-${name}`] = formatDuration(bucket.resetMs)
 }
 
 /** As OpenAI writes durations: `120ms`, `1s`, `7.66s`, `6m0s`, `1h0m0s`. */

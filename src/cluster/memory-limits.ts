@@ -1,12 +1,21 @@
 /**
- * Limits in this process's memory: requests and tokens per minute and concurrent calls of each key, and behind them the
- * quotas and budgets of usage-limits.ts. Must not know HTTP, where plans come from, or other nodes.
+ * Limits in this process's memory: requests and tokens per minute and concurrent calls of each key, the same of an account
+ * where its plan says so, and behind them the quotas and budgets of usage-limits.ts. Must not know HTTP, where plans come from, or other nodes.
  */
 import { type Stopwatch, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { KeyId } from '../core/ids.ts'
+import type { AccountId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
-import type { CallAhead, Caller, Limits, Place, PriceDemand, Spent, Ticket } from '../gateway/ports.ts'
+import type {
+  CallAhead,
+  Caller,
+  Limits,
+  Place,
+  PriceDemand,
+  RateLimits,
+  Spent,
+  Ticket,
+} from '../gateway/ports.ts'
 import { toHeaders, tooManyConcurrent, tooManyRequests, tooManyTokens } from './limit-refusals.ts'
 import { TokenBucket } from './token-bucket.ts'
 import type { Reservation } from './usage-counter.ts'
@@ -15,8 +24,9 @@ import { UsageLimits } from './usage-limits.ts'
 /** Each admission looks at two states, one of which it may have added: idle ones go faster than new ones come. */
 const SWEPT_PER_ADMISSION = 2
 
-interface KeyState {
-  readonly keyId: KeyId
+/** Of a key, or of all keys of an account. */
+interface RateState {
+  readonly id: string
   readonly requests: TokenBucket
   readonly tokens: TokenBucket
   running: number
@@ -31,8 +41,8 @@ interface KeyState {
 export class MemoryLimits implements Limits {
   readonly #clock: Stopwatch
   readonly #usage: UsageLimits
-  readonly #states = new Map<KeyId, KeyState>()
-  #sweep: Iterator<KeyState> = this.#states.values()
+  readonly #states = new Map<string, RateState>()
+  #sweep: Iterator<RateState> = this.#states.values()
 
   constructor(
     clock: Stopwatch = systemClock,
@@ -42,18 +52,24 @@ export class MemoryLimits implements Limits {
     this.#usage = usage
   }
 
-  /** How many keys are in memory: those with a running call or a bucket that is not full, and a few not swept yet. */
+  /** How many keys (and accounts with limits of their own) are in memory: those with a running call or a bucket that is not full, and a few not swept yet. */
   get trackedKeys(): number {
     return this.#states.size
   }
 
-  enter({ keyId, limits }: Caller, nowMs: number): Place {
-    const state = this.#states.get(keyId) ?? this.#createState(keyId, limits, nowMs)
-    state.requests.refill(limits.requestsPerMinute, nowMs)
-    if (!state.requests.holds(1)) throw tooManyRequests(state)
-    if (state.running + state.entered >= limits.concurrentCalls)
-      throw tooManyConcurrent(state, limits.concurrentCalls)
-    return new MemoryPlace(state)
+  enter({ accountId, keyId, limits }: Caller, nowMs: number): Place {
+    const key = this.#stateOf(keyId, limits, nowMs)
+    const account = limits.account && this.#accountState(accountId, limits.account, nowMs)
+    key.requests.refill(limits.requestsPerMinute, nowMs)
+    if (!key.requests.holds(1)) throw tooManyRequests('key', { key, account })
+    if (key.running + key.entered >= limits.concurrentCalls)
+      throw tooManyConcurrent('key', { key, account }, limits.concurrentCalls)
+    if (account !== undefined && limits.account !== undefined) {
+      if (!account.requests.holds(1)) throw tooManyRequests('account', { key, account })
+      if (account.running + account.entered >= limits.account.concurrentCalls)
+        throw tooManyConcurrent('account', { key, account }, limits.account.concurrentCalls)
+    }
+    return new MemoryPlace(key, account)
   }
 
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
@@ -71,27 +87,44 @@ export class MemoryLimits implements Limits {
   admit(caller: Caller, call: CallAhead): Ticket {
     const nowMs = this.#clock.elapsed()
     this.#sweepIdle(nowMs)
-    const { limits, keyId } = caller
-    const state = this.#states.get(keyId) ?? this.#createState(keyId, limits, nowMs)
-    state.requests.refill(limits.requestsPerMinute, nowMs)
-    state.tokens.refill(limits.tokensPerMinute, nowMs)
+    const { limits, keyId, accountId } = caller
+    const key = this.#stateOf(keyId, limits, nowMs)
+    const account = limits.account && this.#accountState(accountId, limits.account, nowMs)
+    key.requests.refill(limits.requestsPerMinute, nowMs)
+    key.tokens.refill(limits.tokensPerMinute, nowMs)
     this.#usage.assertWithinBudgets(caller, call)
-    if (!state.requests.holds(1)) throw tooManyRequests(state)
-    if (state.running >= limits.concurrentCalls) throw tooManyConcurrent(state, limits.concurrentCalls)
+    if (!key.requests.holds(1)) throw tooManyRequests('key', { key, account })
+    if (key.running >= limits.concurrentCalls)
+      throw tooManyConcurrent('key', { key, account }, limits.concurrentCalls)
     // What is larger than a whole minute's tokens could never go: it waits for a full bucket.
     const tokens = Math.min(call.estimatedTokens, limits.tokensPerMinute)
-    if (!state.tokens.holds(Math.max(1, tokens))) throw tooManyTokens(state, tokens)
-    state.requests.charge(1)
-    state.tokens.charge(tokens)
-    state.running += 1
-    return new MemoryTicket(this.#usage, { state, tokens, caller, call })
+    if (!key.tokens.holds(Math.max(1, tokens))) throw tooManyTokens({ key, account }, tokens)
+    if (account !== undefined && limits.account !== undefined) {
+      if (!account.requests.holds(1)) throw tooManyRequests('account', { key, account })
+      if (account.running >= limits.account.concurrentCalls)
+        throw tooManyConcurrent('account', { key, account }, limits.account.concurrentCalls)
+      account.requests.charge(1)
+      account.running += 1
+    }
+    key.requests.charge(1)
+    key.tokens.charge(tokens)
+    key.running += 1
+    return new MemoryTicket(this.#usage, { key, account, tokens, caller, call })
   }
 
-  #createState(keyId: KeyId, limits: Caller['limits'], nowMs: number): KeyState {
+  #accountState(accountId: AccountId, limits: RateLimits, nowMs: number): RateState {
+    const state = this.#stateOf(`account ${accountId}`, limits, nowMs)
+    state.requests.refill(limits.requestsPerMinute, nowMs)
+    return state
+  }
+
+  #stateOf(id: string, limits: RateLimits, nowMs: number): RateState {
+    const known = this.#states.get(id)
+    if (known !== undefined) return known
     const requests = new TokenBucket(limits.requestsPerMinute, nowMs)
     const tokens = new TokenBucket(limits.tokensPerMinute, nowMs)
-    const state = { keyId, requests, tokens, running: 0, entered: 0 }
-    this.#states.set(keyId, state)
+    const state = { id, requests, tokens, running: 0, entered: 0 }
+    this.#states.set(id, state)
     return state
   }
 
@@ -106,27 +139,34 @@ export class MemoryLimits implements Limits {
       if (state.running + state.entered > 0) continue
       state.requests.refill(state.requests.perMinute, nowMs)
       state.tokens.refill(state.tokens.perMinute, nowMs)
-      if (state.requests.isFull && state.tokens.isFull) this.#states.delete(state.keyId)
+      if (state.requests.isFull && state.tokens.isFull) this.#states.delete(state.id)
     }
   }
 }
 
 class MemoryPlace implements Place {
-  #state: KeyState | undefined
+  #key: RateState | undefined
+  readonly #account: RateState | undefined
 
-  constructor(state: KeyState) {
-    this.#state = state
-    state.entered += 1
+  constructor(key: RateState, account: RateState | undefined) {
+    this.#key = key
+    this.#account = account
+    key.entered += 1
+    if (account !== undefined) account.entered += 1
   }
 
   leave(): void {
-    if (this.#state !== undefined) this.#state.entered -= 1
-    this.#state = undefined
+    if (this.#key === undefined) return
+    this.#key.entered -= 1
+    if (this.#account !== undefined) this.#account.entered -= 1
+    this.#key = undefined
   }
 }
 
 interface Admitted {
-  readonly state: KeyState
+  readonly key: RateState
+  /** Undefined: the account has no limits of its own. */
+  readonly account: RateState | undefined
   /** What was taken of the tokens per minute. */
   readonly tokens: number
   readonly caller: Caller
@@ -143,7 +183,7 @@ class MemoryTicket implements Ticket {
   constructor(usage: UsageLimits, admitted: Admitted) {
     this.#usage = usage
     this.#admitted = admitted
-    this.headers = toHeaders(admitted.state)
+    this.headers = toHeaders(admitted)
     this.#budgets = usage.reserveBudgets(admitted.caller, admitted.call)
   }
 
@@ -157,13 +197,14 @@ class MemoryTicket implements Ticket {
 
   settle(spent: Spent): void {
     if (this.#admitted === undefined) return
-    const { state, tokens: taken } = this.#admitted
+    const { key, account, tokens: taken } = this.#admitted
     this.#admitted = undefined
-    state.running -= 1
+    key.running -= 1
+    if (account !== undefined) account.running -= 1
     // An answer that nobody counted keeps what was taken for it: a client that leaves early would call for free otherwise.
     if (spent.tokens !== null && spent.tokens !== taken) {
-      state.tokens.refill(state.tokens.perMinute, spent.endedAtMs)
-      state.tokens.charge(spent.tokens - taken)
+      key.tokens.refill(key.tokens.perMinute, spent.endedAtMs)
+      key.tokens.charge(spent.tokens - taken)
     }
     const { microUsd } = spent.cost
     const tokens = spent.tokens ?? 0

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { findRedis, type RedisServer, startRedis } from '../../test/support/redis-server.ts'
 import { describeIf, testIf } from '../../test/support/skip-unless.ts'
+import { GatewayError } from '../core/errors.ts'
 import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { createPlans, type PlanLimits } from '../core/plan.ts'
 import type { Limits, Ticket } from '../gateway/ports.ts'
@@ -81,9 +82,16 @@ for (const [name, isHere, create] of SUBJECTS) {
         fc.integer({ min: 1, max: 63 }),
         fc.integer({ min: 1, max: 6 }),
         fc.integer({ min: 1, max: 63 }),
+        fc.record({
+          accountRequestsPerMinute: fc.option(fc.integer({ min: 1, max: 63 })),
+          accountConcurrentCalls: fc.option(fc.integer({ min: 1, max: 9 })),
+        }),
         fc.array(step, { maxLength: 150, size: 'max' }),
-        async (requestsPerMinute, concurrentCalls, tokensPerMinute, steps) => {
-          const plan = { requestsPerMinute, concurrentCalls, tokensPerMinute }
+        async (requestsPerMinute, concurrentCalls, tokensPerMinute, ofAccount, steps) => {
+          const plan = { requestsPerMinute, concurrentCalls, tokensPerMinute, ...ofAccount }
+          const perAccount = ofAccount.accountRequestsPerMinute ?? 1_000_000
+          const mostOfAccount = ofAccount.accountConcurrentCalls ?? 1_000_000
+          const account = { requests: BigInt(perAccount) * 60_000n, running: 0 }
           const { clock, limits, settled, tend } = create(plan)
           const plans = createPlans({ default: 'test', definitions: { test: plan } })
           const keyLimits = createKeyLimits(plans)(DEFAULT_ACCOUNT)
@@ -97,6 +105,10 @@ for (const [name, isHere, create] of SUBJECTS) {
           for (const current of steps) {
             if (current.type === 'wait') {
               clock.nowMs += current.ms
+              account.requests = atMost(
+                BigInt(perAccount) * 60_000n,
+                account.requests + BigInt(current.ms * perAccount),
+              )
               for (const state of model.values()) {
                 state.requests = atMost(
                   full.requests,
@@ -112,6 +124,7 @@ for (const [name, isHere, create] of SUBJECTS) {
               call.ticket.settle(spent({ tokens: current.tokens, endedAtMs: clock.nowMs }))
               call.ticket.settle(spent({ tokens: 12_345, endedAtMs: clock.nowMs }))
               state.running -= 1
+              account.running -= 1
               await settled()
               if (current.tokens !== null)
                 state.tokens = atMost(
@@ -125,6 +138,8 @@ for (const [name, isHere, create] of SUBJECTS) {
               const fits =
                 state.requests >= 60_000n &&
                 state.running < concurrentCalls &&
+                account.requests >= 60_000n &&
+                account.running < mostOfAccount &&
                 state.tokens >= BigInt(Math.max(1, taken)) * 60_000n
               const caller = { accountId: DEFAULT_ACCOUNT, keyId: current.key as KeyId, limits: keyLimits }
               const ahead = { gateId: 'gate', startedAtMs: clock.nowMs, estimatedTokens: current.tokens }
@@ -135,6 +150,11 @@ for (const [name, isHere, create] of SUBJECTS) {
               state.requests -= 60_000n
               state.tokens -= BigInt(taken) * 60_000n
               state.running += 1
+              account.requests -= 60_000n
+              account.running += 1
+              expect(result.headers['x-ratelimit-remaining-account-requests']).toBe(
+                ofAccount.accountRequestsPerMinute === null ? undefined : String(account.requests / 60_000n),
+              )
               expect(result.headers['x-ratelimit-remaining-requests']).toBe(String(state.requests / 60_000n))
               open.push({ ticket: result, key: current.key, taken })
             }
@@ -212,6 +232,68 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
       ),
       { numRuns: 40 },
     )
+  })
+
+  test('thirty keys of one account on three nodes get what the account is allowed, and what is refused takes nothing', async () => {
+    const plan = { requestsPerMinute: 60, accountRequestsPerMinute: 60, accountConcurrentCalls: 7 }
+    const { clock, nodes } = startNodes(redis.client, 3, plan)
+    const burst = async () => {
+      const calls = Array.from({ length: 180 }, (_, index) => ({
+        node: nodes[index % 3],
+        key: `key_${index % 30}`,
+      }))
+      const open: Ticket[] = []
+      const refused: GatewayError[] = []
+      for (const { node, key } of calls) {
+        const result = await node?.admit({}, key)
+        if (result instanceof GatewayError) refused.push(result)
+        else if (result !== undefined) open.push(result)
+        if (open.length === 7) for (const ticket of open.splice(0)) ticket.settle(spent({}))
+        await settled(nodes)
+      }
+      for (const ticket of open) ticket.settle(spent({}))
+      await settled(nodes)
+      return refused
+    }
+    const refused = await burst()
+    expect(refused).toHaveLength(120)
+    expect(refused.at(-1)).toMatchObject({
+      kind: 'rate_limited',
+      headers: {
+        'x-ratelimit-limit-requests': '60',
+        'x-ratelimit-limit-account-requests': '60',
+        'x-ratelimit-remaining-account-requests': '0',
+      },
+    })
+    expect(refused.at(-1)?.message).toContain(
+      'for requests per minute: all API keys of this account together are allowed 60.',
+    )
+    // Of each key's own minute only the calls that went are gone.
+    const left = refused.map(({ headers }) => Number(headers?.['x-ratelimit-remaining-requests']))
+    expect(Math.min(...left)).toBeGreaterThanOrEqual(60 - 6)
+    clock.nowMs += 60_000
+    await tend(nodes)
+    expect(await burst()).toHaveLength(120)
+  })
+
+  test('calls of all keys of an account that run at once are counted together', async () => {
+    const { clock, nodes } = startNodes(redis.client, 3, { accountConcurrentCalls: 5 })
+    const results = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => nodes[index % 3]?.admit({}, `key_${index}`)),
+    )
+    const open = results.flatMap((result) => (result !== undefined && isTicket(result) ? [result] : []))
+    expect(open).toHaveLength(5)
+    expect(results.find((result) => result instanceof GatewayError)).toMatchObject({
+      kind: 'rate_limited',
+      message: expect.stringContaining(
+        'concurrent calls: all API keys of this account together are allowed 5',
+      ),
+    })
+    open[0]?.settle(spent({}))
+    await settled(nodes)
+    // Later than what the other node was told a moment ago is believed.
+    clock.nowMs += 50
+    expect(isTicket((await nodes[2]?.admit({}, 'key_new')) ?? (new Error() as never))).toBe(true)
   })
 
   test('never run more calls at once than are allowed, and none is lost', async () => {

@@ -1,14 +1,22 @@
 /**
- * Limits that all nodes keep together: what a key may use is leased from the shared store in small parts (key-lease.ts), what
- * an account and a budget have used is counted there. Must not know HTTP or which store it is.
+ * Limits that all nodes keep together: what a key, or all keys of an account, may use is leased from the shared store in
+ * small parts (key-lease.ts), what an account and a budget have used is counted there. Must not know HTTP or which store it is.
  */
 import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { KeyId } from '../core/ids.ts'
-import type { CallAhead, Caller, Limits, Place, PriceDemand, Spent, Ticket } from '../gateway/ports.ts'
+import type {
+  CallAhead,
+  Caller,
+  Limits,
+  Place,
+  PriceDemand,
+  RateLimits,
+  Spent,
+  Ticket,
+} from '../gateway/ports.ts'
 import { KeyLease, type LeaseOutcome } from './key-lease.ts'
 import {
-  type KeyBuckets,
+  type CallBuckets,
   limitsUnavailable,
   toHeaders,
   tooManyConcurrent,
@@ -42,7 +50,7 @@ export class SharedLimits implements Limits {
   readonly #shared: SharedUsage
   readonly #clock: Stopwatch
   readonly #sharedNow: () => number
-  readonly #leases = new Map<KeyId, KeyLease>()
+  readonly #leases = new Map<string, KeyLease>()
   readonly #tended = new Turns(this.#leases)
   #timer: ReturnType<typeof setInterval> | undefined
 
@@ -84,11 +92,19 @@ export class SharedLimits implements Limits {
   /** By what this node knows: what others have taken is asked for when the call is admitted. */
   enter(caller: Caller): Place {
     const { limits } = caller
-    if (!hasLimits(limits)) return NO_PLACE
-    const lease = this.#leaseOf(caller)
-    const outcome = lease.enter(limits)
-    if (outcome !== 'taken') throw toRefusal(outcome, lease, { tokens: 0, caller })
-    return new LeasedPlace(lease)
+    const key = this.#keyLeaseOf(caller)
+    const account = this.#accountLeaseOf(caller)
+    if (key === undefined && account === undefined) return NO_PLACE
+    const outcome = key === undefined ? 'taken' : key.enter(limits)
+    if (outcome !== 'taken') throw toRefusal(outcome, 'key', { key, account, caller, tokens: 0 })
+    if (account !== undefined && limits.account !== undefined) {
+      const ofAccount = account.enter(limits.account)
+      if (ofAccount !== 'taken') {
+        key?.leave()
+        throw toRefusal(ofAccount, 'account', { key, account, caller, tokens: 0 })
+      }
+    }
+    return new LeasedPlace(key, account)
   }
 
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
@@ -115,17 +131,14 @@ export class SharedLimits implements Limits {
     const { limits } = caller
     const tokens = Math.min(call.estimatedTokens, limits.tokensPerMinute)
     const usage = this.#usage
-    const lease = hasLimits(limits) ? this.#leaseOf(caller) : undefined
-    const admitted = { usage, shared: this.#shared, budgets, lease, tokens, caller, call }
-    if (lease === undefined) return new SharedTicket(admitted)
-    const outcome = lease.take(limits, tokens)
-    if (outcome === 'taken') return new SharedTicket(admitted)
-    const settle = (known: LeaseOutcome): Ticket => {
-      if (known === 'taken') return new SharedTicket(admitted)
-      usage.settleBudgets(budgets, NOTHING_USED)
-      throw toRefusal(known, lease, { tokens, caller })
-    }
-    return outcome instanceof Promise ? outcome.then(settle) : settle(outcome)
+    const key = this.#keyLeaseOf(caller)
+    const account = this.#accountLeaseOf(caller)
+    const admitted = { usage, shared: this.#shared, budgets, key, account, tokens, caller, call }
+    // The key first: a flood that its own limits stop takes nothing from the account's other keys.
+    const outcome = key === undefined ? 'taken' : key.take(limits, tokens)
+    return outcome instanceof Promise
+      ? outcome.then((known) => admitAccount(admitted, known))
+      : admitAccount(admitted, outcome)
   }
 
   /** A round of upkeep; a timer calls it. */
@@ -136,7 +149,7 @@ export class SharedLimits implements Limits {
       const lease = this.#tended.next()
       if (lease === undefined) return
       if (lease.tend(nowMs)) questions += 1
-      if (lease.isIdle && nowMs - lease.lastUsedMs > 60_000) this.#leases.delete(lease.keyId)
+      if (lease.isIdle && nowMs - lease.lastUsedMs > 60_000) this.#leases.delete(lease.id)
       if (questions >= MAX_QUESTIONS_PER_ROUND) return
     }
   }
@@ -147,62 +160,96 @@ export class SharedLimits implements Limits {
     await this.#shared.settled()
   }
 
-  #leaseOf({ keyId, limits }: Caller): KeyLease {
-    const known = this.#leases.get(keyId)
+  #keyLeaseOf({ keyId, limits }: Caller): KeyLease | undefined {
+    return hasLimits(limits) ? this.#leaseOf(keyId, 'key', limits) : undefined
+  }
+
+  #accountLeaseOf({ accountId, limits: { account } }: Caller): KeyLease | undefined {
+    return account === undefined ? undefined : this.#leaseOf(accountId, 'account', account)
+  }
+
+  #leaseOf(id: string, kind: Holder, limits: RateLimits): KeyLease {
+    const known = this.#leases.get(id)
     if (known !== undefined) return known
     const lease = new KeyLease({
-      keyId,
+      id,
       limits,
       store: this.#store,
-      storeKey: `${this.#prefix}:key:{${keyId}}`,
+      storeKey: `${this.#prefix}:${kind}:{${id}}`,
       now: () => this.#clock.elapsed(),
       sharedNow: this.#sharedNow,
     })
-    this.#leases.set(keyId, lease)
+    this.#leases.set(id, lease)
     return lease
   }
 }
 
-function hasLimits({ requestsPerMinute, tokensPerMinute, concurrentCalls }: Caller['limits']): boolean {
+type Holder = 'key' | 'account'
+
+function hasLimits({ requestsPerMinute, tokensPerMinute, concurrentCalls }: RateLimits): boolean {
   return (
     Number.isFinite(requestsPerMinute) || Number.isFinite(tokensPerMinute) || Number.isFinite(concurrentCalls)
   )
 }
 
-function toRefusal(
-  outcome: Exclude<LeaseOutcome, 'taken'>,
-  lease: KeyLease,
-  { tokens, caller }: { readonly tokens: number; readonly caller: Caller },
-): GatewayError {
-  const buckets = bucketsOf(lease)
-  switch (outcome) {
-    case 'requests':
-      return tooManyRequests(buckets)
-    case 'concurrent':
-      return tooManyConcurrent(buckets, caller.limits.concurrentCalls)
-    case 'tokens':
-      return tooManyTokens(buckets, tokens)
-    case 'unavailable':
-      return limitsUnavailable()
+/** The key has let the call go, or has not. */
+function admitAccount(admitted: Admitted, ofKey: LeaseOutcome): Ticket | Promise<Ticket> {
+  if (ofKey !== 'taken') return refuse(admitted, ofKey, 'key')
+  const { account, caller } = admitted
+  if (account === undefined || caller.limits.account === undefined) return new SharedTicket(admitted)
+  const outcome = account.take(caller.limits.account, 0)
+  const settle = (known: LeaseOutcome): Ticket => {
+    if (known === 'taken') return new SharedTicket(admitted)
+    admitted.key?.undo(admitted.tokens)
+    return refuse(admitted, known, 'account')
   }
+  return outcome instanceof Promise ? outcome.then(settle) : settle(outcome)
 }
 
-function bucketsOf(lease: KeyLease): KeyBuckets {
-  return { requests: lease.requests.view, tokens: lease.tokens.view }
+type Refused = Exclude<LeaseOutcome, 'taken'>
+
+/** @throws GatewayError */
+function refuse(admitted: Admitted, outcome: Refused, holder: Holder): never {
+  admitted.usage.settleBudgets(admitted.budgets, NOTHING_USED)
+  throw toRefusal(outcome, holder, admitted)
+}
+
+function toRefusal(
+  outcome: Refused,
+  holder: Holder,
+  { key, account, tokens, caller }: Pick<Admitted, 'key' | 'account' | 'tokens' | 'caller'>,
+): GatewayError {
+  const ofKey = bucketsOf(key)
+  const buckets = { key: ofKey, account: bucketsOf(account) }
+  const limits = holder === 'key' ? caller.limits : caller.limits.account
+  if (outcome === 'requests') return tooManyRequests(holder, buckets)
+  if (outcome === 'tokens' && ofKey !== undefined) return tooManyTokens({ ...buckets, key: ofKey }, tokens)
+  if (outcome === 'concurrent' && limits !== undefined)
+    return tooManyConcurrent(holder, buckets, limits.concurrentCalls)
+  return limitsUnavailable()
+}
+
+function bucketsOf(lease: KeyLease | undefined): CallBuckets['key'] {
+  return lease && { requests: lease.requests.view, tokens: lease.tokens.view }
 }
 
 const NO_PLACE: Place = { leave: () => {} }
 
 class LeasedPlace implements Place {
-  #lease: KeyLease | undefined
+  readonly #key: KeyLease | undefined
+  readonly #account: KeyLease | undefined
+  #hasLeft = false
 
-  constructor(lease: KeyLease) {
-    this.#lease = lease
+  constructor(key: KeyLease | undefined, account: KeyLease | undefined) {
+    this.#key = key
+    this.#account = account
   }
 
   leave(): void {
-    this.#lease?.leave()
-    this.#lease = undefined
+    if (this.#hasLeft) return
+    this.#hasLeft = true
+    this.#key?.leave()
+    this.#account?.leave()
   }
 }
 
@@ -213,7 +260,9 @@ interface Admitted {
   readonly shared: SharedUsage
   readonly budgets: BudgetReservations
   /** Undefined: the key has no limit. */
-  readonly lease: KeyLease | undefined
+  readonly key: KeyLease | undefined
+  /** Likewise. */
+  readonly account: KeyLease | undefined
   /** What was taken of the tokens per minute. */
   readonly tokens: number
   readonly caller: Caller
@@ -227,7 +276,7 @@ class SharedTicket implements Ticket {
 
   constructor(admitted: Admitted) {
     this.#admitted = admitted
-    this.headers = admitted.lease === undefined ? {} : toHeaders(bucketsOf(admitted.lease))
+    this.headers = toHeaders({ key: bucketsOf(admitted.key), account: bucketsOf(admitted.account) })
   }
 
   reserveQuota(): GatewayError | undefined | Promise<GatewayError | undefined> {
@@ -246,10 +295,11 @@ class SharedTicket implements Ticket {
 
   settle(spent: Spent): void {
     if (this.#admitted === undefined) return
-    const { lease, tokens: taken, usage, budgets } = this.#admitted
+    const { key, account, tokens: taken, usage, budgets } = this.#admitted
     this.#admitted = undefined
     // An answer that nobody counted keeps what was taken for it: a client that leaves early would call for free otherwise.
-    lease?.giveBack(spent.tokens === null ? 0 : spent.tokens - taken)
+    key?.giveBack(spent.tokens === null ? 0 : spent.tokens - taken)
+    account?.giveBack(0)
     const { microUsd } = spent.cost
     const tokens = spent.tokens ?? 0
     const used = { tokens, microUsd: microUsd ?? 0, isPriced: microUsd !== null || tokens === 0 }

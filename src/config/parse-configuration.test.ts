@@ -77,6 +77,7 @@ test('the example of the documentation is right, and says the defaults', async (
         monthlySpendUsd: 200,
       },
       free: { monthlyTokens: 100_000 },
+      trial: { accountRequestsPerMinute: 120, accountConcurrentCalls: 10 },
       labs: { monthlySpendUsd: 50, unpriced: 'allow' },
     },
   })

@@ -15,10 +15,15 @@ export const accountBody = z
         requestsPerMinute: limit,
         tokensPerMinute: limit,
         concurrentCalls: limit,
+        accountRequestsPerMinute: limit,
+        accountConcurrentCalls: limit,
         monthlyTokens: limit,
         monthlySpendUsd: limit,
       })
-      .meta({ description: 'The first three of each key, the others of the whole account.' }),
+      .meta({
+        description:
+          'The first three of each key; the next two of all keys of the account together, and the last two of the account in a month.',
+      }),
     quota: z
       .object({
         tokens: z.object({ limit, used: amount, reserved: amount, resetsAt: z.iso.datetime() }),

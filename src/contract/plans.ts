@@ -17,6 +17,12 @@ const planLimits = z
     requestsPerMinute: limit.meta({ description: 'Calls that one key may make a minute; null: no limit.' }),
     tokensPerMinute: limit.meta({ description: 'Input and output tokens of one key a minute.' }),
     concurrentCalls: limit.meta({ description: 'Calls that one key may have open at once.' }),
+    accountRequestsPerMinute: limit.meta({
+      description: 'Calls that all keys of the account together may make a minute.',
+    }),
+    accountConcurrentCalls: limit.meta({
+      description: 'Calls that all keys of the account together may have open at once.',
+    }),
     monthlyTokens: limit.meta({ description: 'Tokens of the account in a calendar month (UTC).' }),
     monthlySpendUsd: z
       .number()

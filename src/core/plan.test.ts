@@ -8,7 +8,7 @@ const stranger = 'acct_stranger' as AccountId
 test('without configuration the default account is unlimited and every other one free', () => {
   const plans = createPlans()
   expect(plans.of(DEFAULT_ACCOUNT).name).toBe('unlimited')
-  expect(Object.values(plans.of(DEFAULT_ACCOUNT).limits)).toEqual([null, null, null, null, null])
+  expect(Object.values(plans.of(DEFAULT_ACCOUNT).limits)).toEqual(Array(7).fill(null))
   expect(plans.of(stranger)).toEqual({
     name: 'free',
     unpriced: 'refuse',

@@ -9,6 +9,9 @@ export interface PlanLimits {
   /** Input and output together. */
   readonly tokensPerMinute: number | null
   readonly concurrentCalls: number | null
+  /** Of all keys of the account together, as is the one below. */
+  readonly accountRequestsPerMinute: number | null
+  readonly accountConcurrentCalls: number | null
   /** Per account and calendar month in UTC, as is the spend. */
   readonly monthlyTokens: number | null
   readonly monthlySpendUsd: number | null
@@ -67,6 +70,8 @@ const NO_LIMITS: PlanLimits = {
   requestsPerMinute: null,
   tokensPerMinute: null,
   concurrentCalls: null,
+  accountRequestsPerMinute: null,
+  accountConcurrentCalls: null,
   monthlyTokens: null,
   monthlySpendUsd: null,
 }
@@ -76,6 +81,8 @@ export const BUILT_IN_PLANS: Readonly<Record<string, PlanLimits>> = {
     requestsPerMinute: 60,
     tokensPerMinute: 60_000,
     concurrentCalls: 5,
+    accountRequestsPerMinute: null,
+    accountConcurrentCalls: null,
     monthlyTokens: 1_000_000,
     monthlySpendUsd: 5,
   },
@@ -83,6 +90,8 @@ export const BUILT_IN_PLANS: Readonly<Record<string, PlanLimits>> = {
     requestsPerMinute: 1_000,
     tokensPerMinute: 1_000_000,
     concurrentCalls: 100,
+    accountRequestsPerMinute: null,
+    accountConcurrentCalls: null,
     monthlyTokens: 200_000_000,
     monthlySpendUsd: 500,
   },
@@ -120,6 +129,8 @@ function definePlan(name: string, section: PlansSection, overrides: LimitOverrid
       requestsPerMinute: overrides.requestsPerMinute ?? pick('requestsPerMinute'),
       tokensPerMinute: pick('tokensPerMinute'),
       concurrentCalls: overrides.concurrentCalls ?? pick('concurrentCalls'),
+      accountRequestsPerMinute: pick('accountRequestsPerMinute'),
+      accountConcurrentCalls: pick('accountConcurrentCalls'),
       monthlyTokens: pick('monthlyTokens'),
       monthlySpendUsd: pick('monthlySpendUsd'),
     },

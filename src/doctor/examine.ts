@@ -18,6 +18,7 @@ import { listWorkerFolders, workerFolder } from '../store/worker-folders.ts'
 import { checkDataFolder, checkJournal } from './check-data-folder.ts'
 import { checkDatabase, type ExaminedDatabase } from './check-database.ts'
 import { checkGates } from './check-gates.ts'
+import { checkPlans } from './check-plans.ts'
 import { checkPort } from './check-port.ts'
 import { checkPostgres } from './check-postgres.ts'
 import { checkProviders } from './check-providers.ts'
@@ -89,6 +90,7 @@ async function examineMachine(
   const database = isLocated ? await examineDatabase(locateStore(given), findings) : UNEXAMINED
   if (settings !== undefined) {
     findings.push(...checkUnpricedPlans(settings.plans))
+    findings.push(...checkPlans(settings.plans, settings.users.signUp === 'open'))
     const objection = objectionToWorkers(settings)
     if (objection !== undefined)
       findings.push({ level: 'fail', check: 'workers', message: objection.reason, cure: objection.cure })

@@ -15,12 +15,18 @@ export interface Caller {
   readonly keySha256?: string | undefined
 }
 
-/** Per key, from the account's plan. Infinite: no limit. */
-export interface KeyLimits {
+/** Infinite: no limit. */
+export interface RateLimits {
   readonly requestsPerMinute: number
   /** Input and output together. */
   readonly tokensPerMinute: number
   readonly concurrentCalls: number
+}
+
+/** Per key, from the account's plan. */
+export interface KeyLimits extends RateLimits {
+  /** Of all keys of the account together. Undefined: nothing counts there. */
+  readonly account?: RateLimits | undefined
 }
 
 export interface KeyStore {
@@ -101,8 +107,8 @@ export interface Limits {
   /** Undefined: none does. In memory: no I/O. */
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined
   /**
-   * Before the body is read, and without asking anybody: a place among the key's concurrent calls, until `admit`. Takes
-   * nothing else. @param nowMs on the scale of `Stopwatch.elapsed`
+   * Before the body is read, and without asking anybody: a place among the key's concurrent calls (and the account's), until
+   * `admit`. Takes nothing else. @param nowMs on the scale of `Stopwatch.elapsed`
    * @throws GatewayError `rate_limited` where `admit` could only say so too
    */
   enter(caller: Caller, nowMs: number): Place

@@ -47,8 +47,10 @@ export async function testGate(
       rows[index] = await testTarget(ports, caller, { ...gate, targets: [{ model }] }, model)
     }
   }
-  // As many at once as the key may have: its limits count here as everywhere.
-  const lanes = Math.max(1, Math.min(gate.targets.length, caller.limits.concurrentCalls))
+  // As many at once as the key and its account may have: their limits count here as everywhere.
+  const { concurrentCalls, account } = caller.limits
+  const most = Math.min(concurrentCalls, account?.concurrentCalls ?? Number.POSITIVE_INFINITY)
+  const lanes = Math.max(1, Math.min(gate.targets.length, most))
   await Promise.all(Array.from({ length: lanes }, runInTurn))
   return rows
 }

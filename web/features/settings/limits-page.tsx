@@ -1,4 +1,4 @@
-/** The plan: what each key may do a minute, and what is used of the month. */
+/** The plan: what each key, and all of them together, may do a minute, and what is used of the month. */
 import { useQuery } from '@tanstack/react-query'
 import type { AnswerOf } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
@@ -31,7 +31,14 @@ export function LimitsPage() {
           title="Each key"
           note="A call above one of these is refused with status 429 and told when to try again."
         />
-        <QueryBoundary query={account}>{({ limits }) => <KeyLimits limits={limits} />}</QueryBoundary>
+        <QueryBoundary query={account}>{({ limits }) => <Rates rows={ofEachKey(limits)} />}</QueryBoundary>
+      </Card>
+      <Card>
+        <CardHeader
+          title="All keys together"
+          note="Of the whole account, whichever keys and sessions the calls are made with."
+        />
+        <QueryBoundary query={account}>{({ limits }) => <Rates rows={ofAllKeys(limits)} />}</QueryBoundary>
       </Card>
       <p className="text-[13px] text-ink-faint">
         The operator of this gateway sets the plan. Limits of your own, for a key or a gate, are{' '}
@@ -90,12 +97,24 @@ function Window({
   )
 }
 
-function KeyLimits({ limits }: { readonly limits: Account['limits'] }) {
-  const rows: readonly (readonly [what: string, limit: number | null])[] = [
+type NamedLimits = readonly (readonly [what: string, limit: number | null])[]
+
+function ofEachKey(limits: Account['limits']): NamedLimits {
+  return [
     ['Requests a minute', limits.requestsPerMinute],
     ['Tokens a minute', limits.tokensPerMinute],
     ['Calls at once', limits.concurrentCalls],
   ]
+}
+
+function ofAllKeys(limits: Account['limits']): NamedLimits {
+  return [
+    ['Requests a minute', limits.accountRequestsPerMinute],
+    ['Calls at once', limits.accountConcurrentCalls],
+  ]
+}
+
+function Rates({ rows }: { readonly rows: NamedLimits }) {
   return (
     <dl className="grid divide-y divide-line sm:grid-cols-3 sm:divide-x sm:divide-y-0">
       {rows.map(([what, limit]) => (

@@ -205,10 +205,14 @@ describe.each(databases)('on $name', (kind) => {
     now += 10_000
     for (let call = 0; call < 5; call += 1) expect(credentialOf(late, 'a')).toBeUndefined()
     expect(tries).toBe(2)
+    // Nobody waits until a clock that was set back has caught up.
+    now -= 3_600_000
+    for (let call = 0; call < 5; call += 1) expect(credentialOf(late, 'a')).toBeUndefined()
+    expect(tries).toBe(3)
     vault = vaults.right
     now += 10_000
     expect(credentialOf(late, 'a')).toBe('credential of a')
     expect(late.find(DEFAULT_ACCOUNT, 'a')).toBe(late.find(DEFAULT_ACCOUNT, 'a') as never)
-    expect(tries).toBe(3)
+    expect(tries).toBe(4)
   })
 })

@@ -41,7 +41,7 @@ interface Entry {
   sealedCredential: string
   /** The same object for as long as the model is the same: others remember things of it. */
   readonly upstream: OwnedUpstream
-  /** Until then (ms since the epoch) one that did not open is not tried again: opening may mean to read a file. */
+  /** Until then (ms since the epoch, or a clock was set back) one that did not open is not tried again: opening may mean to read a file. */
   shutUntil: number
 }
 
@@ -210,7 +210,7 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
   /** The right master key may have come back. */
   #reopen(entry: Entry): OwnedUpstream {
     const now = this.#clock.now()
-    if (now < entry.shutUntil) return entry.upstream
+    if (now < entry.shutUntil && entry.shutUntil - now <= REOPEN_AFTER_MS) return entry.upstream
     entry.shutUntil = now + REOPEN_AFTER_MS
     try {
       return this.#remember(entry, this.#open(entry))

@@ -73,6 +73,23 @@ describe.each(databases)('on $name', (kind) => {
     expect(await countUntilRefused(() => attempts.begin(PERSON, HERE))).toBe(10)
   })
 
+  test.each([2 * 60 * MINUTE_MS, 365 * 24 * 60 * MINUTE_MS])(
+    'a clock that was %d ms ahead locks nobody out once it is set right, and forgets no wrong try',
+    async (aheadMs) => {
+      time.now += aheadMs
+      await countUntilRefused(() => attempts.begin(PERSON, HERE))
+      time.now -= aheadMs
+      await attempts.begin(PERSON, HERE)
+      expect(await waitOf(() => attempts.begin(PERSON, HERE))).toBe(60)
+    },
+  )
+
+  test('a clock that is a little ahead of this one has nobody wait longer than a quarter of an hour', async () => {
+    await countUntilRefused(() => attempts.begin(PERSON, HERE))
+    time.now -= 20 * MINUTE_MS
+    expect(await waitOf(() => attempts.begin(PERSON, HERE))).toBe(900)
+  })
+
   test('tries side by side, on two nodes, are counted together, and after a restart', async () => {
     const other = startNode()
     const outcomes = await Promise.allSettled(

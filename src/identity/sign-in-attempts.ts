@@ -104,8 +104,10 @@ export class SignInAttempts {
 }
 
 function waitOf(held: SignInTries | undefined, now: number): number {
-  // Another node's clock, or this one's of a while ago, may be far ahead.
-  return held === undefined ? 0 : Math.min(held.waitsUntil - now, LONGEST_WAIT_MS)
+  if (held === undefined) return 0
+  const waitMs = held.waitsUntil - now
+  // Set by another node's clock, or this one's of a while ago: a little ahead, or so far that nobody may wait for it.
+  return waitMs > 2 * LONGEST_WAIT_MS ? 0 : Math.min(waitMs, LONGEST_WAIT_MS)
 }
 
 function countTry(held: SignInTries | undefined, now: number): SignInTries {

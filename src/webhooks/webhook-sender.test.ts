@@ -170,6 +170,23 @@ describe.each(databases)('on $name', (kind) => {
     expect(new Set(received.map(({ headers }) => headers.get('x-gatehouse-delivery'))).size).toBe(1)
   })
 
+  test('one that a clock far ahead has put off for a year is sent now, also behind one that has to wait', async () => {
+    answers = [() => new Response(null, { status: 500 }), () => new Response(null, { status: 500 })]
+    const { webhooks, publisher, sender } = await start({ firstRetryMs: 3_600_000 })
+    await createWebhook(webhooks)
+    await createWebhook(webhooks)
+    publisher.publish(eventOf())
+    await until(
+      async () => (await store.webhooks.listNext(2)).filter(({ attempts }) => attempts === 1).length === 2,
+    )
+    const [, last] = await store.webhooks.listNext(2)
+    await database.run(
+      `UPDATE webhook_deliveries SET next_attempt_at = next_attempt_at + 31536000000 WHERE id = '${last?.id}'`,
+    )
+    sender.wake()
+    await until(async () => received.length === 3 && (await store.webhooks.listNext(2)).length === 1)
+  })
+
   test('after eight repetitions it is given up, and that is reported', async () => {
     const { webhooks, publisher, reports } = await start({ firstRetryMs: 0.01 })
     const { id } = await createWebhook(webhooks)

@@ -15,6 +15,8 @@ const AT_ONCE = 8
 /** The longest that a clock which was set back, or a failing store, can delay the next look. */
 const LONGEST_SLEEP_MS = 60_000
 const STORE_RETRY_MS = 5_000
+/** Nothing is put off for so long: what seems to be was put off by a clock that was far ahead. */
+const FARTHEST_MS = 2 * 86_400_000
 /** How long one that is being sent is this node's: far longer than an attempt takes. */
 const CLAIM_MS = 30_000
 
@@ -89,9 +91,10 @@ export class WebhookSender {
       const nowMs = this.#clock.now()
       for (const delivery of next) {
         if (this.#underWay.has(delivery.id)) continue
-        if (delivery.nextAttemptAt > nowMs) {
-          sleepMs = Math.min(LONGEST_SLEEP_MS, delivery.nextAttemptAt - nowMs)
-          break
+        const waitMs = delivery.nextAttemptAt - nowMs
+        if (waitMs > 0 && waitMs < FARTHEST_MS) {
+          sleepMs ??= Math.min(LONGEST_SLEEP_MS, waitMs)
+          continue
         }
         // The end of one looks again.
         if (this.#underWay.size >= AT_ONCE || this.#ending.signal.aborted) break

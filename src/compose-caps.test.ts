@@ -167,6 +167,26 @@ describe.each(databases)('on $name', (kind) => {
   })
 })
 
+test('the settings say how many requests a minute the control plane takes', async () => {
+  const [file] = databases
+  if (file === undefined) throw new Error('There is no database.')
+  const database = await file.create()
+  const nodes = await Nodes.start(database, {
+    GATEHOUSE_CONTROL_REQUESTS_PER_MINUTE: '1',
+    GATEHOUSE_ANONYMOUS_REQUESTS_PER_MINUTE: '2',
+  })
+  try {
+    const known = [await nodes.ask('/v1/keys'), await nodes.ask('/v1/keys')]
+    expect(known.map(({ status }) => status)).toEqual([200, 429])
+    const unknown = [await nodes.ask('/'), await nodes.ask('/nothing'), await nodes.ask('/nothing/else')]
+    expect(unknown.map(({ status }) => status)).toEqual([200, 404, 404])
+    expect((await nodes.ask('/openapi.json')).status).toBe(429)
+  } finally {
+    await nodes.stop()
+    await database.remove()
+  }
+})
+
 class Nodes {
   readonly #key: string
   readonly #nodes: readonly Gatehouse[]
@@ -203,6 +223,10 @@ class Nodes {
   async post(path: string, body: object, node = 0): Promise<{ status: number; answer: { message: string } }> {
     const response = await this.#send(path, { method: 'POST', body: JSON.stringify(body) }, node)
     return { status: response.status, answer: (await response.json()) as never }
+  }
+
+  ask(path: string): Promise<Response> {
+    return this.#send(path, {}, 0)
   }
 
   async count(path: string): Promise<number> {

@@ -44,6 +44,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
   const { providers } = ports
   const serveCall = createPipeline(ports)
   const { createControlPlane } = await import('./admin/router.ts')
+  const { RequestRates } = await import('./admin/request-rates.ts')
   const { createIdentity } = await import('./identity/create-identity.ts')
   return createControlPlane({
     gates,
@@ -90,6 +91,11 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
       await whenFresh(ports)
       return authenticate(ports, headers)
     },
+    requestRates: new RequestRates({
+      perAccount: settings.controlPlane.accountRequestsPerMinute,
+      perAddress: settings.controlPlane.addressRequestsPerMinute,
+      clock: steadyClock,
+    }),
     confirmChanges: node?.confirm,
     testGate: (caller, gate) => testGate(ports, caller, gate),
     serveChat: (request, call) => serveCall(request, gatehouseChat, call),

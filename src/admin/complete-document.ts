@@ -17,6 +17,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 /** Any route of the control plane: a parameter that is not known is refused, and so is a key. */
 const ROUTE_ERRORS: Readonly<Record<string, string>> = {
   400: 'The request is not valid; the message names the field.',
+  429: 'Too many requests; `retry-after` says when to come back.',
   500: 'The gateway failed.',
 }
 

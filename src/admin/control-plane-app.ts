@@ -32,6 +32,7 @@ import type { CheckAddress } from '../webhooks/check-address.ts'
 import type { PostOutcome } from '../webhooks/post-delivery.ts'
 import type { WebhookRegistry } from '../webhooks/webhook-registry.ts'
 import type { ControlPlaneCaller } from './authenticate-caller.ts'
+import type { RequestRates } from './request-rates.ts'
 
 export const OPENAPI_PATH = '/openapi.json'
 
@@ -73,6 +74,8 @@ export interface ControlPlaneDependencies {
   readonly authenticate: (headers: Headers) => Caller | Promise<Caller>
   /** Resolves when what was changed is in force on every node; absent: there are no others. @throws GatewayError `unavailable` */
   readonly confirmChanges?: (() => Promise<void>) | undefined
+  /** Absent: nobody counts requests. */
+  readonly requestRates?: RequestRates | undefined
   /** Asks every target of the gate once, as a call of the caller's. */
   readonly testGate: (caller: Caller, gate: Gate) => Promise<readonly TargetTest[]>
   /** Serves a request in the gateway's own chat format as a call of the caller's; never rejects. */
@@ -145,7 +148,7 @@ const ERROR_DESCRIPTIONS = {
   404: 'There is no such thing in this account.',
   409: 'It exists already, or is still in use.',
   413: 'The body is too large.',
-  429: 'Too many attempts; `retry-after` says when to come back.',
+  429: 'Too many requests; `retry-after` says when to come back.',
   503: 'It cannot be done at the moment.',
 } as const
 

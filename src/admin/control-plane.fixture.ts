@@ -29,6 +29,7 @@ import { AddressGuard } from '../upstream/address-guard.ts'
 import { TrustedHosts } from '../upstream/trusted-hosts.ts'
 import { WebhookRegistry } from '../webhooks/webhook-registry.ts'
 import type { Prices } from './control-plane-app.ts'
+import { RequestRates, type RequestRatesOptions } from './request-rates.ts'
 import { createControlPlane } from './router.ts'
 
 export const testKey = `sk-svc-${'5a'.repeat(32)}`
@@ -84,7 +85,7 @@ export interface Scenario extends Call {
 export type Row = readonly [name: string, request: string, body: unknown, status: number, ...holds: string[]]
 
 /** Has one gate, `demo`. The clock starts at 2026-01-02T03:04:05.006Z and ticks with each look at it. */
-async function start() {
+async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddress'>) {
   /** What the node has seen of a target: account, a space, its name. */
   const seen = new Map<string, SeenTarget>()
   const time = { now: Date.parse('2026-01-02T03:04:05.006Z') }
@@ -181,6 +182,7 @@ async function start() {
     seenOf: (accountId, name) => seen.get(`${accountId} ${name}`),
     retention: { callLogDays: 30, auditLogDays: 365 },
     authenticate,
+    requestRates: rates && new RequestRates({ ...rates, clock: { now: () => time.now } }),
     testGate,
     serveChat: async () => new Response(null, { status: 204 }),
     onFailure,
@@ -205,10 +207,10 @@ async function start() {
 }
 
 /** A fresh one for every test of the file. */
-export function useControlPlane() {
+export function useControlPlane(rates?: Parameters<typeof start>[0]) {
   let current: Awaited<ReturnType<typeof start>>
   beforeEach(async () => {
-    current = await start()
+    current = await start(rates)
   })
   afterEach(async () => {
     await current.keys.close()

@@ -45,7 +45,7 @@ const createInvitationRoute = createRoute({
   request: { query: noQuery, body: { ...jsonContent(createInvitationBody, 'Whom.'), required: true } },
   responses: {
     201: jsonContent(createdInvitationBody, 'The invitation, with its token, shown this once.'),
-    ...errorAnswers(400, 403, 413),
+    ...errorAnswers(400, 403, 409, 413),
   },
 })
 

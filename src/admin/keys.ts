@@ -47,7 +47,10 @@ const createKeyRoute = createRoute({
   summary: 'Create an API key',
   tags,
   request: { query: noQuery, body: { ...jsonContent(createKeyBody, 'Its label.'), required: true } },
-  responses: { 201: jsonContent(createdKeyBody, 'The key, shown this once.'), ...errorAnswers(400, 413) },
+  responses: {
+    201: jsonContent(createdKeyBody, 'The key, shown this once.'),
+    ...errorAnswers(400, 409, 413),
+  },
 })
 
 const importRoute = createRoute({

@@ -10,7 +10,7 @@ import { assertSameOrigin } from '../identity/same-origin.ts'
 import { withOrigin } from '../store/change-origin.ts'
 import { watchChanges } from '../store/changes-made.ts'
 import { type StoreFailure, storeFailureOf } from '../store/store-failure.ts'
-import { authenticateCaller } from './authenticate-caller.ts'
+import { authenticateCaller, type ControlPlaneCaller } from './authenticate-caller.ts'
 import { changeOriginOf } from './change-origin-of.ts'
 import {
   type ControlPlaneApp,
@@ -93,20 +93,28 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     requestId: CallId,
     clientAddress: string | undefined,
   ): Promise<Response> {
-    if (app === undefined) throw nothingThere()
+    const { requestRates } = dependencies
+    if (app === undefined) {
+      requestRates?.takeUnknown(clientAddress)
+      throw nothingThere()
+    }
     const path = app.getPath(request)
     const methods = METHODS.filter((method) => app.router.match(method, path)[0].length > 0)
-    if (methods.length === 0) throw nothingThere()
     if (methods.includes('GET')) methods.push('HEAD')
-    if (!methods.includes(request.method)) throw methodNotAllowed(methods)
     const isPublic = PUBLIC_PATHS.has(path)
+    const isServed = methods.includes(request.method)
+    if (isPublic || !isServed) requestRates?.takeUnknown(clientAddress)
+    if (methods.length === 0) throw nothingThere()
+    if (!isServed) throw methodNotAllowed(methods)
     // Signing in by another site's request would make the visitor work in a stranger's account.
     if (isPublic) assertSameOrigin(request, dependencies.identity.publicOrigin)
+    const caller = isPublic ? undefined : await authenticate(request, clientAddress)
+    if (caller !== undefined) requestRates?.take(caller)
     const bindings: ControlPlaneBindings = {
       requestId,
       request,
       clientAddress,
-      ...(isPublic ? {} : { caller: await authenticateCaller(dependencies, request) }),
+      ...(caller === undefined ? {} : { caller }),
     }
     noteActor(request, bindings.caller)
     if (path.startsWith(SIGN_IN_PATH) && METHODS_WITH_BODY.has(request.method))
@@ -122,6 +130,17 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     )
     if (hasChanged) await confirm(response, requestId)
     return response
+  }
+
+  /** Whoever is known is never counted by address: no neighbour's wrong keys keep them out. */
+  async function authenticate(request: Request, clientAddress?: string): Promise<ControlPlaneCaller> {
+    try {
+      return await authenticateCaller(dependencies, request)
+    } catch (thrown) {
+      if (thrown instanceof GatewayError && thrown.kind === 'unauthorized')
+        dependencies.requestRates?.takeUnknown(clientAddress)
+      throw thrown
+    }
   }
 
   /** Before anybody is told of a change, it is in force on every node. */

@@ -48,6 +48,11 @@ export interface Settings extends ProviderSettings {
   readonly concurrentCalls: number | undefined
   /** Of one account. */
   readonly accountCaps: AccountCaps
+  /** What each node takes of one account, and of one address where nobody is known. */
+  readonly controlPlane: {
+    readonly accountRequestsPerMinute: number
+    readonly addressRequestsPerMinute: number
+  }
   readonly maxBodyBytes: number
   /** Of all requests together. */
   readonly maxHeldBodyBytes: number
@@ -113,6 +118,9 @@ export const VARIABLES = {
   GATEHOUSE_MAX_MEMBERS: 'members that one account may have (1000)',
   GATEHOUSE_MAX_BUDGETS: 'budgets that one account may have (500)',
   GATEHOUSE_MAX_WEBHOOKS: 'webhooks that one account may have (20)',
+  GATEHOUSE_CONTROL_REQUESTS_PER_MINUTE:
+    'control-plane requests that a node takes a minute of one account, of its keys and of its users each (6000)',
+  GATEHOUSE_ANONYMOUS_REQUESTS_PER_MINUTE: 'the same of one address without a valid key or session (1200)',
   GATEHOUSE_MAX_BODY_BYTES: 'largest request body (67108864)',
   GATEHOUSE_MAX_HELD_BODY_BYTES:
     'bytes of request bodies that the process holds at once, of all callers; beyond it 503 (536870912)',
@@ -195,6 +203,10 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     requestsPerMinute: readInteger(environment, 'GATEHOUSE_REQUESTS_PER_MINUTE', undefined, positive),
     concurrentCalls: readInteger(environment, 'GATEHOUSE_CONCURRENT_CALLS', undefined, positive),
     accountCaps: readCaps(integer),
+    controlPlane: {
+      accountRequestsPerMinute: integer('GATEHOUSE_CONTROL_REQUESTS_PER_MINUTE', 6_000, positive),
+      addressRequestsPerMinute: integer('GATEHOUSE_ANONYMOUS_REQUESTS_PER_MINUTE', 1_200, positive),
+    },
     maxBodyBytes: integer('GATEHOUSE_MAX_BODY_BYTES', 64 * 1024 * 1024, positive),
     maxHeldBodyBytes: integer('GATEHOUSE_MAX_HELD_BODY_BYTES', 512 * 1024 * 1024, positive),
     bodyTimeoutMs: integer('GATEHOUSE_BODY_TIMEOUT_MS', 60_000, milliseconds),

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { SignInTries, SignInTriesStore } from '../store/sign-in-tries.ts'
 import { Throttle } from './throttle.ts'
+import { toNetwork } from './to-network.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
@@ -126,16 +127,6 @@ function countTry(held: SignInTries | undefined, now: number): SignInTries {
 /** Of a person at a place; it tells neither to whoever reads the database. */
 function toName(email: string, network: string): string {
   return hash('sha256', `${email}\0${network}`, 'hex')
-}
-
-/** An IPv6 customer has a /64 at the least: its addresses are one. */
-function toNetwork(address: string | undefined): string {
-  if (address === undefined) return 'unknown'
-  if (!address.includes(':') || address.startsWith('::ffff:')) return address
-  const [head = '', tail] = address.split('::')
-  const groups = head.split(':').filter((group) => group !== '')
-  if (tail !== undefined) while (groups.length < 4) groups.push('0')
-  return groups.slice(0, 4).join(':')
 }
 
 function tooMany(waitMs: number): GatewayError {

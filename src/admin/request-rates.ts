@@ -1,0 +1,68 @@
+/**
+ * How many requests a minute the control plane takes of one account, and of one address where nobody is known. Each node counts
+ * for itself: what this bounds is its own work. Must not know what is asked for.
+ */
+import { TokenBucket } from '../cluster/token-bucket.ts'
+import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import { toNetwork } from '../identity/to-network.ts'
+import type { ControlPlaneCaller } from './authenticate-caller.ts'
+
+/** Of accounts, and of addresses; whoever has not asked for longest is forgotten first. */
+const MOST_REMEMBERED = 10_000
+
+export interface RequestRatesOptions {
+  readonly perAccount: number
+  readonly perAddress: number
+  readonly clock: Clock
+}
+
+export class RequestRates {
+  readonly #options: RequestRatesOptions
+  /** In the order in which they last asked. */
+  readonly #accounts = new Map<string, TokenBucket>()
+  readonly #addresses = new Map<string, TokenBucket>()
+
+  constructor(options: RequestRatesOptions) {
+    this.#options = options
+  }
+
+  /** @throws GatewayError `rate_limited` with `retry-after` */
+  take({ accountId, actor }: ControlPlaneCaller): void {
+    // Apart, so that a program that asks all the time locks nobody out of the dashboard, where its key can be deleted.
+    const waitMs = this.#take(this.#accounts, `${actor.type} ${accountId}`, this.#options.perAccount)
+    if (waitMs > 0) throw tooMany(`this account makes ${this.#options.perAccount} a minute at most`, waitMs)
+  }
+
+  /** @throws GatewayError `rate_limited` with `retry-after` */
+  takeUnknown(address: string | undefined): void {
+    const waitMs = this.#take(this.#addresses, toNetwork(address), this.#options.perAddress)
+    if (waitMs > 0)
+      throw tooMany(`without a key or a session ${this.#options.perAddress} a minute are taken`, waitMs)
+  }
+
+  /** @returns 0, or after how many milliseconds there is room again */
+  #take(buckets: Map<string, TokenBucket>, name: string, perMinute: number): number {
+    const nowMs = this.#options.clock.now()
+    const bucket = buckets.get(name) ?? new TokenBucket(perMinute, nowMs)
+    buckets.delete(name)
+    buckets.set(name, bucket)
+    for (const oldest of buckets.keys()) {
+      if (buckets.size <= MOST_REMEMBERED) break
+      buckets.delete(oldest)
+    }
+    bucket.refill(perMinute, nowMs)
+    if (!bucket.holds(1)) return bucket.waitMsFor(1)
+    bucket.charge(1)
+    return 0
+  }
+}
+
+function tooMany(why: string, waitMs: number): GatewayError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
+  return new GatewayError(
+    'rate_limited',
+    `Too many requests to the control plane: ${why}. Please try again in ${seconds}s.`,
+    { headers: { 'retry-after': String(seconds) } },
+  )
+}

@@ -28,7 +28,7 @@ export interface ControlPlaneParts {
   readonly settings: Settings
   readonly log: Log
   readonly state: State
-  readonly ledger: Pick<ComposedLedger, 'prices'>
+  readonly ledger: Pick<ComposedLedger, 'prices' | 'show'>
   readonly ports: PipelinePorts
   readonly limitsOf: ReturnType<typeof createKeyLimits>
   readonly addresses: AddressGuard
@@ -75,7 +75,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     webhooks: webhooks.registry,
     testWebhook: (webhook) => webhooks.sender.sendTest(webhook),
     checkWebhookAddress: (url) => addresses.check(url),
-    whenCounted: () => usage.whenCounted(),
+    whenCounted: (accountId, shown) => parts.ledger.show(accountId, shown),
     quotaOf: (accountId) => usage.quotaOf(accountId, ports.clock.now()),
     retention: { callLogDays: settings.retentionDays, auditLogDays: settings.auditRetentionDays },
     usage: store.usage,
@@ -94,7 +94,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     requestRates: new RequestRates({
       perAccount: settings.controlPlane.accountRequestsPerMinute,
       perAddress: settings.controlPlane.addressRequestsPerMinute,
-      clock: steadyClock,
+      clock: ports.clock,
     }),
     confirmChanges: node?.confirm,
     testGate: (caller, gate) => testGate(ports, caller, gate),

@@ -3,11 +3,14 @@
  * began. Serves nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keepLoading, loadUsage } from './cluster/load-usage.ts'
+import { keepLoading, loadUsage, showUsage } from './cluster/load-usage.ts'
+import { Looks } from './cluster/looks.ts'
 import type { ComposedLimits } from './compose-limits.ts'
 import type { State } from './compose-state.ts'
 import type { Settings } from './config/settings.ts'
+import type { Budget } from './core/budget.ts'
 import type { Timekeeper } from './core/clock.ts'
+import type { AccountId } from './core/ids.ts'
 import { OWNED_PREFIX } from './core/owned-model.ts'
 import { spanOf } from './core/period.ts'
 import { type Overdue, RetentionHorizon } from './core/retention-horizon.ts'
@@ -32,6 +35,8 @@ import { adoptWorkerJournals } from './workers/claim-folders.ts'
 const LOAD_PRICES_AFTER_MS = 1_000
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
+/** The ledger is read for who looks at what was used; no more often. */
+const LOOKED_AT_MS = 500
 /** Of what was used, to the store that the nodes share: a quarter of a second, and longer with hundreds of accounts at once. */
 const TOLD_WITHIN_MS = 2_000
 
@@ -39,7 +44,7 @@ export interface LedgerOptions {
   readonly settings: Settings
   readonly log: Log
   readonly state: Pick<State, 'store' | 'usage' | 'budgets' | 'ownedModels'>
-  readonly limits: Pick<ComposedLimits, 'recountWith' | 'tell'>
+  readonly limits: Pick<ComposedLimits, 'recountWith' | 'refresh' | 'tell'>
   readonly clock: Timekeeper
 }
 
@@ -48,6 +53,11 @@ export interface ComposedLedger {
   readonly prices: PriceBook
   /** What is kept of calls that were turned away. */
   readonly refusals: Refusals
+  /**
+   * Resolves when what was used is known to who looks: here up to now, on other nodes up to a second ago (and for what they ship more
+   * seldom, up to then). @throws GatewayError `unavailable` or what the store throws
+   */
+  show(accountId: AccountId, budgets: readonly Budget[]): Promise<void>
   /** What a call costs as it ends; what cannot be priced does not keep a call from its end. */
   readonly callPrices: Prices
   /** Writes what waits into the store, if it can; the rest is kept for the next start. */
@@ -112,6 +122,7 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
   })
   auditRetention.start()
   const closing = new AbortController()
+  const looks = new Looks({ maxAgeMs: LOOKED_AT_MS, now: () => clock.elapsed() })
   const past = { segments: journal.closed.list(), nowMs: clock.now(), signal: closing.signal }
   const counting = {
     usage,
@@ -163,6 +174,21 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
     prices,
     callPrices,
     refusals,
+    async show(accountId, shown) {
+      await usage.whenCounted()
+      const budgetIds = shown.map(({ id }) => id)
+      const isTold = await limits.refresh(accountId, budgetIds)
+      // Nobody else writes into a file.
+      if (isTold || settings.database === undefined) return
+      await looks.refresh([accountId, ...budgetIds], async (missing) => {
+        // What cannot be shipped is counted here all the same, and the shipper's own passes tell of it.
+        await shipper.ship().catch(() => {})
+        const { signal } = closing
+        const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
+        const found = shown.filter(({ id }) => missing.includes(id))
+        await showUsage(usage, { accountId, budgets: found }, { sums, nowMs: clock.now() })
+      })
+    },
     async close() {
       stopWatching()
       refusals.endMinute()

@@ -6,6 +6,7 @@ import { SharedLimits } from './cluster/shared-limits.ts'
 import type { SharedStore } from './cluster/shared-store.ts'
 import type { UsageLimits } from './cluster/usage-limits.ts'
 import type { Timekeeper } from './core/clock.ts'
+import type { AccountId } from './core/ids.ts'
 import type { RedisSettings } from './core/redis-settings.ts'
 import type { Limits } from './gateway/ports.ts'
 import type { Log } from './telemetry/log.ts'
@@ -19,6 +20,8 @@ export interface ComposedLimits {
   readonly redis: (() => RedisStoreState) | undefined
   /** The same as a store, for what else nodes share. */
   readonly store: Pick<SharedStore, 'run'> | undefined
+  /** Resolves when what all nodes have used is known to who looks; false: they cannot tell each other now. Never rejects. */
+  refresh(accountId: AccountId, budgetIds: readonly string[]): Promise<boolean>
   /** How the ledger is read anew: it knows what Redis has lost, and what nodes that were killed had not told. */
   recountWith(recount: () => Promise<void>): void
   /** Resolves when the nodes' common counters hold what calls that have ended here used, as far as they can be reached. */
@@ -35,6 +38,7 @@ export async function composeLimits(
       limits: new MemoryLimits(clock, usage),
       redis: undefined,
       store: undefined,
+      refresh: async () => false,
       recountWith: () => {},
       tell: async () => {},
       close: async () => {},
@@ -62,6 +66,10 @@ export async function composeLimits(
     limits,
     redis: () => store.state(),
     store,
+    async refresh(accountId, budgetIds) {
+      await limits.refresh(accountId, budgetIds)
+      return store.mode === 'shared'
+    },
     recountWith: (given) => {
       recount = given
     },

@@ -30,7 +30,7 @@ export function bindAccount(
 ): void {
   app.openapi(showRoute, async (c) => {
     const { accountId } = callerOf(c.env)
-    await whenCounted()
+    await whenCounted(accountId, [])
     const { name } = toAccountNameBody(await accounts.find(accountId), accountId)
     return c.json({ ...toAccountBody({ id: accountId, name }, quotaOf(accountId)), retention }, 200)
   })
@@ -41,6 +41,7 @@ function toAccountBody(
   { plan, window }: ReturnType<ControlPlaneDependencies['quotaOf']>,
 ): Omit<AccountBody, 'retention'> {
   const { limits } = plan
+  const { shown } = window
   const resetsAt = new Date(window.endsAtMs).toISOString()
   return {
     id,
@@ -50,16 +51,16 @@ function toAccountBody(
     quota: {
       tokens: {
         limit: limits.monthlyTokens,
-        used: window.tokens,
+        used: shown.tokens,
         reserved: window.reservedTokens,
         resetsAt,
       },
       spend: {
         limit: limits.monthlySpendUsd,
-        used: window.microUsd / MICRO_USD,
+        used: shown.microUsd / MICRO_USD,
         reserved: window.reservedMicroUsd / MICRO_USD,
         resetsAt,
-        unpricedCalls: window.unpricedCalls,
+        unpricedCalls: shown.unpricedCalls,
       },
     },
   }

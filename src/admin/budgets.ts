@@ -92,13 +92,12 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
   const toBody = (budget: Budget) => toBudgetBody(budget, budgets.windowOf(budget))
 
   app.openapi(listRoute, async (c) => {
-    await whenCounted()
+    const { accountId } = callerOf(c.env)
     const { limit, cursor } = c.req.valid('query')
     const after = decodeCursor(cursor)
-    const rows = budgets
-      .list(callerOf(c.env).accountId)
-      .filter((budget) => isAfter(toPosition(budget), after))
+    const rows = budgets.list(accountId).filter((budget) => isAfter(toPosition(budget), after))
     const page = toPage(rows, limit, toPosition)
+    await whenCounted(accountId, page.items)
     return c.json({ data: page.items.map(toBody), nextCursor: page.nextCursor }, 200)
   })
 
@@ -120,8 +119,10 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
   )
 
   app.openapi(showRoute, async (c) => {
-    await whenCounted()
-    return c.json(toBody(budgets.get(callerOf(c.env).accountId, c.req.valid('param').id)), 200)
+    const { accountId } = callerOf(c.env)
+    const { id } = c.req.valid('param')
+    await whenCounted(accountId, [budgets.get(accountId, id)])
+    return c.json(toBody(budgets.get(accountId, id)), 200)
   })
 
   app.openapi(
@@ -130,7 +131,7 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
       const { accountId } = callerOf(c.env)
       const { id } = c.req.valid('param')
       const { name, limitTokens, limitUsd, unpriced, alertAt } = c.req.valid('json')
-      await whenCounted()
+      await whenCounted(accountId, [budgets.get(accountId, id)])
       const limit = toLimit({ limitTokens, limitUsd })
       const other = budgets.get(accountId, id).limit.type === 'tokens' ? limitUsd : limitTokens
       if (other !== undefined) {
@@ -182,13 +183,8 @@ function toBudgetBody(
   window: ReturnType<ControlPlaneDependencies['budgets']['windowOf']>,
 ): BudgetBody {
   const { limit } = budget
-  const {
-    tokens = 0,
-    microUsd = 0,
-    unpricedCalls = 0,
-    reservedTokens = 0,
-    reservedMicroUsd = 0,
-  } = window ?? {}
+  const { tokens = 0, microUsd = 0, unpricedCalls = 0 } = window?.shown ?? {}
+  const { reservedTokens = 0, reservedMicroUsd = 0 } = window ?? {}
   const endsAtMs = window?.endsAtMs ?? Number.POSITIVE_INFINITY
   return {
     ...toPublicBudget(budget),

@@ -9,6 +9,7 @@ import type { QuotaState } from '../cluster/usage-limits.ts'
 import type { AccountBody } from '../contract/account.ts'
 import { errorBody } from '../contract/errors.ts'
 import type { ProviderBody } from '../contract/providers.ts'
+import type { Budget } from '../core/budget.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Cost, CostPart } from '../core/cost.ts'
 import type { GatewayError } from '../core/errors.ts'
@@ -56,8 +57,8 @@ export interface ControlPlaneDependencies {
   readonly webhooks: Pick<WebhookRegistry, 'list' | 'get' | 'create' | 'update' | 'delete'>
   readonly testWebhook: (webhook: Webhook) => Promise<PostOutcome>
   readonly checkWebhookAddress: CheckAddress
-  /** Resolves when budgets and quotas count what was used before the start; undefined: they do. */
-  readonly whenCounted: () => Promise<void> | undefined
+  /** Resolves when the account's quota and these budgets show what was used before the start, and on other nodes since; undefined: they do. */
+  readonly whenCounted: (accountId: AccountId, budgets: readonly Budget[]) => Promise<void> | undefined
   readonly quotaOf: (accountId: AccountId) => QuotaState
   /** How long the operator keeps what is written down. */
   readonly retention: AccountBody['retention']

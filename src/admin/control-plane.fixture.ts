@@ -182,7 +182,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     seenOf: (accountId, name) => seen.get(`${accountId} ${name}`),
     retention: { callLogDays: 30, auditLogDays: 365 },
     authenticate,
-    requestRates: rates && new RequestRates({ ...rates, clock: { now: () => time.now } }),
+    requestRates: rates && new RequestRates({ ...rates, clock: { elapsed: () => time.now } }),
     testGate,
     serveChat: async () => new Response(null, { status: 204 }),
     onFailure,

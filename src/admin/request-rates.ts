@@ -3,7 +3,7 @@
  * for itself: what this bounds is its own work. Must not know what is asked for.
  */
 import { TokenBucket } from '../cluster/token-bucket.ts'
-import type { Clock } from '../core/clock.ts'
+import type { Stopwatch } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { toNetwork } from '../identity/to-network.ts'
 import type { ControlPlaneCaller } from './authenticate-caller.ts'
@@ -14,7 +14,7 @@ const MOST_REMEMBERED = 10_000
 export interface RequestRatesOptions {
   readonly perAccount: number
   readonly perAddress: number
-  readonly clock: Clock
+  readonly clock: Stopwatch
 }
 
 export class RequestRates {
@@ -43,7 +43,7 @@ export class RequestRates {
 
   /** @returns 0, or after how many milliseconds there is room again */
   #take(buckets: Map<string, TokenBucket>, name: string, perMinute: number): number {
-    const nowMs = this.#options.clock.now()
+    const nowMs = this.#options.clock.elapsed()
     const bucket = buckets.get(name) ?? new TokenBucket(perMinute, nowMs)
     buckets.delete(name)
     buckets.set(name, bucket)

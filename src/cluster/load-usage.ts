@@ -59,9 +59,38 @@ export async function loadUsage(
   const { sums, nowMs, beforeCounting, isAgain } = ledger
   const month = spanOf('month', nowMs)
   const ofMonth = (await sums.since(month.startsAtMs, undefined, month.endsAtMs)).map(toPast)
+  const ofBudgets = await readBudgets(usage, budgets.all(), { sums, nowMs })
+  await beforeCounting?.()
+  usage.addPastQuotaUsage(nowMs, ofMonth, isAgain)
+  for (const { id, past } of ofBudgets) {
+    usage.addPastBudgetUsage(id, nowMs, past, isAgain)
+    usage.alertBudget(id, nowMs)
+  }
+}
+
+/** Shows what the ledger holds of one account's month and of some of its budgets to who looks. */
+export async function showUsage(
+  usage: UsageLimits,
+  shown: { readonly accountId: AccountId; readonly budgets: readonly Budget[] },
+  { sums, nowMs }: { readonly sums: LedgerSums; readonly nowMs: number },
+): Promise<void> {
+  const { accountId, budgets } = shown
+  const month = spanOf('month', nowMs)
+  const ofMonth = (await sums.since(month.startsAtMs, accountId, month.endsAtMs)).map(toPast)
+  const ofBudgets = await readBudgets(usage, budgets, { sums, nowMs })
+  usage.seePastQuotaUsage(accountId, nowMs, ofMonth)
+  for (const { id, past } of ofBudgets) usage.seePastBudgetUsage(id, nowMs, past)
+}
+
+async function readBudgets(
+  usage: UsageLimits,
+  budgets: readonly Budget[],
+  { sums, nowMs }: { readonly sums: LedgerSums; readonly nowMs: number },
+): Promise<readonly { readonly id: string; readonly past: readonly PastUsage[] }[]> {
+  if (budgets.length === 0) return []
   const beginnings = await sums.budgetBeginnings()
   const ofBudgets: { readonly id: string; readonly past: readonly PastUsage[] }[] = []
-  for (const budget of budgets.all()) {
+  for (const budget of budgets) {
     const window = usage.budgetWindow(budget.id, nowMs)
     if (window === undefined) continue
     const { startsAtMs: fromMs, endsAtMs } = window
@@ -71,12 +100,7 @@ export async function loadUsage(
     if (beginning !== undefined) past.push(toPastOf(budget, beginning))
     ofBudgets.push({ id: budget.id, past })
   }
-  await beforeCounting?.()
-  usage.addPastQuotaUsage(nowMs, ofMonth, isAgain)
-  for (const { id, past } of ofBudgets) {
-    usage.addPastBudgetUsage(id, nowMs, past, isAgain)
-    usage.alertBudget(id, nowMs)
-  }
+  return ofBudgets
 }
 
 function toPast(sum: Awaited<ReturnType<LedgerSums['since']>>[number]): PastUsage {

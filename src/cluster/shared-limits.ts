@@ -4,6 +4,7 @@
  */
 import { type Clock, type Stopwatch, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { AccountId } from '../core/ids.ts'
 import type {
   CallAhead,
   Caller,
@@ -30,6 +31,10 @@ import type { Reservation } from './usage-counter.ts'
 import type { BudgetReservations, UsageLimits } from './usage-limits.ts'
 
 const TEND_MS = 250
+/** Whoever looks at another node is to see what was used here a second later, however many accounts are at work. */
+const TOLD_WITHIN_ROUNDS = 4
+/** What was asked for so long ago is not asked again for who looks. */
+const LOOKED_AT_MS = 500
 /** Spread over several rounds, so that nodes that all find the store again do not ask it for everything at once. */
 const MAX_QUESTIONS_PER_ROUND = 200
 
@@ -48,7 +53,7 @@ export class SharedLimits implements Limits {
   readonly #prefix: string
   readonly #usage: UsageLimits
   readonly #shared: SharedUsage
-  readonly #clock: Stopwatch
+  readonly #clock: Clock & Stopwatch
   readonly #sharedNow: () => number
   readonly #leases = new Map<string, KeyLease>()
   readonly #tended = new Turns(this.#leases)
@@ -87,6 +92,15 @@ export class SharedLimits implements Limits {
   /** Resolves when the store knows what calls that have ended used, or is away. Never rejects. */
   tell(): Promise<void> {
     return this.#shared.tell()
+  }
+
+  /**
+   * Resolves when what all nodes have used of the account's quota and of these budgets is known here, or the store is away.
+   * Never rejects.
+   */
+  async refresh(accountId: AccountId, budgetIds: readonly string[]): Promise<void> {
+    const windows = this.#usage.windowsAt(accountId, budgetIds, this.#clock.now())
+    await this.#shared.refresh(windows, LOOKED_AT_MS)
   }
 
   /** By what this node knows: what others have taken is asked for when the call is admitted. */
@@ -144,7 +158,7 @@ export class SharedLimits implements Limits {
   /** A round of upkeep; a timer calls it. */
   tend(): void {
     const nowMs = this.#clock.elapsed()
-    let questions = this.#shared.tend(nowMs, MAX_QUESTIONS_PER_ROUND / 2)
+    let questions = this.#shared.tend(nowMs, MAX_QUESTIONS_PER_ROUND / 2, TOLD_WITHIN_ROUNDS)
     for (let looked = this.#leases.size; looked > 0; looked -= 1) {
       const lease = this.#tended.next()
       if (lease === undefined) return

@@ -142,6 +142,74 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     expect(second?.store.questions).toBe(asked ?? -1)
   })
 
+  test('whoever looks at any node sees what all used up to a second before, however long that node was idle', async () => {
+    const { clock, nodes } = startNodes(redis.client, 3, { monthlyTokens: 1e9 })
+    const budget = budgetOf({ limit: { type: 'tokens', tokens: 1e9 }, period: 'total' })
+    for (const { usage } of nodes) usage.putBudget(budget)
+    let used = 0
+    // The last one never serves a call, and the second one only the first.
+    for (const node of [1, 0, 0, 0]) {
+      const ticket = await nodes[node]?.admit({ estimatedTokens: 5 })
+      if (ticket === undefined || !isTicket(ticket)) throw new Error('refused')
+      ticket.settle(spent({ tokens: 7, microUsd: 3 }))
+      used += 7
+      for (let round = 0; round < 4; round += 1) {
+        clock.nowMs += 250
+        await tend(nodes)
+      }
+      for (const { limits, usage } of nodes) {
+        await limits.refresh(DEFAULT_ACCOUNT, [budget.id])
+        expect(usage.quotaOf(DEFAULT_ACCOUNT, clock.nowMs).window.shown.tokens).toBe(used)
+        expect(usage.budgetWindow(budget.id, clock.nowMs)?.shown).toMatchObject({ tokens: used })
+      }
+      // Longer than an unused node keeps itself up to date, and still in the same month.
+      if (used === 7) clock.nowMs += 70_000
+    }
+  })
+
+  test('looking twice in half a second asks once, and what is away keeps nobody waiting', async () => {
+    const { clock, nodes } = startNodes(redis.client, 1, { monthlyTokens: 100 })
+    const [node] = nodes
+    if (node === undefined) throw new Error('no node')
+    const look = () => node.limits.refresh(DEFAULT_ACCOUNT, [])
+    await Promise.all([look(), look(), look()])
+    expect(node.store.questions).toBe(1)
+    clock.nowMs += 499
+    await look()
+    expect(node.store.questions).toBe(1)
+    clock.nowMs += 1
+    await look()
+    expect(node.store.questions).toBe(2)
+    node.store.mode = 'share'
+    clock.nowMs += 10_000
+    await look()
+    expect(node.store.questions).toBe(2)
+  })
+
+  test('what a thousand budgets used is told within a second', async () => {
+    const { clock, nodes } = startNodes(redis.client, 2, {})
+    const [first, second] = nodes
+    const ids = Array.from({ length: 1000 }, (_, index) => `bud_${index}`)
+    for (const [index, id] of ids.entries()) {
+      const scope = { type: 'gate', gateId: `gate_${index}` as GateId } as const
+      const budget = { ...budgetOf({ limit: { type: 'tokens', tokens: 100 }, period: 'total' }), scope, id }
+      for (const { usage } of nodes) usage.putBudget(budget)
+    }
+    for (const index of ids.keys()) {
+      const ticket = await first?.admit({ gateId: `gate_${index}` as GateId })
+      if (ticket === undefined || !isTicket(ticket)) throw new Error('refused')
+      ticket.settle(spent({ tokens: 5 }))
+    }
+    for (let round = 0; round < 4; round += 1) {
+      clock.nowMs += 250
+      first?.limits.tend()
+      await first?.limits.settled()
+    }
+    await second?.limits.refresh(DEFAULT_ACCOUNT, ids)
+    const seen = ids.map((id) => second?.usage.budgetWindow(id, clock.nowMs)?.shown.tokens)
+    expect(new Set(seen)).toEqual(new Set([5]))
+  })
+
   test('what a node that died had set aside comes back with the end of its lease', async () => {
     const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 100 })
     await nodes[0]?.admit({ estimatedTokens: 100 })

@@ -77,8 +77,12 @@ export class SharedUsage {
     }
   }
 
-  /** Tells the store what was used, and gives back what is not. @returns how many questions that took */
-  tend(nowMs: number, maxQuestions: number): number {
+  /**
+   * Tells the store what was used, and gives back what is not; of what was used within so many rounds, however many windows
+   * there are. @returns how many questions that took
+   */
+  tend(nowMs: number, usualQuestions: number, rounds = 1): number {
+    const maxQuestions = Math.max(usualQuestions, Math.ceil(this.#leases.size / rounds))
     let questions = 0
     for (let looked = this.#leases.size; looked > 0 && questions < maxQuestions; looked -= 1) {
       const lease = this.#tended.next()
@@ -92,6 +96,11 @@ export class SharedUsage {
   /** Resolves when the store knows what was used before this was called, or is away. Never rejects. */
   async tell(): Promise<void> {
     await Promise.all([...this.#leases.values()].map((lease) => lease.tell()))
+  }
+
+  /** Resolves when what the store knows of these is known here, no older than that, or the store is away. Never rejects. */
+  async refresh(windows: readonly LimitedWindow[], maxAgeMs: number): Promise<void> {
+    await Promise.all(windows.map((window) => this.#leaseOf(window).refresh(maxAgeMs)))
   }
 
   async settled(): Promise<void> {

@@ -12,6 +12,12 @@ export interface Amounts {
   readonly microUsd: number
 }
 
+/** What calls have used so far. */
+export interface UsedSoFar extends Amounts {
+  /** Calls that used something and whose cost is not known. */
+  readonly unpricedCalls: number
+}
+
 /** What a call did use. */
 export interface UsedAmounts extends Amounts {
   /** False: what it cost is not known, and it is not counted as spend. */
@@ -27,6 +33,8 @@ export class UsageWindow implements Span {
   unpricedCalls = 0
   reservedTokens = 0
   reservedMicroUsd = 0
+  /** What the ledger of all nodes held when somebody looked: for who looks, and for no decision. */
+  #seen: UsedSoFar = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
 
   constructor({ startsAtMs, endsAtMs }: Span) {
     this.startsAtMs = startsAtMs
@@ -36,6 +44,19 @@ export class UsageWindow implements Span {
   /** What that many tokens would cost at the average of this period so far; 0 while nothing is known. */
   estimateMicroUsd(tokens: number): number {
     return this.tokens === 0 ? 0 : Math.floor((this.microUsd / this.tokens) * tokens)
+  }
+
+  see(ledger: UsedSoFar): void {
+    this.#seen = ledger
+  }
+
+  /** For who looks: all that is known, also of nodes with which this one shares no counters. */
+  get shown(): UsedSoFar {
+    return {
+      tokens: Math.max(this.tokens, this.#seen.tokens),
+      microUsd: Math.max(this.microUsd, this.#seen.microUsd),
+      unpricedCalls: Math.max(this.unpricedCalls, this.#seen.unpricedCalls),
+    }
   }
 
   add(used: UsedAmounts): void {

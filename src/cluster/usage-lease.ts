@@ -157,6 +157,13 @@ export class UsageLease {
     if (this.#doubtful !== undefined || !isNothing(this.#unsent)) await this.#askOnce()
   }
 
+  /** Resolves when what the store said is no older than that, or the store is away. Never rejects. */
+  async refresh(maxAgeMs: number): Promise<void> {
+    if (this.#asking !== undefined) await this.#asking
+    const ageMs = this.#options.now() - this.#askedAtMs
+    if (ageMs >= maxAgeMs || ageMs < 0) await this.#askOnce()
+  }
+
   /** Nothing is missing when it is dropped. @param nowMs milliseconds since the Unix epoch */
   isOver(nowMs: number): boolean {
     const isQuiet = this.#asking === undefined && this.#doubtful === undefined && isNothing(this.#unsent)

@@ -92,11 +92,17 @@ export class UsageLimits {
   budgetWindowsFor(caller: Caller, call: CallAhead): readonly LimitedWindow[] {
     const counters = this.#budgetsOf(caller, call)
     if (counters.length === 0) return NO_WINDOWS
-    return counters.map((counter) => {
-      const window = counter.windowAt(call.startedAtMs)
-      const limit = () => counter.ceilings
-      return { id: counter.budget.id, window, limit, shortage: (of) => counter.shortageAt(of) }
+    return counters.map((counter) => toLimitedWindow(counter, call.startedAtMs))
+  }
+
+  /** The account's quota and some of its budgets in the periods of a moment, whether they limit anything or not. */
+  windowsAt(accountId: AccountId, budgetIds: readonly string[], momentMs: number): readonly LimitedWindow[] {
+    const quota = this.#limitedQuota(accountId, momentMs)
+    const ofBudgets = budgetIds.flatMap((id) => {
+      const counter = this.#budgets.get(id)
+      return counter === undefined ? NO_WINDOWS : [toLimitedWindow(counter, momentMs)]
     })
+    return [quota, ...ofBudgets]
   }
 
   /** The month of a moment. */
@@ -106,7 +112,11 @@ export class UsageLimits {
 
   /** The account's quota, also where it has no limit. */
   quotaWindowFor({ accountId }: Caller, call: CallAhead): LimitedWindow {
-    const window = this.quotaAt(accountId, call.startedAtMs)
+    return this.#limitedQuota(accountId, call.startedAtMs)
+  }
+
+  #limitedQuota(accountId: AccountId, momentMs: number): LimitedWindow {
+    const window = this.quotaAt(accountId, momentMs)
     const limit = () => quotaCeilings(this.#plans.of(accountId))
     const shortage = ({ tokens, microUsd, reservedTokens, reservedMicroUsd }: UsageWindow) => {
       const ceilings = limit()
@@ -270,9 +280,21 @@ export class UsageLimits {
     this.#countPast(counter.windowAt(momentMs), ofBudget, isAgain)
   }
 
+  /** Shows what the ledger holds of an account's month, and of a budget's period, to who looks. Counts nothing. */
+  seePastQuotaUsage(accountId: AccountId, momentMs: number, past: readonly PastUsage[]): void {
+    const ofQuota = past.filter((usage) => usage.accountId === accountId && usage.countsForQuota)
+    this.quotaAt(accountId, momentMs).see(sumOf(ofQuota))
+  }
+
+  seePastBudgetUsage(id: string, momentMs: number, past: readonly PastUsage[]): void {
+    const counter = this.#budgets.get(id)
+    if (counter === undefined) return
+    const ofBudget = past.filter((usage) => isWithin(counter.budget, usage))
+    counter.windowAt(momentMs).see(sumOf(ofBudget))
+  }
+
   #countPast(window: UsageWindow, past: readonly PastUsage[], isAgain: boolean): void {
-    const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
-    for (const usage of past) addPast(sum, usage)
+    const sum = sumOf(past)
     if (this.#sharing !== undefined) this.#sharing.countPast(window, sum, isAgain)
     else if (isAgain) raiseTo(window, sum)
     else addPast(window, sum)
@@ -317,6 +339,18 @@ function gateKey(accountId: AccountId, gateId: string): string {
 function isWithin({ accountId, scope }: Budget, usage: PastUsage): boolean {
   if (usage.accountId !== accountId) return false
   return scope.type === 'key' ? usage.keyId === scope.keyId : usage.gateId === scope.gateId
+}
+
+function toLimitedWindow(counter: BudgetCounter, momentMs: number): LimitedWindow {
+  const window = counter.windowAt(momentMs)
+  const limit = () => counter.ceilings
+  return { id: counter.budget.id, window, limit, shortage: (of) => counter.shortageAt(of) }
+}
+
+function sumOf(past: readonly PastUsage[]): Sums {
+  const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+  for (const usage of past) addPast(sum, usage)
+  return sum
 }
 
 interface Sums {

@@ -80,8 +80,12 @@ export async function openStore(
   let newerSteps: readonly string[]
   try {
     if (migrate === 'refuse') await assertUpToDate(database)
-    else if ((await compareSteps(database)).isBehind) await migrateAt(location, database)
-    newerSteps = (await compareSteps(database)).newer
+    let schema = await compareSteps(database)
+    if (migrate === 'run' && schema.isBehind) {
+      await migrateAt(location, database)
+      schema = await compareSteps(database)
+    }
+    newerSteps = schema.newer
   } catch (error) {
     await database.destroy()
     throw error

@@ -8,7 +8,7 @@ import type { Secret } from './core/secret.ts'
 import { obeySignals } from './hear-signals.ts'
 import { sandboxAddresses, sandbox as sandboxProvider } from './providers/sandbox.ts'
 import { createReload } from './reload-configuration.ts'
-import { type Sandbox, startSandbox } from './sandbox/start-sandbox.ts'
+import type { Sandbox } from './sandbox/start-sandbox.ts'
 import { type Listener, listen } from './server.ts'
 import { writeServerInfo } from './store/data-folder.ts'
 import { describeStore, locateStore } from './store/open-database.ts'
@@ -30,7 +30,7 @@ export async function serve({ settings, readSettings, withSandbox, seat }: Serve
   const log = createLog(settings.logLevel, seat === undefined ? null : { worker: seat.index })
   if (seat === undefined) warnOfUnknown(settings, log)
   // One for all workers, which their supervisor has and tells them of by SANDBOX_BASE_URL.
-  const sandbox = withSandbox && seat === undefined ? startSandbox() : undefined
+  const sandbox = withSandbox && seat === undefined ? await loadSandbox() : undefined
   const knownAddresses = sandboxAddresses(settings.providerBaseUrls.get(sandboxProvider.id) ?? sandbox?.url)
   const worker = seat === undefined ? undefined : { index: seat.index, collectMetrics: () => seat.collect() }
   const composed = { settings, log, knownAddresses, plans: settings.plans, hasTelemetry: true, worker }
@@ -72,6 +72,12 @@ export async function serve({ settings, readSettings, withSandbox, seat }: Serve
     await sandbox?.stop()
     throw error
   }
+}
+
+/** Fifty files that a server without it does not read. */
+async function loadSandbox(): Promise<Sandbox> {
+  const { startSandbox } = await import('./sandbox/start-sandbox.ts')
+  return startSandbox()
 }
 
 export function warnOfUnknown(settings: Settings, log: Log): void {

@@ -38,7 +38,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
 
   /** @returns the calls that were made from the moment that `begin` had resolved to the one that `end` was called in */
   async function during(what: string, begin: () => Promise<void>, end: () => Promise<void>) {
-    const load = startClusterLoad(cluster, { clients: 6, pauseMs: IS_LONG ? 20 : 5 })
+    const load = startClusterLoad(cluster, { clients: 6, pauseMs: 20 })
     // A node that has served a call knows what was used before; the promise is about such nodes.
     const hasServed = ({ index }: { readonly index: number }) =>
       load.calls.some(({ node, status }) => node === index && status === 200)

@@ -1,17 +1,26 @@
 /** Clients of the gate `demo`, and what they have seen. Speaks HTTP only. */
 import type { ControlPlane } from './control-plane.ts'
+import { pollUntil } from './poll-until.ts'
 
 export interface Load {
   /** Ids of the calls whose answer a client has seen to its end. */
   readonly complete: Set<string>
+  /** From now on without pauses; resolves when that has had its effect: every client has a call open, or nearly. */
+  hurry(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Clients that call as fast as they are answered, JSON and streams, until they are stopped or the server is gone. */
-export function startLoad(
-  { url, key }: ControlPlane,
-  { clients: count, complete }: { readonly clients: number; readonly complete: Set<string> },
-): Load {
+export interface LoadOptions {
+  readonly clients: number
+  readonly complete: Set<string>
+  /** Of each client between two of its calls; a client that never pauses keeps a core busy. Default none. */
+  readonly pauseMs?: number
+}
+
+/** Clients that call, JSON and streams, until they are stopped or the server is gone. */
+export function startLoad({ url, key }: ControlPlane, options: LoadOptions): Load {
+  const { clients: count, complete } = options
+  let pauseMs = options.pauseMs ?? 0
   let stopped = false
   const client = async (number: number): Promise<void> => {
     for (let call = number; !stopped; call++) {
@@ -30,11 +39,17 @@ export function startLoad(
       if (response.status !== 200)
         throw new Error(`the server answered ${response.status}: ${await response.text()}`)
       if (await isSeenComplete(response, stream)) complete.add(id)
+      if (pauseMs > 0) await Bun.sleep(pauseMs)
     }
   }
   const clients = Array.from({ length: count }, (_, number) => client(number))
   return {
     complete,
+    hurry: async () => {
+      pauseMs = 0
+      const before = complete.size
+      await pollUntil('answers without pauses', () => complete.size > before + count, { intervalMs: 2 })
+    },
     stop: async () => {
       stopped = true
       await Promise.all(clients)

@@ -79,7 +79,7 @@ export class BudgetRegistry implements Follower {
       // as those would be that begin while the store is written.
       const sharedNowMs = (await this.#store.sharedNowMs()) ?? Number.POSITIVE_INFINITY
       const ownNowMs = this.#clock.now() + 1
-      // Where this node's clock is ahead, the calls of others would seem to have begun before it.
+      // The calls of others would seem to have begun before it if this node's clock is ahead.
       const now = ownNowMs - sharedNowMs > MAY_DIFFER_MS ? sharedNowMs : ownNowMs
       const budget: Budget = { ...settings, accountId, id: createBudgetId(), createdAt: now, updatedAt: now }
       this.#usage.putBudget(budget)

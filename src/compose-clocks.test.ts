@@ -1,4 +1,4 @@
-/** What a machine's clock that is set, or a machine that slept, does to limits, keys and the log: whole gateways in this process. */
+/** Limits, keys and the log when a machine's clock is set or the machine slept: whole gateways in this process. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { databases, type TestDatabase } from '../test/support/databases.ts'

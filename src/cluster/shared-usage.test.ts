@@ -348,7 +348,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     const inNextMonth = month + 3 * 86_400_000
     clock.nowMs = inNextMonth
     await call(first, 7)
-    // What was said of the month that is over is told, and forgotten.
+    // Each node tells what it had to tell of the month that is over, and forgets it.
     for (let round = 0; round < 3; round += 1) {
       clock.nowMs += 6_000
       await tend(nodes)

@@ -5,7 +5,7 @@ export interface Clock {
   now(): number
 }
 
-/** What durations and deadlines are measured by. */
+/** Measures durations and deadlines. */
 export interface Stopwatch {
   /** Milliseconds and parts of them, since nobody says when, on a scale that never jumps and never goes back. */
   elapsed(): number

@@ -21,7 +21,7 @@ export interface Overdue {
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** What falls due between two passes, and a pass that failed. */
+/** So much falls due between two passes, one of which may have failed. */
 const USUAL_MS = 2 * HOUR_MS
 /** A day without calls, or a process that did not run for a while, is nothing to be told of. */
 const UNREMARKABLE_MS = DAY_MS

@@ -28,7 +28,7 @@ export class BudgetTableStore {
     return find(this.#database, accountId, id)
   }
 
-  /** What the clock says that all nodes share, in milliseconds since the Unix epoch; undefined: there is one process. */
+  /** The time on the clock that all nodes share, in milliseconds since the Unix epoch; undefined: there is one process. */
   async sharedNowMs(): Promise<number | undefined> {
     if (isSqlite(this.#database)) return undefined
     const { rows } = await sql<{ ms: number }>`

@@ -94,7 +94,7 @@ export class CallTracer implements CallObserver {
   }
 }
 
-/** What tells the time of a moment on `performance.now()`'s scale, given one of both: the machine's clock may have been set. */
+/** Tells times of moments on `performance.now()`'s scale, given one of both: the machine's clock may have been set. */
 function epochOf(endedAt: number, endedOnScale: number): (at: number) => number {
   return (at) => endedAt + at - endedOnScale
 }

@@ -1,6 +1,15 @@
 /** A disk that fails: full, read-only, limited, deleted. Real file systems; those that need a mount need root. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { testIf } from '../../test/support/skip-unless.ts'
@@ -146,6 +155,30 @@ test('a journal that cannot be written at the start starts all the same and heal
   await untilWritable(journal)
   await journal.record(createCallRecord())
   journal.close()
+})
+
+test('a journal that cannot be written has nothing to rotate', async () => {
+  breakFolder()
+  const journal = openJournal({ probeIntervalMs: 60_000 })
+  journal.rotate()
+  expect(journal.state()).toMatchObject({ writable: false, segments: 0 })
+  journal.close()
+})
+
+test('a name that somebody else has taken is passed over, and nothing is left of the attempt', async () => {
+  const journal = openJournal()
+  const record = createCallRecord()
+  await journal.record(record)
+  const taken = join(folder, 'journal', '000000000002.journal')
+  writeFileSync(taken, 'of somebody else')
+  journal.rotate()
+  expect(journal.state()).toMatchObject({ writable: false, reason: 'write failed (EEXIST)' })
+  expect(readdirSync(join(folder, 'journal'))).toEqual(['000000000001.journal', '000000000002.journal'])
+  await untilWritable(journal)
+  expect(readFileSync(taken, 'utf8')).toBe('of somebody else')
+  journal.close()
+  rmSync(taken)
+  expect(await recoverIds()).toEqual([record.id])
 })
 
 test('leftovers are found even when the folder could not be read at the start', async () => {

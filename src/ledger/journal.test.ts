@@ -93,8 +93,10 @@ test('a full segment is closed, announced, and another one begun', async () => {
 
 test('rotation closes what holds something, pending records included, and leaves an empty segment alone', async () => {
   const journal = new Journal(folder)
+  const [path] = segmentPaths()
   journal.rotate()
   expect(journal.closed.count).toBe(0)
+  expect(segmentPaths()).toEqual([path ?? ''])
   const written = journal.record(createCallRecord())
   journal.rotate()
   expect(journal.closed.count).toBe(1)
@@ -121,7 +123,7 @@ test('after close the journal takes no record and says so', async () => {
   journal.close()
   expect(() => journal.assertWritable()).toThrow(expect.objectContaining({ kind: 'unavailable' }))
   await expect(journal.record(createCallRecord())).rejects.toMatchObject({ kind: 'unavailable' })
-  expect(journal.state()).toMatchObject({ writable: false, dropped: 1 })
+  expect(journal.state()).toMatchObject({ writable: false, reason: 'the journal is closed', dropped: 1 })
 })
 
 test('a new process begins a new segment and takes the older ones for closed, whatever else is in the folder', async () => {

@@ -368,6 +368,28 @@ test.each([
   expect(book.isPriced(DEFAULT_ACCOUNT, target, MIDDAY)).toBe(isPriced),
 )
 
+describe('a model with a price for one direction alone', () => {
+  const bookWith = (prices: Record<string, number>) =>
+    new PriceBook({
+      providers: new Map([['p', listed('p')]]),
+      loadTable: () => ({
+        source: 'test@1',
+        find: () => ({ prices, isOwn: true }),
+        models: () => [],
+      }),
+    })
+  test.each([
+    [{ output_mtok: 3 }, { inputTokens: 0, outputTokens: 5 }, 15, 'exact'],
+    [{ output_mtok: 3 }, { inputTokens: 1, outputTokens: 5 }, 15, 'estimated'],
+    [{ input_mtok: 2 }, { inputTokens: 4, outputTokens: 0 }, 8, 'exact'],
+    [{ input_mtok: 2 }, { inputTokens: 4, outputTokens: 1 }, 8, 'estimated'],
+    [{ input_mtok: 2 }, { inputTokens: 0, outputTokens: 0 }, 0, 'exact'],
+  ] as const)('%j costs of %j exactly what it says, or at least', (prices, counts, microUsd, status) => {
+    const call = { accountId: DEFAULT_ACCOUNT, target: 'p/m', usage: usage(counts), startedAt: MIDDAY }
+    expect(bookWith(prices).costOf(call)).toEqual({ microUsd, status, source: 'test@1' })
+  })
+})
+
 describe('a cost is an estimate', () => {
   test('where a part of the usage is a guess, of what is free too', () => {
     for (const target of ['openai/gpt-5', 'owned/mine', 'sandbox/echo']) {

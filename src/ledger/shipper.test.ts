@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { databases } from '../../test/support/databases.ts'
+import { pollUntil } from '../../test/support/poll-until.ts'
 import type { CallRecord } from '../core/call.ts'
 import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { openStore } from '../store/open-store.ts'
@@ -183,33 +184,40 @@ test('passes never overlap, and a call during one ships what was recorded before
   journal.close()
 })
 
-test('on its own it ships at intervals, backs off while the store is down, and tells of both', async () => {
-  const store = createStore()
-  const events: LedgerEvent[] = []
-  const journal = new Journal(folder)
-  const shipper = new Shipper(journal, (records) => store.insertMany(records), {
-    intervalMs: 2,
-    maxBackoffMs: 8,
-    random: () => 1 - Number.EPSILON,
-    report: (event) => events.push(event),
-  })
-  store.isDown = true
-  shipper.start()
-  await journal.record(createCallRecord())
-  while (events.length < 4) await Bun.sleep(1)
-  store.isDown = false
-  while (events.at(-1)?.type !== 'ship-recovered') await Bun.sleep(1)
-  // Time for what must not be told any more.
-  await Bun.sleep(15)
-  await shipper.stop()
-  const pauses = events.flatMap((event) => (event.type === 'ship-failed' ? [event.retryInMs] : []))
-  expect(pauses.slice(0, 4)).toEqual([4, 8, 8, 8])
-  expect(events.filter((event) => event.type !== 'ship-failed')).toEqual([{ type: 'ship-recovered' }])
-  await journal.record(createCallRecord())
-  await Bun.sleep(20)
-  expect(store.rows.size).toBe(1)
-  journal.close()
-})
+test.each([
+  [0, [2, 4, 4, 4]],
+  [0.5, [3, 6, 6, 6]],
+  [1 - Number.EPSILON, [4, 8, 8, 8]],
+])(
+  'on its own it ships at intervals, backs off while the store is down, and tells of both: %d',
+  async (random, expected) => {
+    const store = createStore()
+    const events: LedgerEvent[] = []
+    const journal = new Journal(folder)
+    const shipper = new Shipper(journal, (records) => store.insertMany(records), {
+      intervalMs: 2,
+      maxBackoffMs: 8,
+      random: () => random,
+      report: (event) => events.push(event),
+    })
+    store.isDown = true
+    shipper.start()
+    await journal.record(createCallRecord())
+    while (events.length < 4) await Bun.sleep(1)
+    store.isDown = false
+    while (events.at(-1)?.type !== 'ship-recovered') await Bun.sleep(1)
+    // Time for what must not be told any more.
+    await Bun.sleep(15)
+    await shipper.stop()
+    const pauses = events.flatMap((event) => (event.type === 'ship-failed' ? [event.retryInMs] : []))
+    expect(pauses.slice(0, 4)).toEqual(expected)
+    expect(events.filter((event) => event.type !== 'ship-failed')).toEqual([{ type: 'ship-recovered' }])
+    await journal.record(createCallRecord())
+    await Bun.sleep(20)
+    expect(store.rows.size).toBe(1)
+    journal.close()
+  },
+)
 
 test('a segment that fills is shipped without waiting for the interval', async () => {
   const store = createStore()
@@ -221,6 +229,47 @@ test('a segment that fills is shipped without waiting for the interval', async (
   while (store.rows.size < 10) await Bun.sleep(1)
   await shipper.stop()
   journal.close()
+})
+
+test('started again while it goes, it goes on as it did', async () => {
+  const store = createStore()
+  const journal = new Journal(folder)
+  const shipper = new Shipper(journal, (records) => store.insertMany(records), { intervalMs: 3_600_000 })
+  await journal.record(createCallRecord())
+  shipper.start()
+  await pollUntil('the first pass', async () => (store.rows.size === 1 ? true : undefined))
+  await journal.record(createCallRecord())
+  shipper.start()
+  // For what must not come before the interval is over.
+  await Bun.sleep(20)
+  expect(store.rows.size).toBe(1)
+  await shipper.stop()
+  journal.close()
+})
+
+test('stopped, it has ended the pass that was under way, also one that fails', async () => {
+  for (const end of ['resolve', 'reject'] as const) {
+    const journal = new Journal(folder)
+    await journal.record(createCallRecord())
+    const reached = Promise.withResolvers<void>()
+    const inserting = Promise.withResolvers<void>()
+    const shipper = new Shipper(journal, () => {
+      reached.resolve()
+      return inserting.promise
+    })
+    shipper.start()
+    await reached.promise
+    let isStopped = false
+    const stopping = shipper.stop().then(() => {
+      isStopped = true
+    })
+    await Bun.sleep(5)
+    expect(isStopped).toBe(false)
+    if (end === 'resolve') inserting.resolve()
+    else inserting.reject(new Error('the store is down'))
+    await stopping
+    journal.close()
+  }
 })
 
 test('damaged lines are skipped and counted, the rest arrives', async () => {

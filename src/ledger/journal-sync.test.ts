@@ -1,0 +1,66 @@
+/** Which records a power cut may take: those of a journal that leaves flushing to the operating system, and no others. */
+import { afterEach, beforeEach, expect, mock, test } from 'bun:test'
+import * as files from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createCallRecord } from './call-record.fixture.ts'
+
+/** What the journal asks of the disk, in order. */
+const asked: string[] = []
+/** Real ones: the mocked module has its own names for them. */
+const { fdatasyncSync, fsyncSync, mkdtempSync, rmSync, writeSync } = { ...files }
+let flush = fdatasyncSync
+mock.module('node:fs', () => ({
+  ...files,
+  writeSync(...write: Parameters<typeof writeSync>) {
+    asked.push('write')
+    return writeSync(...write)
+  },
+  fdatasyncSync(fd: number) {
+    asked.push('flush')
+    flush(fd)
+  },
+  fsyncSync(fd: number) {
+    asked.push('flush folder')
+    fsyncSync(fd)
+  },
+}))
+const { Journal } = await import('./journal.ts')
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-sync-'))
+  flush = fdatasyncSync
+  asked.length = 0
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('with a flush for each batch, a record is on the disk before its caller hears of it', async () => {
+  const journal = new Journal(folder, { sync: 'batch' })
+  // A new file's name is as worth as what is in it.
+  expect(asked).toEqual(['write', 'flush', 'flush folder'])
+  await Promise.all([journal.record(createCallRecord()), journal.record(createCallRecord())])
+  expect(asked.slice(3)).toEqual(['write', 'flush'])
+  await journal.record(createCallRecord())
+  expect(asked.slice(5)).toEqual(['write', 'flush'])
+  journal.close()
+})
+
+test('a record that cannot be flushed is refused, as one that cannot be written is', async () => {
+  const journal = new Journal(folder, { sync: 'batch', probeIntervalMs: 3_600_000 })
+  flush = () => {
+    throw Object.assign(new Error('the disk is gone'), { code: 'EIO' })
+  }
+  await expect(journal.record(createCallRecord())).rejects.toMatchObject({ kind: 'unavailable' })
+  expect(journal.state()).toMatchObject({ writable: false, backlog: 1 })
+  journal.close()
+})
+
+test.each([{}, { sync: 'os' } as const])('with %j nothing is ever flushed', async (options) => {
+  const journal = new Journal(folder, options)
+  await journal.record(createCallRecord())
+  journal.close()
+  expect(asked).toEqual(['write', 'write'])
+})

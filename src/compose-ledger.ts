@@ -71,8 +71,12 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
   adoptWorkerJournals(settings.dataFolder, adoptionReport(log))
   const journal = new Journal(settings.dataFolder, { onFailure: settings.ledgerFailure, report })
   const prices = new PriceBook({
-    // Not the operator's own providers: no table knows what they charge.
-    providers: new Map(catalog.map((provider) => [provider.id, pricingOf(provider)])),
+    // No table knows what the operator's own providers charge.
+    providers: new Map(
+      [...catalog, ...settings.providers.filter(({ declaredPrices }) => declaredPrices !== undefined)].map(
+        (provider) => [provider.id, pricingOf(provider)],
+      ),
+    ),
     declaredPrices(accountId, slug) {
       const declared = ownedModels.pricesOf(accountId, `${OWNED_PREFIX}/${slug}`)
       if (declared === undefined) return undefined

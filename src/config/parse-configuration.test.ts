@@ -42,6 +42,7 @@ test('and may say more', () => {
     'chatPath: /v2/chat',
     'headers: {x-team: gateway}',
     'countsStreamsOnRequest: false',
+    "prices: {large: {input: 2, output: 8, cachedInput: 0.5}, '*': {input: 0.1, output: 0}}",
   ).replace('/v1', '/v1/')
   expect(parse(text).providers).toEqual([
     {
@@ -54,6 +55,10 @@ test('and may say more', () => {
         'openai-chat': { path: '/v2/chat', countsStreamsOnRequest: false },
         'openai-responses': { path: '/responses' },
       },
+      declaredPrices: new Map([
+        ['large', { input: 2, output: 8, cachedInput: 0.5 }],
+        ['*', { input: 0.1, output: 0 }],
+      ]),
     },
   ])
 })
@@ -63,7 +68,15 @@ test('the example of the documentation is right, and says the defaults', async (
   const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(document) ?? []
   const [plain] = parse(provider()).providers
   expect(parse(example).providers).toEqual([
-    { ...plain, keyVariable: 'ACME_API_KEY', fixedHeaders: { 'x-team': 'gateway' } },
+    {
+      ...plain,
+      keyVariable: 'ACME_API_KEY',
+      fixedHeaders: { 'x-team': 'gateway' },
+      declaredPrices: new Map([
+        ['acme-large', { input: 2, output: 8, cachedInput: 0.5 }],
+        ['*', { input: 0.5, output: 1 }],
+      ]),
+    },
   ] as Provider[])
   expect(parse(example).plans).toEqual({
     default: 'team',
@@ -146,6 +159,13 @@ describe('a fault is told with its line and its place', () => {
     ['broken YAML', 'providers:\n  - id: acme\n   name: "canary', 3, 'is not valid YAML here'],
     ['a member twice', provider('name: canary'), 5, 'is not valid YAML here (duplicate key)'],
     ['a plan that there is not', 'plans:\n  default: canary-plan', 2, 'plans.default is not a plan'],
+    [
+      'a price below nothing',
+      provider('prices: {large: {input: -1, output: 1}}'),
+      5,
+      'prices.large.input must',
+    ],
+    ['half a price', provider('prices: {large: {input: 1}}'), 5, 'prices.large.output'],
     ['an unknown limit', 'plans:\n  definitions:\n    team: {calls: 1}', 3, 'plans.definitions.team.calls'],
     [
       'a negative limit',

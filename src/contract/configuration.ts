@@ -9,6 +9,8 @@ import { text } from './text.ts'
 
 const MAX_PROVIDERS = 100
 const MAX_HEADERS = 20
+const MAX_PRICED_MODELS = 1_000
+const MAX_USD_PER_MILLION = 1_000_000
 
 const providerId = z
   .string()
@@ -83,6 +85,21 @@ const headers = z.record(z.string(), headerValue).check((context) => {
 
 const dialect = z.enum(['openai-chat', 'openai-responses', 'openai-embeddings'])
 
+/** US dollars per million tokens, in steps of a millionth. */
+const usdPerMillion = z.number().min(0).max(MAX_USD_PER_MILLION)
+
+const modelPrices = z.strictObject({
+  input: usdPerMillion,
+  output: usdPerMillion,
+  cachedInput: usdPerMillion.optional(),
+})
+
+const prices = z
+  .record(z.string().min(1).max(200), modelPrices)
+  .refine((declared) => Object.keys(declared).length <= MAX_PRICED_MODELS, {
+    error: `must have at most ${MAX_PRICED_MODELS} members`,
+  })
+
 const configuredProvider = z.strictObject({
   id: providerId,
   name: text({ min: 1, max: 120 }),
@@ -96,6 +113,7 @@ const configuredProvider = z.strictObject({
   chatPath: chatPath.default('/chat/completions'),
   headers: headers.optional(),
   countsStreamsOnRequest: z.boolean().default(true),
+  prices: prices.optional(),
 })
 
 const providers = z

@@ -39,7 +39,7 @@ function priceUnknown({ name }: Target, who: string): GatewayError {
   return new GatewayError(
     'invalid_request',
     `The price of ${name} is not known, so nothing it uses would count against ${who}, which is in money. ` +
-      'Declare a price: register the model as an owned model with its prices, and put that into the gate. ' +
+      'Declare a price: register the model as an owned model with its prices, and put that into the gate; of a provider in gatehouse.yaml the operator of this gateway declares prices there. ' +
       `Or let ${who} allow it: set its "unpriced" to "allow".`,
     { code: 'price_unknown' },
   )

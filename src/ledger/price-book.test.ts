@@ -125,6 +125,53 @@ test('the sandbox, and a call that asked no upstream, cost nothing, exactly', ()
   expect(costOf(null, { usage: null })).toEqual(nothing)
 })
 
+describe('a provider with declared prices', () => {
+  const declared = (prices: [string, { input: number; output: number; cachedInput?: number }][]) =>
+    new PriceBook({
+      providers: new Map<string, ProviderPricing>([['acme', { type: 'declared', prices: new Map(prices) }]]),
+      loadTable: () => {
+        throw new Error('the table was asked')
+      },
+    })
+  const call = (target: string): PricedCall => ({
+    accountId: DEFAULT_ACCOUNT,
+    target,
+    usage: usage({ cachedInputTokens: 400 }),
+    startedAt: MIDDAY,
+  })
+
+  test('costs what was declared, exactly, and what it cost then when it is computed again', () => {
+    const acme = declared([['large', { input: 2.5, output: 10, cachedInput: 0.07 }]])
+    const cost = acme.costOf(call('acme/large'))
+    expect(cost).toEqual({
+      microUsd: 600 * 2.5 + 400 * 0.07 + 100 * 10,
+      status: 'exact',
+      source: 'configured@250/7/1000',
+    })
+    expect(acme.partsOf(call('acme/large'), cost)).toHaveLength(3)
+    const dearer = declared([['large', { input: 9, output: 9 }]])
+    expect(dearer.recompute(call('acme/large'), cost)).toEqual(cost)
+    expect(acme.costOf({ ...call('acme/large'), hasExtraFees: true }).status).toBe('estimated')
+  })
+
+  test('has a price for every model where one is declared for all, and otherwise for those that are named', () => {
+    const some = declared([['large', { input: 2, output: 3 }]])
+    expect(some.isPriced(DEFAULT_ACCOUNT, 'acme/large', MIDDAY)).toBe(true)
+    for (const name of ['small', 'constructor', '*'])
+      expect(some.isPriced(DEFAULT_ACCOUNT, `acme/${name}`, MIDDAY)).toBe(false)
+    const every = declared([
+      ['large', { input: 2, output: 3 }],
+      ['*', { input: 0, output: 0 }],
+    ])
+    expect(every.costOf(call('acme/small'))).toMatchObject({ microUsd: 0, status: 'exact' })
+    // Without a price of its own, what was cached costs as much as the rest.
+    expect(every.costOf(call('acme/large'))).toMatchObject({ microUsd: 1000 * 2 + 100 * 3 })
+    expect(every.modelsOf('acme', MIDDAY)).toMatchObject([
+      { id: 'large', inputUsdPerMillion: 2, outputUsdPerMillion: 3 },
+    ])
+  })
+})
+
 test('an owned model costs what was declared, and what it cost then when it is computed again', () => {
   const call: PricedCall = {
     accountId: DEFAULT_ACCOUNT,

@@ -24,6 +24,16 @@ import { type ListedPrice, loadPriceTable, type PriceTable } from './price-table
 export type ProviderPricing =
   | { readonly type: 'listed'; readonly name: string; readonly models?: RegExp | undefined }
   | { readonly type: 'free'; readonly models?: readonly string[] }
+  /** By the model's name; `*`: every other one. */
+  | { readonly type: 'declared'; readonly prices: ReadonlyMap<string, UsdPrices> }
+
+/** US dollars per million tokens. */
+export interface UsdPrices {
+  readonly input: number
+  readonly output: number
+  /** Absent: as any other input. */
+  readonly cachedInput?: number | undefined
+}
 
 /** A model that is known by its price, or as costing nothing. */
 export interface KnownModel {
@@ -59,6 +69,8 @@ export interface PricedCall {
 }
 
 const OWNED = 'owned'
+/** Every model of a provider that has no price by its own name. */
+const ANY_MODEL = '*'
 const NOTHING_ASKED: Cost = { microUsd: 0, status: 'exact', source: 'free' }
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
 const UNKNOWN: Cost = { microUsd: null, status: 'unknown', source: null }
@@ -101,6 +113,8 @@ export class PriceBook {
     const pricing = this.#providers.get(providerId)
     if (pricing === undefined) return []
     if (pricing.type === 'free') return (pricing.models ?? []).map(toFreeModel)
+    if (pricing.type === 'declared')
+      return [...pricing.prices].filter(([name]) => name !== ANY_MODEL).map(toDeclaredModel)
     return this.#loaded()
       .models(pricing.name, at)
       .filter(({ id }) => pricing.models?.test(id) ?? true)
@@ -125,18 +139,24 @@ export class PriceBook {
     if (usage === null || known.type === 'unknown') return UNKNOWN
     if (known.type === 'owned') {
       const declared = this.#declaredPrices(call.accountId, known.model)
-      return declared === undefined ? UNKNOWN : costOfOwned(declared, usage, call.outcome)
+      return declared === undefined
+        ? UNKNOWN
+        : costOfDeclared('owned-model', declared, { usage, outcome: call.outcome })
     }
-    const price = this.#priceOf(known, call.startedAt)
-    if (price === undefined) return UNKNOWN
-    const cost = costOfListed(price, { usage, outcome: call.outcome, source: this.source })
+    const cost = this.#costOfPriced(known, usage, call)
     return call.hasExtraFees === true ? toEstimated(cost) : cost
+  }
+
+  #costOfPriced(known: Listed | Declared, usage: Usage, { startedAt, outcome }: PricedCall): Cost {
+    if (known.type === 'declared') return costOfDeclared('configured', known.prices, { usage, outcome })
+    const price = this.#priceOf(known, startedAt)
+    return price === undefined ? UNKNOWN : costOfListed(price, { usage, outcome, source: this.source })
   }
 
   /** Whether what a call to this target uses has a price. @param at milliseconds since the Unix epoch */
   isPriced(accountId: AccountId, target: string, at: number): boolean {
     const known = this.#recall(target)
-    if (known.type === 'free') return true
+    if (known.type === 'free' || known.type === 'declared') return true
     if (known.type === 'unknown') return false
     if (known.type === 'owned') return this.#declaredPrices(accountId, known.model) !== undefined
     const price = this.#priceOf(known, at)
@@ -144,13 +164,14 @@ export class PriceBook {
   }
 
   /**
-   * The same, for a call that was priced before: with what the owned model cost then. @returns undefined when it was
+   * The same, for a call that was priced before: with what was declared then. @returns undefined when it was
    * priced from another source than would be used now, so that the two cannot be compared
    */
   recompute(call: PricedCall, stored: Cost | undefined): Cost | undefined {
-    const declared = stored?.source == null ? undefined : parseOwnedSource(stored.source)
+    const declared = stored?.source == null ? undefined : parseDeclaredSource(stored.source)
     if (declared !== undefined) {
-      const cost = call.usage === null ? UNKNOWN : costOfOwned(declared, call.usage, call.outcome)
+      const { usage, outcome } = call
+      const cost = usage === null ? UNKNOWN : costOfDeclared(declared.by, declared.prices, { usage, outcome })
       return stored?.status === 'estimated' ? toEstimated(cost) : cost
     }
     // Rows do not say why a cost is an estimate, and it cannot have become better known.
@@ -168,8 +189,8 @@ export class PriceBook {
     if (this.recompute(call, stored)?.microUsd !== stored.microUsd) return undefined
     if (stored.source === NOTHING_ASKED.source) return []
     if (call.usage === null || call.target === null) return undefined
-    const declared = stored.source === null ? undefined : parseOwnedSource(stored.source)
-    if (declared !== undefined) return partsOfOwned(declared, call.usage)
+    const declared = stored.source === null ? undefined : parseDeclaredSource(stored.source)
+    if (declared !== undefined) return partsOfOwned(declared.prices, call.usage)
     const known = this.#recall(call.target)
     const price = known.type === 'listed' ? this.#priceOf(known, call.startedAt) : undefined
     return price === undefined ? undefined : partsOfListed(price.prices, call.usage)
@@ -207,6 +228,10 @@ export class PriceBook {
     if (pricing?.type === 'free') return pricing
     if (providerId === OWNED) return { type: 'owned', model }
     if (pricing === undefined) return { type: 'unknown' }
+    if (pricing.type === 'declared') {
+      const prices = pricing.prices.get(model) ?? pricing.prices.get(ANY_MODEL)
+      return prices === undefined ? { type: 'unknown' } : { type: 'declared', prices: toCents(prices) }
+    }
     return { type: 'listed', provider: pricing.name, model, minute: Number.NaN, price: undefined }
   }
 }
@@ -219,6 +244,16 @@ function toFreeModel(id: string): KnownModel {
     inputUsdPerMillion: 0,
     outputUsdPerMillion: 0,
   }
+}
+
+function toDeclaredModel([id, { input, output }]: readonly [string, UsdPrices]): KnownModel {
+  return { ...toFreeModel(id), inputUsdPerMillion: input, outputUsdPerMillion: output }
+}
+
+/** To a millionth of a cent: binary fractions are in no source of a cost. */
+function toCents({ input, output, cachedInput = input }: UsdPrices): DeclaredPrices {
+  const cents = (usd: number) => Math.round(usd * 1e8) / 1e6
+  return { input: cents(input), output: cents(output), cachedInput: cents(cachedInput) }
 }
 
 function toEstimated(cost: Cost): Cost {
@@ -234,26 +269,44 @@ interface Listed {
   price: ListedPrice | undefined
 }
 
+interface Declared {
+  readonly type: 'declared'
+  readonly prices: DeclaredPrices
+}
+
 /** What is known of a target, whatever the call. */
 type Remembered =
   | { readonly type: 'free' }
   | { readonly type: 'unknown' }
   | { readonly type: 'owned'; readonly model: string }
+  | Declared
   | Listed
 
-function costOfOwned(prices: DeclaredPrices, usage: Usage, outcome: CallOutcome | undefined): Cost {
+/** An account for its own model, or the operator in the configuration file. */
+type Declarer = 'owned-model' | 'configured'
+
+function costOfDeclared(
+  by: Declarer,
+  prices: DeclaredPrices,
+  { usage, outcome }: Pick<Reported, 'usage' | 'outcome'>,
+): Cost {
   return {
     microUsd: sumParts(partsOfOwned(prices, usage)),
     status: isWhole(outcome) ? 'exact' : 'estimated',
-    source: `owned-model@${prices.input}/${prices.cachedInput}/${prices.output}`,
+    source: `${by}@${prices.input}/${prices.cachedInput}/${prices.output}`,
   }
 }
 
-function parseOwnedSource(source: string): DeclaredPrices | undefined {
-  const [, input, cachedInput, output] = /^owned-model@(\d+)\/(\d+)\/(\d+)$/.exec(source) ?? []
-  if (input === undefined) return undefined
-  return { input: Number(input), cachedInput: Number(cachedInput), output: Number(output) }
+function parseDeclaredSource(
+  source: string,
+): { readonly by: Declarer; readonly prices: DeclaredPrices } | undefined {
+  const [, by, ...rates] = DECLARED_SOURCE.exec(source) ?? []
+  if (by !== 'owned-model' && by !== 'configured') return undefined
+  const [input = 0, cachedInput = 0, output = 0] = rates.map(Number)
+  return { by, prices: { input, cachedInput, output } }
 }
+
+const DECLARED_SOURCE = /^(owned-model|configured)@(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/
 
 interface Reported {
   readonly usage: Usage

@@ -35,6 +35,14 @@ export interface ComposedAddress {
   readonly templates: readonly (readonly [pattern: RegExp, template: string])[]
 }
 
+/** US dollars per million tokens. */
+export interface ModelPrices {
+  readonly input: number
+  readonly output: number
+  /** Absent: as any other input. */
+  readonly cachedInput?: number | undefined
+}
+
 export interface Provider {
   /** The part of a target before the slash, and the stem of `<PROVIDER>_API_KEY` and `<PROVIDER>_BASE_URL`. */
   readonly id: string
@@ -68,6 +76,8 @@ export interface Provider {
   readonly pricedModels?: RegExp
   /** Its answers cost nothing, whatever the model. */
   readonly isFree?: true
+  /** What its models cost, by their names; `*`: every other one. Then no price table is asked. */
+  readonly declaredPrices?: ReadonlyMap<string, ModelPrices>
   /** To be offered where models are chosen, of a provider that no price table lists; it may have more. */
   readonly knownModels?: readonly string[]
   /** Used when no key is configured: only for upstreams that take any key. */
@@ -98,11 +108,14 @@ export function openaiCompatible(
 
 export type Pricing =
   | { readonly type: 'free'; readonly models: readonly string[] }
+  | { readonly type: 'declared'; readonly prices: ReadonlyMap<string, ModelPrices> }
   /** `models`: those of the table that are its own. */
   | { readonly type: 'listed'; readonly name: string; readonly models?: RegExp | undefined }
 
 /** How calls to it are priced, and by that which of its models are known. */
-export function pricingOf({ id, pricedAs, pricedModels, isFree, knownModels }: Provider): Pricing {
+export function pricingOf(provider: Provider): Pricing {
+  const { id, pricedAs, pricedModels, isFree, knownModels, declaredPrices } = provider
+  if (declaredPrices !== undefined) return { type: 'declared', prices: declaredPrices }
   return isFree === true
     ? { type: 'free', models: knownModels ?? [] }
     : { type: 'listed', name: pricedAs ?? id, models: pricedModels }

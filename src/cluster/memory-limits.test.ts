@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../core/errors.ts'
-import { DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
+import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
 import type { CallAhead, Caller, Spent, Ticket } from '../gateway/ports.ts'
 import { formatDuration } from './limit-refusals.ts'
@@ -309,6 +309,21 @@ describe('memory', () => {
       most = Math.max(most, limits.trackedKeys)
     }
     expect(most).toBeLessThanOrEqual(400)
+  })
+
+  test('nor do accounts with limits of their own that call once each with a key of their own', () => {
+    const clock = createClock()
+    const limits = new CallLimits(clock)
+    const account = { requestsPerMinute: 60, concurrentCalls: 5, tokensPerMinute: Number.POSITIVE_INFINITY }
+    let most = 0
+    for (let index = 0; index < 50_000; index += 1) {
+      clock.nowMs += 10
+      const caller = createCaller(60, 5, `key_${index}`)
+      const accountId = `acct_${index}` as AccountId
+      limits.admit({ ...caller, accountId, limits: { ...caller.limits, account } }).settle(NOTHING)
+      most = Math.max(most, limits.trackedKeys)
+    }
+    expect(most).toBeLessThanOrEqual(800)
   })
 
   test('a key with a running call is kept, however long it runs', () => {

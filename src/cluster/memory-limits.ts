@@ -21,8 +21,8 @@ import { TokenBucket } from './token-bucket.ts'
 import type { Reservation } from './usage-counter.ts'
 import { UsageLimits } from './usage-limits.ts'
 
-/** Each admission looks at two states, one of which it may have added: idle ones go faster than new ones come. */
-const SWEPT_PER_ADMISSION = 2
+/** Each admission looks at two states for each that it may have added: idle ones go faster than new ones come. */
+const SWEPT_FOR_EACH = 2
 
 /** Of a key, or of all keys of an account. */
 interface RateState {
@@ -86,8 +86,8 @@ export class MemoryLimits implements Limits {
    */
   admit(caller: Caller, call: CallAhead): Ticket {
     const nowMs = this.#clock.elapsed()
-    this.#sweepIdle(nowMs)
     const { limits, keyId, accountId } = caller
+    this.#sweepIdle(nowMs, limits.account === undefined ? SWEPT_FOR_EACH : 2 * SWEPT_FOR_EACH)
     const key = this.#stateOf(keyId, limits, nowMs)
     const account = limits.account && this.#accountState(accountId, limits.account, nowMs)
     key.requests.refill(limits.requestsPerMinute, nowMs)
@@ -129,8 +129,8 @@ export class MemoryLimits implements Limits {
   }
 
   /** A state that says nothing more than a new one would is dropped, a few at a time: no timer, no long pause. */
-  #sweepIdle(nowMs: number): void {
-    for (let looked = 0; looked < SWEPT_PER_ADMISSION; looked += 1) {
+  #sweepIdle(nowMs: number, most: number): void {
+    for (let looked = 0; looked < most; looked += 1) {
       const { value: state, done } = this.#sweep.next()
       if (done === true) {
         this.#sweep = this.#states.values()

@@ -130,6 +130,7 @@ export async function composeGatehouse({
     deadlines,
     timeouts: settings.timeouts,
     keepAliveMs: settings.keepAliveMs,
+    commitAfterMs: settings.commitAfterMs,
     callHeaders: new CallHeaders(settings.forwardedHeaders),
     bodyRoom: new BodyRoom(settings.maxHeldBodyBytes),
     bodyLimits: { maxBodyBytes: settings.maxBodyBytes, bodyTimeoutMs: settings.bodyTimeoutMs },

@@ -193,5 +193,7 @@ function toShown(text: string): string {
 function summary(response: Response, usage: CallUsage | undefined, durationMs: number): string {
   const tokens =
     usage === undefined ? 'tokens not reported' : `${usage.inputTokens} tokens in, ${usage.outputTokens} out`
-  return `${response.headers.get('x-gatehouse-target')} · ${tokens} · ${(durationMs / 1000).toFixed(2)} s`
+  // A stream that was begun before its target spoke cannot name it in its head.
+  const target = response.headers.get('x-gatehouse-target') ?? 'target: see gatehouse logs'
+  return `${target} · ${tokens} · ${(durationMs / 1000).toFixed(2)} s`
 }

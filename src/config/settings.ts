@@ -58,6 +58,8 @@ export interface Settings extends ProviderSettings {
   readonly maxHeldBodyBytes: number
   readonly bodyTimeoutMs: number
   readonly keepAliveMs: number
+  /** Silence before a stream's first event after which its answer begins; 0: never. */
+  readonly commitAfterMs: number
   /** The longest that a call goes on after its key was deleted or has expired. */
   readonly revokedCallsMs: number
   /** Between the signal to end and the end of accepting connections: for balancers to notice. */
@@ -132,6 +134,8 @@ export const VARIABLES = {
   GATEHOUSE_REVOKED_CALLS_MS:
     'the longest that a running call goes on after its key was deleted or has expired (2000)',
   GATEHOUSE_KEEP_ALIVE_MS: 'silence in a stream after which a comment is sent (15000)',
+  GATEHOUSE_COMMIT_AFTER_MS:
+    'silence before the first event of a stream after which its answer begins, with 200 and comments; 0: never (15000)',
   GATEHOUSE_DRAIN_DELAY_MS:
     'time after SIGTERM in which /readyz is 503 and calls are still taken, for balancers to notice (0)',
   GATEHOUSE_SHUTDOWN_TIMEOUT_MS: 'time that open calls get to finish at SIGTERM (30000)',
@@ -212,6 +216,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     bodyTimeoutMs: integer('GATEHOUSE_BODY_TIMEOUT_MS', 60_000, milliseconds),
     revokedCallsMs: integer('GATEHOUSE_REVOKED_CALLS_MS', 2_000, milliseconds),
     keepAliveMs: integer('GATEHOUSE_KEEP_ALIVE_MS', 15_000, milliseconds),
+    commitAfterMs: integer('GATEHOUSE_COMMIT_AFTER_MS', 15_000, { ...milliseconds, min: 0 }),
     drainDelayMs: integer('GATEHOUSE_DRAIN_DELAY_MS', 0, { min: 0, max: 3_600_000 }),
     shutdownTimeoutMs: integer('GATEHOUSE_SHUTDOWN_TIMEOUT_MS', 30_000, milliseconds),
     scheduling: readChoice(environment, 'GATEHOUSE_SCHEDULING', ['batch', 'normal'] as const),

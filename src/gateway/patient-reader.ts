@@ -1,38 +1,40 @@
-/** Reads from an upstream and, when it is silent for long, says so, so that the client's connection can be kept alive. */
+/** Waits for an upstream and, when it is silent for long, says so, so that the client's connection can be kept alive. */
 import type { Deadline, Deadlines, DueCause } from '../upstream/deadlines.ts'
-import type { Exchange } from '../upstream/exchange.ts'
 
 /**
  * A comment that clients ignore. Not `: ping`: one FIM client takes that for the end (wire.md §1.3).
  */
 export const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
 
-export class PatientReader {
-  readonly #exchange: Exchange
+/** In place of what the source reads. */
+export const SILENCE = Symbol('silence')
+
+export class PatientReader<T> {
+  readonly #source: { read(): Promise<T> }
   readonly #deadlines: Deadlines
   readonly #silenceMs: number
   readonly #deadline: Deadline
-  #reading: Promise<Uint8Array | undefined> | undefined
+  #reading: Promise<T> | undefined
   #onSilence: (() => void) | undefined
 
-  constructor(exchange: Exchange, deadlines: Deadlines, silenceMs: number) {
-    this.#exchange = exchange
+  constructor(source: { read(): Promise<T> }, deadlines: Deadlines, silenceMs: number) {
+    this.#source = source
     this.#deadlines = deadlines
     this.#silenceMs = silenceMs
     this.#deadline = { dueAt: Number.POSITIVE_INFINITY, onDue: (cause) => this.#onDue(cause) }
     deadlines.add(this.#deadline)
   }
 
-  /** The next chunk, undefined at the clean end, or KEEP_ALIVE after a silence. @throws UpstreamFailure */
-  read(): Promise<Uint8Array | undefined> {
-    this.#reading ??= this.#exchange.read()
+  /** What the source reads next, or SILENCE after one. @throws what the source throws */
+  read(): Promise<T | typeof SILENCE> {
+    this.#reading ??= this.#source.read()
     const reading = this.#reading
     return new Promise((resolve, reject) => {
       this.#onSilence = () => {
         // The deadline took itself out when it fell due.
         this.#deadlines.add(this.#deadline)
         this.#deadline.dueAt = this.#deadlines.now() + this.#silenceMs
-        resolve(KEEP_ALIVE)
+        resolve(SILENCE)
       }
       this.#deadline.dueAt = this.#deadlines.now() + this.#silenceMs
       reading.then((chunk) => {

@@ -19,11 +19,12 @@ import type { Caller, Freshness, KeyStore, Ledger, Limits, Place, Refusals } fro
 import type { BodyLimits } from './read-body.ts'
 import { refuse, settleRefused } from './refuse.ts'
 import { toRefusedCall } from './refused-call.ts'
-import { type RelayPorts, relayAnswer } from './relay-answer.ts'
+import { relayAnswer } from './relay-answer.ts'
+import { type LatePorts, relayLate } from './relay-late.ts'
 import { reserveQuota } from './reserve-quota.ts'
 import { type CallProgress, createSettle, type Settle } from './settle.ts'
 
-export interface PipelinePorts extends PlanPorts, AskPorts, RelayPorts {
+export interface PipelinePorts extends PlanPorts, AskPorts, LatePorts {
   readonly clock: Timekeeper
   readonly keys: KeyStore
   /** Absent: nobody else changes anything. */
@@ -119,7 +120,12 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
         progress,
         keySha256: caller.keySha256,
       }
-      const attempted = await attemptTargets(ports, call)
+      const attempting = attemptTargets(ports, call)
+      if (accepted.stream) {
+        const late = await relayLate(ports, { attempting, callId: id, dialect, settle, headers })
+        if (late !== undefined) return late
+      }
+      const attempted = await attempting
       Object.assign(headers, toAnswerHeaders(progress))
       return await relayAnswer(ports, { attempted, dialect, settle, headers })
     } catch (thrown) {

@@ -13,7 +13,7 @@ import type { Attempted } from './ask-target.ts'
 import type { BegunAnswer } from './begin-answer.ts'
 import type { CallHeaders } from './call-headers.ts'
 import { toFailure, unusableAnswer } from './failures.ts'
-import { KEEP_ALIVE, PatientReader } from './patient-reader.ts'
+import { KEEP_ALIVE, PatientReader, SILENCE } from './patient-reader.ts'
 import { isTranslated } from './plan-targets.ts'
 import { isTargetsFault } from './retry.ts'
 import type { CallResult, Settle } from './settle.ts'
@@ -52,13 +52,17 @@ export async function relayAnswer(ports: RelayPorts, input: RelayInput): Promise
       await input.settle(succeeded(status, answer.usage))
       return new Response(answer.body, { status, headers })
     }
-    case 'large':
-      return new Response(streamBody(relayLarge(ports, answer, input), answer, input), { status, headers })
-    case 'events':
-      return new Response(streamBody(relayEvents(ports, answer, input), answer, input), {
+    case 'large': {
+      const left = () => giveUp(answer, input)
+      return new Response(streamBody(relayLarge(ports, answer, input), left), { status, headers })
+    }
+    case 'events': {
+      const left = () => giveUp(answer, input)
+      return new Response(streamBody(relayEvents(ports, answer, input), left), {
         status,
         headers: { ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
       })
+    }
   }
 }
 
@@ -80,16 +84,15 @@ function toForwarded(
 type StreamedAnswer = Extract<BegunAnswer, { type: 'large' | 'events' }>
 
 /** An async generator is pulled at the client's pace: a slow reader slows the upstream instead of filling memory. */
-function streamBody(
+export function streamBody(
   generator: AsyncGenerator<Uint8Array>,
-  answer: StreamedAnswer,
-  input: RelayInput,
+  onLeft: () => Promise<unknown>,
 ): ReadableStream<Uint8Array> {
   const end = generator.return
   // A client that has left before the first piece is never served one, and a generator that was not begun runs no `finally`.
   generator.return = async (value) => {
     const result = await end.call(generator, value)
-    await giveUp(answer, input)
+    await onLeft()
     return result
   }
   // Bun takes an async iterable as a body, which the web's own type does not know.
@@ -97,14 +100,14 @@ function streamBody(
 }
 
 /** Whatever has become of the answer: nothing is read any more, and the call is settled. Safe to call again. */
-function giveUp(answer: StreamedAnswer, input: RelayInput): Promise<void> {
+export function giveUp(answer: StreamedAnswer, input: Pick<RelayInput, 'settle' | 'dialect'>): Promise<void> {
   answer.exchange.close()
   // Without an end before this only when the client has left.
   return settleQuietly(input.settle, leftResult(answer, input))
 }
 
 /** The client left: what the upstream has not reported is estimated. */
-function leftResult(answer: StreamedAnswer, { dialect }: RelayInput): CallResult {
+function leftResult(answer: StreamedAnswer, { dialect }: Pick<RelayInput, 'dialect'>): CallResult {
   const unreportedBytes = unreportedOf(answer, dialect)
   return { outcome: 'cancelled', status: answer.status, usage: usageOf(answer), unreportedBytes }
 }
@@ -115,7 +118,7 @@ function unreportedOf(answer: StreamedAnswer, dialect: Dialect): number {
   return dialect.isEmbeddings === true || usageOf(answer) !== null ? 0 : answer.counted.textBytes
 }
 
-async function* relayEvents(
+export async function* relayEvents(
   ports: RelayPorts,
   answer: Extract<BegunAnswer, { type: 'events' }>,
   input: RelayInput,
@@ -139,7 +142,7 @@ async function* relayEvents(
       const chunk = await reader.read()
       hasEnded = chunk === undefined
       if (chunk === undefined) output = tap.end()
-      else output = chunk === KEEP_ALIVE ? { now: KEEP_ALIVE, held: NOTHING } : tap.push(chunk)
+      else output = chunk === SILENCE ? { now: KEEP_ALIVE, held: NOTHING } : tap.push(chunk)
     }
     if (!isTold) {
       if (!tap.isWholeAtEnd())
@@ -206,9 +209,14 @@ async function* endBroken(
   )
   const told = encode(error)
   if (told.byteLength > 0) yield told
+  await cutBody(clock)
+}
+
+/** Ends a body without its closing chunk, when what it said last has had its time to leave. */
+export async function cutBody(clock: Pick<Timekeeper, 'after'>): Promise<never> {
   await new Promise<void>((resolve) => clock.after(FLUSH_BEFORE_CUT_MS, resolve))
-  // Bun cuts the connection without the closing chunk when a body throws, and prints what is thrown unless it is
-  // undefined; the failure has been told and written down already.
+  // Bun cuts the connection when a body throws, and prints what is thrown unless it is undefined; the failure has been
+  // told and written down already.
   throw undefined
 }
 

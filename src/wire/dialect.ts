@@ -133,6 +133,8 @@ export interface Dialect {
   /** Present where callers of this dialect can be served by upstreams that speak another one. */
   readonly serverCodec?: ServerCodec
   readonly hosted?: HostedMembers
+  /** A whole stream of a call that fails before its first event. Absent where nothing is streamed. */
+  encodeFailedStream?(error: GatewayError): Uint8Array
   /** Set where requests are for embeddings, whose translation is its own (wire/embeddings/). */
   readonly isEmbeddings?: true
   /** What the gateway itself answers when none of a gate's targets speaks this dialect. */

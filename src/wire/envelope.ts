@@ -55,6 +55,13 @@ function toMessagesError(error: GatewayError): Record<string, unknown> {
   return { type: 'error', error: { type, message: error.message, ...details } }
 }
 
+/** The same as the data of one event: an upstream's own body may be spread over lines, which some clients read one by one. */
+export function encodeErrorData(envelope: Envelope, error: GatewayError): string {
+  const body = encodeError(envelope, error)
+  // A line end in JSON text can only be space between its parts.
+  return typeof body === 'string' ? body : new TextDecoder().decode(body).replaceAll(/[\r\n]/g, ' ')
+}
+
 /** The JSON text of an error answer. An upstream's own body wins where the envelopes are the same. */
 export function encodeError(envelope: Envelope, error: GatewayError): string | Uint8Array {
   if (envelope === 'flat') return JSON.stringify(toFlatError(error))

@@ -69,6 +69,8 @@ export interface GatewayScript {
   readonly refusals?: Refusals
   readonly timeouts?: Partial<ExchangeTimeouts>
   readonly keepAliveMs?: number
+  /** Absent: as long as the product waits. */
+  readonly commitAfterMs?: number
   readonly bodyLimits?: Partial<PipelinePorts['bodyLimits']>
   readonly addedHeaders?: AddedHeaders
   /** Of all requests together. */
@@ -79,6 +81,7 @@ export interface GatewayScript {
 
 const TIMEOUTS: ExchangeTimeouts = { connectMs: 2_000, firstByteMs: 20_000, idleMs: 10_000, totalMs: 60_000 }
 const KEEP_ALIVE_MS = 15_000
+const COMMIT_AFTER_MS = 15_000
 export const REVOKED_CALLS_MS = 2_000
 const BODY_LIMITS = { maxBodyBytes: 64 * 1024, bodyTimeoutMs: 5_000 }
 
@@ -187,6 +190,7 @@ export class InProcessGateway {
       deadlines: this.deadlines,
       timeouts: { ...TIMEOUTS, ...script.timeouts },
       keepAliveMs: script.keepAliveMs ?? KEEP_ALIVE_MS,
+      commitAfterMs: script.commitAfterMs ?? COMMIT_AFTER_MS,
       bodyRoom: this.bodyRoom,
       callHeaders: new CallHeaders(script.addedHeaders),
       bodyLimits: { ...BODY_LIMITS, ...script.bodyLimits },
@@ -208,6 +212,13 @@ export class InProcessGateway {
   /** One call from its request to its end, in as much scripted time as that takes. */
   ask(request: ClientRequest, client: ClientScript = {}): Promise<Seen> {
     return this.clock.finish(this.begin(request, client).seen)
+  }
+
+  /** A request as a server hands it over, for tests with a client of their own. */
+  handle(request: Request): Promise<Response> {
+    const handle = this.#find(new URL(request.url).pathname)
+    if (handle === undefined) throw new Error(`The data plane has no door at ${request.url}.`)
+    return handle(request)
   }
 
   /** A call that the test lets go on: time stands still until the clock is told otherwise. */

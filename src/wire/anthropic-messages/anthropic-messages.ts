@@ -31,6 +31,7 @@ export const anthropicMessages: RelayedDialect = {
   readUsage: (answer) => readUsage('anthropic-messages', answer.usage),
   refusesReasoning: ({ message }) => message !== undefined && /invalid.{0,20}signature/i.test(message),
   createTap: () => new MessagesTap(),
+  encodeFailedStream: (error) => new MessagesTap().encodeFailure(error),
   serverCodec: anthropicServerCodec,
 }
 

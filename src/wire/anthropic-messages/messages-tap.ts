@@ -4,7 +4,7 @@ import type { Usage } from '../../core/usage.ts'
 import type { JsonValue } from '../chat-request.ts'
 import { deltaBytes } from '../delta-bytes.ts'
 import type { StreamTap } from '../dialect.ts'
-import { encodeError } from '../envelope.ts'
+import { encodeErrorData } from '../envelope.ts'
 import { toLatin1 } from '../latin1.ts'
 import { isRecord, parseRecord, textOf } from '../read-json.ts'
 import { encodeSseFrame, type SseFrame } from '../sse.ts'
@@ -39,7 +39,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
 
   encodeFailure(error: GatewayError): Uint8Array {
     if (this.verdict === 'failed') return new Uint8Array(0)
-    return encodeSseFrame({ event: 'error', data: String(encodeError('messages', error)) })
+    return encodeSseFrame({ event: 'error', data: encodeErrorData('messages', error) })
   }
 
   #noteUsage(frame: SseFrame): void {

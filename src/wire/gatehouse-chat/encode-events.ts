@@ -86,7 +86,7 @@ export class GatehouseEventEncoder implements EventEncoder {
   }
 
   encodeFailure(error: GatewayError): string {
-    return `event: error\ndata: ${String(encodeError('flat', error))}\n\n`
+    return encodeFailureEvent(error)
   }
 
   #begun(): string {
@@ -111,6 +111,10 @@ export class GatehouseEventEncoder implements EventEncoder {
     this.#partStart = this.#reasoning.length
     if (seal !== undefined) this.#sealed.push({ type: 'reasoning', text, seal })
   }
+}
+
+export function encodeFailureEvent(error: GatewayError): string {
+  return `event: error\ndata: ${String(encodeError('flat', error))}\n\n`
 }
 
 function write(type: string, data: JsonRecord): string {

@@ -7,6 +7,7 @@ import type { AcceptedRequest, Dialect } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
 import type { JsonMember, JsonObject } from '../json-splice.ts'
 import { checkFieldTypes, presentMember, readFlag, readString, requireField } from '../request-fields.ts'
+import { encodeFailureEvent } from './encode-events.ts'
 import { gatehouseChatServerCodec } from './server-codec.ts'
 
 export const gatehouseChat: Dialect = {
@@ -19,6 +20,7 @@ export const gatehouseChat: Dialect = {
     maxOutputTokens: ['max_output_tokens'],
     reasoningEffort: ['reasoning.effort'],
   }),
+  encodeFailedStream: (error) => Buffer.from(encodeFailureEvent(error)),
   serverCodec: gatehouseChatServerCodec,
 }
 

@@ -59,6 +59,9 @@ export function mistralShaped(options: {
     }),
     isAnswer: isChatAnswer,
     readUsage: (answer) => readUsage('openai-chat', answer.usage),
-    createTap: () => new ChatTap({ hidesUsage: false, envelope: 'flat' }),
+    createTap: () => new ChatTap(SHOWN),
+    encodeFailedStream: (error) => new ChatTap(SHOWN).encodeFailure(error),
   }
 }
+
+const SHOWN = { hidesUsage: false, envelope: 'flat' } as const

@@ -6,7 +6,7 @@ import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { deltaBytes } from '../delta-bytes.ts'
 import type { Envelope, StreamTap } from '../dialect.ts'
-import { encodeError } from '../envelope.ts'
+import { encodeErrorData } from '../envelope.ts'
 import { type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
 import { toLatin1 } from '../latin1.ts'
 import { encodeSseFrame, type SseFrame } from '../sse.ts'
@@ -62,8 +62,8 @@ export class ChatTap extends SseRelay implements StreamTap {
     if (this.#options.envelope === 'flat') {
       return encodeSseFrame({ data: JSON.stringify({ error: flatFailure(error) }) })
     }
-    const data = encodeError('nested', error)
-    return Buffer.concat([encodeSseFrame({ data: String(data) }), encodeSseFrame({ data: '[DONE]' })])
+    const data = encodeErrorData('nested', error)
+    return Buffer.concat([encodeSseFrame({ data }), encodeSseFrame({ data: '[DONE]' })])
   }
 
   /** Usage may come in any chunk, with choices or without (lessons.md); the last report counts. */

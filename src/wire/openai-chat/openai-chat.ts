@@ -26,6 +26,7 @@ export const openaiChat: RelayedDialect = {
   isAnswer: isChatAnswer,
   readUsage: (answer) => readUsage('openai-chat', answer.usage),
   createTap: ({ hidesUsage }) => new ChatTap({ hidesUsage, envelope: 'nested' }),
+  encodeFailedStream: (error) => new ChatTap({ hidesUsage: false, envelope: 'nested' }).encodeFailure(error),
   serverCodec: openaiChatServerCodec,
 }
 

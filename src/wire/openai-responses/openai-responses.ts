@@ -36,6 +36,7 @@ export const openaiResponses: RelayedDialect = {
   refusesReasoning: ({ code, message }) =>
     code === 'invalid_encrypted_content' || message?.includes('encrypted content') === true,
   createTap: () => new ResponsesTap(),
+  encodeFailedStream: (error) => new ResponsesTap().encodeFailure(error),
 }
 
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content'

@@ -1,6 +1,7 @@
 /** Watches a Responses stream go by unchanged: its end, its usage, and what a failure event would have to repeat. */
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
+import { CONTEXT_FULL } from '../context-full.ts'
 import { deltaBytes } from '../delta-bytes.ts'
 import type { StreamTap } from '../dialect.ts'
 import { toNestedError } from '../envelope.ts'
@@ -63,7 +64,7 @@ export class ResponsesTap extends SseRelay implements StreamTap {
       ...EMPTY_RESPONSE,
       ...started,
       status: 'failed',
-      error: { code: 'server_error', message: error.message },
+      error: { code: failureCodeOf(error), message: error.message },
     }
     return Buffer.concat([
       encodeSseFrame({
@@ -77,6 +78,12 @@ export class ResponsesTap extends SseRelay implements StreamTap {
       encodeSseFrame({ data: '[DONE]' }),
     ])
   }
+}
+
+/** By which agents decide whether to wait, to shorten the conversation or to give up. */
+function failureCodeOf({ status, code }: GatewayError): string {
+  if (code === CONTEXT_FULL) return CONTEXT_FULL
+  return status === 429 ? 'rate_limit_exceeded' : 'server_error'
 }
 
 /** Some servers write no `event:` lines, so that only the data says what an event is. */

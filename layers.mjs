@@ -32,6 +32,10 @@ export const layers = {
     may: ['core', 'contract', 'wire', 'providers', 'store', 'cluster', 'gateway', 'identity', 'webhooks'],
     does: 'control-plane HTTP, one file per resource',
   },
+  doors: {
+    may: ['core', 'gateway'],
+    does: 'connections of clients: how long they are kept, how many requests each may have open',
+  },
   dashboard: {
     may: ['core'],
     does: 'hands out the built pages of web/; must not know what is in them',

@@ -77,6 +77,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     checkWebhookAddress: (url) => addresses.check(url),
     whenCounted: (accountId, shown) => parts.ledger.show(accountId, shown),
     quotaOf: (accountId) => usage.quotaOf(accountId, ports.clock.now()),
+    bodyTime: { clock: ports.clock, timeoutMs: settings.bodyTimeoutMs },
     retention: { callLogDays: settings.retentionDays, auditLogDays: settings.auditRetentionDays },
     usage: store.usage,
     prices: {

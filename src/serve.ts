@@ -2,9 +2,13 @@
 import type { NewGate } from './cluster/gate-registry.ts'
 import { composeGatehouse, type Gatehouse, VERSION } from './compose.ts'
 import type { Settings } from './config/settings.ts'
+import { steadyClock } from './core/clock.ts'
 import { GatewayError } from './core/errors.ts'
 import { DEFAULT_ACCOUNT, type GateId } from './core/ids.ts'
 import type { Secret } from './core/secret.ts'
+import { boundByAddress, type Handle } from './doors/bound-by-address.ts'
+import type { ConnectionLimits } from './doors/connections.ts'
+import { watchHandles } from './doors/handle-room.ts'
 import { obeySignals } from './hear-signals.ts'
 import { sandboxAddresses, sandbox as sandboxProvider } from './providers/sandbox.ts'
 import { createReload } from './reload-configuration.ts'
@@ -44,7 +48,10 @@ export async function serve({ settings, readSettings, withSandbox, seat }: Serve
   try {
     // Listening comes first: a key made for a start that then fails would be in the store and never be shown.
     const address = { host: settings.host, port: settings.port, isShared: seat !== undefined }
-    listener = listen(address, (request, addressOf) => gatehouse.handle(request, addressOf))
+    listener = listen(address, doorOf(gatehouse, settings), {
+      connections: connectionLimits(settings),
+      room: watchHandles({ clock: steadyClock, onChange: tellHandles(log) }),
+    })
     if (seat === undefined) metrics = listenForMetrics(gatehouse, settings, log)
     const isFirst = seat === undefined || seat.isFirst
     const firstKey = isFirst ? await ensureFirstKey(gatehouse, settings, log) : undefined
@@ -82,6 +89,30 @@ async function loadSandbox(): Promise<Sandbox> {
 
 export function warnOfUnknown(settings: Settings, log: Log): void {
   for (const name of settings.unknownVariables) log.warn({ name }, 'unknown setting: is it misspelt?')
+}
+
+function doorOf(gatehouse: Gatehouse, { requestsPerAddress, users }: Settings): Handle {
+  return boundByAddress((request, addressOf) => gatehouse.handle(request, addressOf), {
+    requests: requestsPerAddress,
+    clientAddressHeader: users.clientAddressHeader,
+  })
+}
+
+/** So much longer than the longest silence of an upstream, in milliseconds: then it is the client that takes nothing. */
+const STALL_GRACE_MS = 60_000
+
+function connectionLimits({ idleConnectionMs, keepAliveMs, timeouts }: Settings): ConnectionLimits {
+  return {
+    idleMs: idleConnectionMs,
+    stallMs: Math.max(timeouts.idleMs, keepAliveMs) + STALL_GRACE_MS,
+  }
+}
+
+function tellHandles(log: Log) {
+  return (isCrowded: boolean, figures: { readonly open: number; readonly most: number }) =>
+    isCrowded
+      ? log.warn(figures, 'nearly all handles are open: no connection is kept between requests')
+      : log.info(figures, 'there are handles again: connections are kept between requests')
 }
 
 function listenForMetrics(gatehouse: Gatehouse, { telemetry }: Settings, log: Log): Listener | undefined {

@@ -1,6 +1,12 @@
 /** The whole server on one screen: which path goes where, and the listener. It must not know what the paths do. */
+import { steadyClock } from './core/clock.ts'
 import { GatewayError } from './core/errors.ts'
 import { type CallId, createCallId } from './core/ids.ts'
+import type { Handle } from './doors/bound-by-address.ts'
+import { type AddressOf, clientAddressOf } from './doors/client-address.ts'
+import { type ConnectionLimits, Connections } from './doors/connections.ts'
+import type { HandleRoom } from './doors/handle-room.ts'
+import { pathOf } from './doors/request-path.ts'
 import { type DataPlane, envelopeOf, refuseRoute } from './gateway/data-plane.ts'
 import { refuse } from './gateway/refuse.ts'
 import { stopAccepting } from './stop-accepting.ts'
@@ -21,9 +27,6 @@ export interface Routes {
   readonly isDraining: () => boolean
   readonly version: string
 }
-
-/** The address that a request came from, looked up only where it is needed. */
-export type AddressOf = (request: Request) => string | undefined
 
 export function createRouter(routes: Routes): (request: Request, addressOf?: AddressOf) => Promise<Response> {
   return function route(request, addressOf) {
@@ -59,14 +62,8 @@ export function createRouter(routes: Routes): (request: Request, addressOf?: Add
     const envelope = envelopeOf(path, request.headers)
     if (envelope !== 'flat') return refuseRoute('not_found', envelope, NOT_FOUND)
     const controlPlane = await routes.controlPlane()
-    return await controlPlane.handle(request, createCallId(), clientAddress(request, addressOf))
-  }
-
-  /** Proxies append: the last address is the one that the proxy next to us saw. */
-  function clientAddress(request: Request, addressOf: AddressOf | undefined): string | undefined {
-    const { clientAddressHeader } = routes
-    const told = clientAddressHeader === undefined ? null : request.headers.get(clientAddressHeader)
-    return told?.split(',').at(-1)?.trim() || addressOf?.(request)
+    const address = clientAddressOf(request, routes.clientAddressHeader, addressOf)
+    return await controlPlane.handle(request, createCallId(), address)
   }
 }
 
@@ -81,15 +78,13 @@ function toDashboard(): Response {
 const NOT_FOUND =
   'There is nothing at this address. Nothing is stored here, so there is nothing to retrieve either.'
 
-/** `request.url` is always absolute; parsing it whole would cost more than the rest of the routing. */
-function pathOf(url: string): string {
-  const start = url.indexOf('/', url.indexOf('//') + 2)
-  const query = url.indexOf('?', start)
-  return query < 0 ? url.slice(start) : url.slice(start, query)
-}
-
 function state(status: number, body: object): Response {
   return Response.json(body, { status, headers: { 'cache-control': 'no-store' } })
+}
+
+function refuseBroken(cause: unknown): Response {
+  const error = new GatewayError('internal_error', 'The gateway failed to handle this request.', { cause })
+  return refuse(error, 'flat', {})
 }
 
 export interface Listener {
@@ -106,8 +101,15 @@ export interface Listener {
   stop(): Promise<void>
 }
 
-/** An idle connection between two requests, or one that never finishes its headers, is closed after this long. */
-const IDLE_SECONDS = 75
+export interface ListenOptions {
+  readonly connections?: ConnectionLimits | undefined
+  /** Absent: connections are kept however many there are. */
+  readonly room?: Pick<HandleRoom, 'isCrowded'> | undefined
+}
+
+const USUAL: ConnectionLimits = { idleMs: 75_000, stallMs: 360_000 }
+/** A body that did not come in time: the rest of it would be taken for the next request. */
+const REQUEST_TIMEOUT = 408
 const DRAIN_POLL_MS = 20
 /** Nothing was asked for so long: what was sent before the last answer told its client to go has arrived. */
 const QUIET_MS = 200
@@ -115,7 +117,8 @@ const QUIET_MS = 200
 /** @param address `isShared`: other workers listen there as well @throws when the address is taken */
 export function listen(
   address: { readonly host: string; readonly port: number; readonly isShared?: boolean },
-  handle: (request: Request, addressOf: AddressOf) => Promise<Response>,
+  handle: Handle,
+  { connections: limits = USUAL, room }: ListenOptions = {},
 ): Listener {
   let isDraining = false
   let lastRequestAt = 0
@@ -125,25 +128,22 @@ export function listen(
     development: false,
     // Said either way: of itself `development: false` lets a second server share the port, and each gets some of the connections.
     reusePort: address.isShared === true,
-    idleTimeout: IDLE_SECONDS,
+    // Until a request has come; the runtime itself gives its head ten seconds.
+    idleTimeout: Math.ceil(limits.idleMs / 1000),
     // Bodies are bounded where the answer can say so in the caller's own envelope.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    async fetch(request, listener) {
-      // From here on the gateway's own deadlines count: a model may think for minutes.
-      listener.timeout(request, 0)
+    async fetch(request) {
+      connections.begin(request)
       if (isDraining) lastRequestAt = performance.now()
-      const response = await handle(request, addressOf)
-      if (isDraining) response.headers.set('connection', 'close')
+      const response = await handle(request, addressOf).catch(refuseBroken)
+      if (isDraining || room?.isCrowded === true || response.status === REQUEST_TIMEOUT)
+        response.headers.set('connection', 'close')
+      connections.answered(request, response)
       return response
     },
-    error(cause) {
-      return refuse(
-        new GatewayError('internal_error', 'The gateway failed to handle this request.', { cause }),
-        'flat',
-        {},
-      )
-    },
+    error: refuseBroken,
   })
+  const connections = new Connections(server, limits, steadyClock)
   // One for all requests: nothing is made for each.
   function addressOf(request: Request): string | undefined {
     return server.requestIP(request)?.address

@@ -33,6 +33,7 @@ import type { CheckAddress } from '../webhooks/check-address.ts'
 import type { PostOutcome } from '../webhooks/post-delivery.ts'
 import type { WebhookRegistry } from '../webhooks/webhook-registry.ts'
 import type { ControlPlaneCaller } from './authenticate-caller.ts'
+import type { BodyTime } from './read-json-body.ts'
 import type { RequestRates } from './request-rates.ts'
 
 export const OPENAPI_PATH = '/openapi.json'
@@ -62,6 +63,7 @@ export interface ControlPlaneDependencies {
   readonly quotaOf: (accountId: AccountId) => QuotaState
   /** How long the operator keeps what is written down. */
   readonly retention: AccountBody['retention']
+  readonly bodyTime: BodyTime
   readonly calls: Pick<CallTableStore, 'findPage' | 'find' | 'correctCosts'>
   readonly usage: Pick<UsageStore, 'read' | 'readLatencies'>
   readonly prices: Prices

@@ -2,6 +2,7 @@
 import { createRoute } from '@hono/zod-openapi'
 import { exportQuery, type LogBody } from '../contract/logs.ts'
 import type { AccountId } from '../core/ids.ts'
+import { AnswerProgress, StreamedAnswer } from '../gateway/streamed-answer.ts'
 import type { CallFilter, CallPosition } from '../store/call-pages.ts'
 import {
   type ControlPlaneApp,
@@ -54,30 +55,33 @@ export function bindLogExport(app: ControlPlaneApp, { calls }: ControlPlaneDepen
     const { format, ...query } = c.req.valid('query')
     const { contentType, head, line } = FORMATS[format]
     const pages = readPages(calls, callerOf(c.env).accountId, toFilter(query))
-    const body = streamBody(pages, { head: head(), line })
+    const progress = new AnswerProgress()
+    const file = encodePages(pages, { head: head(), line, progress })
     const headers = {
       'content-type': contentType,
       'content-disposition': `attachment; filename="gatehouse-logs.${format}"`,
     }
-    return new Response(body, { headers })
+    return new StreamedAnswer(file, { headers, progress })
   })
-}
-
-/** Bun takes an async iterable as a body, which the web's own type does not know; the reader's pace is that of its pages. */
-function streamBody(
-  pages: AsyncGenerator<readonly LogBody[], undefined>,
-  { head, line }: { readonly head: string; readonly line: (log: LogBody) => string },
-): ReadableStream<Uint8Array> {
-  return encodePages(pages, { head, line }) as unknown as ReadableStream<Uint8Array>
 }
 
 async function* encodePages(
   pages: AsyncGenerator<readonly LogBody[], undefined>,
-  { head, line }: { readonly head: string; readonly line: (log: LogBody) => string },
+  { head, line, progress }: LogFile,
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
-  if (head !== '') yield encoder.encode(head)
-  for await (const page of pages) yield encoder.encode(page.map(line).join(''))
+  try {
+    if (head !== '') yield encoder.encode(head)
+    for await (const page of pages) yield encoder.encode(page.map(line).join(''))
+  } finally {
+    progress.end()
+  }
+}
+
+interface LogFile {
+  readonly head: string
+  readonly line: (log: LogBody) => string
+  readonly progress: AnswerProgress
 }
 
 async function* readPages(

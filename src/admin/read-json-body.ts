@@ -1,4 +1,5 @@
 /** Reads a request's body and makes sure that it is one JSON object. What the object must hold is not known here. */
+import type { Timekeeper } from '../core/clock.ts'
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import { isJsonContentType } from '../core/json-content-type.ts'
 import { JsonSyntaxError } from '../wire/json-scan.ts'
@@ -13,8 +14,14 @@ const MAX_SIGN_IN_BYTES = 16_384
 const MAX_VALUES = 20_000
 const SIGN_IN_PATHS = '/v1/auth/'
 
-/** @throws GatewayError `invalid_request` or `payload_too_large` */
-export async function readJsonBody(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+export interface BodyTime {
+  readonly clock: Pick<Timekeeper, 'after'>
+  /** How long a body may take to arrive, in milliseconds. */
+  readonly timeoutMs: number
+}
+
+/** @throws GatewayError `invalid_request`, `payload_too_large` or `request_timeout` */
+export async function readJsonBody(request: Request, time: BodyTime): Promise<Uint8Array<ArrayBuffer>> {
   const type = request.headers.get('content-type')
   if (type !== null && !isJsonContentType(type)) {
     throw refuse([{ field: 'content-type', message: 'this header must be application/json' }])
@@ -28,7 +35,7 @@ export async function readJsonBody(request: Request): Promise<Uint8Array<ArrayBu
   const { pathname } = new URL(request.url)
   const maxBytes = pathname.startsWith(SIGN_IN_PATHS) ? MAX_SIGN_IN_BYTES : MAX_BODY_BYTES
   if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge(maxBytes)
-  const bytes = await readBytes(request, maxBytes).catch((error: unknown) => {
+  const bytes = await within(time, readBytes(request, maxBytes)).catch((error: unknown) => {
     if (error instanceof GatewayError) throw error
     // The client went away while it sent: not a failure of ours.
     throw new GatewayError('invalid_request', 'The body could not be read to its end.', { cause: error })
@@ -61,6 +68,14 @@ function hasTooManyValues(json: Uint8Array): boolean {
 const QUOTE = 0x22
 const COMMA = 0x2c
 const BACKSLASH = 0x5c
+
+async function within<T>({ clock, timeoutMs }: BodyTime, reading: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const callOff = clock.after(timeoutMs, () =>
+    late.reject(new GatewayError('request_timeout', 'The request body did not arrive in time.')),
+  )
+  return await Promise.race([reading, late.promise]).finally(callOff)
+}
 
 async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []

@@ -21,7 +21,7 @@ import {
 import { DOCS_PATHS } from './docs-page.ts'
 import { noteActor, observeRequest } from './observe-requests.ts'
 import { PLAYGROUND_PATH } from './playground.ts'
-import { readJsonBody } from './read-json-body.ts'
+import { type BodyTime, readJsonBody } from './read-json-body.ts'
 import { refuseProblems, toErrorResponse } from './refusals.ts'
 import { placeOf, resourcesAt } from './resources.ts'
 
@@ -123,7 +123,10 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     const checked =
       path === PLAYGROUND_PATH
         ? new Request(request.url, { method: request.method })
-        : await withCheckedBody(request, BODILESS_PATH.test(path))
+        : await withCheckedBody(request, {
+            mayBeAbsent: BODILESS_PATH.test(path),
+            time: dependencies.bodyTime,
+          })
     const origin = changeOriginOf(bindings, dependencies.keys)
     const { result: response, hasChanged } = await watchChanges(async () =>
       withOrigin(origin, () => app.fetch(checked, bindings)),
@@ -190,13 +193,18 @@ function isWorthLogging({ kind, cause }: GatewayError): boolean {
 
 /**
  * The request as the resources see it: its body, where its method has one, is a JSON object and says so.
- * @param mayBeAbsent no body is then as good as `{}`
  */
-async function withCheckedBody(request: Request, mayBeAbsent: boolean): Promise<Request> {
+async function withCheckedBody(request: Request, { mayBeAbsent, time }: BodyRules): Promise<Request> {
   const { url, method } = request
   if (!METHODS_WITH_BODY.has(method)) return new Request(url, { method })
-  const body = mayBeAbsent && request.body === null ? '{}' : await readJsonBody(request)
+  const body = mayBeAbsent && request.body === null ? '{}' : await readJsonBody(request, time)
   return new Request(url, { method, body, headers: { 'content-type': 'application/json' } })
+}
+
+interface BodyRules {
+  /** No body is as good as `{}`. */
+  readonly mayBeAbsent: boolean
+  readonly time: BodyTime
 }
 
 function nothingThere(): GatewayError {

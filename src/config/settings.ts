@@ -57,6 +57,10 @@ export interface Settings extends ProviderSettings {
   /** Of all requests together. */
   readonly maxHeldBodyBytes: number
   readonly bodyTimeoutMs: number
+  /** Of a connection between two requests, and of one with a body that nobody reads. */
+  readonly idleConnectionMs: number
+  /** Open at once; undefined: as many as it likes. */
+  readonly requestsPerAddress: number | undefined
   readonly keepAliveMs: number
   /** Silence before a stream's first event after which its answer begins; 0: never. */
   readonly commitAfterMs: number
@@ -127,6 +131,9 @@ export const VARIABLES = {
   GATEHOUSE_MAX_HELD_BODY_BYTES:
     'bytes of request bodies that the process holds at once, of all callers; beyond it 503 (536870912)',
   GATEHOUSE_BODY_TIMEOUT_MS: 'time for a request body to arrive (60000)',
+  GATEHOUSE_IDLE_CONNECTION_MS: 'how long a connection of a client is kept between two requests (75000)',
+  GATEHOUSE_REQUESTS_PER_ADDRESS:
+    'requests that one client address may have open at once; beyond it 429 (no limit)',
   GATEHOUSE_CONNECT_TIMEOUT_MS: 'time for an upstream to accept a connection (5000)',
   GATEHOUSE_FIRST_BYTE_TIMEOUT_MS: 'time for an upstream to begin its answer (600000)',
   GATEHOUSE_IDLE_TIMEOUT_MS: 'longest silence inside an answer (300000)',
@@ -214,6 +221,9 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     maxBodyBytes: integer('GATEHOUSE_MAX_BODY_BYTES', 64 * 1024 * 1024, positive),
     maxHeldBodyBytes: integer('GATEHOUSE_MAX_HELD_BODY_BYTES', 512 * 1024 * 1024, positive),
     bodyTimeoutMs: integer('GATEHOUSE_BODY_TIMEOUT_MS', 60_000, milliseconds),
+    // The runtime keeps seconds, and few of them.
+    idleConnectionMs: integer('GATEHOUSE_IDLE_CONNECTION_MS', 75_000, { min: 1_000, max: 240_000 }),
+    requestsPerAddress: readInteger(environment, 'GATEHOUSE_REQUESTS_PER_ADDRESS', undefined, positive),
     revokedCallsMs: integer('GATEHOUSE_REVOKED_CALLS_MS', 2_000, milliseconds),
     keepAliveMs: integer('GATEHOUSE_KEEP_ALIVE_MS', 15_000, milliseconds),
     commitAfterMs: integer('GATEHOUSE_COMMIT_AFTER_MS', 15_000, { ...milliseconds, min: 0 }),

@@ -17,6 +17,7 @@ import { KEEP_ALIVE, PatientReader, SILENCE } from './patient-reader.ts'
 import { isTranslated } from './plan-targets.ts'
 import { isTargetsFault } from './retry.ts'
 import type { CallResult, Settle } from './settle.ts'
+import { AnswerProgress, answerWhole, StreamedAnswer } from './streamed-answer.ts'
 import type { TargetHealth } from './target-health.ts'
 
 /** After the last event that counts, an upstream that does not close is waited for only this long, in milliseconds. */
@@ -50,17 +51,20 @@ export async function relayAnswer(ports: RelayPorts, input: RelayInput): Promise
   switch (answer.type) {
     case 'whole': {
       await input.settle(succeeded(status, answer.usage))
-      return new Response(answer.body, { status, headers })
+      return answerWhole(answer.body, { status, headers })
     }
-    case 'large': {
-      const left = () => giveUp(answer, input)
-      return new Response(streamBody(relayLarge(ports, answer, input), left), { status, headers })
-    }
+    case 'large':
     case 'events': {
-      const left = () => giveUp(answer, input)
-      return new Response(streamBody(relayEvents(ports, answer, input), left), {
+      const progress = new AnswerProgress()
+      const stream = { ...input, progress }
+      const onLeft = () => giveUp(answer, stream)
+      if (answer.type === 'large')
+        return new StreamedAnswer(relayLarge(ports, answer, stream), { status, headers, progress, onLeft })
+      return new StreamedAnswer(relayEvents(ports, answer, stream), {
         status,
         headers: { ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
+        progress,
+        onLeft,
       })
     }
   }
@@ -81,38 +85,31 @@ function toForwarded(
   }
 }
 
-type StreamedAnswer = Extract<BegunAnswer, { type: 'large' | 'events' }>
+type BegunStream = Extract<BegunAnswer, { type: 'large' | 'events' }>
 
-/** An async generator is pulled at the client's pace: a slow reader slows the upstream instead of filling memory. */
-export function streamBody(
-  generator: AsyncGenerator<Uint8Array>,
-  onLeft: () => Promise<unknown>,
-): ReadableStream<Uint8Array> {
-  const end = generator.return
-  // A client that has left before the first piece is never served one, and a generator that was not begun runs no `finally`.
-  generator.return = async (value) => {
-    const result = await end.call(generator, value)
-    await onLeft()
-    return result
-  }
-  // Bun takes an async iterable as a body, which the web's own type does not know.
-  return generator as unknown as ReadableStream<Uint8Array>
+/** One that its client reads piece by piece. */
+export interface StreamInput extends RelayInput {
+  readonly progress: AnswerProgress
 }
 
 /** Whatever has become of the answer: nothing is read any more, and the call is settled. Safe to call again. */
-export function giveUp(answer: StreamedAnswer, input: Pick<RelayInput, 'settle' | 'dialect'>): Promise<void> {
+export function giveUp(
+  answer: BegunStream,
+  input: Pick<StreamInput, 'settle' | 'dialect' | 'progress'>,
+): Promise<void> {
+  input.progress.end()
   answer.exchange.close()
   // Without an end before this only when the client has left.
   return settleQuietly(input.settle, leftResult(answer, input))
 }
 
 /** The client left: what the upstream has not reported is estimated. */
-function leftResult(answer: StreamedAnswer, { dialect }: Pick<RelayInput, 'dialect'>): CallResult {
+function leftResult(answer: BegunStream, { dialect }: Pick<RelayInput, 'dialect'>): CallResult {
   const unreportedBytes = unreportedOf(answer, dialect)
   return { outcome: 'cancelled', status: answer.status, usage: usageOf(answer), unreportedBytes }
 }
 
-function unreportedOf(answer: StreamedAnswer, dialect: Dialect): number {
+function unreportedOf(answer: BegunStream, dialect: Dialect): number {
   if (answer.type === 'events') return answer.tap.unreportedBytes
   // Vectors are no tokens, also where they are written as text. A whole answer's report is of all of it.
   return dialect.isEmbeddings === true || usageOf(answer) !== null ? 0 : answer.counted.textBytes
@@ -121,7 +118,7 @@ function unreportedOf(answer: StreamedAnswer, dialect: Dialect): number {
 export async function* relayEvents(
   ports: RelayPorts,
   answer: Extract<BegunAnswer, { type: 'events' }>,
-  input: RelayInput,
+  input: StreamInput,
 ): AsyncGenerator<Uint8Array> {
   const { exchange, tap, status } = answer
   const { settle } = input
@@ -162,7 +159,7 @@ export async function* relayEvents(
 async function* relayLarge(
   ports: RelayPorts,
   answer: Extract<BegunAnswer, { type: 'large' }>,
-  input: RelayInput,
+  input: StreamInput,
 ): AsyncGenerator<Uint8Array> {
   const { exchange, status } = answer
   const { settle } = input
@@ -231,7 +228,7 @@ function isOurEnd(thrown: unknown): boolean {
 
 interface BrokenAnswer {
   readonly thrown: unknown
-  readonly answer: StreamedAnswer
+  readonly answer: BegunStream
   readonly encode: (error: GatewayError) => Uint8Array
 }
 
@@ -241,7 +238,7 @@ async function settleQuietly(settle: Settle, result: CallResult): Promise<void> 
 }
 
 /** As far as it was reported. */
-function usageOf(answer: StreamedAnswer): Usage | null {
+function usageOf(answer: BegunStream): Usage | null {
   return answer.type === 'events' ? answer.tap.usage : answer.readUsage(answer.counted.members)
 }
 

@@ -10,8 +10,9 @@ import type { Attempted } from './ask-target.ts'
 import { unusableAnswer } from './failures.ts'
 import { KEEP_ALIVE, PatientReader, SILENCE } from './patient-reader.ts'
 import { settleRefused } from './refuse.ts'
-import { cutBody, giveUp, type RelayPorts, relayEvents, streamBody } from './relay-answer.ts'
+import { cutBody, giveUp, type RelayPorts, relayEvents } from './relay-answer.ts'
 import type { Settle } from './settle.ts'
+import { AnswerProgress, StreamedAnswer } from './streamed-answer.ts'
 
 export interface LatePorts extends RelayPorts {
   /** Silence of all targets after which a stream's answer begins without them, in milliseconds; 0: never. */
@@ -42,18 +43,27 @@ export async function relayLate(ports: LatePorts, input: LateInput): Promise<Res
   } finally {
     patience.close()
   }
-  const body = streamBody(lateEvents(ports, input), () => giveUpLate(input))
-  const headers = { ...input.headers, 'content-type': 'text/event-stream; charset=utf-8' }
-  return new Response(body, {
-    headers: { ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
+  const progress = new AnswerProgress()
+  const stream = { ...input, progress }
+  return new StreamedAnswer(lateEvents(ports, stream), {
+    headers: {
+      ...input.headers,
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    },
+    progress,
+    onLeft: () => giveUpLate(stream),
   })
 }
+
+type LateStream = LateInput & { readonly progress: AnswerProgress }
 
 function reading({ attempting }: LateInput) {
   return { read: () => attempting }
 }
 
-async function* lateEvents(ports: LatePorts, input: LateInput): AsyncGenerator<Uint8Array> {
+async function* lateEvents(ports: LatePorts, input: LateStream): AsyncGenerator<Uint8Array> {
   const patience = new PatientReader(reading(input), ports.deadlines, ports.keepAliveMs)
   let attempted: Attempted
   try {
@@ -67,17 +77,18 @@ async function* lateEvents(ports: LatePorts, input: LateInput): AsyncGenerator<U
   } finally {
     patience.close()
   }
-  const { answer } = attempted
+  const { answer, target } = attempted
   if (answer.type === 'events') yield* relayEvents(ports, answer, { ...input, attempted })
-  else yield* endRefused(ports, input, unusableAnswer(attempted.target.name, 'sent no event stream'))
+  else yield* endRefused(ports, input, unusableAnswer(target.name, 'sent no event stream'))
 }
 
 /** The call is written down as what it is, and its client is told in the stream: there is no status any more. */
 async function* endRefused(
   { clock, reportFailure }: LatePorts,
-  { settle, dialect, callId }: LateInput,
+  { settle, dialect, callId, progress }: LateStream,
   thrown: unknown,
 ): AsyncGenerator<Uint8Array> {
+  progress.end()
   const error = await settleRefused(thrown, settle)
   if (error.kind === 'internal_error') reportFailure(error, callId)
   if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') return
@@ -87,7 +98,7 @@ async function* endRefused(
 }
 
 /** The client left: its request is aborted, and with it whatever was still being asked. */
-function giveUpLate(input: LateInput): Promise<unknown> {
+function giveUpLate(input: LateStream): Promise<unknown> {
   return input.attempting.then(
     ({ answer }) => (answer.type === 'whole' ? undefined : giveUp(answer, input)),
     (thrown) => settleRefused(thrown, input.settle),

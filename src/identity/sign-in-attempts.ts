@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto'
 import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import { networkOf } from '../core/network-of.ts'
 import type { SignInTries, SignInTriesStore } from '../store/sign-in-tries.ts'
 import { Throttle } from './throttle.ts'
 import { toNetwork } from './to-network.ts'
@@ -50,7 +51,7 @@ export class SignInAttempts {
 
   /** Before the body is read, whatever it asks for. @throws GatewayError `rate_limited` with `retry-after` */
   beginRequest(address: string | undefined): void {
-    const waitMs = this.#requests.take(toNetwork(address))
+    const waitMs = this.#requests.take(networkOf(address ?? 'unknown'))
     if (waitMs > 0) throw tooMany(waitMs)
   }
 
@@ -60,7 +61,7 @@ export class SignInAttempts {
    * @throws GatewayError `rate_limited` with `retry-after` (rejects), alike for addresses that no user has
    */
   async begin(email: string, address: string | undefined): Promise<Attempt> {
-    const network = toNetwork(address)
+    const network = networkOf(address ?? 'unknown')
     const now = this.#clock.now()
     let isCounted = false
     await this.#tries.change(toName(email, network), now, (held) => {
@@ -85,7 +86,7 @@ export class SignInAttempts {
   /** The person has signed in, or signed up, at this place. */
   async prove(email: string, address: string | undefined): Promise<void> {
     const now = this.#clock.now()
-    await this.#tries.change(toName(email, toNetwork(address)), now, () => ({
+    await this.#tries.change(toName(email, networkOf(address ?? 'unknown')), now, () => ({
       wrong: 0,
       waitsUntil: 0,
       isProven: true,
@@ -95,7 +96,7 @@ export class SignInAttempts {
 
   /** Counts against the network address alone, and for good: each one may make a user. @throws GatewayError `rate_limited` */
   beginSignUp(address: string | undefined): void {
-    const waitMs = this.#byAddress.take(toNetwork(address))
+    const waitMs = this.#byAddress.take(networkOf(address ?? 'unknown'))
     if (waitMs > 0) throw tooMany(waitMs)
   }
 

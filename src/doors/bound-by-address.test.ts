@@ -1,0 +1,91 @@
+import { expect, test } from 'bun:test'
+import { AnswerProgress, StreamedAnswer } from '../gateway/streamed-answer.ts'
+import { boundByAddress } from './bound-by-address.ts'
+
+/** A door behind which answers wait until the test lets them go. */
+function open(requests: number | undefined, clientAddressHeader?: string) {
+  const waiting: ((answer: Response) => void)[] = []
+  const handle = boundByAddress(
+    () => {
+      const { promise, resolve } = Promise.withResolvers<Response>()
+      waiting.push(resolve)
+      return promise
+    },
+    { requests, clientAddressHeader },
+  )
+  const ask = (address: string, headers: Record<string, string> = {}, path = '/v1/responses') =>
+    handle(new Request(`http://gateway.test${path}`, { headers }), () => address)
+  return { ask, waiting, answer: (index = 0) => waiting.splice(index, 1)[0]?.(new Response('x')) }
+}
+
+test('an address has as many requests open as it may, and the next is told so in its envelope', async () => {
+  const { ask, answer } = open(2)
+  const first = ask('192.0.2.1')
+  void ask('192.0.2.1')
+  const refused = await ask('192.0.2.1')
+  expect(refused.status).toBe(429)
+  expect(Object.fromEntries(refused.headers)).toMatchObject({ 'retry-after': '1', connection: 'close' })
+  expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
+  expect(await (await ask('192.0.2.1', {}, '/v1/messages')).json()).toMatchObject({ type: 'error' })
+  answer()
+  expect((await first).status).toBe(200)
+  void ask('192.0.2.1')
+  expect((await ask('192.0.2.1')).status).toBe(429)
+})
+
+test('another address has its own', async () => {
+  const { ask, answer } = open(1)
+  void ask('192.0.2.1')
+  const other = ask('192.0.2.2')
+  answer(1)
+  expect((await other).status).toBe(200)
+})
+
+test('the addresses of one IPv6 network are one', async () => {
+  const { ask } = open(1)
+  void ask('2001:db8:1:2::1')
+  expect((await ask('2001:db8:1:2:ffff::9')).status).toBe(429)
+  void ask('2001:db8:1:3::1')
+})
+
+test('behind a proxy that is trusted the last address in its header counts, and without one no header does', async () => {
+  const proxied = open(1, 'x-forwarded-for')
+  void proxied.ask('10.0.0.1', { 'x-forwarded-for': '203.0.113.1' })
+  void proxied.ask('10.0.0.1', { 'x-forwarded-for': '203.0.113.1, 203.0.113.2' })
+  const again = await proxied.ask('10.0.0.1', { 'x-forwarded-for': '198.51.100.7, 203.0.113.1' })
+  expect(again.status).toBe(429)
+  const direct = open(1)
+  void direct.ask('203.0.113.1', { 'x-forwarded-for': '192.0.2.1' })
+  expect((await direct.ask('203.0.113.1', { 'x-forwarded-for': '192.0.2.2' })).status).toBe(429)
+})
+
+test('a stream is open until its last piece', async () => {
+  const { ask, waiting } = open(1)
+  const progress = new AnswerProgress()
+  async function* pieces() {
+    yield Buffer.from('x')
+    progress.end()
+  }
+  const asked = ask('192.0.2.1')
+  waiting.shift()?.(new StreamedAnswer(pieces(), { headers: {}, progress }))
+  const stream = await asked
+  expect((await ask('192.0.2.1')).status).toBe(429)
+  await stream.text()
+  void ask('192.0.2.1')
+  expect(waiting).toHaveLength(1)
+})
+
+test('a request that fails is over', async () => {
+  const handle = boundByAddress(() => Promise.reject(new Error('broken')), {
+    requests: 1,
+    clientAddressHeader: undefined,
+  })
+  const ask = () => handle(new Request('http://gateway.test/'), () => '192.0.2.1')
+  for (let round = 0; round < 3; round += 1) expect(ask()).rejects.toThrow('broken')
+})
+
+test('without the setting nobody is counted', async () => {
+  const { ask, waiting } = open(undefined)
+  for (let round = 0; round < 100; round += 1) void ask('192.0.2.1')
+  expect(waiting).toHaveLength(100)
+})

@@ -1,0 +1,53 @@
+/** How many requests one client may have open at once, whoever it says that it is. It must not know what they are for. */
+import { networkOf } from '../core/network-of.ts'
+import { envelopeOf, refuseRoute } from '../gateway/data-plane.ts'
+import { StreamedAnswer } from '../gateway/streamed-answer.ts'
+import { type AddressOf, clientAddressOf } from './client-address.ts'
+import { pathOf } from './request-path.ts'
+
+export type Handle = (request: Request, addressOf: AddressOf) => Promise<Response>
+
+export interface AddressBound {
+  /** Undefined: as many as it likes. */
+  readonly requests: number | undefined
+  /** Where a proxy that is trusted puts the address of its client. */
+  readonly clientAddressHeader: string | undefined
+}
+
+/** A request is open until its answer is over: that of a stream with its last piece. */
+export function boundByAddress(
+  handle: Handle,
+  { requests: most, clientAddressHeader }: AddressBound,
+): Handle {
+  if (most === undefined) return handle
+  const open = new Map<string, number>()
+  return async (request, addressOf) => {
+    const network = networkOf(clientAddressOf(request, clientAddressHeader, addressOf) ?? 'unknown')
+    const count = open.get(network) ?? 0
+    if (count >= most) return refuse(request, most)
+    open.set(network, count + 1)
+    let isOpen = true
+    const leave = () => {
+      if (!isOpen) return
+      isOpen = false
+      const left = (open.get(network) ?? 1) - 1
+      if (left === 0) open.delete(network)
+      else open.set(network, left)
+    }
+    try {
+      const answer = await handle(request, addressOf)
+      if (answer instanceof StreamedAnswer) answer.progress.whenOver(leave)
+      else leave()
+      return answer
+    } catch (thrown) {
+      leave()
+      throw thrown
+    }
+  }
+}
+
+function refuse(request: Request, most: number): Response {
+  const message = `Your address has ${most} requests open, and may have no more at once.`
+  const headers = { 'retry-after': '1', connection: 'close' }
+  return refuseRoute('rate_limited', envelopeOf(pathOf(request.url), request.headers), message, headers)
+}

@@ -1,0 +1,17 @@
+/** Whom a request is from, as far as it can be told. It must not know what is done with it. */
+
+/** The address at the other end of a request's connection; looked up only where it is needed. */
+export type AddressOf = (request: Request) => string | undefined
+
+/**
+ * Proxies append: the last address is the one that the proxy next to us saw.
+ * @param header undefined: no proxy is trusted to say it
+ */
+export function clientAddressOf(
+  request: Request,
+  header: string | undefined,
+  addressOf: AddressOf | undefined,
+): string | undefined {
+  const told = header === undefined ? null : request.headers.get(header)
+  return told?.split(',').at(-1)?.trim() || addressOf?.(request)
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { closeSync, openSync } from 'node:fs'
+import { ScriptedClock } from '../../test/support/scripted-clock.ts'
+import { testIf } from '../../test/support/skip-unless.ts'
+import { ownHandles, watchHandles } from './handle-room.ts'
+
+test('it is crowded from four fifths of the handles on, and not for ever', async () => {
+  const clock = new ScriptedClock()
+  let open = 79
+  const told: boolean[] = []
+  const room = watchHandles({
+    clock,
+    figures: { most: 100, count: () => open },
+    onChange: (isCrowded, figures) => {
+      told.push(isCrowded)
+      expect(figures).toEqual({ open, most: 100 })
+    },
+  })
+  const seen: boolean[] = []
+  for (open of [79, 80, 100, 79, 10]) {
+    await clock.advance(1_000)
+    seen.push(room.isCrowded)
+  }
+  expect(seen).toEqual([false, true, true, false, false])
+  expect(told).toEqual([true, false])
+  room.close()
+  expect(clock.pending).toBe(0)
+})
+
+testIf(process.platform === 'linux', 'needs /proc')('a process counts its own handles', () => {
+  const figures = ownHandles()
+  const before = figures?.count() ?? 0
+  const files = Array.from({ length: 20 }, () => openSync('/dev/null', 'r'))
+  // Others in this process open and close theirs meanwhile.
+  expect(figures?.count()).toBeGreaterThan(before + 10)
+  for (const file of files) closeSync(file)
+  expect(figures?.most).toBeGreaterThan(before + 20)
+})

@@ -15,6 +15,7 @@ import { SettingsError } from './config/environment.ts'
 import type { Settings } from './config/settings.ts'
 import { systemClock, type Timekeeper } from './core/clock.ts'
 import type { GatewayError } from './core/errors.ts'
+import { isHttps } from './core/is-https.ts'
 import { createPlans, type PlansSection, ReplaceablePlans } from './core/plan.ts'
 import { shippedFile } from './core/shipped-files.ts'
 import { createDashboard } from './dashboard/create-dashboard.ts'
@@ -161,6 +162,7 @@ export async function composeGatehouse({
       },
       dashboard: createDashboard(DASHBOARD_FOLDER),
       clientAddressHeader: settings.users.clientAddressHeader,
+      isSecure: isHttps(settings.users.publicOrigin),
       version: VERSION,
       metrics: hasOwnPort ? tellMetricsPort : telemetry?.metrics,
       readiness: async () => {

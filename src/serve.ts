@@ -2,7 +2,7 @@
 import type { NewGate } from './cluster/gate-registry.ts'
 import { composeGatehouse, type Gatehouse, VERSION } from './compose.ts'
 import type { Settings } from './config/settings.ts'
-import { steadyClock } from './core/clock.ts'
+import { systemClock } from './core/clock.ts'
 import { GatewayError } from './core/errors.ts'
 import { DEFAULT_ACCOUNT, type GateId } from './core/ids.ts'
 import type { Secret } from './core/secret.ts'
@@ -50,7 +50,7 @@ export async function serve({ settings, readSettings, withSandbox, seat }: Serve
     const address = { host: settings.host, port: settings.port, isShared: seat !== undefined }
     listener = listen(address, doorOf(gatehouse, settings), {
       connections: connectionLimits(settings),
-      room: watchHandles({ clock: steadyClock, onChange: tellHandles(log) }),
+      room: watchHandles({ clock: systemClock, onChange: tellHandles(log) }),
     })
     if (seat === undefined) metrics = listenForMetrics(gatehouse, settings, log)
     const isFirst = seat === undefined || seat.isFirst

@@ -1,12 +1,12 @@
 /** The whole server on one screen: which path goes where, and the listener. It must not know what the paths do. */
-import { steadyClock } from './core/clock.ts'
+import { systemClock } from './core/clock.ts'
 import { GatewayError } from './core/errors.ts'
 import { type CallId, createCallId } from './core/ids.ts'
 import type { Handle } from './doors/bound-by-address.ts'
 import { type AddressOf, clientAddressOf } from './doors/client-address.ts'
 import { type ConnectionLimits, Connections } from './doors/connections.ts'
 import type { HandleRoom } from './doors/handle-room.ts'
-import { pathOf } from './doors/request-path.ts'
+import { hasNoHost, pathOf } from './doors/request-path.ts'
 import { type DataPlane, envelopeOf, refuseRoute } from './gateway/data-plane.ts'
 import { refuse } from './gateway/refuse.ts'
 import { stopAccepting } from './stop-accepting.ts'
@@ -18,6 +18,8 @@ export interface Routes {
   }>
   /** Where a proxy that is trusted puts the address of its client. */
   readonly clientAddressHeader: string | undefined
+  /** Browsers reach it by https. */
+  readonly isSecure: boolean
   /** Undefined: there is nothing at /metrics. */
   readonly metrics?: ((request: Request) => Promise<Response>) | undefined
   /** The pages under /dashboard. */
@@ -31,7 +33,16 @@ export interface Routes {
 export function createRouter(routes: Routes): (request: Request, addressOf?: AddressOf) => Promise<Response> {
   return function route(request, addressOf) {
     const path = pathOf(request.url)
-    return routes.dataPlane.find(path)?.(request) ?? routeOther(request, path, addressOf)
+    if (!hasOneHost(request, path))
+      return Promise.resolve(refuseRoute('invalid_request', envelopeOf(path), ONE_HOST))
+    return routes.dataPlane.find(path)?.(request) ?? routeBrowser(request, path, addressOf)
+  }
+
+  /** Whatever a browser may ask for. */
+  async function routeBrowser(request: Request, path: string, addressOf?: AddressOf): Promise<Response> {
+    const response = await routeOther(request, path, addressOf)
+    if (routes.isSecure) response.headers.set('strict-transport-security', ONE_YEAR)
+    return response
   }
 
   async function routeOther(request: Request, path: string, addressOf?: AddressOf): Promise<Response> {
@@ -66,6 +77,19 @@ export function createRouter(routes: Routes): (request: Request, addressOf?: Add
     return await controlPlane.handle(request, createCallId(), address)
   }
 }
+
+/** Of two, each program on the way may take another; the runtime joins them by a comma, and takes one for the address. */
+function hasOneHost({ headers, url }: Request, path: string): boolean {
+  const host = headers.get('host')
+  // Without a host there is no address: old clients (HTTP/1.0) may ask how it is, and nothing that needs one.
+  return hasNoHost(url) ? !host && STATE_PATHS.has(path) : host?.includes(',') !== true
+}
+
+const STATE_PATHS: ReadonlySet<string> = new Set(['/', '/healthz', '/readyz'])
+const ONE_HOST = "Send one header 'host', with a host and nothing else in it."
+
+/** Of this host alone: nothing is known of its neighbours (RFC 6797). */
+const ONE_YEAR = 'max-age=31536000'
 
 const DASHBOARD_PATH = '/dashboard'
 
@@ -143,7 +167,7 @@ export function listen(
     },
     error: refuseBroken,
   })
-  const connections = new Connections(server, limits, steadyClock)
+  const connections = new Connections(server, limits, systemClock)
   // One for all requests: nothing is made for each.
   function addressOf(request: Request): string | undefined {
     return server.requestIP(request)?.address

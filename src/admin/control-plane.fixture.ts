@@ -9,7 +9,7 @@ import { OwnedModelRegistry } from '../cluster/owned-model-registry.ts'
 import { ProviderKeyRegistry } from '../cluster/provider-key-registry.ts'
 import { UsageLimits } from '../cluster/usage-limits.ts'
 import { hashApiKey } from '../core/api-key.ts'
-import { steadyClock } from '../core/clock.ts'
+import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import {
@@ -181,7 +181,7 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
           ]
         : [],
     seenOf: (accountId, name) => seen.get(`${accountId} ${name}`),
-    bodyTime: { clock: steadyClock, timeoutMs: 60_000 },
+    bodyTime: { clock: systemClock, timeoutMs: 60_000 },
     retention: { callLogDays: 30, auditLogDays: 365 },
     authenticate,
     requestRates: rates && new RequestRates({ ...rates, clock: { elapsed: () => time.now } }),

@@ -46,7 +46,7 @@ export function bindOpenApi(app: ControlPlaneApp): void {
     in: 'cookie',
     name: SESSION_COOKIE,
     description:
-      "A signed-in user's session (`__Secure-` comes before the name where the gateway is reached by https). What changes " +
+      "A signed-in user's session (`__Host-` comes before the name where the gateway is reached by https). What changes " +
       "something also needs `origin`, the gateway's own, and `x-gatehouse-csrf: 1`.",
   })
   registerDataPlane(registry)

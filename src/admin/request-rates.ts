@@ -5,7 +5,7 @@
 import { TokenBucket } from '../cluster/token-bucket.ts'
 import type { Stopwatch } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { toNetwork } from '../identity/to-network.ts'
+import { networkOf } from '../core/network-of.ts'
 import type { ControlPlaneCaller } from './authenticate-caller.ts'
 
 /** Of accounts, and of addresses; whoever has not asked for longest is forgotten first. */
@@ -36,7 +36,7 @@ export class RequestRates {
 
   /** @throws GatewayError `rate_limited` with `retry-after` */
   takeUnknown(address: string | undefined): void {
-    const waitMs = this.#take(this.#addresses, toNetwork(address), this.#options.perAddress)
+    const waitMs = this.#take(this.#addresses, networkOf(address ?? 'unknown'), this.#options.perAddress)
     if (waitMs > 0)
       throw tooMany(`without a key or a session ${this.#options.perAddress} a minute are taken`, waitMs)
   }

@@ -8,7 +8,6 @@ import { GatewayError } from '../core/errors.ts'
 import { networkOf } from '../core/network-of.ts'
 import type { SignInTries, SignInTriesStore } from '../store/sign-in-tries.ts'
 import { Throttle } from './throttle.ts'
-import { toNetwork } from './to-network.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS

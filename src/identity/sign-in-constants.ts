@@ -5,7 +5,12 @@ export const OIDC_PROVIDER = 'oidc'
 /** A member of what a sign-in by OpenID Connect remembers while the browser is away: the hash of an invitation's token. */
 export const INVITATION_MEMBER = 'gatehouseInvitation'
 export const COOKIE_PREFIX = 'gatehouse'
-/** What better-auth calls it; `__Secure-` comes before it where browsers use https. */
+/**
+ * In front of every cookie's name where browsers use https: they take such a name from this very host alone, and not from a
+ * neighbour under the same domain (RFC 6265bis §4.1.3.2).
+ */
+export const HOST_PREFIX = '__Host-'
+/** What better-auth calls it. */
 export const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token`
 
 /** Set by us alone, on the headers that the library gets to see. */

@@ -10,6 +10,7 @@ import { betterAuth } from 'better-auth/minimal'
 import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import type { Kysely } from 'kysely'
 import { createSessionId, createUserId } from '../core/ids.ts'
+import { isHttps } from '../core/is-https.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Schema } from '../store/schema.ts'
 import { hashSessionTokens } from './hash-session-tokens.ts'
@@ -17,6 +18,7 @@ import {
   AUTH_PATH,
   CLIENT_ADDRESS_HEADER,
   COOKIE_PREFIX,
+  HOST_PREFIX,
   INVITATION_MEMBER,
   OIDC_PROVIDER,
   PASSWORD_LENGTH,
@@ -57,6 +59,7 @@ type LibraryOptions = Parameters<ReturnType<typeof kyselyAdapter>>[0]
 /** With `oidc` its promises reject while the identity provider is not reachable: its addresses are asked for first. */
 export function createSignInLibrary(options: SignInLibraryOptions) {
   const { database, publicOrigin, oidc, limit } = options
+  const isSecure = isHttps(publicOrigin)
   const invitationOfSignIn = async () => (oidc === undefined ? undefined : await readInvitation())
   return betterAuth({
     appName: 'Gatehouse',
@@ -79,8 +82,10 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
         ),
     },
     advanced: {
-      cookiePrefix: COOKIE_PREFIX,
-      useSecureCookies: publicOrigin?.startsWith('https:') === true,
+      cookiePrefix: isSecure ? `${HOST_PREFIX}${COOKIE_PREFIX}` : COOKIE_PREFIX,
+      // This would put `__Secure-` in front of the names, which a neighbour under the same domain may write too.
+      useSecureCookies: false,
+      defaultCookieAttributes: { secure: isSecure },
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
       database: { generateId: ({ model }) => createId(model) },
       disableCSRFCheck: true,

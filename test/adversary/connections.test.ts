@@ -137,6 +137,7 @@ const idlers: readonly Idler[] = [
   { name: 'a call that was answered', send: (auth) => head('GET /v1/models', auth), status: 200 },
   { name: 'a probe that was answered', send: () => head('GET /healthz'), status: 200 },
   { name: 'a page that is none', send: () => head('GET /nothing'), status: 404 },
+  { name: 'two hosts', send: () => head('GET /healthz', 'host: y\r\n'), status: 400 },
   {
     name: 'an answer in pieces that was read to its end',
     send: (auth) => call(CHAT, auth, { model: 'large', messages }),

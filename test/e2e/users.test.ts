@@ -378,7 +378,7 @@ describe('other ways to sign up', () => {
       expect((await browser.send('/v1/auth/sign-up', { method: 'POST', body, headers })).status).toBe(403)
       const call = { method: 'POST', body, headers: { ...headers, origin } }
       await browser.json('/v1/auth/sign-up', 201, call)
-      expect(browser.received[0]).toMatch(/^__Secure-gatehouse\.session_token=/)
+      expect(browser.received[0]).toMatch(/^__Host-gatehouse\.session_token=/)
       expect(browser.received[0]).toContain('Secure')
       expect((await browser.send('/v1/session')).status).toBe(200)
     } finally {

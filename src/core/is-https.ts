@@ -1,0 +1,6 @@
+/** Whether an address is one that browsers reach by https. Pure. */
+
+/** @param origin undefined: nobody said so */
+export function isHttps(origin: string | undefined): boolean {
+  return origin?.startsWith('https:') === true
+}

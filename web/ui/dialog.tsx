@@ -1,7 +1,7 @@
 /** Windows over the page: Radix keeps the focus, the keyboard and the screen reader inside. */
 import { X } from 'lucide-react'
 import { AlertDialog as RadixAlert, Dialog as RadixDialog } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Button } from './button.tsx'
 import { classNames } from './class-names.ts'
 import { ProblemNote } from './states.tsx'
@@ -24,10 +24,7 @@ export function Dialog({ isOpen, onClose, title, note, width = 'narrow', childre
     <RadixDialog.Root open={isOpen} onOpenChange={(next) => !next && onClose()}>
       <RadixDialog.Portal>
         <RadixDialog.Overlay className={OVERLAY} />
-        <RadixDialog.Content
-          {...(note === undefined ? { 'aria-describedby': undefined } : {})}
-          className={classNames(WINDOW, width === 'narrow' ? 'max-w-md' : 'max-w-2xl')}
-        >
+        <Content hasNote={note !== undefined} width={width}>
           <div className="flex items-start justify-between gap-4 px-6 pt-5">
             <div>
               <RadixDialog.Title className="text-base font-semibold text-ink">{title}</RadixDialog.Title>
@@ -45,10 +42,37 @@ export function Dialog({ isOpen, onClose, title, note, width = 'narrow', childre
             </RadixDialog.Close>
           </div>
           <div className="px-6 pt-4 pb-6">{children}</div>
-        </RadixDialog.Content>
+        </Content>
       </RadixDialog.Portal>
     </RadixDialog.Root>
   )
+}
+
+function Content({
+  hasNote,
+  width,
+  children,
+}: Required<Pick<DialogProps, 'width' | 'children'>> & { readonly hasNote: boolean }) {
+  return (
+    <RadixDialog.Content
+      {...(hasNote ? {} : { 'aria-describedby': undefined })}
+      onCloseAutoFocus={useWayBack()}
+      className={classNames(WINDOW, width === 'narrow' ? 'max-w-md' : 'max-w-2xl')}
+    >
+      {children}
+    </RadixDialog.Content>
+  )
+}
+
+/** @returns what gives the focus back, at the window's end, to whatever had it before */
+function useWayBack(): (event: Event) => void {
+  // Radix looks when the window is there, and a field of it that takes the focus at once has it by then.
+  const [opener] = useState(() => document.activeElement)
+  return (event) => {
+    if (!(opener instanceof HTMLElement) || !opener.isConnected) return
+    event.preventDefault()
+    opener.focus()
+  }
 }
 
 /** Buttons at the end of a dialog's form, the one that does it last. */
@@ -83,7 +107,7 @@ export function ConfirmDialog({
     <RadixAlert.Root open={isOpen} onOpenChange={(next) => !next && onClose()}>
       <RadixAlert.Portal>
         <RadixAlert.Overlay className={OVERLAY} />
-        <RadixAlert.Content className={classNames(WINDOW, 'max-w-md p-6')}>
+        <AlertContent>
           <RadixAlert.Title className="text-base font-semibold text-ink">{title}</RadixAlert.Title>
           <RadixAlert.Description asChild>
             <div className="mt-2 text-sm text-ink-soft">{children}</div>
@@ -97,8 +121,16 @@ export function ConfirmDialog({
               {confirmLabel}
             </Button>
           </DialogActions>
-        </RadixAlert.Content>
+        </AlertContent>
       </RadixAlert.Portal>
     </RadixAlert.Root>
+  )
+}
+
+function AlertContent({ children }: Pick<DialogProps, 'children'>) {
+  return (
+    <RadixAlert.Content onCloseAutoFocus={useWayBack()} className={classNames(WINDOW, 'max-w-md p-6')}>
+      {children}
+    </RadixAlert.Content>
   )
 }

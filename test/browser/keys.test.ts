@@ -1,4 +1,4 @@
-/** API keys in the dashboard, in a real browser on the real server: made, shown once, used, deleted, refused. */
+/** API keys in the dashboard, in a real browser on the real server: made, shown once, used, changed, rotated, deleted, refused. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   BROWSER_TEST_TIMEOUT_MS,
@@ -42,6 +42,28 @@ async function callWith(key: string): Promise<number> {
   return response.status
 }
 
+const actionsOf = (name: string) =>
+  visit.page.getByRole('button', { name: `Actions for ${name}`, exact: true })
+
+async function chooseAction(name: string, action: string): Promise<void> {
+  await actionsOf(name).click()
+  await visit.page.getByRole('menuitem', { name: action }).click()
+}
+
+interface ListedKey {
+  readonly id: string
+  readonly name: string
+  readonly expiresAt: string | null
+  readonly previous: { readonly maskedPrefix: string; readonly endsAt: string } | null
+}
+
+async function listedKey(name: string): Promise<ListedKey> {
+  const answer = await controlPlaneCall(gatehouse, 'GET', '/v1/keys')
+  const found = ((await answer.json()) as { data: ListedKey[] }).data.find((key) => key.name === name)
+  if (found === undefined) throw new Error(`no key ${name}`)
+  return found
+}
+
 test('a key is made, shown once, works, is deleted, and the next call is refused', async () => {
   const { page } = visit
   await page.getByRole('navigation').getByRole('link', { name: 'API Keys' }).click()
@@ -60,7 +82,7 @@ test('a key is made, shown once, works, is deleted, and the next call is refused
   expect(await page.content()).not.toContain(key)
   expect(await findAccessibilityFaults(page)).toEqual([])
 
-  await page.getByRole('button', { name: 'Delete billing service' }).click()
+  await chooseAction('billing service', 'Delete')
   const asked = page.getByRole('alertdialog')
   await asked.getByText('1 call', { exact: true }).or(asked.getByText('No calls')).waitFor()
   await asked.getByRole('button', { name: 'Delete the key' }).click()
@@ -87,6 +109,26 @@ test('arrow keys go from one way of getting a key to the other and back', async 
     await page.keyboard.press('ArrowDown')
     await way(name).and(page.locator(':checked')).and(page.locator(':focus')).waitFor({ state: 'attached' })
   }
+})
+
+test('what was typed of a key stays when it is to be imported instead, and back', async () => {
+  const { page } = visit
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Make a new key').click()
+  await dialog.getByLabel('Name').fill('kept name')
+  await dialog.getByLabel('Expires').selectOption('In 90 days')
+  for (const way of ['Import an existing key', 'Make a new key']) {
+    await dialog.getByText(way).click()
+    await dialog
+      .getByRole('radio', { name: way })
+      .and(page.locator(':checked'))
+      .waitFor({ state: 'attached' })
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('kept name')
+    expect(await dialog.getByLabel('Expires').inputValue()).toBe('90d')
+  }
+  await dialog.getByText('Import an existing key').click()
+  await dialog.getByLabel('Name').fill('')
+  await dialog.getByLabel('Expires').selectOption('Never')
 })
 
 const LEGACY = 'legacy_key-of-the-old-gateway-0417'
@@ -121,10 +163,7 @@ test('an imported key that is there already is refused at its field', async () =
 
 test('a row tells the calls of the last 24 hours and leads to their logs', async () => {
   const { page } = visit
-  const keys = (await (await controlPlaneCall(gatehouse, 'GET', '/v1/keys')).json()) as {
-    data: { id: string; name: string }[]
-  }
-  const id = keys.data.find(({ name }) => name === 'old billing')?.id ?? ''
+  const { id } = await listedKey('old billing')
   await pollUntil('the call to be counted', async () => {
     const usage = await controlPlaneCall(gatehouse, 'GET', '/v1/analytics?group_by=key&interval=all')
     return (await usage.text()).includes(id)
@@ -132,6 +171,125 @@ test('a row tells the calls of the last 24 hours and leads to their logs', async
   await page.goto('/dashboard/keys')
   const calls = page.getByRole('link', { name: /calls?, to the logs of old billing/ })
   expect(await calls.getAttribute('href')).toBe(`/dashboard/logs?key=${id}`)
+})
+
+const rowOf = (name: string) =>
+  visit.page.getByRole('row').filter({ has: visit.page.getByRole('cell', { name, exact: true }) })
+/** In the row's columns; phones have it below the name. */
+const noteOf = (name: string, text: string | RegExp) =>
+  rowOf(name).getByText(text, { exact: true }).filter({ visible: true })
+
+test('a key that is made to expire ends with its day; its row says who made it and that it ends soon', async () => {
+  const { page } = visit
+  await page.getByRole('button', { name: 'Create New Key' }).click()
+  await page.getByLabel('Name').fill('contractor')
+  await page.getByLabel('Expires').selectOption('On a date…')
+  const day = String(await page.evaluate("new Date(Date.now() + 172_800_000).toLocaleDateString('sv-SE')"))
+  await page.getByLabel('Last day').fill(day)
+  await page.getByText(/^Refused from .*00:00:00 on \(Europe\/Zurich\), for good\.$/).waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await noteOf('contractor', 'Ends soon').waitFor()
+  await noteOf('contractor', 'by Ada Owner').waitFor()
+  const { expiresAt } = await listedKey('contractor')
+  expect(expiresAt).toBe(String(await page.evaluate(`new Date('${day}T24:00:00').toISOString()`)))
+})
+
+test('a key is renamed and kept longer by keyboard alone, and the focus comes back to where it was', async () => {
+  const { page } = visit
+  await actionsOf('contractor').focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('menuitem', { name: 'Rename or set expiry' }).and(page.locator(':focus')).waitFor()
+  await page.keyboard.press('Enter')
+  const name = page.getByRole('dialog').getByLabel('Name')
+  await name.and(page.locator(':focus')).waitFor()
+  await page.keyboard.press('Escape')
+  await actionsOf('contractor').and(page.locator(':focus')).waitFor()
+
+  await page.keyboard.press('Enter')
+  await page.getByRole('menuitem').first().and(page.locator(':focus')).waitFor()
+  await page.keyboard.press('Enter')
+  await name.and(page.locator(':focus')).waitFor()
+  await name.fill('contractor in Basel')
+  await page.getByLabel('Expires').selectOption('In 1 year')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Save' }).press('Enter')
+  await rowOf('contractor in Basel').waitFor()
+  await noteOf('contractor in Basel', 'Ends soon').waitFor({ state: 'detached' })
+  const { expiresAt } = await listedKey('contractor in Basel')
+  const DAY_MS = 86_400_000
+  expect(Math.round((Date.parse(expiresAt ?? '') - Date.now()) / DAY_MS)).toBe(365)
+
+  await chooseAction('contractor in Basel', 'Rename or set expiry')
+  await page.getByLabel('Expires').selectOption('Never')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await rowOf('contractor in Basel').getByRole('cell', { name: 'never' }).nth(1).waitFor()
+  expect((await listedKey('contractor in Basel')).expiresAt).toBeNull()
+})
+
+test('a rotated key is shown once, the old one works beside it and says for how long, until both are ended', async () => {
+  const { page } = visit
+  const { key: first } = await createKey(gatehouse, 'rotated')
+  await page.reload()
+  const rotate = async () => {
+    await page.getByRole('button', { name: 'Rotate the key' }).click()
+    const shown = page.getByRole('dialog').getByRole('region', { name: 'the new key' })
+    const key = (await shown.textContent()) ?? ''
+    expect(key).toMatch(/^sk-svc-[0-9a-f]{64}$/)
+    return key
+  }
+  await chooseAction('rotated', 'Rotate')
+  await page.getByLabel('The old key ends').selectOption('In 1 hour')
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  const second = await rotate()
+  await page.getByRole('dialog').getByText('Put the new one in its place before that.').waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  await page.getByRole('button', { name: 'Done' }).click()
+  await noteOf('rotated', /ends in (?:59 minutes|1 hour)$/).waitFor()
+  expect([await callWith(first), await callWith(second)]).toEqual([200, 200])
+  const { previous } = await listedKey('rotated')
+  expect(previous?.maskedPrefix).toBe(`${first.slice(0, 'sk-svc-'.length + 4)}…`)
+
+  await chooseAction('rotated', 'Rotate')
+  await page.getByText('It was rotated before').waitFor()
+  await page.getByText(/w(?:as|ere) made with it/).waitFor()
+  expect(
+    await page.getByLabel('The old key ends').locator('option:not([disabled])').allTextContents(),
+  ).toEqual(['Now'])
+  const third = await rotate()
+  await page.getByRole('dialog').getByText('has ended.').waitFor()
+  await page.getByRole('button', { name: 'Done' }).press('Enter')
+  await actionsOf('rotated').and(page.locator(':focus')).waitFor()
+  await rowOf('rotated')
+    .getByText(/ends in/)
+    .waitFor({ state: 'detached' })
+  expect([await callWith(first), await callWith(second), await callWith(third)]).toEqual([401, 401, 200])
+  const content = await page.content()
+  for (const key of [second, third]) expect(content).not.toContain(key)
+})
+
+test('an expired key is marked by the word, and can be renamed or deleted, not rotated', async () => {
+  const { page } = visit
+  const expiresAt = new Date(Date.now() + 1_000).toISOString()
+  const made = await controlPlaneCall(gatehouse, 'POST', '/v1/keys', { name: 'over', expiresAt })
+  const { key } = (await made.json()) as { key: string }
+  await pollUntil('the key to expire', async () => (await callWith(key)) === 401)
+  await page.reload()
+  await noteOf('over', 'Expired').waitFor()
+  await actionsOf('over').click()
+  expect(await page.getByRole('menuitem', { name: 'Rotate' }).getAttribute('aria-disabled')).toBe('true')
+  await page.getByRole('menuitem', { name: 'Rename' }).click()
+  await page.getByText('This key has expired, and stays so.').waitFor()
+  await page.getByLabel('Name').fill('over and done')
+  await page.keyboard.press('Enter')
+  await rowOf('over and done').waitFor()
+  for (const name of ['over and done', 'rotated', 'contractor in Basel']) {
+    await chooseAction(name, 'Delete')
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the key' }).click()
+    await page.getByRole('alertdialog').waitFor({ state: 'detached' })
+    await page.getByRole('cell', { name, exact: true }).waitFor({ state: 'detached' })
+  }
 })
 
 test('when there are many, they can be searched', async () => {

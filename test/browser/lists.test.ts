@@ -145,9 +145,38 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/keys',
-    files: ['features/keys/create-key-dialog.tsx'],
+    files: ['features/keys/create-key-dialog.tsx', 'features/keys/expiry-field.tsx'],
     prepare: async () => await page.getByRole('button', { name: 'Create New Key' }).click(),
-    lists: [{ kind: 'radio', name: 'Where the key comes from', fewest: 2 }],
+    lists: [
+      { kind: 'radio', name: 'Where the key comes from', fewest: 2 },
+      {
+        kind: 'select',
+        name: 'Expires',
+        fewest: 5,
+        shows: (shown, end) =>
+          (end === 'date'
+            ? shown.getByLabel('Last day')
+            : shown.getByText(end === 'never' ? 'until it is deleted' : /^Refused from .* on/)
+          ).waitFor(),
+      },
+    ],
+  },
+  {
+    path: '/keys?',
+    files: ['features/keys/rotate-key-dialog.tsx'],
+    prepare: async () => {
+      await page.getByRole('button', { name: 'Actions for key 0', exact: true }).press('Enter')
+      await page.getByRole('menuitem', { name: 'Rotate' }).press('Enter')
+    },
+    lists: [
+      {
+        kind: 'select',
+        name: 'The old key ends',
+        fewest: 4,
+        shows: (shown, seconds) =>
+          shown.getByText(seconds === '0' ? 'cut within seconds' : 'Both keys are accepted').waitFor(),
+      },
+    ],
   },
   {
     path: '/logs',
@@ -264,6 +293,7 @@ const PAGES: readonly PageWithLists[] = [
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'app/account-menu-items.tsx': 'below',
   'features/analytics/sums-table.tsx': 'below',
+  'features/keys/key-menu.tsx': 'below',
   'features/logs/export-menu.tsx': 'below',
   'features/logs/log-list.tsx': 'below',
   'features/logs/log-row.tsx': 'below',
@@ -319,6 +349,39 @@ test('the colours in the account’s menu', async () => {
   await page.keyboard.press('Escape')
   await choices.first().waitFor({ state: 'detached' })
   await isTheme('light')
+})
+
+test('the actions of a key', async () => {
+  await page.goto('/dashboard/keys')
+  const trigger = page.getByRole('button', { name: 'Actions for key 1', exact: true })
+  const actions = page.getByRole('menuitem')
+  const rotates = page.getByRole('dialog', { name: 'Rotate “key 1”?' })
+  const deletes = page.getByRole('alertdialog', { name: 'Delete “key 1”?' })
+  const isFocused = (item: Locator) => item.and(page.locator(':focus')).waitFor()
+  for (const [index, opened] of [
+    [1, rotates],
+    [2, deletes],
+  ] as const) {
+    await trigger.click()
+    await actions.nth(index).click()
+    await opened.waitFor()
+    await page.keyboard.press('Escape')
+    await isFocused(trigger)
+    await page.keyboard.press('Enter')
+    await isFocused(actions.nth(0))
+    for (let step = 1; step <= index; step += 1) {
+      await page.keyboard.press('ArrowDown')
+      await isFocused(actions.nth(step))
+    }
+    await page.keyboard.press('Enter')
+    await opened.waitFor()
+    await page.keyboard.press('Escape')
+    await isFocused(trigger)
+  }
+  await trigger.press('ArrowDown')
+  await page.keyboard.press('Escape')
+  await actions.first().waitFor({ state: 'detached' })
+  expect(await rotates.or(deletes).count()).toBe(0)
 })
 
 test('the formats of the log’s export', async () => {

@@ -47,6 +47,20 @@ export function formatRelative(moment: string | number | Date, now: number = Dat
   return 'just now'
 }
 
+const remaining = new Intl.RelativeTimeFormat(undefined, { numeric: 'always' })
+const MINUTE_S = 60
+const HOUR_S = 3_600
+const DAY_S = 86_400
+
+/** `in 9 days`, `in 23 hours`, `in less than a minute`: for what ends, where `next week` says too little. */
+export function formatRemaining(moment: string | number | Date, now: number = Date.now()): string {
+  const seconds = (new Date(moment).getTime() - now) / 1_000
+  if (seconds < MINUTE_S) return 'in less than a minute'
+  if (seconds < HOUR_S) return remaining.format(Math.floor(seconds / MINUTE_S), 'minute')
+  if (seconds < 2 * DAY_S) return remaining.format(Math.round(seconds / HOUR_S), 'hour')
+  return remaining.format(Math.round(seconds / DAY_S), 'day')
+}
+
 const STEP_FORMATS = {
   hour: {
     short: hour,

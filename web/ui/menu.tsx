@@ -7,6 +7,8 @@ interface MenuProps {
   /** One button. */
   readonly trigger: ReactNode
   readonly align?: 'start' | 'end'
+  /** Told when it has closed; the focus is back at its button before React shows what this changes. */
+  readonly onClosed?: () => void
   /** `MenuItem`s and `MenuSeparator`s. */
   readonly children: ReactNode
 }
@@ -23,6 +25,7 @@ export function OpenMenu(props: MenuProps) {
 function MenuAt({
   trigger,
   align = 'end',
+  onClosed,
   children,
   isOpenAtFirst,
 }: MenuProps & { readonly isOpenAtFirst: boolean }) {
@@ -34,6 +37,7 @@ function MenuAt({
           align={align}
           sideOffset={6}
           collisionPadding={8}
+          onCloseAutoFocus={() => onClosed?.()}
           className="z-50 min-w-44 rounded-xl border border-line bg-surface p-1 shadow-high"
         >
           {children}

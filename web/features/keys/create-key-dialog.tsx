@@ -3,8 +3,9 @@ import { useState } from 'react'
 import { classNames } from '../../ui/class-names.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ImportKeyForm } from './import-key-form.tsx'
+import { EMPTY_DRAFT } from './key-draft.ts'
 import { type CreatedKey, NewKeyForm } from './new-key-form.tsx'
-import { NewKeyShown } from './new-key-shown.tsx'
+import { NewKeyShown, SHOWN_ONCE } from './new-key-shown.tsx'
 
 const WAYS = [
   { way: 'create', label: 'Make a new key' },
@@ -27,8 +28,14 @@ function OpenDialog({ onClose }: { readonly onClose: () => void }) {
   const [way, setWay] = useState<Way>('create')
   // Arrow keys go from way to way: a form that took the focus would end that at the second.
   const [wasChosen, setChosen] = useState(false)
+  const [draft, setDraft] = useState(EMPTY_DRAFT)
   const [created, setCreated] = useState<CreatedKey>()
-  if (created !== undefined) return <NewKeyShown created={created} onClose={onClose} />
+  if (created !== undefined)
+    return (
+      <Dialog isOpen onClose={onClose} title={`“${created.name}” is ready`} note={SHOWN_ONCE} width="wide">
+        <NewKeyShown created={created} onClose={onClose} />
+      </Dialog>
+    )
   return (
     <Dialog isOpen onClose={onClose} title={way === 'create' ? 'Create a key' : 'Import a key'}>
       <fieldset className="mb-4 flex gap-1 rounded-lg bg-sunken p-1">
@@ -58,9 +65,15 @@ function OpenDialog({ onClose }: { readonly onClose: () => void }) {
         ))}
       </fieldset>
       {way === 'create' ? (
-        <NewKeyForm takesFocus={!wasChosen} onCreated={setCreated} onCancel={onClose} />
+        <NewKeyForm
+          draft={draft}
+          onChange={setDraft}
+          takesFocus={!wasChosen}
+          onCreated={setCreated}
+          onCancel={onClose}
+        />
       ) : (
-        <ImportKeyForm onDone={onClose} />
+        <ImportKeyForm draft={draft} onChange={setDraft} onDone={onClose} />
       )}
     </Dialog>
   )

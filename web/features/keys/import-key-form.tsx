@@ -6,22 +6,32 @@ import { ApiError, ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { DialogActions } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/field.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
-import { MAX_NAME_LENGTH } from './new-key-form.tsx'
+import { ExpiryField } from './expiry-field.tsx'
+import { type KeyDraft, toLabel } from './key-draft.ts'
+import { KeyNameField } from './key-name-field.tsx'
 
 const MAX_KEY_LENGTH = 600
 
-export function ImportKeyForm({ onDone }: { readonly onDone: () => void }) {
+export function ImportKeyForm({
+  draft,
+  onChange,
+  onDone,
+}: {
+  readonly draft: KeyDraft
+  readonly onChange: (draft: KeyDraft) => void
+  readonly onDone: () => void
+}) {
   const queryClient = useQueryClient()
-  const [name, setName] = useState('')
   const field = useRef<HTMLInputElement>(null)
   const [hasKey, setHasKey] = useState(false)
   const take = useMutation({
     mutationFn: () =>
-      ask('POST /v1/keys/import', { body: { name: name.trim(), key: field.current?.value.trim() ?? '' } }),
+      ask('POST /v1/keys/import', {
+        body: { ...toLabel(draft, Date.now()), key: field.current?.value.trim() ?? '' },
+      }),
     gcTime: 0,
     onSuccess: async (taken) => {
       await refresh(queryClient, 'GET /v1/keys')
@@ -38,16 +48,13 @@ export function ImportKeyForm({ onDone }: { readonly onDone: () => void }) {
   const { error } = take
   const isTaken = error instanceof ApiError && error.status === 409
   const nameProblem = problemWith(error, 'name')
+  const expiryProblem = problemWith(error, 'expiresAt')
   const keyProblem = isTaken ? error.message : problemWith(error, 'key')
   return (
     <form onSubmit={submit} autoComplete="off" className="flex flex-col gap-4">
-      <TextField
-        label="Name"
-        placeholder="old billing service"
-        required
-        maxLength={MAX_NAME_LENGTH}
-        value={name}
-        onChange={(event) => setName(event.target.value)}
+      <KeyNameField
+        name={draft.name}
+        onChange={(name) => onChange({ ...draft, name })}
         problem={nameProblem}
       />
       <SecretField
@@ -58,10 +65,22 @@ export function ImportKeyForm({ onDone }: { readonly onDone: () => void }) {
         problem={keyProblem}
         hint="One that begins with svc_, legacy_ or sk-svc-. Only its hash is kept."
       />
-      {nameProblem === undefined && keyProblem === undefined && <ProblemNote error={error} />}
+      <ExpiryField
+        expiry={draft.expiry}
+        onChange={(expiry) => onChange({ ...draft, expiry })}
+        problem={expiryProblem}
+      />
+      {[nameProblem, keyProblem, expiryProblem].every((problem) => problem === undefined) && (
+        <ProblemNote error={error} />
+      )}
       <DialogActions>
         <Button onClick={onDone}>Cancel</Button>
-        <Button look="primary" type="submit" isBusy={take.isPending} disabled={name.trim() === '' || !hasKey}>
+        <Button
+          look="primary"
+          type="submit"
+          isBusy={take.isPending}
+          disabled={draft.name.trim() === '' || !hasKey}
+        >
           Import
         </Button>
       </DialogActions>

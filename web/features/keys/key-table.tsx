@@ -2,13 +2,16 @@
 import { useState } from 'react'
 import type { RowOf } from '../../api/ask.ts'
 import { formatWhole, NOT_KNOWN } from '../../format/figures.ts'
-import { Button } from '../../ui/button.tsx'
-import { classNames } from '../../ui/class-names.ts'
+import { formatDate, formatDateTime, formatRemaining, TIME_ZONE } from '../../format/times.ts'
+import { Badge } from '../../ui/badge.tsx'
 import { PageLink } from '../../ui/links.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
+import { useCreatorNames } from './creator-names.ts'
+import { hasExpired, previousOf, stateOfExpiry } from './expiry.ts'
+import { KeyMenu, type KeyStep } from './key-menu.tsx'
 import { type RecentUse, useRecentUse } from './recent-use.ts'
 
 export type ApiKey = RowOf<'GET /v1/keys'>
@@ -18,13 +21,15 @@ const MANY_KEYS = 8
 
 export function KeyTable({
   keys,
-  onDelete,
+  onChoose,
 }: {
   readonly keys: readonly ApiKey[]
-  readonly onDelete: (key: ApiKey) => void
+  readonly onChoose: (key: ApiKey, step: KeyStep) => void
 }) {
   const [search, setSearch] = useState('')
   const recentUseOf = useRecentUse()
+  const creatorOf = useCreatorNames(keys)
+  const now = Date.now()
   const found = keys.filter((key) =>
     `${key.name} ${key.maskedPrefix}`.toLowerCase().includes(search.trim().toLowerCase()),
   )
@@ -48,9 +53,10 @@ export function KeyTable({
               <Th>Name</Th>
               <Th isWideOnly>Key</Th>
               <Th isNumber>Calls, last 24 h</Th>
-              <Th>Last used</Th>
+              <Th isWideOnly>Last used</Th>
+              <Th isWideOnly>Expires</Th>
               <Th isWideOnly>Created</Th>
-              <Th isHidden>Delete</Th>
+              <Th isHidden>Actions</Th>
             </>
           }
         >
@@ -58,29 +64,40 @@ export function KeyTable({
             <tr key={key.id}>
               <td className="max-w-72 min-w-32 font-medium wrap-anywhere text-ink">
                 {key.name}
-                <MaskedKey apiKey={key} className="block font-normal sm:hidden" />
+                <div className="mt-0.5 flex flex-col items-start gap-1 text-[13px] font-normal text-ink-soft sm:hidden">
+                  <MaskedKey apiKey={key} now={now} />
+                  <span>
+                    Last used: <Moment at={key.lastUsedAt} />
+                  </span>
+                  {key.expiresAt !== null && <Expiry at={key.expiresAt} now={now} verb="Expires " />}
+                </div>
               </td>
               <td className="max-sm:hidden">
-                <MaskedKey apiKey={key} />
+                <MaskedKey apiKey={key} now={now} />
               </td>
               <td className="text-right whitespace-nowrap tabular-nums">
                 <Calls apiKey={key} use={recentUseOf(key.id)} />
               </td>
-              <td className="text-ink-soft">
+              <td className="text-ink-soft max-sm:hidden">
                 <Moment at={key.lastUsedAt} />
               </td>
               <td className="text-ink-soft max-sm:hidden">
+                {key.expiresAt === null ? (
+                  <span className="text-ink-faint">never</span>
+                ) : (
+                  <Expiry at={key.expiresAt} now={now} />
+                )}
+              </td>
+              <td className="text-ink-soft max-sm:hidden">
                 <Moment at={key.createdAt} />
+                <Creator name={creatorOf(key)} />
               </td>
               <td className="text-right">
-                <Button
-                  look="danger"
-                  size="small"
-                  aria-label={`Delete ${key.name}`}
-                  onClick={() => onDelete(key)}
-                >
-                  Delete
-                </Button>
+                <KeyMenu
+                  name={key.name}
+                  hasExpired={hasExpired(key, now)}
+                  onChoose={(step) => onChoose(key, step)}
+                />
               </td>
             </tr>
           ))}
@@ -108,11 +125,56 @@ function Calls({ apiKey, use }: { readonly apiKey: ApiKey; readonly use: RecentU
   )
 }
 
-/** In a column of its own, or on phones below the name. */
-function MaskedKey({ apiKey, className }: { readonly apiKey: ApiKey; readonly className?: string }) {
+/** In a column of its own, or on phones below the name; with what it was before, while that is accepted. */
+function MaskedKey({ apiKey, now }: { readonly apiKey: ApiKey; readonly now: number }) {
+  const previous = previousOf(apiKey, now)
   return (
-    <code className={classNames('font-mono text-[13px] whitespace-nowrap text-ink-soft', className)}>
-      {apiKey.maskedPrefix}
-    </code>
+    <>
+      <code className="block font-mono text-[13px] whitespace-nowrap text-ink-soft">
+        {apiKey.maskedPrefix}
+      </code>
+      {previous !== undefined && (
+        <span className="block text-xs whitespace-nowrap" title={exactly(previous.endsAt)}>
+          <span className="block text-ink-faint">
+            old: <code className="font-mono">{previous.maskedPrefix}</code>
+          </span>
+          <span className="block text-warn">ends {formatRemaining(previous.endsAt, now)}</span>
+        </span>
+      )}
+    </>
   )
+}
+
+function Expiry({
+  at,
+  now,
+  verb = '',
+}: {
+  readonly at: string
+  readonly now: number
+  /** For a place without a column's head: it says what happens then. */
+  readonly verb?: string
+}) {
+  const state = stateOfExpiry(at, now)
+  return (
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-1" title={exactly(at)}>
+      {state === 'expired' && <Badge tone="danger">Expired</Badge>}
+      {state === 'soon' && <Badge tone="warn">Ends soon</Badge>}
+      <time dateTime={at} className="whitespace-nowrap">
+        {state === 'expired'
+          ? formatDate(at)
+          : `${verb}${state === 'soon' ? formatRemaining(at, now) : formatDate(at)}`}
+      </time>
+    </span>
+  )
+}
+
+function Creator({ name }: { readonly name: string | undefined }) {
+  return name === undefined ? null : (
+    <span className="block max-w-48 truncate text-xs text-ink-faint">by {name}</span>
+  )
+}
+
+function exactly(moment: string): string {
+  return `${formatDateTime(moment)} (${TIME_ZONE})`
 }

@@ -1,4 +1,4 @@
-/** The account's API keys: made, shown once, used, deleted. */
+/** The account's API keys: made, shown once, used, changed, rotated, deleted. */
 import { useQuery } from '@tanstack/react-query'
 import { KeyRound, Plus } from 'lucide-react'
 import { useState } from 'react'
@@ -8,14 +8,18 @@ import { Card } from '../../ui/card.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { EmptyState } from '../../ui/states.tsx'
+import { ChangeKeyDialog } from './change-key-dialog.tsx'
 import { CreateKeyDialog } from './create-key-dialog.tsx'
 import { DeleteKeyDialog } from './delete-key-dialog.tsx'
+import type { KeyStep } from './key-menu.tsx'
 import { type ApiKey, KeyTable } from './key-table.tsx'
+import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 
 export function KeysPage() {
   const keys = useQuery(wholeListQuery('GET /v1/keys'))
   const [isCreating, setCreating] = useState(false)
-  const [doomed, setDoomed] = useState<ApiKey>()
+  const [asked, setAsked] = useState<{ readonly key: ApiKey; readonly step: KeyStep }>()
+  const done = () => setAsked(undefined)
   const createButton = (
     <Button look="primary" onClick={() => setCreating(true)}>
       <Plus aria-hidden className="size-4" />
@@ -36,13 +40,15 @@ export function KeysPage() {
                 Applications send a key with every request. Without one, none can call a gate.
               </EmptyState>
             ) : (
-              <KeyTable keys={rows} onDelete={setDoomed} />
+              <KeyTable keys={rows} onChoose={(key, step) => setAsked({ key, step })} />
             )
           }
         </QueryBoundary>
       </Card>
       <CreateKeyDialog isOpen={isCreating} onClose={() => setCreating(false)} />
-      <DeleteKeyDialog doomed={doomed} onClose={() => setDoomed(undefined)} />
+      {asked?.step === 'change' && <ChangeKeyDialog apiKey={asked.key} onClose={done} />}
+      {asked?.step === 'rotate' && <RotateKeyDialog apiKey={asked.key} onClose={done} />}
+      <DeleteKeyDialog doomed={asked?.step === 'delete' ? asked.key : undefined} onClose={done} />
     </Page>
   )
 }

@@ -1,31 +1,35 @@
 /** Makes a key under a name. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { type AnswerOf, ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { DialogActions } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { ExpiryField } from './expiry-field.tsx'
+import { type KeyDraft, toLabel } from './key-draft.ts'
+import { KeyNameField } from './key-name-field.tsx'
 
 export type CreatedKey = AnswerOf<'POST /v1/keys'>
-export const MAX_NAME_LENGTH = 120
 
 export function NewKeyForm({
+  draft,
+  onChange,
   takesFocus,
   onCreated,
   onCancel,
 }: {
+  readonly draft: KeyDraft
+  readonly onChange: (draft: KeyDraft) => void
   /** Its first field does, when it appears. */
   readonly takesFocus: boolean
   readonly onCreated: (created: CreatedKey) => void
   readonly onCancel: () => void
 }) {
   const queryClient = useQueryClient()
-  const [name, setName] = useState('')
   const create = useMutation({
-    mutationFn: () => ask('POST /v1/keys', { body: { name: name.trim() } }),
+    mutationFn: () => ask('POST /v1/keys', { body: toLabel(draft, Date.now()) }),
     // The answer holds the key: it is kept no longer than the window is open.
     gcTime: 0,
     onSuccess: (created) => {
@@ -37,24 +41,25 @@ export function NewKeyForm({
     event.preventDefault()
     create.mutate()
   }
-  const problem = problemWith(create.error, 'name')
+  const nameProblem = problemWith(create.error, 'name')
+  const expiryProblem = problemWith(create.error, 'expiresAt')
   return (
-    <form onSubmit={submit}>
-      <TextField
-        label="Name"
-        placeholder="production, billing service"
-        hint="To tell it from the others. Only members of the account see it."
-        required
-        autoFocus={takesFocus}
-        maxLength={MAX_NAME_LENGTH}
-        value={name}
-        onChange={(event) => setName(event.target.value)}
-        problem={problem}
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      <KeyNameField
+        name={draft.name}
+        onChange={(name) => onChange({ ...draft, name })}
+        takesFocus={takesFocus}
+        problem={nameProblem}
       />
-      {problem === undefined && <ProblemNote error={create.error} className="mt-4" />}
+      <ExpiryField
+        expiry={draft.expiry}
+        onChange={(expiry) => onChange({ ...draft, expiry })}
+        problem={expiryProblem}
+      />
+      {nameProblem === undefined && expiryProblem === undefined && <ProblemNote error={create.error} />}
       <DialogActions>
         <Button onClick={onCancel}>Cancel</Button>
-        <Button look="primary" type="submit" isBusy={create.isPending} disabled={name.trim() === ''}>
+        <Button look="primary" type="submit" isBusy={create.isPending} disabled={draft.name.trim() === ''}>
           Create
         </Button>
       </DialogActions>

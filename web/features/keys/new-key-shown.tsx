@@ -1,26 +1,27 @@
 /** Shows a new key, this once: after closing, it is in no memory of the page. */
+import type { ReactNode } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import { Dialog, DialogActions } from '../../ui/dialog.tsx'
-import type { CreatedKey } from './new-key-form.tsx'
+import { DialogActions } from '../../ui/dialog.tsx'
+
+/** For the window that it is shown in. */
+export const SHOWN_ONCE = 'Copy the key now and keep it in a safe place. It is not shown again.'
 
 export function NewKeyShown({
   created,
   onClose,
+  children,
 }: {
-  readonly created: CreatedKey
+  readonly created: { readonly key: string }
   readonly onClose: () => void
+  /** More about this key. */
+  readonly children?: ReactNode
 }) {
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={`“${created.name}” is ready`}
-      note="Copy the key now and keep it in a safe place. It is not shown again."
-      width="wide"
-    >
+    <>
       <CodeBlock code={created.key} label="the new key" isWrapped />
+      {children}
       <p className="mt-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
         Whoever has it can do everything in this account. Do not put it into code that runs in browsers, or
         into version control.
@@ -31,6 +32,6 @@ export function NewKeyShown({
           Done
         </Button>
       </DialogActions>
-    </Dialog>
+    </>
   )
 }

@@ -1,0 +1,90 @@
+/** Renames a key, or sets when it ends. It sends only what was changed: an expired key takes a name and nothing else. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { problemWith } from '../../api/api-error.ts'
+import { ask } from '../../api/ask.ts'
+import { refresh } from '../../api/operation-query.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+import { toast } from '../../ui/toast.ts'
+import { type Expiry, hasExpired, NEVER, toExpiresAt } from './expiry.ts'
+import { ExpiryField } from './expiry-field.tsx'
+import { KeyNameField } from './key-name-field.tsx'
+import type { ApiKey } from './key-table.tsx'
+
+export function ChangeKeyDialog({
+  apiKey,
+  onClose,
+}: {
+  readonly apiKey: ApiKey
+  readonly onClose: () => void
+}) {
+  const queryClient = useQueryClient()
+  const before: Expiry = apiKey.expiresAt === null ? NEVER : { choice: 'keep', day: '' }
+  const [name, setName] = useState(apiKey.name)
+  const [expiry, setExpiry] = useState<Expiry>(before)
+  const [isOver] = useState(() => hasExpired(apiKey, Date.now()))
+  const isRenamed = name.trim() !== apiKey.name
+  const isOtherEnd = expiry.choice !== before.choice
+  const save = useMutation({
+    mutationFn: () => {
+      const expiresAt = toExpiresAt(expiry, { now: Date.now(), kept: apiKey.expiresAt })
+      return ask('PATCH /v1/keys/{id}', {
+        path: { id: apiKey.id },
+        body: {
+          ...(isRenamed ? { name: name.trim() } : {}),
+          ...(isOtherEnd && expiresAt !== undefined
+            ? { expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString() }
+            : {}),
+        },
+      })
+    },
+    onSuccess: async (changed) => {
+      await refresh(queryClient, 'GET /v1/keys')
+      toast('success', `“${changed.name}” is changed`)
+      onClose()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  const problems = {
+    name: problemWith(save.error, 'name'),
+    expiresAt: problemWith(save.error, 'expiresAt'),
+  }
+  return (
+    <Dialog isOpen onClose={onClose} title={`Change “${apiKey.name}”`}>
+      <form onSubmit={submit} className="flex flex-col gap-4">
+        <KeyNameField takesFocus name={name} onChange={setName} problem={problems.name} />
+        {isOver ? (
+          <p className="text-[13px] text-ink-soft">
+            This key has expired, and stays so. Make a new one in its place.
+          </p>
+        ) : (
+          <ExpiryField
+            expiry={expiry}
+            onChange={setExpiry}
+            kept={apiKey.expiresAt}
+            problem={problems.expiresAt}
+          />
+        )}
+        {problems.name === undefined && problems.expiresAt === undefined && (
+          <ProblemNote error={save.error} />
+        )}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            type="submit"
+            isBusy={save.isPending}
+            disabled={name.trim() === '' || !(isRenamed || isOtherEnd)}
+          >
+            Save
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}

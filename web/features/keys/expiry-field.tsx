@@ -1,0 +1,63 @@
+/** When a key ends: never, after a while, or with a day. It says which moment that is. */
+import { useState } from 'react'
+import { formatDateTime, TIME_ZONE } from '../../format/times.ts'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { EXPIRY_CHOICES, type Expiry, toExpiresAt, toLocalDay } from './expiry.ts'
+
+/** Years have four digits in the interface. */
+const LAST_DAY = '9998-12-31'
+
+export function ExpiryField({
+  expiry,
+  onChange,
+  kept = null,
+  problem,
+}: {
+  readonly expiry: Expiry
+  readonly onChange: (expiry: Expiry) => void
+  /** The end that the key has; null: none, or it is a new key. */
+  readonly kept?: string | null
+  readonly problem?: string | undefined
+}) {
+  const [now] = useState(() => Date.now())
+  const isDate = expiry.choice === 'date'
+  const hint = <Consequence expiresAt={toExpiresAt(expiry, { now, kept })} />
+  return (
+    <div className="flex flex-col gap-3">
+      <SelectField
+        label="Expires"
+        value={expiry.choice}
+        onChange={(event) =>
+          onChange({ choice: event.target.value as Expiry['choice'], day: expiry.day || toLocalDay(now) })
+        }
+        {...(isDate ? {} : { hint, problem })}
+      >
+        {kept !== null && <option value="keep">As now: {formatDateTime(kept)}</option>}
+        {EXPIRY_CHOICES.map(({ choice, label }) => (
+          <option key={choice} value={choice}>
+            {label}
+          </option>
+        ))}
+      </SelectField>
+      {isDate && (
+        <TextField
+          label="Last day"
+          type="date"
+          required
+          min={toLocalDay(now)}
+          max={LAST_DAY}
+          value={expiry.day}
+          onChange={(event) => onChange({ choice: 'date', day: event.target.value })}
+          hint={hint}
+          problem={problem}
+        />
+      )}
+    </div>
+  )
+}
+
+function Consequence({ expiresAt }: { readonly expiresAt: number | null | undefined }) {
+  if (expiresAt === undefined) return 'The last day on which it works.'
+  if (expiresAt === null) return 'It works until it is deleted or rotated.'
+  return `Refused from ${formatDateTime(expiresAt)} on (${TIME_ZONE}), for good.`
+}

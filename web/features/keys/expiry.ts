@@ -1,0 +1,73 @@
+/** When a key ends: what may be chosen, as the interface takes it, and what a row says of it. Knows no page. */
+
+const DAY_MS = 86_400_000
+
+export const EXPIRY_CHOICES = [
+  { choice: 'never', label: 'Never' },
+  { choice: '30d', label: 'In 30 days' },
+  { choice: '90d', label: 'In 90 days' },
+  { choice: '1y', label: 'In 1 year' },
+  { choice: 'date', label: 'On a date…' },
+] as const
+
+export interface Expiry {
+  /** `keep`: as the key has it; for keys that are there already. */
+  readonly choice: (typeof EXPIRY_CHOICES)[number]['choice'] | 'keep'
+  /** Of `date`: the last day on which it works, in the reader's zone, such as `2026-12-31`. */
+  readonly day: string
+}
+
+export const NEVER: Expiry = { choice: 'never', day: '' }
+
+const PRESET_DAYS = { '30d': 30, '90d': 90, '1y': 365 } as const
+
+/** @returns milliseconds since the Unix epoch; null: it does not expire; undefined: there is no such day */
+export function toExpiresAt(
+  { choice, day }: Expiry,
+  { now, kept }: { readonly now: number; readonly kept: string | null },
+): number | null | undefined {
+  if (choice === 'never') return null
+  if (choice === 'keep') return kept === null ? null : Date.parse(kept)
+  if (choice === 'date') return endOfDay(day)
+  return now + PRESET_DAYS[choice] * DAY_MS
+}
+
+function endOfDay(day: string): number | undefined {
+  const end = new Date(`${day}T00:00:00`)
+  // A day may have 23 or 25 hours.
+  end.setDate(end.getDate() + 1)
+  const ms = end.getTime()
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+/** The reader's own day, as date fields want it. */
+export function toLocalDay(ms: number): string {
+  const at = new Date(ms)
+  const two = (part: number) => String(part).padStart(2, '0')
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+}
+
+/** Time enough to put a new key where this one is used. */
+const SOON_MS = 14 * DAY_MS
+
+export function stateOfExpiry(expiresAt: string, now: number): 'later' | 'soon' | 'expired' {
+  const leftMs = Date.parse(expiresAt) - now
+  if (leftMs <= 0) return 'expired'
+  return leftMs <= SOON_MS ? 'soon' : 'later'
+}
+
+export function hasExpired({ expiresAt }: { readonly expiresAt: string | null }, now: number): boolean {
+  return expiresAt !== null && stateOfExpiry(expiresAt, now) === 'expired'
+}
+
+interface Rotated {
+  readonly previous: { readonly maskedPrefix: string; readonly endsAt: string } | null
+}
+
+/** The text that the key had before its rotation, while that is still accepted. */
+export function previousOf<Previous extends Rotated['previous']>(
+  { previous }: { readonly previous: Previous },
+  now: number,
+): NonNullable<Previous> | undefined {
+  return previous !== null && Date.parse(previous.endsAt) > now ? previous : undefined
+}

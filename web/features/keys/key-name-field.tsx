@@ -1,0 +1,32 @@
+/** The name of a key, where one is made, imported or renamed. */
+import { TextField } from '../../ui/field.tsx'
+
+const MAX_NAME_LENGTH = 120
+
+export function KeyNameField({
+  name,
+  onChange,
+  problem,
+  takesFocus = false,
+}: {
+  readonly name: string
+  readonly onChange: (name: string) => void
+  readonly problem?: string | undefined
+  /** When it appears. */
+  readonly takesFocus?: boolean
+}) {
+  return (
+    <TextField
+      label="Name"
+      placeholder="production, billing service"
+      hint="To tell it from the others. Only members of the account see it."
+      required
+      autoFocus={takesFocus}
+      autoComplete="off"
+      maxLength={MAX_NAME_LENGTH}
+      value={name}
+      onChange={(event) => onChange(event.target.value)}
+      problem={problem}
+    />
+  )
+}

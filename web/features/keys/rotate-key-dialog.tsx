@@ -1,0 +1,144 @@
+/** Gives a key a new text, shows that once, and says until when the old one is accepted. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { type AnswerOf, ask } from '../../api/ask.ts'
+import { refresh } from '../../api/operation-query.ts'
+import { formatDateTime, TIME_ZONE } from '../../format/times.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { SelectField } from '../../ui/field.tsx'
+import { ProblemNote } from '../../ui/states.tsx'
+import { previousOf } from './expiry.ts'
+import type { ApiKey } from './key-table.tsx'
+import { NewKeyShown, SHOWN_ONCE } from './new-key-shown.tsx'
+import { RecentUseNote } from './recent-use-note.tsx'
+
+const HOUR_S = 3_600
+const DAY_S = 24 * HOUR_S
+const OLD_KEY_ENDS = [
+  { seconds: 0, label: 'Now' },
+  { seconds: HOUR_S, label: 'In 1 hour' },
+  { seconds: DAY_S, label: 'In 24 hours' },
+  { seconds: 7 * DAY_S, label: 'In 7 days' },
+] as const
+
+export function RotateKeyDialog({
+  apiKey,
+  onClose,
+}: {
+  readonly apiKey: ApiKey
+  readonly onClose: () => void
+}) {
+  const queryClient = useQueryClient()
+  const [rotated, setRotated] = useState<AnswerOf<'POST /v1/keys/{id}/rotate'>>()
+  const [older] = useState(() => previousOf(apiKey, Date.now()))
+  const [endsIn, setEndsIn] = useState<number>(older === undefined ? DAY_S : 0)
+  const rotate = useMutation({
+    mutationFn: () =>
+      ask('POST /v1/keys/{id}/rotate', { path: { id: apiKey.id }, body: { oldEndsInSeconds: endsIn } }),
+    // The answer holds the key: it is kept no longer than the window is open.
+    gcTime: 0,
+    onSuccess: (answer) => {
+      setRotated(answer)
+      return refresh(queryClient, 'GET /v1/keys')
+    },
+  })
+  if (rotated !== undefined)
+    return (
+      <Dialog
+        isOpen
+        onClose={onClose}
+        title={`“${rotated.name}” has a new key`}
+        note={SHOWN_ONCE}
+        width="wide"
+      >
+        <NewKeyShown created={rotated} onClose={onClose}>
+          <WhenOldOneEnds masked={apiKey.maskedPrefix} previous={rotated.previous} />
+        </NewKeyShown>
+      </Dialog>
+    )
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    rotate.mutate()
+  }
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={`Rotate “${apiKey.name}”?`}
+      note="It gets a new key. Its name, budgets, limits, expiry and logs stay."
+    >
+      <form onSubmit={submit} className="flex flex-col gap-4 text-sm text-ink-soft">
+        {older !== undefined && (
+          <p className="rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
+            It was rotated before: <OldKey masked={older.maskedPrefix} /> is accepted until{' '}
+            {formatDateTime(older.endsAt)}. Until then it can only be rotated so that both end now.
+          </p>
+        )}
+        <SelectField
+          label="The old key ends"
+          autoFocus
+          value={endsIn}
+          onChange={(event) => setEndsIn(Number(event.target.value))}
+        >
+          {OLD_KEY_ENDS.map(({ seconds, label }) => (
+            <option key={seconds} value={seconds} disabled={older !== undefined && seconds > 0}>
+              {label}
+            </option>
+          ))}
+        </SelectField>
+        <div role="status">
+          {endsIn === 0 ? (
+            <>
+              <p>
+                Calls with <OldKey masked={apiKey.maskedPrefix} /> are refused from now on, and those under
+                way are cut within seconds. For a key that others may know.
+              </p>
+              <RecentUseNote apiKey={apiKey} />
+            </>
+          ) : (
+            <p>
+              Both keys are accepted until then: put the new one where <OldKey masked={apiKey.maskedPrefix} />{' '}
+              is used, and nothing is refused. Afterwards the old one is dead for good.
+            </p>
+          )}
+        </div>
+        <ProblemNote error={rotate.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" isBusy={rotate.isPending}>
+            Rotate the key
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}
+
+function WhenOldOneEnds({
+  masked,
+  previous,
+}: {
+  readonly masked: string
+  readonly previous: ApiKey['previous']
+}) {
+  return (
+    <p className="mt-4 text-sm text-ink-soft">
+      {previous === null ? (
+        <>
+          <OldKey masked={masked} /> has ended.
+        </>
+      ) : (
+        <>
+          <OldKey masked={masked} /> is accepted until{' '}
+          <strong className="font-medium text-ink">{formatDateTime(previous.endsAt)}</strong> ({TIME_ZONE}).
+          Put the new one in its place before that.
+        </>
+      )}
+    </p>
+  )
+}
+
+function OldKey({ masked }: { readonly masked: string }) {
+  return <code className="font-mono text-[13px]">{masked}</code>
+}

@@ -1,6 +1,8 @@
 /** The account, its members and one's own security in the dashboard, in a real browser on the real server. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { BROWSER_TEST_TIMEOUT_MS, enterAsOwner, OWNER, openBrowser, type Visit } from '../support/chromium.ts'
+import { findFreePort } from '../support/free-port.ts'
+import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
@@ -13,8 +15,19 @@ let browser: Awaited<ReturnType<typeof openBrowser>>
 let visit: Visit
 let guest: Visit
 let token: string
+let provider: IdentityProvider
 beforeAll(async () => {
-  gatehouse = await startGatehouse({ sandbox: true })
+  provider = startIdentityProvider()
+  // The provider sends browsers back to an address that both were told beforehand.
+  const port = await findFreePort()
+  const environment = {
+    GATEHOUSE_PORT: String(port),
+    GATEHOUSE_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    GATEHOUSE_OIDC_ISSUER: provider.issuer,
+    GATEHOUSE_OIDC_CLIENT_ID: provider.clientId,
+    GATEHOUSE_OIDC_CLIENT_SECRET: provider.clientSecret,
+  }
+  gatehouse = await startGatehouse({ sandbox: true, environment })
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
   await enterAsOwner(visit.page, gatehouse)
@@ -22,6 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close()
   await gatehouse.remove()
+  await provider.stop()
 })
 
 test('sections are reached by keyboard', async () => {
@@ -73,7 +87,7 @@ test('whoever is invited signs up by the link, once shown, and appears', async (
   await guest.page.getByLabel('Your name').fill(GUEST.name)
   await guest.page.getByLabel('Email').fill(GUEST.email)
   await guest.page.getByLabel('Password').fill(GUEST.password)
-  await guest.page.getByRole('button', { name: 'Sign up' }).click()
+  await guest.page.getByRole('button', { name: 'Sign up and join' }).click()
   await guest.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
 
   await page.reload()
@@ -90,6 +104,58 @@ test('a link that was used is told to be of no use any more', async () => {
   await late.page.goto(`/dashboard/sign-up#invitation=${token}`)
   await late.page.getByRole('heading', { name: 'This invitation is not open', level: 1 }).waitFor()
   expect(await late.page.getByLabel('Password').count()).toBe(0)
+})
+
+test('single sign-on joins an account on the yes of the page that names it and who invited, and never before', async () => {
+  const { page } = visit
+  const email = 'vic@example.com'
+  const made = await page.request.post('/v1/invitations', {
+    headers: { origin: gatehouse.url, 'x-gatehouse-csrf': '1' },
+    data: { email },
+  })
+  const { link } = (await made.json()) as { link: string }
+  provider.user = { sub: 'sub-vic', email, email_verified: true, name: 'Vic Newcomer' }
+  const invited = await browser.visit(gatehouse.url)
+  const other = invited.page
+  const isOutside = async () => {
+    expect((await other.request.get('/v1/session')).status()).toBe(401)
+    const members = await page.request.get('/v1/members')
+    expect(await members.text()).not.toContain(email)
+  }
+  await other.goto('/dashboard/sign-in')
+  await other.getByRole('button', { name: 'Sign in with single sign-on' }).click()
+  await other.getByRole('alert').getByText('You belong to no account here yet.').waitFor()
+  await isOutside()
+
+  await other.goto(link)
+  await other.getByRole('heading', { name: 'Join Engines Ltd', level: 1 }).waitFor()
+  await other
+    .getByText(`${OWNER.name} (${OWNER.email}) invites ${email} to the account “Engines Ltd”`)
+    .waitFor()
+  await other.getByRole('button', { name: 'No, do not join' }).click()
+  await other.getByRole('heading', { name: 'You have not joined', level: 1 }).waitFor()
+  expect(await findPageFaults(other)).toEqual([])
+  await isOutside()
+
+  // Somebody else's yes, with the same link, joins nobody.
+  provider.user = { sub: 'sub-eve', email: 'eve@example.com', email_verified: true, name: 'Eve' }
+  await other.goto('about:blank')
+  await other.goto(link)
+  await other.getByRole('button', { name: 'Join with single sign-on' }).click()
+  await other.getByRole('alert').getByText('an invitation that is for your email address').waitFor()
+  await isOutside()
+
+  provider.user = { sub: 'sub-vic', email, email_verified: true, name: 'Vic Newcomer' }
+  await other.goto('about:blank')
+  await other.goto(link)
+  await other.getByRole('button', { name: 'Join with single sign-on' }).click()
+  await other.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  await page.reload()
+  const members = page.getByRole('region', { name: 'Members' })
+  await members.getByRole('cell', { name: 'Vic Newcomer', exact: true }).waitFor()
+  const elsewhere = invited.complaints.filter((complaint) => !complaint.includes(provider.issuer))
+  expect(elsewhere).toEqual([])
+  await invited.close()
 })
 
 test('an invitation is revoked', async () => {

@@ -1,6 +1,7 @@
 /** The one cache of answers, and when asking again is worth it. */
 import { QueryClient } from '@tanstack/react-query'
 import { ApiError, whenSignedOut } from '../api/ask.ts'
+import { toSignInSearch } from './sign-in-address.ts'
 
 const STALE_AFTER_MS = 15_000
 const MAX_RETRIES = 2
@@ -20,7 +21,7 @@ whenSignedOut(() => {
   // Nothing of the account stays in memory once its session has ended.
   queryClient.clear()
   if (!/^\/dashboard\/(sign-in|sign-up|welcome)/.test(location.pathname)) {
-    const returnTo = location.pathname + location.search
-    location.assign(`/dashboard/sign-in?returnTo=${encodeURIComponent(returnTo)}`)
+    const search = { ...toSignInSearch(location.pathname + location.search) }
+    location.assign(`/dashboard/sign-in?${new URLSearchParams(search)}`)
   }
 })

@@ -13,6 +13,7 @@ import { ErrorState } from '../ui/states.tsx'
 import { NotFound } from './not-found.tsx'
 import { queryClient } from './query-client.ts'
 import { Shell } from './shell.tsx'
+import { toSignInSearch } from './sign-in-address.ts'
 
 export const BASE_PATH = '/dashboard'
 
@@ -50,7 +51,7 @@ const shellRoute = createRoute({
     if (session !== undefined) return
     const options = await queryClient.ensureQueryData(operationQuery('GET /v1/auth'))
     if (!options.hasOwner) throw redirect({ to: '/welcome' })
-    throw redirect({ to: '/sign-in', search: { returnTo: BASE_PATH + location.href } })
+    throw redirect({ to: '/sign-in', search: toSignInSearch(BASE_PATH + location.href) })
   },
   component: Shell,
   errorComponent: ({ error, reset }) => <ErrorState error={error} retry={reset} />,

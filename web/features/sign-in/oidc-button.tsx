@@ -23,7 +23,7 @@ export function OidcButton({
   })
   return (
     <div className="mt-4 flex flex-col gap-3 border-t border-line pt-4">
-      <Button onClick={() => begin.mutate()} isBusy={begin.isPending}>
+      <Button className="w-full" onClick={() => begin.mutate()} isBusy={begin.isPending}>
         {label}
       </Button>
       <ProblemNote error={begin.error} />

@@ -83,6 +83,6 @@ function describeOidcError(code: string): string {
   if (code === 'account_full')
     return 'The account that invited you has as many members as it may: ask its owner to make room.'
   return code === 'not_invited'
-    ? 'You belong to no account here yet: open the link of your invitation, and sign in from there.'
+    ? 'You belong to no account here yet. Open the link of an invitation that is for your email address, and join from there.'
     : `The identity provider did not sign you in (${code}).`
 }

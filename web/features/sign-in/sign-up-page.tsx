@@ -7,6 +7,8 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
+import { formatDateTime } from '../../format/times.ts'
+import { Button } from '../../ui/button.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { enter } from './enter.ts'
 import { type NewUser, NewUserForm } from './new-user-form.tsx'
@@ -27,6 +29,7 @@ export function SignUpPage() {
       ask('POST /v1/auth/sign-up', { body: { ...user, ...(invitation && { invitation }) } }),
     onSuccess: () => enter(undefined),
   })
+  const [hasDeclined, setDeclined] = useState(false)
   if (invitation === undefined && options !== undefined && options.signUp !== 'open') {
     return (
       <SignInFrame
@@ -50,17 +53,29 @@ export function SignUpPage() {
     )
   }
   if (invitation !== undefined && offer.data === undefined) return null
+  if (hasDeclined && offer.data !== undefined) {
+    return (
+      <SignInFrame
+        title="You have not joined"
+        note={`Nothing was changed. Until ${formatDateTime(offer.data.expiresAt)}, the link opens this invitation to “${offer.data.accountName}” again.`}
+      >
+        <Link to="/sign-in" className="text-sm font-medium text-accent-strong hover:underline">
+          To the sign-in page
+        </Link>
+      </SignInFrame>
+    )
+  }
   return (
     <SignInFrame
       title={offer.data === undefined ? 'Create an account' : `Join ${offer.data.accountName}`}
       note={
         offer.data === undefined
           ? 'You will be its owner, and can invite others.'
-          : `${offer.data.invitedBy ?? 'The operator'} invites ${offer.data.email} to the account “${offer.data.accountName}”. By signing up you join it.`
+          : `${offer.data.invitedBy ?? 'The operator'} invites ${offer.data.email} to the account “${offer.data.accountName}”. Until you say yes you are not in it.`
       }
     >
       <NewUserForm
-        submitLabel="Sign up"
+        submitLabel={invitation === undefined ? 'Sign up' : 'Sign up and join'}
         onSubmit={(user) => signUp.mutate(user)}
         isBusy={signUp.isPending}
         error={signUp.error}
@@ -71,6 +86,11 @@ export function SignUpPage() {
           returnTo="/dashboard"
           invitation={invitation}
         />
+      )}
+      {invitation !== undefined && (
+        <Button look="quiet" className="mt-3 w-full" onClick={() => setDeclined(true)}>
+          No, do not join
+        </Button>
       )}
     </SignInFrame>
   )

@@ -7,7 +7,7 @@ import { installationParts } from './compose-installation.ts'
 import type { Environment } from './config/environment.ts'
 import { readSettings } from './config/settings.ts'
 import { DEFAULT_ACCOUNT } from './core/ids.ts'
-import { createInvitation } from './identity/create-invitation.ts'
+import { createInvitation, toInvitationLink } from './identity/create-invitation.ts'
 import { describeWeakPassword } from './identity/password-rules.ts'
 import { DataFolderInUseError, lockDataFolder, readServerInfo } from './store/data-folder.ts'
 import { joinInstallation } from './store/join-installation.ts'
@@ -51,13 +51,12 @@ export async function openLocalUsers(environment: Environment): Promise<LocalUse
         { accountId: DEFAULT_ACCOUNT, email, invitedBy: 'command-line' },
         Date.now(),
       )
-      const shown = token.reveal()
       return {
         id: invitation.id,
         email: invitation.email,
         expiresAt: new Date(invitation.expiresAt).toISOString(),
-        token: shown,
-        link: url === undefined ? null : `${url}/sign-up#invitation=${shown}`,
+        token: token.reveal(),
+        link: url === undefined ? null : toInvitationLink(url, token),
       }
     },
     async resetPassword(email, password) {

@@ -10,7 +10,7 @@ import {
 } from '../contract/users.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { createInvitation } from '../identity/create-invitation.ts'
+import { createInvitation, toInvitationLink } from '../identity/create-invitation.ts'
 import { type Invitation, toPublicInvitation } from '../store/invitations.ts'
 import { actorId } from './authenticate-caller.ts'
 import {
@@ -97,8 +97,7 @@ export function bindInvitations(
       systemClock.now(),
     )
     const origin = identity.publicOrigin ?? new URL(c.req.url).origin
-    // After the hash, so that it is in no log of a server or a proxy.
-    const link = `${origin}/dashboard/sign-up#invitation=${token.reveal()}`
+    const link = toInvitationLink(origin, token)
     return c.json({ ...toInvitationBody(invitation), token: token.reveal(), link }, 201)
   })
 

@@ -32,3 +32,8 @@ export async function createInvitation(
   await invitations.insert(invitation, hash('sha256', token, 'hex'))
   return { invitation, token: new Secret(token) }
 }
+
+/** @param origin where browsers find the gateway; the token stands behind the `#`, so that it is in no log of a server or a proxy */
+export function toInvitationLink(origin: string, token: Secret): string {
+  return `${origin}/dashboard/sign-up#invitation=${token.reveal()}`
+}

@@ -25,7 +25,8 @@ test('beside a running server: the first user is invited, listed, and gets a new
   const invited = await runCli(['users', 'invite', 'Owner@example.test'], { environment: local })
   expect(invited).toMatchObject({ exitCode: 0 })
   const [, invitation = ''] = /^(?:http:\S+)#invitation=(\S+)\n$/.exec(invited.stdout) ?? []
-  expect(invited.stdout).toStartWith(`${server.url}/sign-up#`)
+  // The page that names the account: at the same address as in the link that the interface answers.
+  expect(invited.stdout).toStartWith(`${server.url}/dashboard/sign-up#`)
 
   const browser = new Browser(server.url)
   const body = { email: 'owner@example.test', name: 'Owner', password, invitation }

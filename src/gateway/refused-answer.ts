@@ -3,7 +3,12 @@ import { callersTypeOf, ERROR_POLICY, GatewayError } from '../core/errors.ts'
 import type { Exchange } from '../upstream/exchange.ts'
 import { CONTEXT_FULL, isContextFull, toContextBody, toContextMessage } from '../wire/context-full.ts'
 import { type Dialect, isRelayed } from '../wire/dialect.ts'
-import { readUpstreamError, toNestedBody, type UpstreamErrorAnswer } from '../wire/upstream-error.ts'
+import {
+  isMessagesError,
+  readUpstreamError,
+  toNestedBody,
+  type UpstreamErrorAnswer,
+} from '../wire/upstream-error.ts'
 import { isTranslated, type Target } from './plan-targets.ts'
 import { FOREIGN_REASONING } from './retry.ts'
 
@@ -56,8 +61,9 @@ export async function toRefusal(
     ...(isFull ? { code: CONTEXT_FULL } : {}),
     ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
     headers: pickHeaders(answer.headers, said),
-    // In another dialect than the caller's its words are passed on, and not its form.
-    ...(said.isNested && !isTranslated(target) ? { upstreamBody: passed } : {}),
+    // In another form than the caller's its words are passed on alone: servers that offer several dialects may have one form
+    // of error for all of them.
+    ...(isInCallersForm(said, { target, dialect }) ? { upstreamBody: passed } : {}),
     ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
   })
 }
@@ -74,6 +80,14 @@ function describeRefusedCredential(target: Target, status: number): string {
     `The provider of ${target.name} refused the account's own key (HTTP ${status}), and no other is used in its place. ` +
     'Replace or deactivate it (/v1/provider-keys).'
   )
+}
+
+function isInCallersForm(
+  said: UpstreamErrorAnswer,
+  { target, dialect }: Pick<RefusedQuestion, 'target' | 'dialect'>,
+): boolean {
+  if (!said.isNested || isTranslated(target)) return false
+  return dialect.envelope !== 'messages' || isMessagesError(said)
 }
 
 /** Reasoning that somebody else sealed: another target of the gate may be the one that did. */

@@ -81,6 +81,12 @@ export function toNestedBody(
   return Buffer.from(JSON.stringify({ ...json, error: { code: absent.code, ...error, message, type } }))
 }
 
+/** Whether all of it is an error as clients of the Messages interface read one (wire.md §3.2). */
+export function isMessagesError({ json, isWrapped }: UpstreamErrorAnswer): boolean {
+  if (isWrapped || !isObject(json) || json.type !== 'error' || !isObject(json.error)) return false
+  return typeof json.error.type === 'string' && typeof json.error.message === 'string'
+}
+
 /** A message may be an object (Mistral's 422): its JSON is more use than `[object Object]`. */
 function toText(said: unknown): string {
   return typeof said === 'string' ? said : JSON.stringify(said)

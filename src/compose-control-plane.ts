@@ -4,6 +4,7 @@
  */
 import type { ControlPlane } from './admin/router.ts'
 import type { createKeyLimits } from './cluster/key-limits.ts'
+import type { OwnedModelChecks } from './cluster/owned-model-checks.ts'
 import type { ComposedLedger } from './compose-ledger.ts'
 import type { JoinedNode } from './compose-nodes.ts'
 import type { State } from './compose-state.ts'
@@ -11,12 +12,10 @@ import { loadMasterKeys } from './config/master-key.ts'
 import type { Settings } from './config/settings.ts'
 import { type GatewayError, invalidRequest } from './core/errors.ts'
 import type { KeyId } from './core/ids.ts'
-import type { OwnedModel } from './core/owned-model.ts'
 import { authenticate, whenFresh } from './gateway/authenticate.ts'
 import { healthKey } from './gateway/order-targets.ts'
 import { createPipeline, type PipelinePorts } from './gateway/pipeline.ts'
 import type { ReachableProvider } from './gateway/plan-targets.ts'
-import { type ProbeResult, probeOwnedModel } from './gateway/probe-owned-model.ts'
 import { testGate } from './gateway/test-gate.ts'
 import type { Provider } from './providers/define.ts'
 import type { Log } from './telemetry/log.ts'
@@ -32,6 +31,7 @@ export interface ControlPlaneParts {
   readonly ports: PipelinePorts
   readonly limitsOf: ReturnType<typeof createKeyLimits>
   readonly addresses: AddressGuard
+  readonly checks: OwnedModelChecks
   readonly node: JoinedNode | undefined
   readonly telemetry: Telemetry | undefined
   readonly reportFailure: (error: GatewayError, requestId: string) => void
@@ -50,7 +50,7 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
     gates,
     ownedModels,
     checkAddress: (baseUrl) => checkAddress(addresses, baseUrl),
-    probeOwnedModel: (model) => probe(ports, model),
+    checkOwnedModel: (model) => parts.checks.check(model),
     keys,
     providerKeys,
     calls: store.calls,
@@ -113,14 +113,6 @@ async function checkAddress(addresses: AddressGuard, baseUrl: string): Promise<v
     if (!(thrown instanceof AddressRefusedError)) throw thrown
     throw invalidRequest(`baseUrl: ${thrown.message}`, 'baseUrl')
   }
-}
-
-async function probe(ports: PipelinePorts, model: OwnedModel): Promise<ProbeResult> {
-  const upstream = ports.ownedModels.find(model.accountId, model.slug)
-  // Deleted in the same moment.
-  if (upstream === undefined)
-    return { status: 'unreachable', latencyMs: 0, detail: 'It is not registered any more.' }
-  return await probeOwnedModel(ports, model, upstream)
 }
 
 function describeProvider(

@@ -4,6 +4,7 @@ import type { ControlPlane } from './admin/router.ts'
 import type { GateRegistry } from './cluster/gate-registry.ts'
 import { createKeyLimits } from './cluster/key-limits.ts'
 import type { KeyRegistry } from './cluster/key-registry.ts'
+import { OwnedModelChecks } from './cluster/owned-model-checks.ts'
 import type { UsageLimits } from './cluster/usage-limits.ts'
 import { composeControlPlane } from './compose-control-plane.ts'
 import { installationCheck } from './compose-installation.ts'
@@ -27,6 +28,7 @@ import { endRevokedCalls } from './gateway/end-revoked-calls.ts'
 import { readHealthKey, TargetOrder } from './gateway/order-targets.ts'
 import type { PipelinePorts } from './gateway/pipeline.ts'
 import type { ReachableProvider } from './gateway/plan-targets.ts'
+import { probeOwnedModel } from './gateway/probe-owned-model.ts'
 import type { TargetHealth } from './gateway/target-health.ts'
 import type { Journal } from './ledger/journal.ts'
 import { shipperLagSeconds } from './ledger/shipper-lag.ts'
@@ -145,7 +147,18 @@ export async function composeGatehouse({
     deadlines,
     withinMs: settings.revokedCallsMs,
   })
-  const parts = { settings, log, state, ledger, ports, limitsOf, addresses, node, telemetry, reportFailure }
+  const checks = new OwnedModelChecks({
+    ownedModels,
+    clock: clock,
+    probe: (model, owned, options) =>
+      probeOwnedModel(ports, model, owned, { ...options, timeoutMs: settings.probeTimeoutMs }),
+    onFailure: (error, { slug }) =>
+      log.error({ slug, err: error }, 'what a check of an owned model has found could not be kept'),
+  })
+  const parts = {
+    ...{ settings, log, state, ledger, ports, checks },
+    ...{ limitsOf, addresses, node, telemetry, reportFailure },
+  }
   let controlPlane: Promise<ControlPlane> | undefined
   let isDraining = false
   const hasOwnPort = settings.telemetry.metrics?.port !== undefined
@@ -189,6 +202,7 @@ export async function composeGatehouse({
     cutOff: () => deadlines.expireAll(),
     async close() {
       stopEnding()
+      await checks.close()
       await telemetry?.close()
       await shared.close()
       await keys.close()

@@ -18,7 +18,6 @@ import type { AccountId, CallId, UserId } from '../core/ids.ts'
 import type { OwnedModel } from '../core/owned-model.ts'
 import type { Webhook } from '../core/webhook.ts'
 import type { Caller } from '../gateway/ports.ts'
-import type { ProbeResult } from '../gateway/probe-owned-model.ts'
 import type { SeenTarget } from '../gateway/target-health.ts'
 import type { TargetTest } from '../gateway/test-gate.ts'
 import type { Identity, Visitor } from '../identity/identity.ts'
@@ -40,11 +39,11 @@ export const OPENAPI_PATH = '/openapi.json'
 
 export interface ControlPlaneDependencies {
   readonly gates: Pick<GateRegistry, 'find' | 'list' | 'create' | 'update' | 'delete' | 'whileUnchanged'>
-  readonly ownedModels: Pick<OwnedModelRegistry, 'show' | 'list' | 'create' | 'update' | 'delete'>
+  readonly ownedModels: Pick<OwnedModelRegistry, 'show' | 'list' | 'create' | 'update' | 'delete' | 'probeOf'>
   /** Resolves when an owned model may have this address. @throws GatewayError `invalid_request` naming `baseUrl` */
   readonly checkAddress: (baseUrl: string) => Promise<void>
-  /** Asks the model with its stored credential; never rejects. */
-  readonly probeOwnedModel: (model: OwnedModel) => Promise<ProbeResult>
+  /** Asks the model whether it answers. @returns it with what is known within a few seconds */
+  readonly checkOwnedModel: (model: OwnedModel) => Promise<OwnedModel>
   readonly keys: Pick<KeyRegistry, 'list' | 'create' | 'import' | 'update' | 'rotate' | 'delete' | 'nameOf'>
   readonly providerKeys: Pick<ProviderKeyRegistry, 'list' | 'set' | 'setActive' | 'delete'>
   readonly auditLog: Pick<AuditLogTableStore, 'list'>

@@ -165,7 +165,10 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     testWebhook: async () => ({ delivered: false, status: 500, detail: 'answered 500' }),
     checkAddress: async () => undefined,
     checkWebhookAddress: (url) => guard.check(url),
-    probeOwnedModel: async () => ({ status: 'reachable', latencyMs: 7, httpStatus: 200 }),
+    checkOwnedModel: async (model) => {
+      const probe = { status: 'reachable', checkedAt: clock.now(), latencyMs: 7, httpStatus: 200 } as const
+      return (await ownedModels.noteProbe(model, probe)) ?? model
+    },
     whenCounted: () => usage.whenCounted(),
     quotaOf: (accountId) => usage.quotaOf(accountId, clock.now()),
     modelsOf: (providerId) =>

@@ -177,6 +177,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     parameters: { slug: 'house-model' },
     bodies: { 'Another price': { pricingInput: 40 } },
   },
+  probeOwnedModel: { parameters: { slug: 'house-model' } },
   deleteOwnedModel: { parameters: { slug: 'house-model' } },
 
   createBudget: {

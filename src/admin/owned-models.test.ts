@@ -59,6 +59,16 @@ describe('owned models', () => {
       400,
       'dialect: cannot be changed',
     ],
+    [
+      'a header that is none',
+      `POST ${url}`,
+      { ...model, credentialHeader: 'cookie' },
+      400,
+      'credentialHeader: ',
+    ],
+    ['a model for embeddings', `POST ${url}`, { ...model, dialect: 'openai-embeddings' }, 201],
+    ['a probe of its own', `POST ${url}`, { ...model, probe: null }, 400, 'probe: is set by the gateway'],
+    ['asking one that is not there', `POST ${url}/none/probe`, undefined, 404, '"error":"not_found"'],
     ['a cursor of nothing', `GET ${url}?cursor=x`, undefined, 400, 'cursor'],
     ['an unknown parameter', `DELETE ${url}/none?force=1`, undefined, 400, 'force'],
     [
@@ -82,6 +92,7 @@ describe('owned models', () => {
     const calls = [
       { method: 'GET', url: `${url}/llama`, status: 404 },
       { method: 'PATCH', url: `${url}/llama`, body: { credential: 'mine' }, status: 404 },
+      { method: 'POST', url: `${url}/llama/probe`, status: 404 },
       { method: 'DELETE', url: `${url}/llama`, status: 404 },
       { method: 'POST', url: '/v1/gates', body: { targets: [{ model: 'owned/llama' }] }, status: 400 },
     ]
@@ -90,6 +101,30 @@ describe('owned models', () => {
     }
     expect(await sendForJson({ url, headers: asStranger })).toEqual({ data: [], nextCursor: null })
     expect(await sendForJson({ url: `${url}/llama` })).toMatchObject({ slug: 'llama' })
+  })
+
+  test('what was found is shown wherever the model is, and asked for again', async () => {
+    const { probe } = (await (await register()).json()) as { probe: object }
+    expect(probe).toMatchObject({ status: 'reachable', httpStatus: 200, latencyMs: 7 })
+    expect((await sendForJson({ url: `${url}/llama` })).probe).toEqual(probe)
+    expect((await sendForJson({ url })).data).toMatchObject([{ slug: 'llama', probe }])
+    const again = await sendForJson({ method: 'POST', url: `${url}/llama/probe` })
+    expect(again).toMatchObject({ slug: 'llama', probe: { status: 'reachable' }, warnings: [] })
+    expect(again.probe).not.toEqual(probe)
+  })
+
+  test.each([
+    [{ credential: 'another' }, true],
+    [{ upstreamModelId: 'another' }, true],
+    [{ credentialHeader: 'x-api-key' }, true],
+    [{ upstreamModelId: 'llama3.3', credentialHeader: 'auto' }, false],
+    [{ displayName: 'x', pricingInput: 9 }, false],
+    [{}, false],
+  ])('a change of %j has the model asked: %p', async (change, isAsked) => {
+    const before = (await (await register()).json()) as { probe: object }
+    const after = await sendForJson({ method: 'PATCH', url: `${url}/llama`, body: change })
+    expect('warnings' in after).toBe(isAsked)
+    expect(Bun.deepEquals(after.probe, before.probe)).toBe(!isAsked)
   })
 
   test('the list is paged, newest first', async () => {
@@ -111,6 +146,7 @@ describe('owned models', () => {
         displayName: { minLength: 1, maxLength: 120 },
         upstreamModelId: { minLength: 1, maxLength: 200 },
         credential: { minLength: 1, maxLength: 500, writeOnly: true },
+        credentialHeader: { enum: ['auto', 'authorization', 'x-api-key'] },
         pricingInput: { type: 'integer', minimum: 0, maximum: 10_000 },
         pricingOutput: { type: 'integer', minimum: 0, maximum: 10_000 },
         pricingCachedInput: { type: 'integer', minimum: 0, maximum: 10_000 },
@@ -118,7 +154,7 @@ describe('owned models', () => {
       additionalProperties: false,
     })
     expect(change?.required).toBeUndefined()
-    expect(Object.keys(change?.properties ?? {})).toHaveLength(6)
+    expect(Object.keys(change?.properties ?? {})).toHaveLength(7)
     expect(shown?.properties).not.toHaveProperty('credential')
   })
 })

@@ -16,7 +16,7 @@ import {
 } from '../contract/owned-models.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
-import { OWNED_PREFIX, type OwnedModel, toPublicOwnedModel } from '../core/owned-model.ts'
+import { isSameQuestion, OWNED_PREFIX, type OwnedModel, toPublicOwnedModel } from '../core/owned-model.ts'
 import { Secret } from '../core/secret.ts'
 import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
 import {
@@ -47,7 +47,8 @@ const createOwnedModelRoute = createRoute({
   path: '/v1/owned-models',
   operationId: 'createOwnedModel',
   summary: 'Register an owned model',
-  description: 'It is asked for one token to see whether it answers, and saved whether or not it does.',
+  description:
+    'It is asked for one token to see whether it answers, and saved whether or not it does. What is not known within a few seconds has the status `checking`; the registration shows it when it is found.',
   tags,
   request: {
     query: noQuery,
@@ -75,7 +76,7 @@ const updateRoute = createRoute({
   operationId: 'updateOwnedModel',
   summary: 'Change an owned model',
   description:
-    'A new credential replaces the stored one and is tried at once. It is kept whether or not the model answers to it.',
+    'A new credential replaces the stored one. It, another upstreamModelId or another credentialHeader is tried at once, and kept whether or not the model answers.',
   tags,
   request: {
     params,
@@ -83,8 +84,23 @@ const updateRoute = createRoute({
     body: { ...jsonContent(updateOwnedModelBody, 'What changes.'), required: true },
   },
   responses: {
-    200: jsonContent(savedOwnedModelBody, 'The changed model; with a new credential, what the probe found.'),
+    200: jsonContent(savedOwnedModelBody, 'The changed model, and what is known of it.'),
     ...errorAnswers(400, 404, 413),
+  },
+})
+
+const probeRoute = createRoute({
+  method: 'post',
+  path: '/v1/owned-models/{slug}/probe',
+  operationId: 'probeOwnedModel',
+  summary: 'Ask an owned model again whether it answers',
+  description:
+    'As at its registration. What is not known within a few seconds has the status `checking`; `GET /v1/owned-models/{slug}` shows it when it is found.',
+  tags,
+  request: { params, query: noQuery },
+  responses: {
+    200: jsonContent(savedOwnedModelBody, 'The model, and what is known of it.'),
+    ...errorAnswers(400, 404),
   },
 })
 
@@ -100,7 +116,7 @@ const deleteRoute = createRoute({
 
 export function bindOwnedModels(
   app: ControlPlaneApp,
-  { gates, ownedModels, checkAddress, probeOwnedModel }: ControlPlaneDependencies,
+  { gates, ownedModels, checkAddress, checkOwnedModel }: ControlPlaneDependencies,
 ): void {
   app.openapi(listRoute, (c) => {
     const { limit, cursor } = c.req.valid('query')
@@ -124,7 +140,7 @@ export function bindOwnedModels(
         pricingCachedInput: pricingCachedInput ?? given.pricingInput,
         credential: new Secret(credential),
       })
-      return c.json(await withProbe(model), 201)
+      return c.json(await checked(model), 201)
     },
     refuseProblems(createOwnedModelNotes),
   )
@@ -140,14 +156,23 @@ export function bindOwnedModels(
     async (c) => {
       const { credential, ...changes } = c.req.valid('json')
       const { accountId } = callerOf(c.env)
-      const model = await ownedModels.update(accountId, c.req.valid('param').slug, {
+      const { slug } = c.req.valid('param')
+      const before = ownedModels.show(accountId, slug)
+      const model = await ownedModels.update(accountId, slug, {
         ...changes,
         ...(credential === undefined ? {} : { credential: new Secret(credential) }),
       })
-      return c.json(credential === undefined ? toOwnedModelBody(model) : await withProbe(model), 200)
+      const isKnown = before !== undefined && isSameQuestion(before, model)
+      return c.json(isKnown ? toOwnedModelBody(model) : await checked(model), 200)
     },
     refuseProblems(updateOwnedModelNotes),
   )
+
+  app.openapi(probeRoute, async (c) => {
+    const model = ownedModels.show(callerOf(c.env).accountId, c.req.valid('param').slug)
+    if (model === undefined) throw ownedModelNotFound()
+    return c.json(await checked(model), 200)
+  })
 
   app.openapi(deleteRoute, async (c) => {
     const { accountId } = callerOf(c.env)
@@ -158,12 +183,17 @@ export function bindOwnedModels(
     return c.body(null, 204)
   })
 
-  async function withProbe(model: OwnedModel): Promise<SavedOwnedModelBody> {
-    const checkedAt = new Date().toISOString()
-    const { status, ...found } = await probeOwnedModel(model)
-    const message = `The model was saved, but a test call to it failed. ${found.detail ?? ''}`.trim()
-    const warnings = status === 'reachable' ? [] : [{ code: 'probe_failed' as const, message }]
-    return { ...toOwnedModelBody(model), probe: { status, checkedAt, ...found }, warnings }
+  function toOwnedModelBody(model: OwnedModel): OwnedModelBody {
+    const probe = ownedModels.probeOf(model)
+    const checkedAt = new Date(probe?.checkedAt ?? 0).toISOString()
+    return { ...toPublicOwnedModel(model), probe: probe && { ...probe, checkedAt } }
+  }
+
+  async function checked(model: OwnedModel): Promise<SavedOwnedModelBody> {
+    const known = toOwnedModelBody(await checkOwnedModel(model))
+    const { status, detail = '' } = known.probe ?? {}
+    const message = `The model was saved, but a test call to it failed. ${detail}`.trim()
+    return { ...known, warnings: status === 'unreachable' ? [{ code: 'probe_failed', message }] : [] }
   }
 }
 
@@ -199,8 +229,4 @@ function assertUnused(gates: readonly Gate[], slug: string): void {
 
 function toPosition(model: OwnedModel): Position {
   return { at: model.createdAt, id: model.slug }
-}
-
-function toOwnedModelBody(model: OwnedModel): OwnedModelBody {
-  return toPublicOwnedModel(model)
 }

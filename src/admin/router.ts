@@ -34,7 +34,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const CREATED = 201
 /** What may be asked for without saying more. */
-const BODILESS_PATH = /^\/v1\/(?:gates|webhooks)\/[^/]+\/test$/
+const BODILESS_PATH = /^\/v1\/(?:(?:gates|webhooks)\/[^/]+\/test|owned-models\/[^/]+\/probe)$/
 /** Requests to these are bounded before their bodies are read: nobody has to be known to make them. */
 const SIGN_IN_PATH = '/v1/auth/'
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([

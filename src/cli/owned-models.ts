@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
 import { CliError } from './cli-error.ts'
-import { withClient } from './client.ts'
+import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion, readSecret } from './input.ts'
 import { formatTime, printJson, printLine, printNote, toPrintable } from './output.ts'
@@ -14,6 +14,7 @@ interface ChangeFlags {
   readonly priceInput?: number
   readonly priceOutput?: number
   readonly priceCachedInput?: number
+  readonly credentialHeader?: Schemas['OwnedModel']['credentialHeader']
 }
 
 type CreateFlags = Required<Pick<ChangeFlags, 'model' | 'priceInput' | 'priceOutput'>> &
@@ -25,7 +26,17 @@ const DIALECTS: readonly Schemas['OwnedModel']['dialect'][] = [
   'openai-responses',
   'mistral-fim',
   'anthropic-messages',
+  'openai-embeddings',
 ]
+
+const CREDENTIAL_HEADERS: readonly Schemas['OwnedModel']['credentialHeader'][] = [
+  'auto',
+  'authorization',
+  'x-api-key',
+]
+
+/** Between two looks at a check that is under way. */
+const LOOK_AGAIN_MS = 500
 
 export function bindOwnedModels(program: Command, context: CliContext): void {
   const models = program
@@ -49,8 +60,8 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     .action(async (slug: string, flags: CreateFlags, command: Command) => {
       const credential = await readCredential()
       const { dialect, baseUrl, model, priceInput, priceOutput } = flags
-      const created = await withClient(context, (client) =>
-        client.call('POST /v1/owned-models', 'slug', {
+      const created = await withClient(context, async (client) => {
+        const answer = await client.call('POST /v1/owned-models', 'slug', {
           body: {
             ...toBody(flags),
             slug,
@@ -61,8 +72,9 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
             pricingOutput: priceOutput,
             credential,
           },
-        }),
-      )
+        })
+        return await whenChecked(client, answer)
+      })
       show(created, asJson(command))
     })
 
@@ -74,9 +86,10 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     .action(async ({ limit }: { limit: number }, command: Command) => {
       const listing = await withClient(context, (client) => client.listAll('GET /v1/owned-models', limit))
       printListing(listing, command, {
-        columns: ['SLUG', 'DIALECT', 'MODEL', 'ADDRESS'],
+        columns: ['SLUG', 'STATE', 'DIALECT', 'MODEL', 'ADDRESS'],
         toRow: (row) => ({
           SLUG: row.slug,
+          STATE: row.probe?.status ?? 'unknown',
           DIALECT: row.dialect,
           MODEL: row.upstreamModelId,
           ADDRESS: row.baseUrl,
@@ -110,13 +123,29 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
       if (flags.credential !== true && isEmptyChange(changes))
         throw new CliError('usage', 'There is nothing to change: give at least one option.')
       const credential = flags.credential === true ? await readCredential() : undefined
-      const updated = await withClient(context, (client) =>
-        client.call('PATCH /v1/owned-models/{slug}', 'slug', {
+      const updated = await withClient(context, async (client) => {
+        const answer = await client.call('PATCH /v1/owned-models/{slug}', 'slug', {
           path: { slug },
           body: { ...changes, credential },
-        }),
-      )
+        })
+        // Without warnings nothing had the model asked.
+        return answer.warnings === undefined ? answer : await whenChecked(client, answer)
+      })
       show(updated, asJson(command))
+    })
+
+  models
+    .command('probe <slug>')
+    .description('ask a model again whether it answers; waits for one that has to be loaded first')
+    .addHelpText('after', example('gatehouse owned-models probe llama'))
+    .action(async (slug: string, _flags, command: Command) => {
+      const found = await withClient(context, async (client) =>
+        whenChecked(
+          client,
+          await client.call('POST /v1/owned-models/{slug}/probe', 'slug', { path: { slug } }),
+        ),
+      )
+      show(found, asJson(command))
     })
 
   models
@@ -144,6 +173,12 @@ function withChangeOptions(command: Command, isMandatory: boolean): Command {
     .addOption(option('--price-input <cents>', 'US cents for a million input tokens').argParser(cents))
     .addOption(option('--price-output <cents>', 'US cents for a million output tokens').argParser(cents))
     .option('--price-cached-input <cents>', 'the same for input that its server had cached', cents)
+    .addOption(
+      new Option(
+        '--credential-header <name>',
+        'where its server takes the credential; auto finds it out (auto)',
+      ).choices(CREDENTIAL_HEADERS),
+    )
 }
 
 async function readCredential(): Promise<string> {
@@ -153,8 +188,9 @@ async function readCredential(): Promise<string> {
 }
 
 function toBody(flags: ChangeFlags): Schemas['UpdateOwnedModel'] {
-  const { name, model, priceInput, priceOutput, priceCachedInput } = flags
+  const { name, model, priceInput, priceOutput, priceCachedInput, credentialHeader } = flags
   return {
+    credentialHeader,
     displayName: name,
     upstreamModelId: model,
     pricingInput: priceInput,
@@ -163,8 +199,24 @@ function toBody(flags: ChangeFlags): Schemas['UpdateOwnedModel'] {
   }
 }
 
-/** What was found when a credential was set is not kept, so that it is shown only then. */
-function show(model: Schemas['SavedOwnedModel'], isJson: boolean): void {
+type Shown = Schemas['SavedOwnedModel']
+
+/** A model that is loaded first is asked for longer than one answer of the gateway takes. */
+async function whenChecked(client: Client, answer: Shown): Promise<Shown> {
+  const { slug, probe } = answer
+  if (probe?.status !== 'checking') return answer
+  printNote('The model is being asked; one that has to be loaded first may take a minute.')
+  let model = answer
+  while (model.probe?.status === 'checking') {
+    await Bun.sleep(LOOK_AGAIN_MS)
+    model = await client.call('GET /v1/owned-models/{slug}', 'slug', { path: { slug } })
+  }
+  const { status, detail = '' } = model.probe ?? {}
+  const message = `A test call to the model failed. ${detail}`.trim()
+  return { ...model, warnings: status === 'unreachable' ? [{ code: 'probe_failed', message }] : [] }
+}
+
+function show(model: Shown, isJson: boolean): void {
   const { probe, warnings = [] } = model
   for (const { message } of warnings) printNote(`Warning: ${message}`)
   if (isJson) {
@@ -181,10 +233,29 @@ function show(model: Schemas['SavedOwnedModel'], isJson: boolean): void {
     ['input', `${model.pricingInput} cents per million tokens`],
     ['cached', `${model.pricingCachedInput} cents per million tokens`],
     ['output', `${model.pricingOutput} cents per million tokens`],
-    ['credential', `set ${formatTime(model.credentialSetAt)}`],
-    ...(probe === undefined ? [] : [['test call', `${probe.status}, ${probe.latencyMs} ms`] as const]),
+    ['credential', `set ${formatTime(model.credentialSetAt)}, sent in ${headerOf(model)}`],
+    ...(probe === null ? [] : describeProbe(probe)),
     ['created', formatTime(model.createdAt)],
     ['updated', formatTime(model.updatedAt)],
   ]
   for (const [name, value] of fields) printLine(`${name.padEnd(12)}${toPrintable(value)}`)
+}
+
+function headerOf({ credentialHeader, probe }: Shown): string {
+  if (credentialHeader !== 'auto') return credentialHeader
+  return probe?.found?.credentialHeader ?? 'its usual header'
+}
+
+function describeProbe(probe: NonNullable<Shown['probe']>): readonly (readonly [string, string])[] {
+  const { status, latencyMs, checkedAt, detail, found } = probe
+  const took = status === 'checking' ? '' : `, ${latencyMs} ms`
+  const more = [
+    ...(found?.embeddings === true ? ['embeddings'] : []),
+    ...(found?.countTokens === true ? ['token counting'] : []),
+  ]
+  return [
+    ['test call', `${status}${took}, ${formatTime(checkedAt)}`],
+    ...(detail === undefined ? [] : [['', detail] as const]),
+    ...(more.length === 0 ? [] : [['has too', more.join(', ')] as const]),
+  ]
 }

@@ -248,6 +248,7 @@ const OWNED = {
   dialect: 'openai-chat' as const,
   baseUrl: 'https://models.example/v1',
   upstreamModelId: 'model',
+  credentialHeader: 'auto' as const,
   pricingInput: 1,
   pricingOutput: 2,
   pricingCachedInput: 0,

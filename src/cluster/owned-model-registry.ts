@@ -3,10 +3,15 @@ import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import {
+  beginProbe,
+  currentProbe,
+  isSameQuestion,
   type OwnedModel,
   type OwnedModelPrices,
+  type OwnedModelProbe,
   ownedModelBinding,
   ownedSlugOf,
+  type ServerTraits,
 } from '../core/owned-model.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
@@ -16,22 +21,26 @@ import type { OwnedModelTableStore, StoredOwnedModel } from '../store/owned-mode
 import type { Follower } from './change-followers.ts'
 
 export interface OwnedModelRegistryOptions {
-  readonly ownedModels: Pick<OwnedModelTableStore, 'loadAll' | 'find' | 'insert' | 'save' | 'delete'>
+  readonly ownedModels: Pick<
+    OwnedModelTableStore,
+    'loadAll' | 'find' | 'insert' | 'save' | 'saveProbe' | 'delete'
+  >
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   readonly clock?: Clock
   /** Told at start of each credential that cannot be opened: its model answers no call until it can, or is given a new one. */
   readonly onUnopened?: (model: OwnedModel, error: unknown) => void
-  /** Told when calls to a model go out with another credential from now on. */
+  /** Told when calls to a model go out with another credential from now on, or in another header. */
   readonly onChanged?: (accountId: AccountId, slug: string) => void
 }
 
-export type NewOwnedModel = Omit<OwnedModel, 'accountId' | 'credentialSetAt' | 'createdAt' | 'updatedAt'> & {
-  readonly credential: Secret
-}
+export type NewOwnedModel = Omit<
+  OwnedModel,
+  'accountId' | 'probe' | 'credentialSetAt' | 'createdAt' | 'updatedAt'
+> & { readonly credential: Secret }
 
 /** Only what is present changes. */
 export type OwnedModelChanges = {
-  readonly [Field in keyof OwnedModelPrices | 'displayName' | 'upstreamModelId']?:
+  readonly [Field in keyof OwnedModelPrices | 'displayName' | 'upstreamModelId' | 'credentialHeader']?:
     | OwnedModel[Field]
     | undefined
 } & { readonly credential?: Secret | undefined }
@@ -82,6 +91,11 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
     return this.#byAccount.get(accountId)?.get(slug)?.model
   }
 
+  /** What its last probe has shown, as far as that still says anything. */
+  probeOf(model: OwnedModel): OwnedModelProbe | null {
+    return currentProbe(model, this.#clock.now())
+  }
+
   /** Newest first. */
   list(accountId: AccountId): readonly OwnedModel[] {
     const entries = [...(this.#byAccount.get(accountId)?.values() ?? [])]
@@ -100,7 +114,8 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
   create(accountId: AccountId, { credential, ...settings }: NewOwnedModel): Promise<OwnedModel> {
     return this.#inTurn(async () => {
       const now = this.#clock.now()
-      const model = { accountId, ...settings, credentialSetAt: now, createdAt: now, updatedAt: now }
+      const times = { credentialSetAt: now, createdAt: now, updatedAt: now }
+      const model = { accountId, ...settings, probe: beginProbe(now, undefined), ...times }
       const stored = { model, sealedCredential: this.#seal(model, credential) }
       if (!(await this.#store.insert(stored)))
         throw new GatewayError('conflict', 'An owned model with this slug exists already.')
@@ -117,25 +132,60 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
       const { credential, ...settings } = changes
       if (Object.values(changes).every((change) => change === undefined)) return current.model
       const now = this.#clock.now()
-      const model: OwnedModel = {
+      const changed: OwnedModel = {
         ...current.model,
         displayName: settings.displayName ?? current.model.displayName,
         upstreamModelId: settings.upstreamModelId ?? current.model.upstreamModelId,
+        credentialHeader: settings.credentialHeader ?? current.model.credentialHeader,
         pricingInput: settings.pricingInput ?? current.model.pricingInput,
         pricingOutput: settings.pricingOutput ?? current.model.pricingOutput,
         pricingCachedInput: settings.pricingCachedInput ?? current.model.pricingCachedInput,
-        credentialSetAt: credential === undefined ? current.model.credentialSetAt : now,
+        // Never the same again: by it a probe knows which credential it has tried.
+        credentialSetAt:
+          credential === undefined
+            ? current.model.credentialSetAt
+            : Math.max(now, current.model.credentialSetAt + 1),
         updatedAt: now,
       }
+      const isKnown = isSameQuestion(current.model, changed)
+      const model = isKnown
+        ? changed
+        : { ...changed, probe: beginProbe(now, learntOf(current.model, changed)) }
       if (credential === undefined) {
         if (!(await this.#store.save({ model }))) throw ownedModelNotFound()
         this.#remember({ ...current, model }, this.find(accountId, slug)?.credential)
+        if (model.credentialHeader !== current.model.credentialHeader)
+          this.#options.onChanged?.(accountId, slug)
       } else {
         const stored = { model, sealedCredential: this.#seal(model, credential) }
         if (!(await this.#store.save(stored))) throw ownedModelNotFound()
         this.#remember(stored, toCredential(credential))
         this.#options.onChanged?.(accountId, slug)
       }
+      return model
+    })
+  }
+
+  /**
+   * Keeps what a probe has found.
+   * @param asked the model as it was then: of one that is another by now nothing was found
+   * @returns undefined where it is another, or gone
+   */
+  noteProbe(asked: OwnedModel, probe: OwnedModelProbe): Promise<OwnedModel | undefined> {
+    return this.#inTurn(async () => {
+      const { accountId, slug } = asked
+      const entry = this.#byAccount.get(accountId)?.get(slug)
+      if (entry === undefined || !isSameQuestion(entry.model, asked)) return undefined
+      const model = { ...entry.model, probe }
+      if (!(await this.#store.saveProbe(model))) return undefined
+      const before = entry.model.probe?.found
+      if (Bun.deepEquals(before, probe.found)) {
+        this.#byAccount.get(accountId)?.set(slug, { ...entry, model })
+        return model
+      }
+      this.#remember({ ...entry, model }, this.find(accountId, slug)?.credential)
+      if (before?.credentialHeader !== probe.found?.credentialHeader)
+        this.#options.onChanged?.(accountId, slug)
       return model
     })
   }
@@ -237,6 +287,13 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
     this.#writes = turn.catch(() => {})
     return turn
   }
+}
+
+/** What stays true of a server when another of its models is named. */
+function learntOf({ probe, upstreamModelId }: OwnedModel, changed: OwnedModel): ServerTraits | undefined {
+  if (probe?.found === undefined || changed.upstreamModelId === upstreamModelId) return probe?.found
+  const { embeddings: _, ...ofServer } = probe.found
+  return ofServer
 }
 
 /** Its calls are on the account's own bill. */

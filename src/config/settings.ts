@@ -64,6 +64,8 @@ export interface Settings extends ProviderSettings {
   readonly keepAliveMs: number
   /** Silence before a stream's first event after which its answer begins; 0: never. */
   readonly commitAfterMs: number
+  /** For an owned model to answer when it is asked whether it does: it may have to be loaded first. */
+  readonly probeTimeoutMs: number
   /** The longest that a call goes on after its key was deleted or has expired. */
   readonly revokedCallsMs: number
   /** Between the signal to end and the end of accepting connections: for balancers to notice. */
@@ -140,6 +142,8 @@ export const VARIABLES = {
   GATEHOUSE_TOTAL_TIMEOUT_MS: 'longest time for a whole call (3600000)',
   GATEHOUSE_REVOKED_CALLS_MS:
     'the longest that a running call goes on after its key was deleted or has expired (2000)',
+  GATEHOUSE_PROBE_TIMEOUT_MS:
+    'time for an owned model to answer when it is registered or checked; it may have to be loaded (60000)',
   GATEHOUSE_KEEP_ALIVE_MS: 'silence in a stream after which a comment is sent (15000)',
   GATEHOUSE_COMMIT_AFTER_MS:
     'silence before the first event of a stream after which its answer begins, with 200 and comments; 0: never (15000)',
@@ -225,6 +229,7 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     idleConnectionMs: integer('GATEHOUSE_IDLE_CONNECTION_MS', 75_000, { min: 1_000, max: 240_000 }),
     requestsPerAddress: readInteger(environment, 'GATEHOUSE_REQUESTS_PER_ADDRESS', undefined, positive),
     revokedCallsMs: integer('GATEHOUSE_REVOKED_CALLS_MS', 2_000, milliseconds),
+    probeTimeoutMs: integer('GATEHOUSE_PROBE_TIMEOUT_MS', 60_000, { min: 1_000, max: 600_000 }),
     keepAliveMs: integer('GATEHOUSE_KEEP_ALIVE_MS', 15_000, milliseconds),
     commitAfterMs: integer('GATEHOUSE_COMMIT_AFTER_MS', 15_000, { ...milliseconds, min: 0 }),
     drainDelayMs: integer('GATEHOUSE_DRAIN_DELAY_MS', 0, { min: 0, max: 3_600_000 }),

@@ -17,16 +17,20 @@ const slug = z
   .meta({ description: 'Gates name it as `owned/<slug>`. Cannot be changed.', example: 'house-llama' })
 const displayName = text({ min: 1, max: 120 }).meta({ example: 'Llama in the basement' })
 const dialect = z
-  .enum(['openai-chat', 'openai-responses', 'mistral-fim', 'anthropic-messages'])
+  .enum(['openai-chat', 'openai-responses', 'mistral-fim', 'anthropic-messages', 'openai-embeddings'])
   .meta({ description: 'The wire format that its server speaks. Cannot be changed.' })
 const baseUrl = z.string().min(1).max(500).meta({
   description:
-    'In the form in which an SDK of the dialect takes it: `/chat/completions`, `/responses`, `/fim/completions` or `/v1/messages` is appended. https to public addresses; http and inner addresses only where the operator trusts the host. Cannot be changed.',
+    'In the form in which an SDK of the dialect takes it: `/chat/completions`, `/responses`, `/fim/completions`, `/embeddings` or `/v1/messages` is appended. https to public addresses; http and inner addresses only where the operator trusts the host. Cannot be changed.',
   example: 'https://models.example.com/v1',
 })
 const upstreamModelId = text({ min: 1, max: 200 }).meta({
   description: "The model's name at its server.",
   example: 'llama3.3:70b',
+})
+const credentialHeader = z.enum(['auto', 'authorization', 'x-api-key']).meta({
+  description:
+    'In which header its server takes the credential: `authorization` (as `Bearer …`) or `x-api-key`. `auto`: as the SDKs of the dialect send it; of the dialect `anthropic-messages`, whose servers differ, the probe finds it out.',
 })
 const credential = z
   .string()
@@ -47,6 +51,46 @@ const pricingOutput = price('output tokens')
 const pricingCachedInput = price('input tokens that the server had cached')
 const time = z.iso.datetime()
 
+const found = z
+  .object({
+    credentialHeader: z
+      .enum(['authorization', 'x-api-key'])
+      .optional()
+      .meta({ description: 'The header in which it takes the credential.' }),
+    embeddings: z
+      .boolean()
+      .optional()
+      .meta({ description: 'A model for chat that embeds too: it serves `/v1/embeddings`.' }),
+    countTokens: z
+      .boolean()
+      .optional()
+      .meta({ description: 'It counts tokens itself: `/v1/messages/count_tokens` asks it.' }),
+  })
+  .meta({
+    description:
+      'What its server was found to have. A member is absent where it was not asked, or its answer told nothing.',
+  })
+
+const probe = z
+  .object({
+    status: z.enum(['checking', 'loading', 'reachable', 'unreachable', 'unknown']).meta({
+      description:
+        '`checking`: it is under way. `loading`: the server says that it loads the model. `unknown`: the probe was cut short.',
+    }),
+    checkedAt: time,
+    latencyMs: z.int().min(0),
+    httpStatus: z.int().optional().meta({ description: 'Absent when there was no answer.' }),
+    detail: z
+      .string()
+      .optional()
+      .meta({ description: 'What was wrong, in our words and not in the server’s.' }),
+    found: found.optional(),
+  })
+  .nullable()
+  .meta({
+    description: 'What the last small request to the model has shown; null: it was never asked anything.',
+  })
+
 /** Open, as every answer is: a later version may add members. */
 export const ownedModelBody = z
   .object({
@@ -55,9 +99,11 @@ export const ownedModelBody = z
     dialect,
     baseUrl,
     upstreamModelId,
+    credentialHeader,
     pricingInput,
     pricingOutput,
     pricingCachedInput,
+    probe,
     credentialSetAt: time.meta({
       description: 'When the credential was last set. It is never shown itself.',
     }),
@@ -66,30 +112,15 @@ export const ownedModelBody = z
   })
   .meta({ id: 'OwnedModel', description: 'A model that the customer hosts or pays for.' })
 
-const probe = z
-  .object({
-    status: z.enum(['reachable', 'unreachable']),
-    checkedAt: time,
-    latencyMs: z.int().min(0),
-    httpStatus: z.int().optional().meta({ description: 'Absent when there was no answer.' }),
-    detail: z
-      .string()
-      .optional()
-      .meta({ description: 'What was wrong, in our words and not in the server’s.' }),
-  })
-  .meta({ description: 'What one small request to the model, with the new credential, has shown.' })
-
 const warnings = z
   .array(z.object({ code: z.literal('probe_failed'), message: z.string() }))
   .meta({ description: 'Empty when all is well. What was sent is saved either way.' })
 
-/** The answer to whatever set a credential; the two new members are absent when none was set. */
-export const savedOwnedModelBody = ownedModelBody
-  .extend({ probe: probe.optional(), warnings: warnings.optional() })
-  .meta({
-    id: 'SavedOwnedModel',
-    description: 'An owned model, and what a new credential was found to open.',
-  })
+/** The answer to whatever has the model asked anew; `warnings` is absent where nothing did. */
+export const savedOwnedModelBody = ownedModelBody.extend({ warnings: warnings.optional() }).meta({
+  id: 'SavedOwnedModel',
+  description: 'An owned model, and what is wrong with it as it was found.',
+})
 
 export const createOwnedModelBody = z
   .strictObject({
@@ -99,6 +130,7 @@ export const createOwnedModelBody = z
     baseUrl,
     upstreamModelId,
     credential,
+    credentialHeader: credentialHeader.default('auto'),
     pricingInput,
     pricingOutput,
     pricingCachedInput: pricingCachedInput
@@ -112,6 +144,7 @@ export const updateOwnedModelBody = z
     displayName,
     upstreamModelId,
     credential,
+    credentialHeader,
     pricingInput,
     pricingOutput,
     pricingCachedInput,
@@ -123,6 +156,7 @@ export const ownedModelList = listOf(ownedModelBody, 'OwnedModelList')
 
 const setByGateway = 'is set by the gateway'
 export const createOwnedModelNotes: FieldNotes = {
+  probe: setByGateway,
   credentialSetAt: setByGateway,
   createdAt: setByGateway,
   updatedAt: setByGateway,
@@ -131,6 +165,7 @@ export const updateOwnedModelNotes: FieldNotes = {
   slug: 'cannot be changed; to rename, register a new model',
   baseUrl: 'cannot be changed, because the credential belongs to it; register a new model',
   dialect: 'cannot be changed; register a new model',
+  probe: setByGateway,
   credentialSetAt: setByGateway,
   createdAt: 'cannot be changed',
   updatedAt: 'cannot be changed',

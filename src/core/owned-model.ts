@@ -7,12 +7,45 @@ export const OWNED_MODEL_DIALECTS = [
   'openai-responses',
   'mistral-fim',
   'anthropic-messages',
+  'openai-embeddings',
 ] as const
 
 export type OwnedModelDialect = (typeof OWNED_MODEL_DIALECTS)[number]
 
 /** The part of a target before the slash that says: what follows is a slug of the account. */
 export const OWNED_PREFIX = 'owned'
+
+/** How its server wants the credential. `auto`: as the dialect's own clients send it, unless a probe has found out otherwise. */
+export const CREDENTIAL_HEADERS = ['auto', 'authorization', 'x-api-key'] as const
+
+export type CredentialHeader = (typeof CREDENTIAL_HEADERS)[number]
+
+/** What a probe has learnt of a model's server. Absent: it was not asked, or what it said told nothing. */
+export interface ServerTraits {
+  /** In which header it takes the credential: `Authorization: Bearer`, or `x-api-key`. */
+  readonly credentialHeader?: Exclude<CredentialHeader, 'auto'>
+  /** A model for chat embeds too. */
+  readonly embeddings?: boolean
+  /** It counts tokens of Messages requests itself. */
+  readonly countTokens?: boolean
+}
+
+/** `loading`: its server says that it will answer, and not yet. `unknown`: the probe was cut short. */
+export type ProbeStatus = 'checking' | 'loading' | 'reachable' | 'unreachable' | 'unknown'
+
+/** What the last small request to a model has shown, or that one is under way. */
+export interface OwnedModelProbe {
+  readonly status: ProbeStatus
+  /** When it began; milliseconds since the Unix epoch. */
+  readonly checkedAt: number
+  readonly latencyMs: number
+  /** Absent when there was no answer. */
+  readonly httpStatus?: number
+  /** For people; holds nothing that the server sent. */
+  readonly detail?: string
+  /** Stays from one probe to the next where that one learns nothing new. */
+  readonly found?: ServerTraits
+}
 
 /** Declared by the customer, in whole US cents per million tokens. */
 export interface OwnedModelPrices {
@@ -31,6 +64,9 @@ export interface OwnedModel extends OwnedModelPrices {
   readonly baseUrl: string
   /** The model's name at its own server. */
   readonly upstreamModelId: string
+  readonly credentialHeader: CredentialHeader
+  /** Null: it was never asked anything. */
+  readonly probe: OwnedModelProbe | null
   /** Milliseconds since the Unix epoch, as are the two below. */
   readonly credentialSetAt: number
   readonly createdAt: number
@@ -47,7 +83,34 @@ export function ownedModelBinding(accountId: string, slug: string): string {
   return `owned-model/${accountId}/${slug}`
 }
 
-/** An owned model as it may be read, field by field. */
+/** Whether a probe of the one says anything of the other. */
+export function isSameQuestion(one: OwnedModel, other: OwnedModel): boolean {
+  return (
+    one.upstreamModelId === other.upstreamModelId &&
+    one.credentialHeader === other.credentialHeader &&
+    one.credentialSetAt === other.credentialSetAt
+  )
+}
+
+/** Longer than any probe lasts (config/settings.ts): one that is still said to be under way ended with its process. */
+const LONGEST_PROBE_MS = 15 * 60_000
+
+/** @returns the probe as it is to be shown at this moment, in milliseconds since the Unix epoch */
+export function currentProbe({ probe }: OwnedModel, now: number): OwnedModelProbe | null {
+  const isOver = probe?.status === 'checking' && now - probe.checkedAt > LONGEST_PROBE_MS
+  return isOver ? cutShort(probe) : probe
+}
+
+export function cutShort(probe: OwnedModelProbe): OwnedModelProbe {
+  return { ...probe, status: 'unknown', detail: 'The check was cut short: ask again.' }
+}
+
+/** A probe that begins. @param learnt of the server before, which calls go on by */
+export function beginProbe(checkedAt: number, learnt: ServerTraits | undefined): OwnedModelProbe {
+  return { status: 'checking', checkedAt, latencyMs: 0, ...(learnt === undefined ? {} : { found: learnt }) }
+}
+
+/** An owned model as it may be read, field by field; without what probes found, which nobody has set. */
 export function toPublicOwnedModel(model: OwnedModel) {
   return {
     slug: model.slug,
@@ -55,6 +118,7 @@ export function toPublicOwnedModel(model: OwnedModel) {
     dialect: model.dialect,
     baseUrl: model.baseUrl,
     upstreamModelId: model.upstreamModelId,
+    credentialHeader: model.credentialHeader,
     pricingInput: model.pricingInput,
     pricingOutput: model.pricingOutput,
     pricingCachedInput: model.pricingCachedInput,

@@ -4,10 +4,13 @@ import { ownedProvider } from '../providers/owned.ts'
 import type { Credential, OwnedUpstream } from './ports.ts'
 
 export function toOwnedUpstream(model: OwnedModel, credential: Credential | undefined): OwnedUpstream {
-  const { slug, dialect, baseUrl, upstreamModelId } = model
+  const { slug, dialect, baseUrl, upstreamModelId, credentialHeader, probe } = model
+  const found = probe?.found
+  const declared = credentialHeader === 'auto' ? found?.credentialHeader : credentialHeader
+  const server = { ...found, credentialHeader: declared }
   return {
     slug,
-    provider: ownedProvider(`${OWNED_PREFIX}/${slug}`, dialect, baseUrl),
+    provider: ownedProvider(`${OWNED_PREFIX}/${slug}`, dialect, baseUrl, server),
     model: upstreamModelId,
     credential,
   }

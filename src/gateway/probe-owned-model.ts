@@ -1,126 +1,134 @@
 /**
- * Finds out whether an owned model answers to its credential. It really asks the model for one token: a list of models is
- * open without a key on many servers, says nothing of the model itself, and does not exist in every dialect. What the
- * server says is read only to tell the cases apart and never repeated: it may be any server that a customer has named.
+ * Finds out whether an owned model answers, to which form of its credential, and what else its server has. It really asks the
+ * model for one token: a list of models is open without a key on many servers, says nothing of the model itself, and does not
+ * exist in every dialect. What the server says is read only to tell the cases apart and never repeated: it may be any server
+ * that a customer has named.
  */
 import type { Timekeeper } from '../core/clock.ts'
-import type { OwnedModel, OwnedModelDialect } from '../core/owned-model.ts'
-import { type AddressGuard, AddressRefusedError } from '../upstream/address-guard.ts'
-import type { Exchange, Upstream } from '../upstream/exchange.ts'
+import type { OwnedModel, OwnedModelProbe, ServerTraits } from '../core/owned-model.ts'
+import type { AddressGuard } from '../upstream/address-guard.ts'
+import type { Upstream } from '../upstream/exchange.ts'
 import { UpstreamFailure, type UpstreamFailureType } from '../upstream/upstream-failure.ts'
 import type { OwnedUpstream } from './ports.ts'
+import { type CredentialPlace, exchangeForProbe, type ProbeAnswer, UnlocatedError } from './probe-exchange.ts'
+import { FURTHER_QUESTIONS, judgeFurther, MAIN_QUESTIONS, type ProbeQuestion } from './probe-questions.ts'
+import { judgeAnswer, type Verdict } from './probe-verdict.ts'
 
-/** For all of it together, in milliseconds. */
-const PROBE_TIMEOUT_MS = 3_000
-const MAX_REFUSAL_BYTES = 16 * 1024
+/** Between two questions to a server that loads its model, or is not up yet. */
+const AGAIN_AFTER_MS = 1_000
 
 export interface ProbePorts {
-  readonly clock: Pick<Timekeeper, 'elapsed'>
+  readonly clock: Pick<Timekeeper, 'elapsed' | 'after'>
   readonly addresses: Pick<AddressGuard, 'locate'>
   readonly upstream: Upstream
 }
 
-export interface ProbeResult {
-  readonly status: 'reachable' | 'unreachable'
-  readonly latencyMs: number
-  readonly httpStatus?: number
-  /** For people; holds nothing that the server sent. */
-  readonly detail?: string
+export interface ProbeOptions {
+  /** For all of it together, in milliseconds. */
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+  /** Told what is known so far of a server that may yet become ready, which is asked again until then. */
+  readonly onInterim?: (result: ProbeResult) => void
 }
 
-/** Never rejects: what cannot be reached is a result too. */
+export type ProbeResult = Omit<OwnedModelProbe, 'checkedAt'>
+
+/** Never rejects: what cannot be reached is a result too. @returns undefined when it was called off */
 export async function probeOwnedModel(
   ports: ProbePorts,
-  { dialect }: Pick<OwnedModel, 'dialect'>,
+  model: Pick<OwnedModel, 'dialect' | 'credentialHeader'>,
   owned: OwnedUpstream,
-): Promise<ProbeResult> {
-  const startedAt = ports.clock.elapsed()
-  const finding = await ask(ports, dialect, owned, startedAt).catch(toFinding)
-  return { ...finding, latencyMs: Math.round(ports.clock.elapsed() - startedAt) }
+  { timeoutMs, signal, onInterim }: ProbeOptions,
+): Promise<ProbeResult | undefined> {
+  const { clock } = ports
+  const startedAt = clock.elapsed()
+  const endsAt = startedAt + timeoutMs
+  const toResult = (finding: Finding): ProbeResult => {
+    const { isPassing: _, ...said } = finding
+    return { ...said, latencyMs: Math.round(clock.elapsed() - startedAt) }
+  }
+  for (;;) {
+    const probing = { ports, model, owned, endsAt, signal }
+    const finding = await askOnce(probing).catch(toFinding)
+    if (signal.aborted) return undefined
+    if (finding.isPassing !== true || clock.elapsed() + AGAIN_AFTER_MS >= endsAt) return toResult(finding)
+    onInterim?.(toResult(finding))
+    await pause(clock, AGAIN_AFTER_MS, signal)
+  }
 }
 
-type Finding = Omit<ProbeResult, 'latencyMs'>
-
-async function ask(
-  { clock, addresses, upstream }: ProbePorts,
-  dialect: OwnedModelDialect,
-  { provider, model, credential }: OwnedUpstream,
+interface Probing {
+  readonly ports: ProbePorts
+  readonly model: Pick<OwnedModel, 'dialect' | 'credentialHeader'>
+  readonly owned: OwnedUpstream
   /** On the clock's `elapsed` scale. */
-  startedAt: number,
-): Promise<Finding> {
-  const path = provider.endpoints[dialect]?.path
-  if (path === undefined || credential === undefined) return unreachable('It has no credential.')
-  const key = credential.secret.reveal()
-  const destination = await addresses.locate(provider.baseUrl + path)
-  const leftMs = Math.max(1, PROBE_TIMEOUT_MS - (clock.elapsed() - startedAt))
-  const timeouts = { connectMs: leftMs, firstByteMs: leftMs, idleMs: leftMs, totalMs: leftMs }
-  const exchange = upstream.open({
-    url: destination.url,
-    serverName: destination.serverName,
-    headers: {
-      ...provider.headers,
-      ...(provider.keyHeader === undefined
-        ? { authorization: `Bearer ${key}` }
-        : { [provider.keyHeader]: key }),
-      ...(destination.host === undefined ? {} : { host: destination.host }),
-      'content-type': 'application/json',
-      'accept-encoding': 'identity',
-    },
-    body: new TextEncoder().encode(JSON.stringify(SMALLEST_REQUESTS[dialect](model))),
-    timeouts,
-    signal: new AbortController().signal,
+  readonly endsAt: number
+  readonly signal: AbortSignal
+}
+
+interface Finding extends Verdict {
+  readonly found?: ServerTraits
+}
+
+async function askOnce(probing: Probing): Promise<Finding> {
+  const { model, owned } = probing
+  if (owned.credential === undefined) return unreachable('It has no credential.')
+  const question = MAIN_QUESTIONS[model.dialect]
+  const places = placesToTry(model, owned)
+  let verdict: Verdict = unreachable('It has no credential.')
+  for (const place of places) {
+    verdict = judgeAnswer(question.dialect, await ask(probing, question, place))
+    const isRefused = verdict.httpStatus === 401 || verdict.httpStatus === 403
+    if (verdict.status === 'reachable') {
+      const learnt = await askFurther(probing, place)
+      const found = { ...(places.length > 1 ? { credentialHeader: place } : {}), ...learnt }
+      return Object.keys(found).length === 0 ? verdict : { ...verdict, found }
+    }
+    if (!isRefused) break
+  }
+  return verdict
+}
+
+/**
+ * Servers that copied the Messages format do not all copy its key header: vLLM takes a bearer token alone. One at a time,
+ * because Anthropic refuses both together.
+ */
+function placesToTry(
+  { dialect, credentialHeader }: Probing['model'],
+  { provider }: OwnedUpstream,
+): readonly CredentialPlace[] {
+  if (credentialHeader !== 'auto') return [credentialHeader]
+  const usual = provider.keyHeader === undefined ? 'authorization' : 'x-api-key'
+  if (dialect !== 'anthropic-messages') return [usual]
+  return [usual, usual === 'authorization' ? 'x-api-key' : 'authorization']
+}
+
+async function askFurther(probing: Probing, place: CredentialPlace): Promise<ServerTraits> {
+  const learnt: Record<string, boolean> = {}
+  for (const question of FURTHER_QUESTIONS[probing.model.dialect] ?? []) {
+    const has = await ask(probing, question, place).then(
+      (answer) => judgeFurther(question.dialect, answer),
+      // Not heard of in time: nothing is learnt.
+      () => undefined,
+    )
+    if (has !== undefined) learnt[question.trait] = has
+  }
+  return learnt
+}
+
+/** @throws UpstreamFailure or UnlocatedError */
+async function ask(
+  { ports, owned, endsAt, signal }: Probing,
+  question: ProbeQuestion,
+  place: CredentialPlace,
+): Promise<ProbeAnswer> {
+  return await exchangeForProbe(ports, owned, {
+    path: question.path,
+    body: question.body(owned.model),
+    place,
+    endsAt,
+    signal,
   })
-  try {
-    const { status } = await exchange.send()
-    return judge(status, status === 400 || status === 404 ? await readRefusal(exchange) : '')
-  } finally {
-    exchange.close()
-  }
-}
-
-const SMALLEST_REQUESTS: Readonly<Record<OwnedModelDialect, (model: string) => object>> = {
-  'openai-chat': (model) => ({ model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1 }),
-  // The least that this dialect allows.
-  'openai-responses': (model) => ({ model, input: 'Hi', max_output_tokens: 16, store: false }),
-  'mistral-fim': (model) => ({ model, prompt: 'a', suffix: 'b', max_tokens: 1 }),
-  'anthropic-messages': (model) => ({ model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1 }),
-}
-
-const NAMES_MODEL = /model/i
-const UNKNOWN = /not[ _]?found|does not exist|unknown|invalid[ _]model|no such/i
-
-function judge(status: number, said: string): Finding {
-  if (status >= 200 && status < 300) return { status: 'reachable', httpStatus: status }
-  const because = (detail: string): Finding => ({ ...unreachable(detail), httpStatus: status })
-  if (status === 401 || status === 403) return because('The server refused the credential.')
-  if (status >= 300 && status < 400)
-    return because('The server answered with a redirect, which is not followed.')
-  if (status === 404 || status === 400) {
-    if (NAMES_MODEL.test(said) && UNKNOWN.test(said))
-      return because('The server does not know the model: is upstreamModelId right?')
-    if (status === 404)
-      return because('The server has nothing at this address: are baseUrl and dialect right?')
-  }
-  if (status >= 500) return because('The server failed to answer.')
-  if (status === 405) return because('The server takes no such request at this address: is baseUrl right?')
-  // A limit that is used up, or a model that wants more than one token: there, and open to this credential.
-  return {
-    status: 'reachable',
-    httpStatus: status,
-    detail: 'The server answered, and refused the test request itself.',
-  }
-}
-
-async function readRefusal(exchange: Exchange): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  while (size < MAX_REFUSAL_BYTES) {
-    const chunk = await exchange.read()
-    if (chunk === undefined) break
-    chunks.push(chunk)
-    size += chunk.byteLength
-  }
-  return Buffer.concat(chunks).toString('utf8', 0, MAX_REFUSAL_BYTES)
 }
 
 const TIMED_OUT = 'The server did not answer in time.'
@@ -132,12 +140,25 @@ const DETAILS: Partial<Record<UpstreamFailureType, string>> = {
 }
 
 function toFinding(thrown: unknown): Finding {
-  if (thrown instanceof AddressRefusedError)
-    return unreachable(`The address is not allowed: ${thrown.message}`)
-  if (thrown instanceof UpstreamFailure) return unreachable(DETAILS[thrown.type] ?? thrown.message)
-  return unreachable('The server could not be reached.')
+  if (thrown instanceof UnlocatedError) return unreachable(thrown.message)
+  if (!(thrown instanceof UpstreamFailure)) return unreachable('The server could not be reached.')
+  const finding = unreachable(DETAILS[thrown.type] ?? thrown.message)
+  // Some servers take no connection before their model is loaded.
+  return thrown.type === 'connect_failed' ? { ...finding, isPassing: true } : finding
 }
 
 function unreachable(detail: string): Finding {
   return { status: 'unreachable', detail }
+}
+
+async function pause(clock: ProbePorts['clock'], ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      callOff()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const callOff = clock.after(ms, end)
+    signal.addEventListener('abort', end, { once: true })
+  })
 }

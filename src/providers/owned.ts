@@ -3,14 +3,31 @@ import { anthropic } from './anthropic.ts'
 import type { Provider } from './define.ts'
 import { openai } from './openai.ts'
 
-export type OwnedDialect = 'openai-chat' | 'openai-responses' | 'mistral-fim' | 'anthropic-messages'
+export type OwnedDialect =
+  | 'openai-chat'
+  | 'openai-responses'
+  | 'mistral-fim'
+  | 'anthropic-messages'
+  | 'openai-embeddings'
 
 type Shape = Omit<Provider, 'id' | 'name' | 'docs' | 'baseUrl'>
+
+/** What is known of a model's server beside its dialect. */
+export interface OwnedServer {
+  /** In which header it takes the credential; absent: as the dialect's own clients send it. */
+  readonly credentialHeader?: 'authorization' | 'x-api-key' | undefined
+  /** It embeds too; or it counts tokens. */
+  readonly embeddings?: boolean | undefined
+  readonly countTokens?: boolean | undefined
+}
 
 // The vendors' own models keep their traits behind an owned address (a customer's account, a proxy of theirs); any other
 // name is taken for a plain model, of which nothing is known.
 const NAMED_TRAITS = openai.traits.filter(([pattern]) => !pattern.test('any other model'))
 const MESSAGES_DEFAULT = { defaultMaxOutputTokens: 4096 }
+
+const EMBEDDINGS = { 'openai-embeddings': { path: '/embeddings' } }
+const COUNT_TOKENS = { 'anthropic-count-tokens': { path: '/v1/messages/count_tokens' } }
 
 const SHAPES: Readonly<Record<OwnedDialect, Shape>> = {
   'openai-chat': {
@@ -22,6 +39,7 @@ const SHAPES: Readonly<Record<OwnedDialect, Shape>> = {
     reasoningModels: openai.reasoningModels,
     traits: NAMED_TRAITS,
   },
+  'openai-embeddings': { endpoints: EMBEDDINGS },
   'mistral-fim': { endpoints: { 'mistral-fim': { path: '/fim/completions' } } },
   'anthropic-messages': {
     // Whether its server keeps threads nothing tells, and one that ignores them would answer without what was said before.
@@ -40,6 +58,24 @@ const SHAPES: Readonly<Record<OwnedDialect, Shape>> = {
  * @param id names it in messages and in what seals reasoning: `owned/<slug>`
  * @param baseUrl in the form in which an SDK of the dialect takes it
  */
-export function ownedProvider(id: string, dialect: OwnedDialect, baseUrl: string) {
-  return { id, name: id, docs: '', baseUrl, ...SHAPES[dialect] }
+export function ownedProvider(id: string, dialect: OwnedDialect, baseUrl: string, server: OwnedServer = {}) {
+  const { keyHeader: usual, endpoints, ...shape } = SHAPES[dialect]
+  const { credentialHeader } = server
+  const keyHeader = credentialHeader === undefined ? usual : KEY_HEADERS[credentialHeader]
+  return {
+    id,
+    name: id,
+    docs: '',
+    baseUrl,
+    ...shape,
+    ...(keyHeader === undefined ? {} : { keyHeader }),
+    endpoints: {
+      ...endpoints,
+      ...(dialect === 'openai-chat' && server.embeddings === true ? EMBEDDINGS : {}),
+      ...(dialect === 'anthropic-messages' && server.countTokens === true ? COUNT_TOKENS : {}),
+    },
+  }
 }
+
+/** Absent from a provider's data: `Authorization: Bearer`. */
+const KEY_HEADERS = { authorization: undefined, 'x-api-key': 'x-api-key' } as const

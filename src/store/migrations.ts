@@ -18,6 +18,7 @@ import {
   TABLE_PATIENCE_MS,
   withNote,
 } from './newer-steps.ts'
+import { ownedModelProbes } from './owned-model-probes-migration.ts'
 import { providerKeyTables } from './provider-keys-migration.ts'
 import { refusals } from './refusals-migration.ts'
 import type { Schema } from './schema.ts'
@@ -169,6 +170,7 @@ export const migrations: Steps = {
   '0017_installation': installationTable,
   '0019_refusals': refusals,
   '0021_account_indexes': accountIndexes,
+  '0022_owned_model_probes': ownedModelProbes,
 }
 
 /**

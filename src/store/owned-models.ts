@@ -1,8 +1,13 @@
 /** Owned models in the database, each with its credential as the vault closed it. Trusts what it is given. */
-import type { Kysely, Selectable } from 'kysely'
+import type { Insertable, Kysely, Selectable } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import type { AccountId } from '../core/ids.ts'
-import { type OwnedModel, toPublicOwnedModel } from '../core/owned-model.ts'
+import {
+  isSameQuestion,
+  type OwnedModel,
+  type OwnedModelProbe,
+  toPublicOwnedModel,
+} from '../core/owned-model.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
 import { insertWithinCap } from './insert-within-cap.ts'
@@ -55,6 +60,7 @@ export class OwnedModelTableStore {
           base_url: baseUrl,
           created_at: createdAt,
           sealed_credential: stored.sealedCredential,
+          probe: toText(stored.model.probe),
           ...toMutableColumns(stored.model),
         })
         .onConflict((conflict) => conflict.doNothing())
@@ -74,7 +80,7 @@ export class OwnedModelTableStore {
 
   /**
    * Writes everything that may change; the credential only where there is a new one, because a rotation of the master key
-   * may have sealed the present one anew.
+   * may have sealed the present one anew. What the last probe found is replaced where it says nothing any more.
    * @returns false when there is no such model.
    */
   async save({ model, sealedCredential }: ChangedOwnedModel): Promise<boolean> {
@@ -87,6 +93,7 @@ export class OwnedModelTableStore {
         .set({
           ...toMutableColumns(model),
           ...(sealedCredential === undefined ? {} : { sealed_credential: sealedCredential }),
+          ...(isSameQuestion(previous, model) ? {} : { probe: toText(model.probe) }),
         })
         .where('account_id', '=', accountId)
         .where('slug', '=', slug)
@@ -101,6 +108,23 @@ export class OwnedModelTableStore {
       })
       return true
     })
+  }
+
+  /**
+   * Writes what a probe has found, which nobody has set and no log is told of.
+   * @returns false when there is no such model, or it is not the one any more that was asked
+   */
+  async saveProbe(model: OwnedModel): Promise<boolean> {
+    const result = await this.#database
+      .updateTable('owned_models')
+      .set({ probe: toText(model.probe) })
+      .where('account_id', '=', model.accountId)
+      .where('slug', '=', model.slug)
+      .where('upstream_model_id', '=', model.upstreamModelId)
+      .where('credential_header', '=', model.credentialHeader)
+      .where('credential_set_at', '=', model.credentialSetAt)
+      .executeTakeFirst()
+    return Number(result.numUpdatedRows) === 1
   }
 
   async delete(accountId: AccountId, slug: string): Promise<boolean> {
@@ -139,12 +163,20 @@ async function find(
   return row === undefined ? undefined : toStored(row)
 }
 
-type OtherColumns = 'account_id' | 'slug' | 'dialect' | 'base_url' | 'created_at' | 'sealed_credential'
+type OtherColumns =
+  | 'account_id'
+  | 'slug'
+  | 'dialect'
+  | 'base_url'
+  | 'created_at'
+  | 'sealed_credential'
+  | 'probe'
 
-function toMutableColumns(model: OwnedModel): Omit<OwnedModelTable, OtherColumns> {
+function toMutableColumns(model: OwnedModel): Omit<Insertable<OwnedModelTable>, OtherColumns> {
   return {
     display_name: model.displayName,
     upstream_model_id: model.upstreamModelId,
+    credential_header: model.credentialHeader,
     pricing_input: model.pricingInput,
     pricing_output: model.pricingOutput,
     pricing_cached_input: model.pricingCachedInput,
@@ -165,6 +197,8 @@ function toOwnedModel(row: Selectable<OwnedModelTable>): OwnedModel {
     dialect: row.dialect,
     baseUrl: row.base_url,
     upstreamModelId: row.upstream_model_id,
+    credentialHeader: row.credential_header,
+    probe: row.probe === null ? null : (JSON.parse(row.probe) as OwnedModelProbe),
     pricingInput: row.pricing_input,
     pricingOutput: row.pricing_output,
     pricingCachedInput: row.pricing_cached_input,
@@ -172,4 +206,8 @@ function toOwnedModel(row: Selectable<OwnedModelTable>): OwnedModel {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }
+}
+
+function toText(probe: OwnedModelProbe | null): string | null {
+  return probe === null ? null : JSON.stringify(probe)
 }

@@ -26,6 +26,8 @@ const OWNED_MODEL = {
   dialect: 'openai-chat',
   baseUrl: 'https://models.vendor.com/v1',
   upstreamModelId: 'm',
+  credentialHeader: 'auto',
+  probe: null,
   pricingInput: 1,
   pricingOutput: 1,
   pricingCachedInput: 1,

@@ -141,8 +141,8 @@ test('what was checked is what is connected to, however the name is answered a m
   const { body } = await register('rebound', `http://${NAME}:${trusted.port}/v1`)
   expect(body).toMatchObject({ probe: { status: 'reachable' } })
   expect((await chat('rebound')).status).toBe(200)
-  // Both went to the one that was checked, under the name that was registered.
-  expect(trusted.heads).toHaveLength(2)
+  // All went to the one that was checked, under the name that was registered: the probe's two questions, and the call.
+  expect(trusted.heads).toHaveLength(3)
   for (const head of trusted.heads) expect(head.toLowerCase()).toContain(`host: ${NAME}:${trusted.port}`)
   expect(other.connections).toBe(0)
 })

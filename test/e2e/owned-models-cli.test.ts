@@ -1,5 +1,6 @@
 /** `gatehouse owned-models` as a person or a script uses it, on a local folder. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { CHAT_JSON } from '../support/dialect-samples.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { runCli } from '../support/run-cli.ts'
 import { runCliInProcess } from '../support/run-cli-in-process.ts'
@@ -13,7 +14,7 @@ let upstream: RawUpstream
 beforeAll(async () => {
   folder = await createTemporaryFolder()
   upstream = await startRawUpstream()
-  upstream.answer(jsonAnswer(200, {}))
+  upstream.answer(jsonAnswer(200, CHAT_JSON))
 })
 afterAll(async () => {
   await upstream.stop()
@@ -45,7 +46,7 @@ test('a model is registered, listed, shown, changed and deleted; its credential 
     probe: { status: 'reachable' },
   })
   expect(upstream.last().headers.authorization).toBe(`Bearer ${CREDENTIAL}`)
-  expect((await run(['list'])).stdout).toContain('llama  openai-chat  llama3.3')
+  expect((await run(['list'])).stdout).toContain('llama  reachable  openai-chat  llama3.3')
   const changed = await run(['update', 'llama', '--price-cached-input', '5', '--name', 'Llama', '--json'])
   expect(JSON.parse(changed.stdout)).toMatchObject({
     pricingCachedInput: 5,
@@ -68,6 +69,30 @@ test('a new credential that its server refuses is kept, with a warning on standa
   expect(stderr).toContain('Warning: The model was saved, but a test call to it failed.')
   expect(JSON.parse(stdout)).toMatchObject({ warnings: [{ code: 'probe_failed' }] })
   expect(upstream.last().headers.authorization).toBe('Bearer canary-new')
+})
+
+test('a model is asked again, and one that is loaded first is waited for', async () => {
+  await run(create('cold'), CREDENTIAL)
+  upstream.answerOnce(jsonAnswer(503, { error: { code: 503, message: 'Loading model' } }))
+  const loading = await run(['probe', 'cold'])
+  expect(loading).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(loading.stdout).toMatch(/test call +loading, /)
+  expect(loading.stdout).toContain('The server is loading the model.')
+
+  // Longer than one answer of the control plane takes.
+  const isAsked = Promise.withResolvers<void>()
+  upstream.answerOnce(async (exchange) => {
+    isAsked.resolve()
+    await Bun.sleep(3_200)
+    return jsonAnswer(200, CHAT_JSON)(exchange)
+  })
+  const waited = await run(['probe', 'cold', '--json'])
+  await isAsked.promise
+  expect(waited).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('loaded first') })
+  expect(JSON.parse(waited.stdout)).toMatchObject({
+    probe: { status: 'reachable', found: { embeddings: false } },
+    warnings: [],
+  })
 })
 
 test.each([

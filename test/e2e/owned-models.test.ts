@@ -32,7 +32,7 @@ interface Answer {
   readonly headers: Headers
 }
 
-const TRUSTED = { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1,localhost' }
+const TRUSTED = { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1,localhost', GATEHOUSE_PROBE_TIMEOUT_MS: '2000' }
 const CANARY = 'canary-of-an-owned-model-5577'
 
 let gatehouse: Gatehouse
@@ -65,9 +65,18 @@ const registration = (slug: string, extra: Json = {}): Json => ({
   ...extra,
 })
 
-/** Registers it with an upstream that answers the probe well. */
+/** What an upstream of a dialect answers to a probe. */
+const PROBE_ANSWERS: Readonly<Record<string, string>> = {
+  'openai-chat': CHAT_JSON,
+  'openai-responses': RESPONSES_JSON,
+  'mistral-fim': FIM_JSON,
+  'anthropic-messages': MESSAGES_JSON,
+}
+
+/** Registers it with an upstream that answers the probe well, and has nothing else. */
 async function register(slug: string, extra: Json = {}, server = gatehouse): Promise<Answer> {
-  upstream.answerOnce(jsonAnswer(200, {}))
+  upstream.answerOnce(jsonAnswer(200, PROBE_ANSWERS[String(extra.dialect ?? 'openai-chat')] ?? ''))
+  upstream.answer(jsonAnswer(404, { detail: 'Not Found' }))
   const answer = await call('POST', '/v1/owned-models', registration(slug, extra), server)
   expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 201 })
   upstream.reset()
@@ -82,6 +91,12 @@ const chat = (gate: string, extra: Json = {}, server = gatehouse) =>
     server,
   )
 
+/** What else its server is asked for. */
+const FURTHER: Readonly<Record<string, readonly string[]>> = {
+  'openai-chat': ['/v1/embeddings'],
+  'anthropic-messages': ['/v1/messages/count_tokens'],
+}
+
 describe('registering', () => {
   test('shows everything but the credential, what the probe found, and defaults', async () => {
     const { json, text } = await register('least')
@@ -91,6 +106,7 @@ describe('registering', () => {
       dialect: 'openai-chat',
       baseUrl: `${upstream.url}/v1`,
       upstreamModelId: 'served/model:7b',
+      credentialHeader: 'auto',
       pricingInput: 25,
       pricingOutput: 100,
       pricingCachedInput: 25,
@@ -102,11 +118,12 @@ describe('registering', () => {
         httpStatus: 200,
         checkedAt: expect.any(String),
         latencyMs: expect.any(Number),
+        found: { embeddings: false },
       },
       warnings: [],
     })
     expect(text).not.toContain(CANARY)
-    const { probe: _, warnings: __, ...shown } = json
+    const { warnings: _, ...shown } = json
     expect((await call('GET', '/v1/owned-models/least')).json).toEqual(shown)
     expect((await call('GET', '/v1/owned-models')).json).toMatchObject({ data: [shown], nextCursor: null })
     expect((await call('POST', '/v1/owned-models', registration('least'))).status).toBe(409)
@@ -155,7 +172,8 @@ describe('registering', () => {
     ['mistral-fim', '/v1', '/v1/fim/completions', 'authorization', 'Bearer '],
     ['anthropic-messages', '', '/v1/messages', 'x-api-key', ''],
   ])('%s is probed with one small request of its own', async (dialect, base, path, header, prefix) => {
-    upstream.answer(jsonAnswer(200, {}))
+    upstream.answerOnce(jsonAnswer(200, PROBE_ANSWERS[dialect] ?? ''))
+    upstream.answer(jsonAnswer(404, { detail: 'Not Found' }))
     const baseUrl = upstream.url + base
     const { json } = await call(
       'POST',
@@ -163,8 +181,11 @@ describe('registering', () => {
       registration(`probe-${dialect}`, { dialect, baseUrl }),
     )
     expect(json).toMatchObject({ probe: { status: 'reachable' } })
-    expect(upstream.requests).toHaveLength(1)
-    const { method, path: asked, headers, text } = upstream.last()
+    const further = upstream.requests.slice(1).map(({ path: asked }) => asked)
+    expect(further).toEqual([...(FURTHER[dialect] ?? [])])
+    const [first] = upstream.requests
+    if (first === undefined) throw new Error('Nobody was asked.')
+    const { method, path: asked, headers, text } = first
     expect([method, asked, headers[header]]).toEqual(['POST', path, prefix + CANARY])
     expect(JSON.parse(text)).toMatchObject({ model: 'served/model:7b' })
     expect(headers['anthropic-version']).toBe(dialect === 'anthropic-messages' ? '2023-06-01' : undefined)
@@ -235,6 +256,7 @@ describe('the probe tells', () => {
   test('silence, within its time', async () => {
     upstream.answer(silence)
     const { json } = await call('POST', '/v1/owned-models', registration('silent'))
+    expect(json.warnings).toHaveLength(1)
     expect(json).toMatchObject({
       probe: { status: 'unreachable', detail: 'The server did not answer in time.' },
     })
@@ -415,7 +437,8 @@ describe('over TLS, connected by its checked address', () => {
       expect((await chat('tls-gate', {}, server)).text).toBe(CHAT_JSON)
       for (const { name, host } of tls.seen)
         expect([name, host]).toEqual(['localhost', `localhost:${tls.port}`])
-      expect(tls.seen).toHaveLength(2)
+      // The probe's two questions, and the call.
+      expect(tls.seen).toHaveLength(3)
     } finally {
       await server.remove()
       await tls.stop()

@@ -95,6 +95,7 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
 export const unauditedRoutes: Readonly<Record<string, string>> = {
   testGate: 'It changes nothing: it makes calls, which are in the log of calls.',
   testWebhook: 'It changes nothing: it sends an event.',
+  probeOwnedModel: 'It changes nothing that anybody has set: it asks the model, and notes what it found.',
   verifyCosts:
     'It changes nothing unless told to, and then only costs that the price table already says, which its answer lists.',
   signIn: 'A session is not a thing of the account; who signs in changes nothing yet.',

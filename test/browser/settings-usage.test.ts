@@ -1,10 +1,12 @@
 /** Limits, budgets, webhooks and the audit log in the dashboard, in a real browser on the real server. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { BROWSER_TEST_TIMEOUT_MS, enterAsOwner, openBrowser, type Visit } from '../support/chromium.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
 const SECRET = 'shared with the receiver'
@@ -12,14 +14,18 @@ const SECRET = 'shared with the receiver'
 const receiver = startWebhookReceiver(SECRET)
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
+let folder: TemporaryFolder
 let gatehouse: Gatehouse
 let browser: Awaited<ReturnType<typeof openBrowser>>
 let visit: Visit
 let page: Page
 beforeAll(async () => {
+  folder = await createTemporaryFolder()
+  const file = join(folder.path, 'gatehouse.yaml')
+  await Bun.write(file, 'plans: {definitions: {unlimited: {accountRequestsPerMinute: 7654}}}')
   gatehouse = await startGatehouse({
     sandbox: true,
-    environment: { GATEHOUSE_TRUSTED_HOSTS: receiver.host },
+    environment: { GATEHOUSE_TRUSTED_HOSTS: receiver.host, GATEHOUSE_CONFIG: file },
   })
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
@@ -30,6 +36,7 @@ afterAll(async () => {
   await browser.close()
   await gatehouse.remove()
   await receiver.stop()
+  await folder.remove()
 })
 
 async function callDemo(): Promise<number> {
@@ -53,6 +60,8 @@ test('the plan and what is used of it', async () => {
   const tokens = page.getByRole('region', { name: 'Tokens' })
   await tokens.getByText(/^[1-9]\d*$/).waitFor()
   await page.getByText('10,000').waitFor()
+  await page.getByRole('heading', { name: 'All keys together' }).waitFor()
+  await page.getByText('7,654').waitFor()
   expect(await findPageFaults(page)).toEqual([])
 })
 

@@ -125,6 +125,30 @@ test('where everybody may sign up, an invitation that was never handed on captur
   }
 })
 
+test('who is invited to an account that has as many members as it may is told so, and their invitation stays open', async () => {
+  const small = await startGatehouse({
+    environment: { ...settingsFor(provider), GATEHOUSE_MAX_MEMBERS: '1' },
+  })
+  try {
+    const tokens: string[] = []
+    for (const email of ['one@example.test', 'two@example.test']) {
+      const made = await controlPlaneCall(small, 'POST', '/v1/invitations', { email })
+      tokens.push(((await made.json()) as { token: string }).token)
+    }
+    const [one, two] = [1, 2].map(() => new Browser(small.url, { origin: PUBLIC }))
+    if (one === undefined || two === undefined) throw new Error('no browsers')
+    provider.user = { sub: 'sub-one', email: 'one@example.test', email_verified: true, name: 'One' }
+    expect(await joinBy(one, tokens[0] ?? '')).toBe('/home')
+    provider.user = { sub: 'sub-two', email: 'two@example.test', email_verified: true, name: 'Two' }
+    expect(await joinBy(two, tokens[1] ?? '')).toContain('error=account_full')
+    expect((await two.send('/v1/session')).status).toBe(401)
+    const { data } = (await one.json('/v1/invitations', 200)) as { data: { status: string }[] }
+    expect(data.map(({ status }) => status).sort()).toEqual(['accepted', 'open'])
+  } finally {
+    await small.remove()
+  }
+})
+
 test('an address that the provider does not vouch for opens nothing', async () => {
   const token = await invite('bea@example.test')
   provider.user = { sub: 'sub-bea', email: 'bea@example.test', email_verified: false, name: 'Bea' }

@@ -466,6 +466,16 @@ describe('the credential of a Messages server', () => {
     expect(placesOf(sent)).toEqual([AS_BEARER, AS_KEY, AS_KEY])
   })
 
+  test('is known to be taken where the other is refused, whatever else is wrong', async () => {
+    const { result } = await probe({
+      dialect,
+      scripts: [NO, json(404, { error: { message: 'no model found' } })],
+    })
+    expect(result).toMatchObject({ status: 'unreachable', found: { credentialHeader: 'authorization' } })
+    // An address where nothing is refuses no header either.
+    expect((await probe({ dialect, scripts: [NO_SUCH_PATH] })).result.found).toBeUndefined()
+  })
+
   test('is refused where neither is taken', async () => {
     const { result } = await probe({ dialect, scripts: [NO, json(403, {})] })
     expect(result).toEqual(unreachable(KEY_REFUSED, { httpStatus: 403 }))

@@ -75,18 +75,22 @@ async function askOnce(probing: Probing): Promise<Finding> {
   if (owned.credential === undefined) return unreachable('It has no credential.')
   const question = MAIN_QUESTIONS[model.dialect]
   const places = placesToTry(model, owned)
-  let verdict: Verdict = unreachable('It has no credential.')
-  for (const place of places) {
-    verdict = judgeAnswer(question.dialect, await ask(probing, question, place))
+  let finding: Finding = unreachable('It has no credential.')
+  for (const [index, place] of places.entries()) {
+    const verdict = judgeAnswer(question.dialect, await ask(probing, question, place))
     const isRefused = verdict.httpStatus === 401 || verdict.httpStatus === 403
-    if (verdict.status === 'reachable') {
-      const learnt = await askFurther(probing, place)
-      const found = { ...(places.length > 1 ? { credentialHeader: place } : {}), ...learnt }
-      return Object.keys(found).length === 0 ? verdict : { ...verdict, found }
-    }
+    // Taken where another was refused: that much is known, whatever else is wrong.
+    const isTold = places.length > 1 && !isRefused && (index > 0 || verdict.status === 'reachable')
+    finding = isTold ? { ...verdict, found: { credentialHeader: place } } : verdict
+    if (verdict.status === 'reachable') return withFound(finding, await askFurther(probing, place))
     if (!isRefused) break
   }
-  return verdict
+  return finding
+}
+
+function withFound(finding: Finding, learnt: ServerTraits): Finding {
+  const found = { ...finding.found, ...learnt }
+  return Object.keys(found).length === 0 ? finding : { ...finding, found }
 }
 
 /**

@@ -22,6 +22,7 @@ test.each([
   [['openai-chat', 'openai-responses'], 'openai-responses'],
   [['mistral-fim', 'mistral-chat'], 'mistral-chat'],
   [['mistral-fim'], 'mistral-fim'],
+  [['openai-embeddings'], 'openai-embeddings'],
   [['gemini-generate-content'], 'openai-chat'],
   [[], undefined],
 ])('one that speaks %p is asked in %p', (dialects, wanted) => {

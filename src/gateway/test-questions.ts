@@ -28,8 +28,10 @@ const messages = [{ role: 'user', content: PROMPT }]
 /** @returns undefined when the provider speaks nothing that callers can be served in */
 export function chooseQuestion(provider: Provider, model: string): Question | undefined {
   const { endpoints } = provider
-  // A model for embeddings answers nothing else; only its name tells.
-  if (/embed/i.test(model) && Object.keys(endpoints).some((id) => EMBEDDINGS.has(id)))
+  const spoken = Object.keys(endpoints)
+  // A model for embeddings answers nothing else; where its provider speaks more, only its name tells.
+  const mayEmbed = spoken.some((id) => EMBEDDINGS.has(id))
+  if (mayEmbed && (/embed/i.test(model) || spoken.every((id) => EMBEDDINGS.has(id))))
     return { dialect: openaiEmbeddings, body: { input: PROMPT } }
   // Before Chat, which some models do not have, and where others fail when thinking uses the limit up.
   if (endpoints['openai-responses'] !== undefined)
@@ -38,7 +40,7 @@ export function chooseQuestion(provider: Provider, model: string): Question | un
     return { dialect: anthropicMessages, body: { messages, max_tokens: LIMIT } }
   if (endpoints['mistral-chat'] !== undefined)
     return { dialect: mistralChat, body: { messages, max_tokens: LIMIT } }
-  if (Object.keys(endpoints).some((id) => CLIENT_CODECS[id as DialectId] !== undefined)) {
+  if (spoken.some((id) => CLIENT_CODECS[id as DialectId] !== undefined)) {
     const limit =
       traitsOf(provider, model).maxCompletionTokens === true ? 'max_completion_tokens' : 'max_tokens'
     return { dialect: openaiChat, body: { messages, [limit]: LIMIT } }

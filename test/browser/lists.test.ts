@@ -135,8 +135,13 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/owned-models/new',
-    files: ['features/owned-models/dialect-field.tsx'],
-    lists: [{ kind: 'radio', name: 'Format that its server speaks', fewest: 4 }],
+    files: ['features/owned-models/credential-header-field.tsx', 'features/owned-models/dialect-field.tsx'],
+    // Whose servers differ in it.
+    prepare: async () => await page.getByRole('radio', { name: 'Messages' }).check(),
+    lists: [
+      { kind: 'select', name: 'Header of the credential' },
+      { kind: 'radio', name: 'Format that its server speaks', fewest: 5 },
+    ],
   },
   {
     path: '/owned-models/house',

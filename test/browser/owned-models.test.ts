@@ -63,6 +63,11 @@ test('what is wrong is said as one types: slug, address, prices', async () => {
   await page.getByText('Small letters only.').waitFor()
   await page.getByLabel('Base address').fill('models.example.com')
   await page.getByText('It begins with https://').waitFor()
+  await page.getByLabel('Embeddings').check()
+  expect(await page.getByLabel('Header of the credential').count()).toBe(0)
+  await page.getByRole('radio', { name: 'Messages' }).check()
+  await page.getByLabel('Header of the credential').waitFor()
+  await page.getByRole('radio', { name: 'Chat Completions' }).check()
   await page.getByLabel('Output').fill('0.25')
   await page.getByText('Whole cents, in digits').waitFor()
   expect(await page.getByRole('button', { name: 'Register' }).isDisabled()).toBe(true)
@@ -136,7 +141,27 @@ test('a credential that the model refuses is saved, with a warning; the next one
   await dialog.getByText('Saved, and the model answers').waitFor()
   expect(upstream.last().headers.authorization).toBe(`Bearer ${THIRD}`)
   await dialog.getByRole('button', { name: 'Done' }).click()
-  await page.getByText('Saved, and the model answers').waitFor()
+  await page.getByText('The model answers', { exact: true }).waitFor()
+})
+
+test('what was found stays to be seen, and is asked for again', async () => {
+  const { page } = visit
+  upstream.answer(jsonAnswer(200, '<title>Sign in</title>', { 'content-type': 'text/html' }))
+  await page.getByRole('button', { name: 'Check again' }).click()
+  await page.getByText('The model did not answer', { exact: true }).waitFor()
+  await page.getByText('with a web page, as a sign-in page would be').waitFor()
+  expect(await stored()).toMatchObject({ probe: { status: 'unreachable' } })
+  await page.goto('/dashboard/owned-models')
+  await page.getByText('does not answer').waitFor()
+  await page.getByRole('link', { name: 'house-llama', exact: true }).click()
+
+  // A server that loads its model, and then has it: nobody has to ask again.
+  upstream.answer(jsonAnswer(503, { error: { code: 503, message: 'Loading model' } }))
+  await page.getByRole('button', { name: 'Check again' }).click()
+  await page.getByText('The model is being loaded', { exact: true }).waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  upstream.answer(jsonAnswer(200, CHAT_JSON))
+  await page.getByText('The model answers', { exact: true }).waitFor()
 })
 
 test('only what was changed is sent', async () => {

@@ -30,6 +30,8 @@ const options = toModelOptions({
       dialect: 'openai-chat',
       baseUrl: 'https://models.example',
       upstreamModelId: 'x',
+      credentialHeader: 'auto',
+      probe: null,
       pricingInput: 20,
       pricingOutput: 60,
       pricingCachedInput: 0,

@@ -1,4 +1,4 @@
-/** Which wire format a server speaks: the four, each with a line on when it is the right one. */
+/** Which wire format a server speaks: each with a line on when it is the right one. */
 import { formatDialect } from '../../format/dialects.ts'
 import { classNames } from '../../ui/class-names.ts'
 import type { Dialect } from './draft.ts'
@@ -27,6 +27,11 @@ export const DIALECTS: Readonly<Record<Dialect, Explained>> = {
     note: 'What Anthropic’s SDKs and models speak.',
     path: '/v1/messages',
     example: 'https://models.example.com',
+  },
+  'openai-embeddings': {
+    note: 'Vectors alone: a server that was started for them.',
+    path: '/embeddings',
+    example: 'https://models.example.com/v1',
   },
   'mistral-fim': {
     note: 'Code completion between a prompt and a suffix.',

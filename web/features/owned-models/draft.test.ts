@@ -20,6 +20,8 @@ const model: OwnedModel = {
   dialect: 'openai-chat',
   baseUrl: 'https://models.example.com/v1',
   upstreamModelId: 'llama3.3',
+  credentialHeader: 'auto',
+  probe: null,
   pricingInput: 25,
   pricingOutput: 75,
   pricingCachedInput: 25,
@@ -71,6 +73,9 @@ test('only what was changed is sent', () => {
   expect(toChanges(model, typed)).toEqual({})
   expect(toChanges(model, { ...typed, displayName: ' Llama ', pricingOutput: '80' })).toEqual({
     pricingOutput: 80,
+  })
+  expect(toChanges(model, { ...typed, credentialHeader: 'authorization' })).toEqual({
+    credentialHeader: 'authorization',
   })
 })
 

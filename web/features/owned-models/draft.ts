@@ -5,6 +5,7 @@ export type OwnedModel = RowOf<'GET /v1/owned-models'>
 export type Registration = QuestionOf<'POST /v1/owned-models'>[0]['body']
 export type Changes = QuestionOf<'PATCH /v1/owned-models/{slug}'>[0]['body']
 export type Dialect = Registration['dialect']
+export type CredentialHeader = OwnedModel['credentialHeader']
 
 export const MAX_LENGTH = { displayName: 120, upstreamModelId: 200, credential: 500, baseUrl: 500 } as const
 
@@ -60,12 +61,14 @@ export function toCents(typed: string): number | undefined {
 export interface Details extends Prices {
   readonly displayName: string
   readonly upstreamModelId: string
+  readonly credentialHeader: CredentialHeader
 }
 
 export function toDetails(model: OwnedModel): Details {
   return {
     displayName: model.displayName,
     upstreamModelId: model.upstreamModelId,
+    credentialHeader: model.credentialHeader,
     pricingInput: String(model.pricingInput),
     pricingOutput: String(model.pricingOutput),
     pricingCachedInput: String(model.pricingCachedInput),
@@ -77,6 +80,7 @@ export function toChanges(before: OwnedModel, typed: Details): Changes {
   const after = {
     displayName: typed.displayName.trim(),
     upstreamModelId: typed.upstreamModelId.trim(),
+    credentialHeader: typed.credentialHeader,
     pricingInput: toCents(typed.pricingInput),
     pricingOutput: toCents(typed.pricingOutput),
     pricingCachedInput: toCents(typed.pricingCachedInput),
@@ -110,6 +114,7 @@ export const NOTHING_TYPED: NewDetails = {
   displayName: '',
   baseUrl: '',
   upstreamModelId: '',
+  credentialHeader: 'auto',
   pricingInput: '',
   pricingOutput: '',
   pricingCachedInput: '',
@@ -142,6 +147,7 @@ export function toRegistration(typed: NewDetails): Omit<Registration, 'dialect' 
     pricingInput: toCents(typed.pricingInput) ?? 0,
     pricingOutput: toCents(typed.pricingOutput) ?? 0,
     ...(displayName === '' ? {} : { displayName }),
+    ...(typed.credentialHeader === 'auto' ? {} : { credentialHeader: typed.credentialHeader }),
     ...(pricingCachedInput === undefined ? {} : { pricingCachedInput }),
   }
 }

@@ -8,10 +8,18 @@ import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
+import { CredentialHeaderField, hasCredentialHeaderField } from './credential-header-field.tsx'
 import { type Details, isComplete, MAX_LENGTH, type OwnedModel, toChanges, toDetails } from './draft.ts'
 import { PriceFields } from './price-fields.tsx'
 
-const FIELDS = ['displayName', 'upstreamModelId', 'pricingInput', 'pricingOutput', 'pricingCachedInput']
+const FIELDS = [
+  'displayName',
+  'upstreamModelId',
+  'credentialHeader',
+  'pricingInput',
+  'pricingOutput',
+  'pricingCachedInput',
+]
 
 export function EditForm({ model }: { readonly model: OwnedModel }) {
   const queryClient = useQueryClient()
@@ -74,6 +82,13 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
             : refusedAs('upstreamModelId')
         }
       />
+      {hasCredentialHeaderField(model.dialect, typed.credentialHeader) && (
+        <CredentialHeaderField
+          chosen={typed.credentialHeader}
+          onChoose={(credentialHeader) => change({ credentialHeader })}
+          problem={refusedAs('credentialHeader')}
+        />
+      )}
       <PriceFields prices={typed} onChange={change} refusedAs={refusedAs} isCachedOptional={false} />
       {FIELDS.every((field) => problemWith(error, field) === undefined) && <ProblemNote error={error} />}
       <div className="flex justify-end gap-2">

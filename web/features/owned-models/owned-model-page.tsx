@@ -17,13 +17,20 @@ import { DeleteOwnedModelDialog } from './delete-owned-model-dialog.tsx'
 import { callAddress } from './dialect-field.tsx'
 import type { OwnedModel } from './draft.ts'
 import { EditForm } from './edit-form.tsx'
-import { type Probe, ProbeNote } from './probe-note.tsx'
+import { isUnderWay } from './probe-note.tsx'
+import { ReachabilityCard } from './reachability-card.tsx'
 import { RotateCredentialDialog } from './rotate-credential-dialog.tsx'
 import { UseInGate } from './use-in-gate.tsx'
 
+/** While the model is being asked, or loaded. */
+const LOOK_AGAIN_MS = 1_000
+
 export function OwnedModelPage() {
   const { slug } = useParams({ from: '/shell/owned-models/$slug' })
-  const model = useQuery(operationQuery('GET /v1/owned-models/{slug}', { path: { slug } }))
+  const model = useQuery({
+    ...operationQuery('GET /v1/owned-models/{slug}', { path: { slug } }),
+    refetchInterval: ({ state }) => isUnderWay(state.data?.probe) && LOOK_AGAIN_MS,
+  })
   const gates = useQuery(wholeListQuery('GET /v1/gates'))
   const [isDeleting, setDeleting] = useState(false)
   const users = gates.data && gatesWithTarget(gates.data, `owned/${slug}`)
@@ -54,6 +61,7 @@ export function OwnedModelPage() {
                 <EditForm key={found.slug} model={found} />
               </Card>
               <div className="flex min-w-0 flex-col gap-6">
+                <ReachabilityCard model={found} />
                 <CredentialCard model={found} />
                 <FixedCard model={found} users={users} />
               </div>
@@ -74,7 +82,6 @@ export function OwnedModelPage() {
 
 function CredentialCard({ model }: { readonly model: OwnedModel }) {
   const [isRotating, setRotating] = useState(false)
-  const [probe, setProbe] = useState<Probe>()
   return (
     <Card>
       <CardHeader
@@ -90,18 +97,9 @@ function CredentialCard({ model }: { readonly model: OwnedModel }) {
         </Button>
       </CardHeader>
       <div className="p-5 text-[13px] text-ink-soft">
-        {probe === undefined ? (
-          <p>Encrypted. A new one is tried at once, and kept whether or not the model answers to it.</p>
-        ) : (
-          <ProbeNote probe={probe} />
-        )}
+        <p>Encrypted. A new one is tried at once, and kept whether or not the model answers to it.</p>
       </div>
-      <RotateCredentialDialog
-        model={model}
-        isOpen={isRotating}
-        onClose={() => setRotating(false)}
-        onTried={setProbe}
-      />
+      <RotateCredentialDialog model={model} isOpen={isRotating} onClose={() => setRotating(false)} />
     </Card>
   )
 }

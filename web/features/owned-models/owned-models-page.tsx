@@ -16,6 +16,7 @@ import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import type { OwnedModel } from './draft.ts'
+import { ProbeBadge } from './probe-note.tsx'
 
 export function OwnedModelsPage() {
   const models = useQuery(wholeListQuery('GET /v1/owned-models'))
@@ -64,6 +65,7 @@ function ModelTable({
       head={
         <>
           <Th>Model</Th>
+          <Th>State</Th>
           <Th>Format and address</Th>
           <Th isNumber>Input / output, per 1M</Th>
           <Th>Used by</Th>
@@ -82,6 +84,9 @@ function ModelTable({
               {model.displayName}
             </Link>
             <code className="block font-mono text-[13px] text-ink-faint">owned/{model.slug}</code>
+          </td>
+          <td>
+            <ProbeBadge probe={model.probe} />
           </td>
           <td>
             <span className="text-ink">{formatDialect(model.dialect)}</span>

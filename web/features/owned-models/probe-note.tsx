@@ -1,49 +1,122 @@
-/** What one small request with a new credential has shown. What was sent is saved either way, and this says so. */
-import { CircleCheck, TriangleAlert } from 'lucide-react'
-import type { AnswerOf } from '../../api/ask.ts'
+/** What one small request to a model has shown. Right after something was sent it also says that it is saved, which it always is. */
+import { CircleCheck, CircleHelp, Hourglass, type LucideIcon, TriangleAlert } from 'lucide-react'
 import { formatDuration } from '../../format/figures.ts'
+import { Badge, type Tone } from '../../ui/badge.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { Moment } from '../../ui/moment.tsx'
+import type { OwnedModel } from './draft.ts'
 
-export type Probe = NonNullable<AnswerOf<'PATCH /v1/owned-models/{slug}'>['probe']>
+export type Probe = NonNullable<OwnedModel['probe']>
+type Status = Probe['status']
 
-export function ProbeNote({ probe }: { readonly probe: Probe }) {
-  const isReachable = probe.status === 'reachable'
-  const Icon = isReachable ? CircleCheck : TriangleAlert
+interface Look {
+  readonly tone: Extract<Tone, 'ok' | 'warn' | 'neutral'>
+  readonly icon: LucideIcon
+  readonly title: string
+  readonly savedTitle: string
+  /** In a list. */
+  readonly word: string
+}
+
+const LOOKS: Readonly<Record<Status, Look>> = {
+  reachable: {
+    tone: 'ok',
+    icon: CircleCheck,
+    title: 'The model answers',
+    savedTitle: 'Saved, and the model answers',
+    word: 'answers',
+  },
+  unreachable: {
+    tone: 'warn',
+    icon: TriangleAlert,
+    title: 'The model did not answer',
+    savedTitle: 'Saved, but the model did not answer',
+    word: 'does not answer',
+  },
+  loading: {
+    tone: 'neutral',
+    icon: Hourglass,
+    title: 'The model is being loaded',
+    savedTitle: 'Saved, and the model is being loaded',
+    word: 'loading',
+  },
+  checking: {
+    tone: 'neutral',
+    icon: Hourglass,
+    title: 'The model is being asked',
+    savedTitle: 'Saved, and the model is being asked',
+    word: 'checking',
+  },
+  unknown: {
+    tone: 'neutral',
+    icon: CircleHelp,
+    title: 'Whether the model answers is not known',
+    savedTitle: 'Saved; whether the model answers is not known',
+    word: 'not known',
+  },
+}
+
+const BACKGROUNDS = { ok: 'bg-ok-soft', warn: 'bg-warn-soft', neutral: 'bg-sunken' } as const
+const INKS = { ok: 'text-ok', warn: 'text-warn', neutral: 'text-ink' } as const
+
+/** Whether more will be known of it in a moment. */
+export function isUnderWay(probe: Probe | null | undefined): boolean {
+  return probe?.status === 'checking' || probe?.status === 'loading'
+}
+
+export function ProbeBadge({ probe }: { readonly probe: Probe | null }) {
+  const { tone, word } = LOOKS[probe?.status ?? 'unknown']
+  return (
+    <Badge tone={tone} hasDot>
+      {word}
+    </Badge>
+  )
+}
+
+export function ProbeNote({ probe, isSaved = false }: { readonly probe: Probe; readonly isSaved?: boolean }) {
+  const { tone, icon: Icon, title, savedTitle } = LOOKS[probe.status]
+  const has = alsoFound(probe)
   return (
     <div
-      role={isReachable ? 'status' : 'alert'}
-      className={classNames(
-        'flex gap-3 rounded-lg px-4 py-3 text-[13px]',
-        isReachable ? 'bg-ok-soft' : 'bg-warn-soft',
-      )}
+      role={tone === 'warn' ? 'alert' : 'status'}
+      className={classNames('flex gap-3 rounded-lg px-4 py-3 text-[13px]', BACKGROUNDS[tone])}
     >
-      <Icon
-        aria-hidden
-        className={classNames('mt-0.5 size-4 shrink-0', isReachable ? 'text-ok' : 'text-warn')}
-      />
+      <Icon aria-hidden className={classNames('mt-0.5 size-4 shrink-0', INKS[tone])} />
       <div className="min-w-0">
-        <p className={classNames('font-semibold', isReachable ? 'text-ok' : 'text-warn')}>
-          {isReachable ? 'Saved, and the model answers' : 'Saved, but the model did not answer'}
-        </p>
+        <p className={classNames('font-semibold', INKS[tone])}>{isSaved ? savedTitle : title}</p>
         {probe.detail !== undefined && <p className="mt-0.5 text-ink">{probe.detail}</p>}
+        {probe.status === 'checking' && (
+          <p className="mt-0.5 text-ink">One that has to be loaded first may take a minute.</p>
+        )}
         <dl className="mt-1.5 grid grid-cols-2 gap-x-5 gap-y-0.5 text-ink-soft tabular-nums">
-          <Fact term="Result" value={isReachable ? 'reachable' : 'unreachable'} />
-          <Fact
-            term="HTTP status"
-            value={probe.httpStatus === undefined ? 'no answer' : String(probe.httpStatus)}
-          />
-          <Fact term="Took" value={formatDuration(probe.latencyMs)} />
+          <Fact term="Result" value={probe.status} />
+          {probe.status !== 'checking' && (
+            <>
+              <Fact
+                term="HTTP status"
+                value={probe.httpStatus === undefined ? 'no answer' : String(probe.httpStatus)}
+              />
+              <Fact term="Took" value={formatDuration(probe.latencyMs)} />
+            </>
+          )}
           <div className="flex gap-1.5">
             <dt>Tried</dt>
             <dd className="text-ink">
               <Moment at={probe.checkedAt} />
             </dd>
           </div>
+          {has !== '' && <Fact term="Has too" value={has} />}
         </dl>
       </div>
     </div>
   )
+}
+
+function alsoFound({ found }: Probe): string {
+  return [
+    ...(found?.embeddings === true ? ['embeddings'] : []),
+    ...(found?.countTokens === true ? ['token counting'] : []),
+  ].join(', ')
 }
 
 function Fact({ term, value }: { readonly term: string; readonly value: string }) {

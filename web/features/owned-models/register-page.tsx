@@ -10,6 +10,7 @@ import { TextField } from '../../ui/field.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
+import { CredentialHeaderField, hasCredentialHeaderField } from './credential-header-field.tsx'
 import { callAddress, DIALECTS, DialectField } from './dialect-field.tsx'
 import {
   addressProblem,
@@ -34,6 +35,7 @@ const FIELDS = [
   'baseUrl',
   'upstreamModelId',
   'credential',
+  'credentialHeader',
   'pricingInput',
   'pricingOutput',
   'pricingCachedInput',
@@ -165,6 +167,13 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             hint="Encrypted, and never shown again. A server without one takes any word."
           />
         </div>
+        {hasCredentialHeaderField(dialect, draft.credentialHeader) && (
+          <CredentialHeaderField
+            chosen={draft.credentialHeader}
+            onChoose={(credentialHeader) => change({ credentialHeader })}
+            problem={refusedAs('credentialHeader')}
+          />
+        )}
         <PriceFields prices={draft} onChange={change} refusedAs={refusedAs} isCachedOptional />
         {!isToldAtField && <ProblemNote error={error} />}
         <div className="flex flex-wrap items-center justify-end gap-2">
@@ -194,7 +203,7 @@ function Registered({ saved, onAnother }: { readonly saved: Saved; readonly onAn
         </>
       }
     >
-      {saved.probe !== undefined && <ProbeNote probe={saved.probe} />}
+      {saved.probe !== null && <ProbeNote probe={saved.probe} isSaved />}
       {saved.probe?.status === 'unreachable' && (
         <p className="text-sm text-ink-soft">
           The credential and the model id can be changed on the model’s page. For another address, delete it

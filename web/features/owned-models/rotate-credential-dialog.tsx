@@ -15,12 +15,10 @@ export function RotateCredentialDialog({
   model,
   isOpen,
   onClose,
-  onTried,
 }: {
   readonly model: OwnedModel
   readonly isOpen: boolean
   readonly onClose: () => void
-  readonly onTried: (probe: Probe) => void
 }) {
   const [probe, setProbe] = useState<Probe>()
   const close = () => {
@@ -39,17 +37,10 @@ export function RotateCredentialDialog({
       }
     >
       {probe === undefined ? (
-        <CredentialForm
-          model={model}
-          onCancel={close}
-          onTried={(found) => {
-            setProbe(found)
-            onTried(found)
-          }}
-        />
+        <CredentialForm model={model} onCancel={close} onTried={setProbe} />
       ) : (
         <>
-          <ProbeNote probe={probe} />
+          <ProbeNote probe={probe} isSaved />
           <DialogActions>
             {probe.status === 'unreachable' && (
               <Button onClick={() => setProbe(undefined)}>Set another</Button>
@@ -84,7 +75,7 @@ function CredentialForm({
       }),
     gcTime: 0,
     onSuccess: ({ probe }) => {
-      if (probe === undefined) onCancel()
+      if (probe === null) onCancel()
       else onTried(probe)
       return refresh(queryClient, 'GET /v1/owned-models', 'GET /v1/owned-models/{slug}')
     },

@@ -1,0 +1,40 @@
+/** In which header a server takes its credential. To be left alone by nearly everyone: trying it finds out. */
+import { SelectField } from '../../ui/field.tsx'
+import type { CredentialHeader, Dialect } from './draft.ts'
+
+const CHOICES: Readonly<Record<CredentialHeader, string>> = {
+  auto: 'Find out',
+  authorization: 'Authorization: Bearer …',
+  'x-api-key': 'x-api-key',
+}
+
+/** Servers differ in one format alone; elsewhere it is shown only where somebody has chosen. */
+export function hasCredentialHeaderField(dialect: Dialect, chosen: CredentialHeader): boolean {
+  return dialect === 'anthropic-messages' || chosen !== 'auto'
+}
+
+export function CredentialHeaderField({
+  chosen,
+  onChoose,
+  problem,
+}: {
+  readonly chosen: CredentialHeader
+  readonly onChoose: (header: CredentialHeader) => void
+  readonly problem: string | undefined
+}) {
+  return (
+    <SelectField
+      label="Header of the credential"
+      value={chosen}
+      onChange={(event) => onChoose(event.target.value as CredentialHeader)}
+      problem={problem}
+      hint="Some servers of this format want a bearer token, as vLLM does. The test call finds out."
+    >
+      {Object.entries(CHOICES).map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </SelectField>
+  )
+}

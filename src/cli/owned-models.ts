@@ -233,7 +233,7 @@ function show(model: Shown, isJson: boolean): void {
     ['input', `${model.pricingInput} cents per million tokens`],
     ['cached', `${model.pricingCachedInput} cents per million tokens`],
     ['output', `${model.pricingOutput} cents per million tokens`],
-    ['credential', `set ${formatTime(model.credentialSetAt)}, sent in ${headerOf(model)}`],
+    ['credential', `set ${formatTime(model.credentialSetAt)}${headerOf(model)}`],
     ...(probe === null ? [] : describeProbe(probe)),
     ['created', formatTime(model.createdAt)],
     ['updated', formatTime(model.updatedAt)],
@@ -241,9 +241,10 @@ function show(model: Shown, isJson: boolean): void {
   for (const [name, value] of fields) printLine(`${name.padEnd(12)}${toPrintable(value)}`)
 }
 
+/** Nothing where it is not known, and so the one that is usual. */
 function headerOf({ credentialHeader, probe }: Shown): string {
-  if (credentialHeader !== 'auto') return credentialHeader
-  return probe?.found?.credentialHeader ?? 'its usual header'
+  const header = credentialHeader === 'auto' ? probe?.found?.credentialHeader : credentialHeader
+  return header === undefined ? '' : `, sent in ${header}`
 }
 
 function describeProbe(probe: NonNullable<Shown['probe']>): readonly (readonly [string, string])[] {
@@ -254,8 +255,9 @@ function describeProbe(probe: NonNullable<Shown['probe']>): readonly (readonly [
     ...(found?.countTokens === true ? ['token counting'] : []),
   ]
   return [
-    ['test call', `${status}${took}, ${formatTime(checkedAt)}`],
+    ['test call', `${status}${took}`],
     ...(detail === undefined ? [] : [['', detail] as const]),
     ...(more.length === 0 ? [] : [['has too', more.join(', ')] as const]),
+    ['tested', formatTime(checkedAt)],
   ]
 }

@@ -189,6 +189,7 @@ describe('an error of', () => {
   test.each<[string, unknown]>([
     ['OpenAI, vLLM, llama.cpp, Ollama', { error: { message: SAID, type: 'BadRequestError', code: 400 } }],
     ['Anthropic', { type: 'error', error: { type: 'invalid_request_error', message: SAID } }],
+    ['vLLM for Messages', { type: 'error', error: { type: 'BadRequestError', message: SAID } }],
     ['an older vLLM', { object: 'error', message: SAID, type: 'BadRequestError', code: 400 }],
     ['FastAPI in words', { detail: SAID }],
     ['FastAPI in a list', { detail: [{ loc: ['body'], msg: SAID }] }],

@@ -81,10 +81,14 @@ export function toNestedBody(
   return Buffer.from(JSON.stringify({ ...json, error: { code: absent.code, ...error, message, type } }))
 }
 
-/** Whether all of it is an error as clients of the Messages interface read one (wire.md §3.2). */
+/**
+ * Whether all of it is an error as clients of the Messages interface read one (wire.md §3.2). A type in another spelling
+ * (`NotFoundError`, as vLLM puts it there) is none that they know.
+ */
 export function isMessagesError({ json, isWrapped }: UpstreamErrorAnswer): boolean {
   if (isWrapped || !isObject(json) || json.type !== 'error' || !isObject(json.error)) return false
-  return typeof json.error.type === 'string' && typeof json.error.message === 'string'
+  const { type, message } = json.error
+  return typeof type === 'string' && /^[a-z_]{1,64}$/.test(type) && typeof message === 'string'
 }
 
 /** A message may be an object (Mistral's 422): its JSON is more use than `[object Object]`. */

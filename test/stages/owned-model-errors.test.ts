@@ -41,6 +41,14 @@ test.each<[string, number, unknown, number, string, string]>([
     'bad role',
   ],
   [
+    'vLLM at its endpoint for Messages',
+    404,
+    { type: 'error', error: { type: 'NotFoundError', message: 'The model `m` does not exist.' } },
+    404,
+    'not_found_error',
+    'The model `m` does not exist.',
+  ],
+  [
     'an older vLLM',
     404,
     { object: 'error', message: 'The model `m` does not exist.', type: 'NotFoundError', code: 404 },

@@ -48,7 +48,7 @@ const createOwnedModelRoute = createRoute({
   operationId: 'createOwnedModel',
   summary: 'Register an owned model',
   description:
-    'It is asked for one token to see whether it answers, and saved whether or not it does. What is not known within a few seconds has the status `checking`; the registration shows it when it is found.',
+    'It is asked for one token to see whether it answers, and saved whether or not it does. A result that takes longer than a few seconds has the status `checking`; the registration shows it when it is found.',
   tags,
   request: {
     query: noQuery,
@@ -95,7 +95,7 @@ const probeRoute = createRoute({
   operationId: 'probeOwnedModel',
   summary: 'Ask an owned model again whether it answers',
   description:
-    'As at its registration. What is not known within a few seconds has the status `checking`; `GET /v1/owned-models/{slug}` shows it when it is found.',
+    'The question is that of its registration. A result that takes longer than a few seconds has the status `checking`; `GET /v1/owned-models/{slug}` shows it when it is found.',
   tags,
   request: { params, query: noQuery },
   responses: {

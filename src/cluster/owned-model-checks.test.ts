@@ -53,7 +53,7 @@ const shown = (slug = 'a') => {
   return model === undefined ? undefined : registry.probeOf(model)
 }
 
-/** As another node, or this one after a restart, reads it. */
+/** The row as another node, or this one after a restart, reads it. */
 const stored = async (slug = 'a') => (await store.ownedModels.find(DEFAULT_ACCOUNT, slug))?.model.probe
 
 /** The one that was asked last. */

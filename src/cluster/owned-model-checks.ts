@@ -1,6 +1,6 @@
 /**
  * Probes of owned models that are under way: a model may take a minute to be loaded, and whoever registers it does not wait so
- * long. What a probe finds is kept with the model. It must not know what is asked, nor HTTP.
+ * long. The result is kept with the model. It must not know what is asked, nor HTTP.
  */
 import type { Timekeeper } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
@@ -32,7 +32,7 @@ interface Check {
   readonly calledOff: AbortController
   /** Resolves with the first that is known, if only for now. */
   readonly first: PromiseWithResolvers<OwnedModel | undefined>
-  /** What was told last, without its times. */
+  /** The result that was told last, without its times. */
   told: string
 }
 

@@ -91,7 +91,7 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
     return this.#byAccount.get(accountId)?.get(slug)?.model
   }
 
-  /** What its last probe has shown, as far as that still says anything. */
+  /** The result of its last probe, as far as that still says anything. */
   probeOf(model: OwnedModel): OwnedModelProbe | null {
     return currentProbe(model, this.#clock.now())
   }
@@ -289,7 +289,7 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
   }
 }
 
-/** What stays true of a server when another of its models is named. */
+/** The traits that stay true of a server when another of its models is named. */
 function learntOf({ probe, upstreamModelId }: OwnedModel, changed: OwnedModel): ServerTraits | undefined {
   if (probe?.found === undefined || changed.upstreamModelId === upstreamModelId) return probe?.found
   const { embeddings: _, ...ofServer } = probe.found

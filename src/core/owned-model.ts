@@ -20,7 +20,7 @@ export const CREDENTIAL_HEADERS = ['auto', 'authorization', 'x-api-key'] as cons
 
 export type CredentialHeader = (typeof CREDENTIAL_HEADERS)[number]
 
-/** What a probe has learnt of a model's server. Absent: it was not asked, or what it said told nothing. */
+/** Traits of a model's server that a probe has learnt. Absent: it was not asked, or what it said told nothing. */
 export interface ServerTraits {
   /** In which header it takes the credential: `Authorization: Bearer`, or `x-api-key`. */
   readonly credentialHeader?: Exclude<CredentialHeader, 'auto'>
@@ -33,7 +33,7 @@ export interface ServerTraits {
 /** `loading`: its server says that it will answer, and not yet. `unknown`: the probe was cut short. */
 export type ProbeStatus = 'checking' | 'loading' | 'reachable' | 'unreachable' | 'unknown'
 
-/** What the last small request to a model has shown, or that one is under way. */
+/** The result of the last small request to a model, or that one is under way. */
 export interface OwnedModelProbe {
   readonly status: ProbeStatus
   /** When it began; milliseconds since the Unix epoch. */

@@ -28,9 +28,9 @@ type Asked = readonly [path: string, body: object]
 interface Probe {
   readonly dialect?: OwnedModelDialect
   readonly credentialHeader?: CredentialHeader
-  /** What earlier probes have learnt. */
+  /** Traits that earlier probes have learnt. */
   readonly found?: ServerTraits
-  /** What the server does with each request, in order. */
+  /** The server's answer to each request, in order. */
   readonly scripts?: readonly Script[]
   readonly locate?: (url: string, clock: ScriptedClock) => ReturnType<ProbePorts['addresses']['locate']>
   readonly hasNoCredential?: true

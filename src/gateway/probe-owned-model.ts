@@ -1,7 +1,7 @@
 /**
  * Finds out whether an owned model answers, to which form of its credential, and what else its server has. It really asks the
  * model for one token: a list of models is open without a key on many servers, says nothing of the model itself, and does not
- * exist in every dialect. What the server says is read only to tell the cases apart and never repeated: it may be any server
+ * exist in every dialect. The server's words are read only to tell the cases apart and never repeated: it may be any server
  * that a customer has named.
  */
 import type { Timekeeper } from '../core/clock.ts'

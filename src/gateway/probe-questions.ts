@@ -1,5 +1,5 @@
 /**
- * What a probe asks of an owned model: one small question in its own dialect, and then what else its server has. One more
+ * The questions of a probe to an owned model: one small question in its own dialect, and then what else its server has. One more
  * thing to find out is one more line here and one more member of `ServerTraits`. Sends nothing.
  */
 import type { OwnedModelDialect, ServerTraits } from '../core/owned-model.ts'
@@ -32,7 +32,7 @@ const EMBEDDINGS = {
   body: (model: string) => ({ model, input: 'Hi' }),
 }
 
-/** As little as the dialect allows. */
+/** The least that the dialect allows. */
 export const MAIN_QUESTIONS: Readonly<Record<OwnedModelDialect, ProbeQuestion>> = {
   'openai-chat': {
     dialect: openaiChat,

@@ -1,4 +1,4 @@
-/** What an answer to a probe's question says of the model. Repeats nothing of it, and asks nothing itself. */
+/** Judges what an answer to a probe's question says of the model. Repeats nothing of it, and asks nothing itself. */
 import type { OwnedModelProbe } from '../core/owned-model.ts'
 import type { RelayedDialect } from '../wire/dialect.ts'
 import { readUpstreamError, type UpstreamErrorAnswer } from '../wire/upstream-error.ts'
@@ -10,7 +10,7 @@ export interface Verdict extends Pick<OwnedModelProbe, 'httpStatus' | 'detail'> 
   readonly isPassing?: true
 }
 
-/** What is read of an error: no server needs more to say what is wrong. */
+/** Of an error no more is read: no server needs more to say what is wrong. */
 const MAX_REFUSAL_BYTES = 16 * 1024
 
 const NAMES_MODEL = /model/i

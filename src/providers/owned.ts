@@ -12,7 +12,7 @@ export type OwnedDialect =
 
 type Shape = Omit<Provider, 'id' | 'name' | 'docs' | 'baseUrl'>
 
-/** What is known of a model's server beside its dialect. */
+/** Facts about a model's server beside its dialect. */
 export interface OwnedServer {
   /** In which header it takes the credential; absent: as the dialect's own clients send it. */
   readonly credentialHeader?: 'authorization' | 'x-api-key' | undefined

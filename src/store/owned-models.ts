@@ -80,7 +80,7 @@ export class OwnedModelTableStore {
 
   /**
    * Writes everything that may change; the credential only where there is a new one, because a rotation of the master key
-   * may have sealed the present one anew. What the last probe found is replaced where it says nothing any more.
+   * may have sealed the present one anew. The last probe's result is replaced where it says nothing any more.
    * @returns false when there is no such model.
    */
   async save({ model, sealedCredential }: ChangedOwnedModel): Promise<boolean> {

@@ -136,7 +136,7 @@ const PAGES: readonly PageWithLists[] = [
   {
     path: '/owned-models/new',
     files: ['features/owned-models/credential-header-field.tsx', 'features/owned-models/dialect-field.tsx'],
-    // Whose servers differ in it.
+    // The one format whose servers differ in it.
     prepare: async () => await page.getByRole('radio', { name: 'Messages' }).check(),
     lists: [
       { kind: 'select', name: 'Header of the credential' },

@@ -80,7 +80,7 @@ const llamaCppLoading: Server = () =>
 const embedder: Server = ({ path }) =>
   path === '/v1/embeddings' ? jsonAnswer(200, VECTORS) : bodyAnswer(404, '')
 
-/** What stands in front of a server and wants people to sign in. */
+/** A page in front of a server that wants people to sign in. */
 const signInPage: Server = () =>
   bodyAnswer(200, '<!doctype html><title>Sign in</title>', { 'content-type': 'text/html' })
 

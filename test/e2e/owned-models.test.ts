@@ -65,7 +65,7 @@ const registration = (slug: string, extra: Json = {}): Json => ({
   ...extra,
 })
 
-/** What an upstream of a dialect answers to a probe. */
+/** An upstream's answers to a probe, by dialect. */
 const PROBE_ANSWERS: Readonly<Record<string, string>> = {
   'openai-chat': CHAT_JSON,
   'openai-responses': RESPONSES_JSON,
@@ -91,7 +91,7 @@ const chat = (gate: string, extra: Json = {}, server = gatehouse) =>
     server,
   )
 
-/** What else its server is asked for. */
+/** Further paths that its server is asked for. */
 const FURTHER: Readonly<Record<string, readonly string[]>> = {
   'openai-chat': ['/v1/embeddings'],
   'anthropic-messages': ['/v1/messages/count_tokens'],

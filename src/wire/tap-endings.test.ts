@@ -302,6 +302,29 @@ describe('a Messages stream', () => {
     expect(toldBy(tap)).toEqual([])
   })
 
+  test.each([
+    ['OpenAI’s', data({ error: { message: 'no', type: 'server_error', code: 500 } }), 'no'],
+    ['OpenAI’s in an event of that name', `event: error\n${data({ error: { message: 'no' } })}`, 'no'],
+    ['llama.cpp’s', `event: error\n${data({ code: 500, message: 'no', type: 'server_error' })}`, 'no'],
+    ['words alone', 'event: error\ndata: no\n\n', undefined],
+  ])('tells an error of another form, %s, in its own', (_, told, message) => {
+    const early = tapOf(anthropicMessages)
+    push(early, told)
+    expect([early.verdict, early.reportedError]).toEqual(['failed', message ?? 'no message'])
+    const late = tapOf(anthropicMessages)
+    const [, [shown = ''] = []] = push(late, start, told)
+    expect(parseEvents(shown).map(({ event, data: text }) => [event, JSON.parse(text)])).toEqual([
+      [
+        'error',
+        {
+          type: 'error',
+          error: { type: 'api_error', message: message ?? 'The upstream reported a failure.' },
+        },
+      ],
+    ])
+    expect([late.verdict, late.reportedError, toldBy(late)]).toEqual(['failed', null, []])
+  })
+
   test('that fails after it began has shown it, and reports nothing', () => {
     const tap = tapOf(anthropicMessages)
     push(tap, start, named('error', { error: { message: 'no' } }))

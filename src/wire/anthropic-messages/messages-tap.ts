@@ -1,5 +1,5 @@
 /** Watches a stream of Messages events go by: its end, its usage, its failures. It must not change anything. */
-import type { GatewayError } from '../../core/errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { JsonValue } from '../chat-request.ts'
 import { deltaBytes } from '../delta-bytes.ts'
@@ -9,6 +9,7 @@ import { toLatin1 } from '../latin1.ts'
 import { isRecord, parseRecord, textOf } from '../read-json.ts'
 import { encodeSseFrame, type SseFrame } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
+import { readUpstreamError } from '../upstream-error.ts'
 import { readUsage } from '../usage.ts'
 
 export class MessagesTap extends SseRelay implements StreamTap {
@@ -27,9 +28,9 @@ export class MessagesTap extends SseRelay implements StreamTap {
     if (text.includes('"usage"')) this.#noteUsage(frame)
     const isTerminal = text.includes('message_stop') && parseRecord(frame.data)?.type === 'message_stop'
     if (isTerminal && this.verdict === 'open') this.verdict = 'complete'
-    if (text.includes('"error"')) this.#noteError(frame)
+    const bytes = frame.event === 'error' || text.includes('"error"') ? this.#noteError(frame) : frame.raw
     if (frame.data !== undefined) this.#hasBegun = true
-    return { bytes: frame.raw, isTerminal }
+    return { bytes, isTerminal }
   }
 
   /** Every stream of this dialect ends with `message_stop`; without it one was cut. */
@@ -51,11 +52,24 @@ export class MessagesTap extends SseRelay implements StreamTap {
     for (const [name, value] of Object.entries(usage)) if (value !== null) this.#reported[name] = value
   }
 
-  #noteError(frame: SseFrame): void {
+  /** @returns the event as the client is to see it */
+  #noteError(frame: SseFrame): Uint8Array {
     const event = parseRecord(frame.data)
-    if (event?.type !== 'error') return
+    if (event?.type === 'error') {
+      this.#noteFailure(isRecord(event.error) ? textOf(event.error.message) : undefined)
+      return frame.raw
+    }
+    // Servers that offer several formats put one form of error into all of their streams.
+    const isForeign = frame.event === 'error' || (event?.type === undefined && isRecord(event?.error))
+    if (!isForeign) return frame.raw
+    const { message } = readUpstreamError(Buffer.from(frame.data ?? ''))
+    this.#noteFailure(message)
+    const error = new GatewayError('upstream_error', message ?? 'The upstream reported a failure.')
+    return encodeSseFrame({ event: 'error', data: String(encodeError('messages', error)) })
+  }
+
+  #noteFailure(message: string | undefined): void {
     this.verdict = 'failed'
-    const error = isRecord(event.error) ? event.error : {}
-    if (!this.#hasBegun) this.reportedError = textOf(error.message) ?? 'no message'
+    if (!this.#hasBegun) this.reportedError = message ?? 'no message'
   }
 }

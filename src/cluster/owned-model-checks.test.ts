@@ -16,7 +16,7 @@ const REACHABLE: ProbeResult = { status: 'reachable', latencyMs: 5, httpStatus: 
 interface Asked extends Pick<ProbeOptions, 'signal' | 'onInterim'> {
   readonly slug: string
   /** The server has answered. */
-  readonly answer: (result: ProbeResult) => void
+  readonly answer: (result: ProbeResult | undefined) => void
 }
 
 let database: TestDatabase
@@ -192,6 +192,13 @@ describe.each(databases)('on $name', (kind) => {
     await checks.close()
     expect((await begun).slug).toBe('a')
     expect(await stored()).toMatchObject({ status: 'unknown', detail: 'The check was cut short: ask again.' })
+  })
+
+  test('a check that ended with nothing, because the gateway ends, is said to be cut short', async () => {
+    const begun = checks.check(await register('a'))
+    last().answer(undefined)
+    expect((await begun).probe).toMatchObject({ status: 'unknown' })
+    expect(await stored()).toMatchObject({ status: 'unknown' })
   })
 
   test('one that ended without a word is not under way for ever', async () => {

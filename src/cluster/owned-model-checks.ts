@@ -133,7 +133,8 @@ export class OwnedModelChecks {
       await ownedModels.noteProbe(model, beginProbe(checkedAt, model.probe?.found))
     const onInterim = (result: ProbeResult) => this.#follow(check, this.#keep(check, checkedAt, result))
     const result = await probe(model, owned, { signal, onInterim })
-    if (result !== undefined) await this.#keep(check, checkedAt, result)
+    if (result === undefined) await this.#noteCutShort(check)
+    else await this.#keep(check, checkedAt, result)
   }
 
   async #keep(check: Check, checkedAt: number, result: ProbeResult): Promise<void> {
@@ -149,9 +150,9 @@ export class OwnedModelChecks {
 
   async #noteCutShort({ model, first }: Check): Promise<void> {
     const { ownedModels } = this.#options
-    first.resolve(undefined)
     const probe = ownedModels.show(model.accountId, model.slug)?.probe
     if (probe?.status === 'checking') await ownedModels.noteProbe(model, cutShort(probe))
+    first.resolve(undefined)
   }
 
   #follow({ model }: Check, work: Promise<void>): void {

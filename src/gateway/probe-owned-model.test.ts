@@ -522,6 +522,21 @@ describe('what else the server has is', () => {
   })
 })
 
+test('a gateway that ends finds nothing out', async () => {
+  const clock = new ScriptedClock()
+  const upstream = new ScriptedUpstream(clock, new Deadlines(clock), [
+    [{ type: 'fail', failure: 'shutdown' }],
+  ])
+  const owned = toOwnedUpstream({ dialect: 'openai-chat', slug: 's' } as OwnedModel, {
+    secret: new Secret(KEY),
+    owner: 'account',
+  })
+  const ports = { clock, upstream, addresses: { locate: plainly } }
+  const model = { dialect: 'openai-chat', credentialHeader: 'auto' } as const
+  const { signal } = new AbortController()
+  expect(await probeOwnedModel(ports, model, owned, { timeoutMs: 60_000, signal })).toBeUndefined()
+})
+
 test('a probe that is called off ends at once, whatever it waits for, and finds nothing', async () => {
   for (const script of [[SILENCE], UNREACHABLE] as const) {
     const clock = new ScriptedClock()

@@ -33,7 +33,7 @@ export interface ProbeOptions {
 
 export type ProbeResult = Omit<OwnedModelProbe, 'checkedAt'>
 
-/** Never rejects: what cannot be reached is a result too. @returns undefined when it was called off */
+/** Never rejects: what cannot be reached is a result too. @returns undefined when it was called off, or the gateway ends */
 export async function probeOwnedModel(
   ports: ProbePorts,
   model: Pick<OwnedModel, 'dialect' | 'credentialHeader'>,
@@ -50,7 +50,8 @@ export async function probeOwnedModel(
   for (;;) {
     const probing = { ports, model, owned, endsAt, signal }
     const finding = await askOnce(probing).catch(toFinding)
-    if (signal.aborted) return undefined
+    // The model's server has no part in that.
+    if (signal.aborted || finding === undefined) return undefined
     if (finding.isPassing !== true || clock.elapsed() + AGAIN_AFTER_MS >= endsAt) return toResult(finding)
     onInterim?.(toResult(finding))
     await pause(clock, AGAIN_AFTER_MS, signal)
@@ -143,9 +144,10 @@ const DETAILS: Partial<Record<UpstreamFailureType, string>> = {
   total_timeout: TIMED_OUT,
 }
 
-function toFinding(thrown: unknown): Finding {
+function toFinding(thrown: unknown): Finding | undefined {
   if (thrown instanceof UnlocatedError) return unreachable(thrown.message)
   if (!(thrown instanceof UpstreamFailure)) return unreachable('The server could not be reached.')
+  if (thrown.type === 'shutdown') return undefined
   const finding = unreachable(DETAILS[thrown.type] ?? thrown.message)
   // Some servers take no connection before their model is loaded.
   return thrown.type === 'connect_failed' ? { ...finding, isPassing: true } : finding

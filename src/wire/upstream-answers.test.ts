@@ -187,7 +187,7 @@ describe('what may be left out is nothing to fail for', () => {
         ],
       },
       [
-        { type: 'reasoning', text: 'hm' },
+        { type: 'reasoning', text: 'hm', seal: { type: 'signature', value: 'reasoning' } },
         { type: 'text', text: 'a' },
         { ...NO_CALL, ...made },
         { type: 'tool-call', id: 't', name: 'f', arguments: '{"a":1}' },

@@ -1,6 +1,6 @@
 /** Mistral's chat as it is spoken to an upstream for callers of another dialect. Its traps are in README.md. */
 import type { ClientCodec } from '../codec.ts'
-import { decodeUpstreamAnswer, type SealThinking } from '../openai-chat/decode-upstream-answer.ts'
+import { decodeUpstreamAnswer, type ReasoningSeals } from '../openai-chat/decode-upstream-answer.ts'
 import { UpstreamChatDecoder } from '../openai-chat/decode-upstream-events.ts'
 import { UNSIGNED } from './encode-messages.ts'
 import { encodeMistralRequest, TAKEN } from './encode-request.ts'
@@ -8,9 +8,11 @@ import { encodeMistralRequest, TAKEN } from './encode-request.ts'
 export const mistralChatClientCodec: ClientCodec = {
   takes: { 'openai-chat': TAKEN },
   encodeRequest: encodeMistralRequest,
-  decodeAnswer: (body) => decodeUpstreamAnswer(body, sealThinking),
-  createEventDecoder: () => new UpstreamChatDecoder(sealThinking),
+  decodeAnswer: (body) => decodeUpstreamAnswer(body, SEALS),
+  createEventDecoder: () => new UpstreamChatDecoder(SEALS),
 }
 
 /** Most thinking is not signed, and the model wants it back all the same. */
-const sealThinking: SealThinking = (signature = UNSIGNED) => ({ type: 'signature', value: signature })
+const SEALS: ReasoningSeals = {
+  sealThinking: (signature = UNSIGNED) => ({ type: 'signature', value: signature }),
+}

@@ -123,6 +123,29 @@ describe('a request', () => {
     expect(ignored).toEqual(['seals', 'toolResult.isError'])
   })
 
+  test('has reasoning where the target itself gave it; any other is left out and named', () => {
+    const sealed = (text: string, value: string, origin = 'here'): AssistantPart => ({
+      type: 'reasoning',
+      text,
+      seal: { type: 'signature', value, origin },
+    })
+    const said: AssistantPart = { type: 'text', text: 'Hi' }
+    const sent = (...content: AssistantPart[]) => {
+      const { body, ignored } = encode({ messages: [assistant(...content, said)] })
+      return { message: (body.messages as unknown[])[0], ignored }
+    }
+    const spoken = { role: 'assistant', content: 'Hi' }
+    for (const member of ['reasoning_content', 'reasoning'])
+      expect(sent(sealed('one ', member), sealed('two', member))).toEqual({
+        message: { ...spoken, [member]: 'one two' },
+        ignored: [],
+      })
+    for (const forged of ['content', 'role', '__proto__', 'unsigned', ''])
+      expect(sent(sealed('hm', forged))).toEqual({ message: spoken, ignored: ['seals'] })
+    expect(sent(sealed('hm', 'reasoning', 'elsewhere'))).toEqual({ message: spoken, ignored: ['seals'] })
+    expect(sent({ type: 'reasoning', text: 'hm' })).toEqual({ message: spoken, ignored: ['reasoningParts'] })
+  })
+
   test('that cannot be said is refused: a document by its address', () => {
     const file = { type: 'file' as const, source: { type: 'url' as const, url: 'https://x.test/a.pdf' } }
     expect(() => encode({ messages: [{ role: 'user', content: [file] }] })).toThrow('by their address')
@@ -159,7 +182,7 @@ const EVENTS: ChatEvent[] = [
   { type: 'reasoning-delta', text: 'hm, ' },
   { type: 'reasoning-delta', text: 'two' },
   { type: 'reasoning-delta', text: '!' },
-  { type: 'reasoning-end' },
+  { type: 'reasoning-end', seal: { type: 'signature', value: 'reasoning_content' } },
   { type: 'text-delta', text: 'Grüße 👋' },
   { type: 'text-end' },
   { type: 'tool-call-start', index: 0, id: 'a', name: 'f' },
@@ -254,7 +277,7 @@ test('a whole answer keeps reasoning, text, refusal, calls and usage', () => {
     createdAt: 7,
     model: 'gpt-x-1',
     content: [
-      { type: 'reasoning', text: 'hm' },
+      { type: 'reasoning', text: 'hm', seal: { type: 'signature', value: 'reasoning_content' } },
       { type: 'text', text: 'Hi' },
       { type: 'refusal', text: 'No' },
       { type: 'tool-call', id: 'a', name: 'f', arguments: '{}' },

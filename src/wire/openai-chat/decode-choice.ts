@@ -6,8 +6,9 @@ import {
   argumentsOf,
   contentOf,
   makeCallId,
+  type ReasoningMember,
+  type ReasoningSeals,
   reasoningOf,
-  type SealThinking,
 } from './decode-upstream-answer.ts'
 
 export class ChoiceDecoder {
@@ -17,19 +18,23 @@ export class ChoiceDecoder {
   /** The upstream's index of the call that is being written; calls follow each other. */
   #call: number | undefined
   readonly #calls = new Map<number, number>()
-  readonly #sealThinking: SealThinking | undefined
+  readonly #seals: ReasoningSeals
   /** Whether the reasoning that is being written came as thinking in a list, and is to be sealed. */
   #hasThinking = false
   #signature: string | undefined
+  /** Where the reasoning that is being written began, when it came in a member. */
+  #member: ReasoningMember | undefined
 
-  constructor(sealThinking: SealThinking | undefined) {
-    this.#sealThinking = sealThinking
+  constructor(seals: ReasoningSeals) {
+    this.#seals = seals
   }
 
   decodeDelta(delta: JsonRecord): readonly ChatEvent[] {
     const events: ChatEvent[] = []
     const { text, thinking, signature } = contentOf(delta.content)
-    this.#write('reasoning', reasoningOf(delta) + thinking, events)
+    const told = reasoningOf(delta)
+    this.#write('reasoning', told.text + thinking, events)
+    this.#member ??= told.member
     this.#hasThinking ||= thinking !== ''
     if (signature !== undefined) this.#sign(signature, events)
     this.#write('text', text, events)
@@ -81,14 +86,16 @@ export class ChoiceDecoder {
   #sign(signature: string, events: ChatEvent[]): void {
     this.#signature = signature
     this.#hasThinking = true
-    if (this.#open === 'reasoning' || this.#sealThinking === undefined) return
+    if (this.#open === 'reasoning' || this.#seals.sealThinking === undefined) return
     events.push(...this.close(), { type: 'reasoning-end', ...this.#takeSeal() })
   }
 
   #takeSeal(): { readonly seal?: Seal } {
-    const seal = this.#hasThinking ? this.#sealThinking?.(this.#signature) : undefined
+    const sealed = this.#hasThinking ? this.#seals.sealThinking?.(this.#signature) : undefined
+    const member = this.#member
     this.#hasThinking = false
     this.#signature = undefined
-    return present({ seal })
+    this.#member = undefined
+    return present({ seal: sealed ?? (member === undefined ? undefined : this.#seals.sealMember?.(member)) })
   }
 }

@@ -18,13 +18,28 @@ export function toFinishReason(reason: string): FinishReason {
   return FINISH_REASONS[reason] ?? 'stop'
 }
 
-/** Visible reasoning, under the names that vendors have for it (wire.md §3.1). */
-export function reasoningOf(message: JsonRecord): string {
-  return textOf(message.reasoning_content) ?? textOf(message.reasoning) ?? ''
+/** The names that vendors have for visible reasoning (wire.md §3.1). */
+export const REASONING_MEMBERS = ['reasoning_content', 'reasoning'] as const
+export type ReasoningMember = (typeof REASONING_MEMBERS)[number]
+
+export interface ReadReasoning {
+  readonly text: string
+  /** Undefined: there is none. */
+  readonly member: ReasoningMember | undefined
 }
 
-/** What lets the thinking in a list come back to its model; `signature` where the vendor gave one. */
-export type SealThinking = (signature: string | undefined) => Seal
+export function reasoningOf(message: JsonRecord): ReadReasoning {
+  const member = REASONING_MEMBERS.find((name) => (textOf(message[name]) ?? '') !== '')
+  return { text: member === undefined ? '' : (textOf(message[member]) ?? ''), member }
+}
+
+/** What lets reasoning come back to its model, by where it stood; absent: it is only shown. */
+export interface ReasoningSeals {
+  /** In a list of the content; `signature` where the vendor gave one. */
+  readonly sealThinking?: (signature: string | undefined) => Seal
+  /** In a member of the message. */
+  readonly sealMember?: (member: ReasoningMember) => Seal
+}
 
 export interface ReadContent {
   readonly text: string
@@ -50,9 +65,9 @@ export function contentOf(content: JsonValue | undefined): ReadContent {
 }
 
 /** @throws UnreadableAnswerError */
-export function decodeUpstreamAnswer(body: JsonRecord, sealThinking?: SealThinking): ChatAnswer {
+export function decodeUpstreamAnswer(body: JsonRecord, seals: ReasoningSeals = {}): ChatAnswer {
   const choices = Array.isArray(body.choices) ? body.choices : []
-  const [first, ...others] = choices.map((choice) => decodeChoice(choice, sealThinking))
+  const [first, ...others] = choices.map((choice) => decodeChoice(choice, seals))
   if (first === undefined) {
     const error = isRecord(body.error) ? textOf(body.error.message) : undefined
     throw new UnreadableAnswerError(error ?? 'sent an answer without a choice')
@@ -72,15 +87,18 @@ export function decodeUpstreamAnswer(body: JsonRecord, sealThinking?: SealThinki
 /** @throws UnreadableAnswerError */
 function decodeChoice(
   choice: JsonValue,
-  sealThinking: SealThinking | undefined,
+  { sealThinking, sealMember }: ReasoningSeals,
 ): Pick<ChatAnswer, 'content' | 'finishReason'> {
   const message = isRecord(choice) ? choice.message : undefined
   if (!isRecord(choice) || !isRecord(message))
     throw new UnreadableAnswerError('sent an answer without a choice')
   if (choice.finish_reason === 'error') throw new UnreadableAnswerError('ended its answer with an error')
   const { text, thinking, signature } = contentOf(message.content)
-  const seal = thinking === '' && signature === undefined ? undefined : sealThinking?.(signature)
-  const reasoning = reasoningOf(message) + thinking
+  const told = reasoningOf(message)
+  const hasThinking = thinking !== '' || signature !== undefined
+  const sealed = hasThinking ? sealThinking?.(signature) : undefined
+  const seal = sealed ?? (told.member === undefined ? undefined : sealMember?.(told.member))
+  const reasoning = told.text + thinking
   const refusal = textOf(message.refusal) ?? ''
   const content: AssistantPart[] = [
     ...(reasoning === '' && seal === undefined

@@ -7,7 +7,7 @@ import { garbledEvent, isRecord, parseRecord, present, textOf } from '../read-js
 import { type SseFrame, SseFramer } from '../sse.ts'
 import { readUsage } from '../usage.ts'
 import { ChoiceDecoder } from './decode-choice.ts'
-import { type SealThinking, toFinishReason } from './decode-upstream-answer.ts'
+import { type ReasoningSeals, toFinishReason } from './decode-upstream-answer.ts'
 
 export class UpstreamChatDecoder implements StreamDecoder {
   readonly #framer = new SseFramer()
@@ -18,10 +18,10 @@ export class UpstreamChatDecoder implements StreamDecoder {
   #usage: Usage | null = null
   #isDone = false
   #hasFailed = false
-  readonly #sealThinking: SealThinking | undefined
+  readonly #seals: ReasoningSeals
 
-  constructor(sealThinking?: SealThinking) {
-    this.#sealThinking = sealThinking
+  constructor(seals: ReasoningSeals = {}) {
+    this.#seals = seals
   }
 
   push(chunk: Uint8Array): readonly ChatEvent[] {
@@ -64,7 +64,7 @@ export class UpstreamChatDecoder implements StreamDecoder {
   #decodeChoice(choice: JsonRecord, chunk: JsonRecord): readonly ChatEvent[] {
     const index = typeof choice.index === 'number' ? choice.index : 0
     const known = this.#choices.get(index)
-    const decoder = known ?? new ChoiceDecoder(this.#sealThinking)
+    const decoder = known ?? new ChoiceDecoder(this.#seals)
     this.#choices.set(index, decoder)
     const events = isRecord(choice.delta) ? decoder.decodeDelta(choice.delta) : []
     decoder.finishReason = textOf(choice.finish_reason) ?? decoder.finishReason

@@ -1,19 +1,21 @@
 /** Our messages as Chat Completions messages for an upstream. It must not know callers. */
 import { invalidRequest } from '../../core/errors.ts'
 import type {
-  AssistantPart,
   ChatMessage,
   ImagePart,
   JsonRecord,
   MediaSource,
+  ReasoningPart,
   ToolResult,
   UserPart,
 } from '../chat-request.ts'
-import type { Feature } from '../codec.ts'
+import type { EncodeTarget, Feature } from '../codec.ts'
 import { present } from '../read-json.ts'
+import { REASONING_MEMBERS, type ReasoningMember } from './decode-upstream-answer.ts'
 
 export function encodeUpstreamMessages(
   messages: readonly ChatMessage[],
+  target: Pick<EncodeTarget, 'sealOrigin'>,
   ignored: Set<Feature>,
 ): JsonRecord[] {
   const encoded: JsonRecord[] = []
@@ -39,7 +41,7 @@ export function encodeUpstreamMessages(
         })
         break
       case 'assistant':
-        encoded.push(encodeAssistant(message.content, message.name, ignored))
+        encoded.push(encodeAssistant(message, target, ignored))
         break
       case 'tool':
         encoded.push(encodeResult(message, ignored))
@@ -90,17 +92,24 @@ function toDataUrl(source: MediaSource): string {
   )
 }
 
-/** Another provider's seals mean nothing here, and this dialect has no place for any. */
+/** Another provider's seals mean nothing here; reasoning that came from here goes back as it came. */
 function encodeAssistant(
-  parts: readonly AssistantPart[],
-  name: string | undefined,
+  { content: parts, name }: Extract<ChatMessage, { readonly role: 'assistant' }>,
+  target: Pick<EncodeTarget, 'sealOrigin'>,
   ignored: Set<Feature>,
 ): JsonRecord {
   noteCaches(parts, ignored)
   const texts: string[] = []
   const calls: JsonRecord[] = []
+  const reasoning: Partial<Record<ReasoningMember, string>> = {}
   for (const part of parts) {
-    if ('seal' in part && part.seal !== undefined) ignored.add('seals')
+    if (part.type === 'tool-call' && part.seal !== undefined) ignored.add('seals')
+    if (part.type === 'reasoning') {
+      const member = memberOf(part, target)
+      if (member !== undefined) reasoning[member] = (reasoning[member] ?? '') + part.text
+      else if (part.seal !== undefined) ignored.add('seals')
+      else if (part.text !== '') ignored.add('reasoningParts')
+    }
     if (part.type === 'text' || part.type === 'refusal') texts.push(part.text)
     if (part.type === 'tool-call')
       calls.push({ id: part.id, type: 'function', function: { name: part.name, arguments: part.arguments } })
@@ -109,9 +118,19 @@ function encodeAssistant(
   return {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
+    ...reasoning,
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
     ...present({ name }),
   }
+}
+
+/** Where the target itself gave this reasoning; undefined: it did not. What a client changed in a seal names nothing. */
+function memberOf(
+  { seal }: ReasoningPart,
+  { sealOrigin }: Pick<EncodeTarget, 'sealOrigin'>,
+): ReasoningMember | undefined {
+  if (seal?.type !== 'signature' || seal.origin !== sealOrigin) return undefined
+  return REASONING_MEMBERS.find((member) => member === seal.value)
 }
 
 function encodeResult(result: ToolResult, ignored: Set<Feature>): JsonRecord {

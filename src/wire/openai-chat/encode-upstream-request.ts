@@ -45,7 +45,7 @@ export function encodeUpstreamRequest(request: ChatRequest, target: EncodeTarget
         ? { ...request.extra, ...present({ service_tier: request.serviceTier, top_k: request.topK }) }
         : {}),
       model: target.model,
-      messages: encodeUpstreamMessages(request.messages, ignored),
+      messages: encodeUpstreamMessages(request.messages, target, ignored),
       ...members,
     },
     ignored: [...ignored],

@@ -29,6 +29,7 @@ import { signRequest } from './sign-request.ts'
 import type { TargetHealth } from './target-health.ts'
 import { type CallerRequest, refuseIgnored, type TranslatedRequest, translate } from './translate.ts'
 import { translateEmbeddings } from './translate-embeddings.ts'
+import { translateFim } from './translate-fim.ts'
 
 export interface AskPorts {
   readonly clock: Timekeeper
@@ -214,10 +215,20 @@ function toTranslated(
   target: Target,
 ): TranslatedRequest | undefined {
   if (!isTranslated(target)) return undefined
-  const { accepted, caller, plan, request, startedAtMs, begunAt, progress } = input
-  const { codec: client, embeddings } = target
+  const { accepted, caller, dialect, plan, request, startedAtMs, begunAt, progress } = input
+  const { codec: client, embeddings, fim } = target
   const isStrict = readStrictness(request.headers)
   if (embeddings !== undefined) return translateEmbeddings({ accepted, target, codec: embeddings, isStrict })
+  if (fim !== undefined && isRelayed(dialect))
+    return translateFim({
+      accepted,
+      target,
+      dialect,
+      codec: fim,
+      isStrict,
+      callId: input.callId,
+      startedAtMs,
+    })
   if (client === undefined || caller === undefined) return undefined
   const { accountId, id: gateId } = plan.gate
   const call = { accountId, target: target.name, startedAt: startedAtMs, outcome: 'succeeded' } as const

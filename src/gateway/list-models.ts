@@ -2,9 +2,11 @@
  * The account's gates as a list of models, for SDKs and tools that ask what there is: `GET /v1/models` in OpenAI's shape
  * or Anthropic's, `GET /alt/v1/models` in Mistral's. It must not know what the shapes look like.
  */
+
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { createCallId } from '../core/ids.ts'
+import { fillsInTheMiddle } from '../wire/fill-in-the-middle/fim-codecs.ts'
 import { type AuthenticatePorts, authenticate, whenFresh } from './authenticate.ts'
 import {
   type AltCalls,
@@ -62,7 +64,7 @@ function callsOf(ports: ModelPorts, { accountId, targets }: Gate): AltCalls {
   )
   return {
     chat: endpoints.some((spoken) => 'mistral-chat' in spoken),
-    fim: endpoints.some((spoken) => 'mistral-fim' in spoken),
+    fim: endpoints.some((spoken) => Object.keys(spoken).some(fillsInTheMiddle)),
   }
 }
 

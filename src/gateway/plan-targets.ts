@@ -17,6 +17,8 @@ import {
 } from '../wire/dialect.ts'
 import type { EmbeddingsCodec } from '../wire/embeddings/embeddings-codec.ts'
 import { EMBEDDINGS_CODECS } from '../wire/embeddings/embeddings-codecs.ts'
+import type { FimCodec } from '../wire/fill-in-the-middle/fim-codec.ts'
+import { FIM_CODECS } from '../wire/fill-in-the-middle/fim-codecs.ts'
 import { hasCarriers } from '../wire/seal-carrier.ts'
 import { chooseHosts } from './choose-hosts.ts'
 import { assertProviderModel, decideRequest, decides, findChosen } from './decide-request.ts'
@@ -49,6 +51,8 @@ export interface Target extends RelayTarget {
   readonly codec: ClientCodec | undefined
   /** The same for requests for embeddings. */
   readonly embeddings: EmbeddingsCodec | undefined
+  /** And for those that fill in the middle. */
+  readonly fim: FimCodec | undefined
   readonly traits: ModelTraits
   /** Members of the request by which it keeps or runs something itself; undefined: it has none. */
   readonly hosts: readonly string[] | undefined
@@ -250,6 +254,7 @@ interface FoundEndpoint {
   readonly owned?: OwnedUpstream | undefined
   readonly codec?: ClientCodec | undefined
   readonly embeddings?: EmbeddingsCodec
+  readonly fim?: FimCodec
 }
 
 function findEndpoint(
@@ -300,6 +305,8 @@ function findTranslated(provider: Provider, model: string, dialect: Dialect) {
   for (const [id, endpoint] of Object.entries(provider.endpoints)) {
     const embeddings = dialect.isEmbeddings === true ? EMBEDDINGS_CODECS[id as DialectId] : undefined
     if (embeddings !== undefined) return { endpoint, embeddings }
+    const fim = dialect.isFim === true ? FIM_CODECS[id as DialectId] : undefined
+    if (fim !== undefined) return { endpoint, fim }
     const codec = dialect.serverCodec === undefined ? undefined : CLIENT_CODECS[id as DialectId]
     if (codec !== undefined && (endpoint.translatedModels?.test(model) ?? true)) return { endpoint, codec }
   }
@@ -308,7 +315,7 @@ function findTranslated(provider: Provider, model: string, dialect: Dialect) {
 
 /** Whether a target's answers are in another dialect than its caller's. */
 export function isTranslated(target: Target): boolean {
-  return target.codec !== undefined || target.embeddings !== undefined
+  return target.codec !== undefined || target.embeddings !== undefined || target.fim !== undefined
 }
 
 function toTarget({ caller, stream }: Question, found: FoundEndpoint, credential: Credential): Target {
@@ -326,6 +333,7 @@ function toTarget({ caller, stream }: Question, found: FoundEndpoint, credential
     fixedHeaders: provider.fixedHeaders,
     codec: found.codec,
     embeddings: found.embeddings,
+    fim: found.fim,
     traits: traitsOf(provider, model),
     takesEffort: takesEffort(found),
     isGuarded: owned !== undefined,

@@ -1,10 +1,12 @@
 /** What a gate's target is asked when it is tested: little, and in a dialect that it speaks. */
+
 import type { Provider } from '../providers/define.ts'
 import { anthropicMessages } from '../wire/anthropic-messages/anthropic-messages.ts'
 import { CLIENT_CODECS } from '../wire/client-codecs.ts'
 import type { DialectId, RelayedDialect } from '../wire/dialect.ts'
 import { EMBEDDINGS_CODECS } from '../wire/embeddings/embeddings-codecs.ts'
 import { openaiEmbeddings } from '../wire/embeddings/openai-embeddings.ts'
+import { fillsInTheMiddle } from '../wire/fill-in-the-middle/fim-codecs.ts'
 import { mistralChat } from '../wire/mistral-chat/mistral-chat.ts'
 import { mistralFim } from '../wire/mistral-fim/mistral-fim.ts'
 import { openaiChat } from '../wire/openai-chat/openai-chat.ts'
@@ -45,7 +47,7 @@ export function chooseQuestion(provider: Provider, model: string): Question | un
       traitsOf(provider, model).maxCompletionTokens === true ? 'max_completion_tokens' : 'max_tokens'
     return { dialect: openaiChat, body: { messages, [limit]: LIMIT } }
   }
-  if (endpoints['mistral-fim'] !== undefined)
+  if (Object.keys(endpoints).some(fillsInTheMiddle))
     return { dialect: mistralFim, body: { prompt: `# ${PROMPT}\n`, max_tokens: LIMIT } }
   return undefined
 }

@@ -7,6 +7,7 @@ import type { GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
 import type { ChatAnswer, ChatEvent } from './chat-answer.ts'
 import type { ChatRequest, ChatSettings, JsonRecord } from './chat-request.ts'
+import type { FimTemplate } from './fill-in-the-middle/fim-template.ts'
 
 /** A stateful, synchronous step of a stream. `end` is called once, after the last `push`. */
 export interface Step<In, Out> {
@@ -99,6 +100,8 @@ export interface ModelTraits {
   readonly refuses?: readonly string[]
   /** OpenAI's newer name of the output limit, `max_completion_tokens`, is the only one that works. */
   readonly maxCompletionTokens?: boolean
+  /** How it wants to be asked to fill in the middle; absent: its server knows, or it cannot. */
+  readonly fimTemplate?: FimTemplate
 }
 
 export interface EncodeTarget {

@@ -26,6 +26,9 @@ export type DialectId =
   | 'mistral-embeddings'
   | 'gemini-embed-contents'
   | 'cohere-embed'
+  | 'completions-suffix'
+  | 'completions-template'
+  | 'infill'
 
 /** Those that callers may speak: the gateway's own too. */
 export type CallerDialectId = DialectId | 'gatehouse-chat'
@@ -137,6 +140,8 @@ export interface Dialect {
   encodeFailedStream?(error: GatewayError): Uint8Array
   /** Set where requests are for embeddings, whose translation is its own (wire/embeddings/). */
   readonly isEmbeddings?: true
+  /** Set where requests are to fill in the middle, whose translation is its own too (wire/fill-in-the-middle/). */
+  readonly isFim?: true
   /** What the gateway itself answers when none of a gate's targets speaks this dialect. */
   answerLocally?(request: AcceptedRequest): JsonRecord
 }

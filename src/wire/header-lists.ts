@@ -85,6 +85,9 @@ const OF_DIALECTS: Readonly<Record<CallerDialectId, HeaderLists>> = {
   'cohere-chat': NONE,
   'cohere-embed': NONE,
   'bedrock-converse': NONE,
+  'completions-suffix': NONE,
+  'completions-template': NONE,
+  infill: NONE,
   'gatehouse-chat': NONE,
 }
 

@@ -39,7 +39,13 @@ const FIELD_TYPES = {
 
 const shape = mistralShaped({ forwarded: FORWARDED, editDefaults: editMistralFimDefaults })
 
-export const mistralFim: RelayedDialect = { id: 'mistral-fim', envelope: 'alt', ...shape, accept }
+export const mistralFim: RelayedDialect = {
+  id: 'mistral-fim',
+  envelope: 'alt',
+  isFim: true,
+  ...shape,
+  accept,
+}
 
 function accept(body: JsonObject): AcceptedRequest {
   checkFieldTypes(body, FIELD_TYPES)

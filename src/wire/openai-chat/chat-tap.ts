@@ -148,6 +148,7 @@ const USAGE_NULL_MEMBER = `,${USAGE_NULL}`
 const AFTER_LAST_USAGE = /^(?:,"\w+":"\w*")*\}\n\n$/
 const USAGE_OBJECT = '"usage":{'
 
-function flatFailure(error: GatewayError): Record<string, unknown> {
+/** As the flat envelopes tell a failure inside a stream. */
+export function flatFailure(error: GatewayError): Record<string, unknown> {
   return { type: error.kind, code: error.code, message: error.message }
 }

@@ -1,0 +1,87 @@
+/** Fill-in-the-middle by llama.cpp's `/infill`, whose server writes the model's tokens itself. Its traps are in README.md. */
+import type { Usage } from '../../core/usage.ts'
+import type { ChatAnswer, ChatEvent, FinishReason } from '../chat-answer.ts'
+import type { JsonRecord, JsonValue } from '../chat-request.ts'
+import { type StreamDecoder, UnreadableAnswerError } from '../codec.ts'
+import { isRecord, present, textOf } from '../read-json.ts'
+import type { FimCodec } from './fim-codec.ts'
+import { DEFAULT_MAX_TOKENS } from './fim-request.ts'
+import { FimStream, type FrameReader } from './fim-stream.ts'
+
+export const infillCodec: FimCodec = {
+  encodeRequest(request, { model }) {
+    const { prompt, suffix, maxTokens = DEFAULT_MAX_TOKENS, temperature, topP, seed, stop, stream } = request
+    const settings = { temperature, top_p: topP, seed, stop: stop.length === 0 ? undefined : stop }
+    return {
+      body: {
+        // For one that serves several models; any other takes no notice.
+        model,
+        input_prefix: prompt,
+        input_suffix: suffix,
+        n_predict: maxTokens,
+        ...(present(settings) as JsonRecord),
+        ...(stream ? { stream: true } : {}),
+      },
+      ignored: request.unplaced,
+    }
+  },
+  decodeAnswer(body): ChatAnswer {
+    const text = textOf(body.content)
+    if (text === undefined) {
+      const error = isRecord(body.error) ? textOf(body.error.message) : undefined
+      throw new UnreadableAnswerError(error ?? 'sent an answer without a completion')
+    }
+    return {
+      content: [{ type: 'text', text }],
+      finishReason: toFinishReason(body),
+      usage: readInfillUsage(body),
+      ...present({ model: textOf(body.model) }),
+    }
+  },
+  createEventDecoder: () => new InfillDecoder(),
+}
+
+class InfillDecoder extends FimStream implements StreamDecoder, FrameReader {
+  #last: JsonRecord | undefined
+
+  read(chunk: JsonRecord): readonly ChatEvent[] {
+    const text = textOf(chunk.content) ?? ''
+    const events = [
+      ...this.begin(present({ model: textOf(chunk.model) })),
+      ...(text === '' ? [] : [{ type: 'text-delta' as const, text }]),
+    ]
+    if (chunk.stop !== true) return events
+    this.#last = chunk
+    return [...events, ...this.finish(true)]
+  }
+
+  /** Only the event that says so ends it. */
+  close(): readonly ChatEvent[] | undefined {
+    if (this.#last === undefined) return undefined
+    const usage = readInfillUsage(this.#last)
+    return [
+      ...(usage === null ? [] : [{ type: 'usage' as const, usage }]),
+      { type: 'finish', reason: toFinishReason(this.#last) },
+    ]
+  }
+}
+
+/** Its older versions have a flag for each reason. */
+function toFinishReason({ stop_type, stopped_limit, truncated }: JsonRecord): FinishReason {
+  return stop_type === 'limit' || stopped_limit === true || truncated === true ? 'length' : 'stop'
+}
+
+/** `tokens_evaluated` is the whole prompt; `timings` tells what of it was not read again. */
+function readInfillUsage({ tokens_evaluated, tokens_predicted, timings }: JsonRecord): Usage | null {
+  const timed = isRecord(timings) ? timings : {}
+  const cached = countOf(timed.cache_n) ?? 0
+  const read = countOf(timed.prompt_n)
+  const inputTokens = countOf(tokens_evaluated) ?? (read === undefined ? undefined : read + cached)
+  const outputTokens = countOf(tokens_predicted) ?? countOf(timed.predicted_n)
+  if (inputTokens === undefined || outputTokens === undefined) return null
+  return { inputTokens, outputTokens, cachedInputTokens: Math.min(cached, inputTokens), reasoningTokens: 0 }
+}
+
+function countOf(value: JsonValue | undefined): number | undefined {
+  return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined
+}

@@ -4,7 +4,7 @@ import { catalog } from '../src/providers/catalog.ts'
 import { findProviderNames } from './provider-names.ts'
 
 const HOUSE = join(import.meta.dir, '..')
-const MAY_NAME = /^src\/(providers|sandbox)\/|\.(test|fixture)\.ts$/
+const MAY_NAME = /^src\/(providers|sandbox)\/|\.(test|fixture|generated)\.ts$/
 
 // A dialect has a folder, or at least an id in the list of them all. The longest go first: one may hold another.
 const folders = await Array.fromAsync(

@@ -132,7 +132,8 @@ const endpoints: readonly Endpoint[] = [
     path: '/alt/v1/fim/completions',
     operationId: 'createFimCompletion',
     summary: 'Fill-in-the-middle code completion',
-    description: 'SDK server address: `{base}/alt`.',
+    description:
+      'SDK server address: `{base}/alt`. An owned model is asked in the form that its server has, which its `fimEndpoint` says: what that form has no place for is named in `x-gatehouse-ignored`.',
     request: fimRequest,
     answer: chatAnswer,
     events: `Events without names: chunks, then \`[DONE]\`. Where it fails, \`{"error": …}\`, and no \`[DONE]\`. ${BROKEN}`,

@@ -127,6 +127,61 @@ describe('owned models', () => {
     expect(Bun.deepEquals(after.probe, before.probe)).toBe(!isAsked)
   })
 
+  const coder = { ...model, slug: 'coder', dialect: 'mistral-fim' }
+  check([
+    {
+      name: 'registering one that fills in the middle',
+      method: 'POST',
+      url,
+      body: coder,
+      status: 201,
+      holds: ['"fimEndpoint":"auto"', '"fimTemplate":"auto"'],
+    },
+    ['by llama.cpp’s address', `POST ${url}`, { ...coder, fimEndpoint: 'infill' }, 201],
+    [
+      'with the tokens of a family',
+      `POST ${url}`,
+      { ...coder, fimEndpoint: 'completions-template', fimTemplate: 'qwen-coder' },
+      201,
+    ],
+    [
+      'with tokens that its name tells',
+      `POST ${url}`,
+      { ...coder, fimEndpoint: 'completions-template', upstreamModelId: 'starcoder2:3b' },
+      201,
+    ],
+    [
+      'with tokens that nothing tells',
+      `POST ${url}`,
+      { ...coder, fimEndpoint: 'completions-template' },
+      400,
+      'fimTemplate: is needed',
+    ],
+    [
+      'filling in the middle in another dialect',
+      `POST ${url}`,
+      { ...model, fimEndpoint: 'infill', fimTemplate: 'codestral' },
+      400,
+      'fimEndpoint: is for models of the dialect mistral-fim alone',
+    ],
+    ['an endpoint of nobody', `POST ${url}`, { ...coder, fimEndpoint: 'beta' }, 400, 'fimEndpoint: '],
+  ])
+
+  test('what a change leaves has to fit together', async () => {
+    const patch = (slug: string, body: object) => send({ method: 'PATCH', url: `${url}/${slug}`, body })
+    await register()
+    expect((await patch('llama', { fimEndpoint: 'infill' })).status).toBe(400)
+    await send({
+      method: 'POST',
+      url,
+      body: { ...coder, upstreamModelId: 'starcoder2', fimEndpoint: 'completions-template' },
+    })
+    expect((await patch('coder', { upstreamModelId: 'mine' })).status).toBe(400)
+    expect((await patch('coder', { upstreamModelId: 'mine', fimTemplate: 'starcoder2' })).status).toBe(200)
+    expect((await patch('coder', { fimTemplate: 'auto' })).status).toBe(400)
+    expect((await patch('coder', { fimTemplate: 'auto', fimEndpoint: 'auto' })).status).toBe(200)
+  })
+
   test('the list is paged, newest first', async () => {
     for (const slug of ['a', 'b', 'c']) await register(slug)
     const first = await sendForJson({ url: `${url}?limit=2` })
@@ -147,6 +202,9 @@ describe('owned models', () => {
         upstreamModelId: { minLength: 1, maxLength: 200 },
         credential: { minLength: 1, maxLength: 500, writeOnly: true },
         credentialHeader: { enum: ['auto', 'authorization', 'x-api-key'] },
+        fimEndpoint: {
+          enum: ['auto', 'fim-completions', 'infill', 'completions-suffix', 'completions-template'],
+        },
         pricingInput: { type: 'integer', minimum: 0, maximum: 10_000 },
         pricingOutput: { type: 'integer', minimum: 0, maximum: 10_000 },
         pricingCachedInput: { type: 'integer', minimum: 0, maximum: 10_000 },
@@ -154,7 +212,7 @@ describe('owned models', () => {
       additionalProperties: false,
     })
     expect(change?.required).toBeUndefined()
-    expect(Object.keys(change?.properties ?? {})).toHaveLength(7)
+    expect(Object.keys(change?.properties ?? {})).toHaveLength(9)
     expect(shown?.properties).not.toHaveProperty('credential')
   })
 })

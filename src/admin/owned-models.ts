@@ -19,6 +19,8 @@ import type { Gate } from '../core/gate.ts'
 import { isSameQuestion, OWNED_PREFIX, type OwnedModel, toPublicOwnedModel } from '../core/owned-model.ts'
 import { Secret } from '../core/secret.ts'
 import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
+import { present } from '../wire/read-json.ts'
+import { assertFimFits } from './assert-fim-fits.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,
@@ -76,7 +78,7 @@ const updateRoute = createRoute({
   operationId: 'updateOwnedModel',
   summary: 'Change an owned model',
   description:
-    'A new credential replaces the stored one. It, another upstreamModelId or another credentialHeader is tried at once, and kept whether or not the model answers.',
+    'A new credential replaces the stored one. It, another upstreamModelId, credentialHeader, fimEndpoint or fimTemplate is tried at once, and kept whether or not the model answers.',
   tags,
   request: {
     params,
@@ -132,6 +134,7 @@ export function bindOwnedModels(
     createOwnedModelRoute,
     async (c) => {
       const { credential, displayName, pricingCachedInput, baseUrl, ...given } = c.req.valid('json')
+      assertFimFits(given)
       await checkAddress(baseUrl)
       const model = await ownedModels.create(callerOf(c.env).accountId, {
         ...given,
@@ -158,6 +161,7 @@ export function bindOwnedModels(
       const { accountId } = callerOf(c.env)
       const { slug } = c.req.valid('param')
       const before = ownedModels.show(accountId, slug)
+      if (before !== undefined) assertFimFits({ ...before, ...present(changes) })
       const model = await ownedModels.update(accountId, slug, {
         ...changes,
         ...(credential === undefined ? {} : { credential: new Secret(credential) }),

@@ -15,6 +15,8 @@ interface ChangeFlags {
   readonly priceOutput?: number
   readonly priceCachedInput?: number
   readonly credentialHeader?: Schemas['OwnedModel']['credentialHeader']
+  readonly fimEndpoint?: Schemas['OwnedModel']['fimEndpoint']
+  readonly fimTemplate?: Schemas['OwnedModel']['fimTemplate']
 }
 
 type CreateFlags = Required<Pick<ChangeFlags, 'model' | 'priceInput' | 'priceOutput'>> &
@@ -33,6 +35,26 @@ const CREDENTIAL_HEADERS: readonly Schemas['OwnedModel']['credentialHeader'][] =
   'auto',
   'authorization',
   'x-api-key',
+]
+
+const FIM_ENDPOINTS: readonly Schemas['OwnedModel']['fimEndpoint'][] = [
+  'auto',
+  'fim-completions',
+  'infill',
+  'completions-suffix',
+  'completions-template',
+]
+
+const FIM_TEMPLATES: readonly Schemas['OwnedModel']['fimTemplate'][] = [
+  'auto',
+  'codegemma',
+  'codellama',
+  'codestral',
+  // provider-name-ok: a family of models
+  'deepseek-coder',
+  'granite-code',
+  'qwen-coder',
+  'starcoder2',
 ]
 
 /** Between two looks at a check that is under way. */
@@ -179,6 +201,18 @@ function withChangeOptions(command: Command, isMandatory: boolean): Command {
         'where its server takes the credential; auto finds it out (auto)',
       ).choices(CREDENTIAL_HEADERS),
     )
+    .addOption(
+      new Option(
+        '--fim-endpoint <name>',
+        'how a server of mistral-fim fills in the middle; auto finds it out (auto)',
+      ).choices(FIM_ENDPOINTS),
+    )
+    .addOption(
+      new Option(
+        '--fim-template <name>',
+        'whose tokens completions-template writes; auto goes by the model’s name (auto)',
+      ).choices(FIM_TEMPLATES),
+    )
 }
 
 async function readCredential(): Promise<string> {
@@ -189,8 +223,11 @@ async function readCredential(): Promise<string> {
 
 function toBody(flags: ChangeFlags): Schemas['UpdateOwnedModel'] {
   const { name, model, priceInput, priceOutput, priceCachedInput, credentialHeader } = flags
+  const { fimEndpoint, fimTemplate } = flags
   return {
     credentialHeader,
+    fimEndpoint,
+    fimTemplate,
     displayName: name,
     upstreamModelId: model,
     pricingInput: priceInput,
@@ -230,6 +267,7 @@ function show(model: Shown, isJson: boolean): void {
     ['dialect', model.dialect],
     ['address', model.baseUrl],
     ['model', model.upstreamModelId],
+    ...(model.dialect === 'mistral-fim' ? describeFim(model) : []),
     ['input', `${model.pricingInput} cents per million tokens`],
     ['cached', `${model.pricingCachedInput} cents per million tokens`],
     ['output', `${model.pricingOutput} cents per million tokens`],
@@ -245,6 +283,14 @@ function show(model: Shown, isJson: boolean): void {
 function headerOf({ credentialHeader, probe }: Shown): string {
   const header = credentialHeader === 'auto' ? probe?.found?.credentialHeader : credentialHeader
   return header === undefined ? '' : `, sent in ${header}`
+}
+
+function describeFim({ fimEndpoint, fimTemplate, probe }: Shown): readonly (readonly [string, string])[] {
+  const found = probe?.found?.fimEndpoint ?? 'not found yet'
+  return [
+    ['fim', fimEndpoint === 'auto' ? `${found} (auto)` : fimEndpoint],
+    ...(fimTemplate === 'auto' ? [] : [['template', fimTemplate] as const]),
+  ]
 }
 
 function describeProbe(probe: NonNullable<Shown['probe']>): readonly (readonly [string, string])[] {

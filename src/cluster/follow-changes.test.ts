@@ -249,6 +249,8 @@ const OWNED = {
   baseUrl: 'https://models.example/v1',
   upstreamModelId: 'model',
   credentialHeader: 'auto' as const,
+  fimEndpoint: 'auto' as const,
+  fimTemplate: 'auto' as const,
   pricingInput: 1,
   pricingOutput: 2,
   pricingCachedInput: 0,

@@ -42,6 +42,8 @@ const register = (slug: string): Promise<OwnedModel> =>
     baseUrl: 'https://models.vendor.com',
     upstreamModelId: 'm',
     credentialHeader: 'auto',
+    fimEndpoint: 'auto',
+    fimTemplate: 'auto',
     pricingInput: 1,
     pricingOutput: 2,
     pricingCachedInput: 3,

@@ -18,6 +18,8 @@ const settings = (slug: string, credential = `credential of ${slug}`): NewOwnedM
   baseUrl: 'https://models.vendor.com/v1',
   upstreamModelId: 'm',
   credentialHeader: 'auto',
+  fimEndpoint: 'auto',
+  fimTemplate: 'auto',
   pricingInput: 1,
   pricingOutput: 2,
   pricingCachedInput: 3,

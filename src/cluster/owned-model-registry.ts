@@ -40,9 +40,13 @@ export type NewOwnedModel = Omit<
 
 /** Only what is present changes. */
 export type OwnedModelChanges = {
-  readonly [Field in keyof OwnedModelPrices | 'displayName' | 'upstreamModelId' | 'credentialHeader']?:
-    | OwnedModel[Field]
-    | undefined
+  readonly [Field in
+    | keyof OwnedModelPrices
+    | 'displayName'
+    | 'upstreamModelId'
+    | 'credentialHeader'
+    | 'fimEndpoint'
+    | 'fimTemplate']?: OwnedModel[Field] | undefined
 } & { readonly credential?: Secret | undefined }
 
 interface Entry {
@@ -137,6 +141,8 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
         displayName: settings.displayName ?? current.model.displayName,
         upstreamModelId: settings.upstreamModelId ?? current.model.upstreamModelId,
         credentialHeader: settings.credentialHeader ?? current.model.credentialHeader,
+        fimEndpoint: settings.fimEndpoint ?? current.model.fimEndpoint,
+        fimTemplate: settings.fimTemplate ?? current.model.fimTemplate,
         pricingInput: settings.pricingInput ?? current.model.pricingInput,
         pricingOutput: settings.pricingOutput ?? current.model.pricingOutput,
         pricingCachedInput: settings.pricingCachedInput ?? current.model.pricingCachedInput,

@@ -1,5 +1,6 @@
 /** Owned models as the control plane reads and writes them (interface-spec, PATCH /v1/owned-models/:slug). */
 import { z } from 'zod'
+import { fimEndpoint, fimTemplate, foundFimEndpoint } from './fim.ts'
 import { listOf } from './lists.ts'
 import type { FieldNotes } from './problems.ts'
 import { text } from './text.ts'
@@ -21,7 +22,7 @@ const dialect = z
   .meta({ description: 'The wire format that its server speaks. Cannot be changed.' })
 const baseUrl = z.string().min(1).max(500).meta({
   description:
-    'In the form in which an SDK of the dialect takes it: `/chat/completions`, `/responses`, `/fim/completions`, `/embeddings` or `/v1/messages` is appended. https to public addresses; http and inner addresses only where the operator trusts the host. Cannot be changed.',
+    'In the form in which an SDK of the dialect takes it: `/chat/completions`, `/responses`, `/fim/completions` (or where its server fills in the middle), `/embeddings` or `/v1/messages` is appended. https to public addresses; http and inner addresses only where the operator trusts the host. Cannot be changed.',
   example: 'https://models.example.com/v1',
 })
 const upstreamModelId = text({ min: 1, max: 200 }).meta({
@@ -65,6 +66,7 @@ const found = z
       .boolean()
       .optional()
       .meta({ description: 'It counts tokens itself: `/v1/messages/count_tokens` asks it.' }),
+    fimEndpoint: foundFimEndpoint,
   })
   .meta({
     description:
@@ -100,6 +102,8 @@ export const ownedModelBody = z
     baseUrl,
     upstreamModelId,
     credentialHeader,
+    fimEndpoint,
+    fimTemplate,
     pricingInput,
     pricingOutput,
     pricingCachedInput,
@@ -131,6 +135,8 @@ export const createOwnedModelBody = z
     upstreamModelId,
     credential,
     credentialHeader: credentialHeader.default('auto'),
+    fimEndpoint: fimEndpoint.default('auto'),
+    fimTemplate: fimTemplate.default('auto'),
     pricingInput,
     pricingOutput,
     pricingCachedInput: pricingCachedInput
@@ -145,6 +151,8 @@ export const updateOwnedModelBody = z
     upstreamModelId,
     credential,
     credentialHeader,
+    fimEndpoint,
+    fimTemplate,
     pricingInput,
     pricingOutput,
     pricingCachedInput,

@@ -20,6 +20,33 @@ export const CREDENTIAL_HEADERS = ['auto', 'authorization', 'x-api-key'] as cons
 
 export type CredentialHeader = (typeof CREDENTIAL_HEADERS)[number]
 
+/**
+ * How a server fills in the middle: at the address that the dialect's own vendor has, at llama.cpp's, or by completions with a
+ * member for the suffix or with the model's own tokens in the prompt.
+ */
+export const FIM_ENDPOINTS = [
+  'fim-completions',
+  'infill',
+  'completions-suffix',
+  'completions-template',
+] as const
+
+export type FimEndpoint = (typeof FIM_ENDPOINTS)[number]
+
+/** Families of models whose tokens for that are known (providers/fim-templates.ts). */
+export const FIM_TEMPLATE_NAMES = [
+  'codegemma',
+  'codellama',
+  'codestral',
+  // provider-name-ok: a family of models
+  'deepseek-coder',
+  'granite-code',
+  'qwen-coder',
+  'starcoder2',
+] as const
+
+export type FimTemplateName = (typeof FIM_TEMPLATE_NAMES)[number]
+
 /** Traits of a model's server that a probe has learnt. Absent: it was not asked, or what it said told nothing. */
 export interface ServerTraits {
   /** In which header it takes the credential: `Authorization: Bearer`, or `x-api-key`. */
@@ -28,6 +55,8 @@ export interface ServerTraits {
   readonly embeddings?: boolean
   /** It counts tokens of Messages requests itself. */
   readonly countTokens?: boolean
+  /** Where it fills in the middle. */
+  readonly fimEndpoint?: FimEndpoint
 }
 
 /** `loading`: its server says that it will answer, and not yet. `unknown`: the probe was cut short. */
@@ -65,6 +94,10 @@ export interface OwnedModel extends OwnedModelPrices {
   /** The model's name at its own server. */
   readonly upstreamModelId: string
   readonly credentialHeader: CredentialHeader
+  /** Of a model that fills in the middle. `auto`: what a probe has found; until then the vendor's own address. */
+  readonly fimEndpoint: 'auto' | FimEndpoint
+  /** `auto`: by the model's name. */
+  readonly fimTemplate: 'auto' | FimTemplateName
   /** Null: it was never asked anything. */
   readonly probe: OwnedModelProbe | null
   /** Milliseconds since the Unix epoch, as are the two below. */
@@ -88,6 +121,8 @@ export function isSameQuestion(one: OwnedModel, other: OwnedModel): boolean {
   return (
     one.upstreamModelId === other.upstreamModelId &&
     one.credentialHeader === other.credentialHeader &&
+    one.fimEndpoint === other.fimEndpoint &&
+    one.fimTemplate === other.fimTemplate &&
     one.credentialSetAt === other.credentialSetAt
   )
 }
@@ -119,6 +154,8 @@ export function toPublicOwnedModel(model: OwnedModel) {
     baseUrl: model.baseUrl,
     upstreamModelId: model.upstreamModelId,
     credentialHeader: model.credentialHeader,
+    fimEndpoint: model.fimEndpoint,
+    fimTemplate: model.fimTemplate,
     pricingInput: model.pricingInput,
     pricingOutput: model.pricingOutput,
     pricingCachedInput: model.pricingCachedInput,

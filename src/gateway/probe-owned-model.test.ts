@@ -56,6 +56,9 @@ async function probe({
     baseUrl: 'https://models.example/v1',
     upstreamModelId: 'llama-7b',
     credentialHeader,
+    // What else there is has tests of its own (probe-fim.test.ts).
+    fimEndpoint: 'fim-completions',
+    fimTemplate: 'auto',
     probe: found === undefined ? null : { status: 'reachable', checkedAt: 1, latencyMs: 1, found },
   } as OwnedModel
   const credential = hasNoCredential ? undefined : ({ secret: new Secret(KEY), owner: 'account' } as const)
@@ -547,7 +550,7 @@ test('a probe that is called off ends at once, whatever it waits for, and finds 
     })
     const calledOff = new AbortController()
     const ports = { clock, upstream, addresses: { locate: plainly } }
-    const model = { dialect: 'openai-chat', credentialHeader: 'auto' } as const
+    const model = { dialect: 'openai-chat', credentialHeader: 'auto' } as OwnedModel
     const options = { timeoutMs: 60_000, signal: calledOff.signal }
     const probing = probeOwnedModel(ports, model, owned, options)
     await clock.idle()

@@ -11,6 +11,7 @@ import type { Upstream } from '../upstream/exchange.ts'
 import { UpstreamFailure, type UpstreamFailureType } from '../upstream/upstream-failure.ts'
 import type { OwnedUpstream } from './ports.ts'
 import { type CredentialPlace, exchangeForProbe, type ProbeAnswer, UnlocatedError } from './probe-exchange.ts'
+import { probeFim } from './probe-fim.ts'
 import { FURTHER_QUESTIONS, judgeFurther, MAIN_QUESTIONS, type ProbeQuestion } from './probe-questions.ts'
 import { judgeAnswer, type Verdict } from './probe-verdict.ts'
 
@@ -36,7 +37,7 @@ export type ProbeResult = Omit<OwnedModelProbe, 'checkedAt'>
 /** Never rejects: what cannot be reached is a result too. @returns undefined when it was called off, or the gateway ends */
 export async function probeOwnedModel(
   ports: ProbePorts,
-  model: Pick<OwnedModel, 'dialect' | 'credentialHeader'>,
+  model: OwnedModel,
   owned: OwnedUpstream,
   { timeoutMs, signal, onInterim }: ProbeOptions,
 ): Promise<ProbeResult | undefined> {
@@ -60,7 +61,7 @@ export async function probeOwnedModel(
 
 interface Probing {
   readonly ports: ProbePorts
-  readonly model: Pick<OwnedModel, 'dialect' | 'credentialHeader'>
+  readonly model: OwnedModel
   readonly owned: OwnedUpstream
   /** On the clock's `elapsed` scale. */
   readonly endsAt: number
@@ -74,8 +75,13 @@ interface Finding extends Verdict {
 async function askOnce(probing: Probing): Promise<Finding> {
   const { model, owned } = probing
   if (owned.credential === undefined) return unreachable('It has no credential.')
-  const question = MAIN_QUESTIONS[model.dialect]
   const places = placesToTry(model, owned)
+  const [usual = 'authorization'] = places
+  if (model.dialect === 'mistral-fim')
+    return await probeFim(model, owned, (asked) =>
+      ask({ ...probing, owned: asked.owned }, { path: asked.path, body: () => asked.body }, usual),
+    )
+  const question = MAIN_QUESTIONS[model.dialect]
   let finding: Finding = unreachable('It has no credential.')
   for (const [index, place] of places.entries()) {
     const verdict = judgeAnswer(question.dialect, await ask(probing, question, place))
@@ -124,7 +130,7 @@ async function askFurther(probing: Probing, place: CredentialPlace): Promise<Ser
 /** @throws UpstreamFailure or UnlocatedError */
 async function ask(
   { ports, owned, endsAt, signal }: Probing,
-  question: ProbeQuestion,
+  question: Pick<ProbeQuestion, 'path' | 'body'>,
   place: CredentialPlace,
 ): Promise<ProbeAnswer> {
   return await exchangeForProbe(ports, owned, {

@@ -7,7 +7,6 @@ import { anthropicMessages } from '../wire/anthropic-messages/anthropic-messages
 import { anthropicCountTokens } from '../wire/anthropic-messages/count-tokens.ts'
 import type { RelayedDialect } from '../wire/dialect.ts'
 import { openaiEmbeddings } from '../wire/embeddings/openai-embeddings.ts'
-import { mistralFim } from '../wire/mistral-fim/mistral-fim.ts'
 import { openaiChat } from '../wire/openai-chat/openai-chat.ts'
 import { openaiResponses } from '../wire/openai-responses/openai-responses.ts'
 import type { ProbeAnswer } from './probe-exchange.ts'
@@ -32,8 +31,8 @@ const EMBEDDINGS = {
   body: (model: string) => ({ model, input: 'Hi' }),
 }
 
-/** The least that the dialect allows. */
-export const MAIN_QUESTIONS: Readonly<Record<OwnedModelDialect, ProbeQuestion>> = {
+/** The least that the dialect allows. How a model fills in the middle is found out elsewhere (probe-fim.ts). */
+export const MAIN_QUESTIONS: Readonly<Record<Exclude<OwnedModelDialect, 'mistral-fim'>, ProbeQuestion>> = {
   'openai-chat': {
     dialect: openaiChat,
     path: '/chat/completions',
@@ -43,11 +42,6 @@ export const MAIN_QUESTIONS: Readonly<Record<OwnedModelDialect, ProbeQuestion>> 
     dialect: openaiResponses,
     path: '/responses',
     body: (model) => ({ model, input: 'Hi', max_output_tokens: 16, store: false }),
-  },
-  'mistral-fim': {
-    dialect: mistralFim,
-    path: '/fim/completions',
-    body: (model) => ({ model, prompt: 'a', suffix: 'b', max_tokens: 1 }),
   },
   'anthropic-messages': {
     dialect: anthropicMessages,

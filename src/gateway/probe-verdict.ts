@@ -19,7 +19,12 @@ const LOADING = /\bloading\b/i
 
 const NO_ANSWER = 'with something that is no answer in the model’s format: are baseUrl and dialect right?'
 
-export function judgeAnswer(dialect: RelayedDialect, answer: ProbeAnswer): Verdict {
+/** What tells an answer in the form that was asked for. */
+type Form = Pick<RelayedDialect, 'isAnswer'>
+
+export const NOTHING_HERE = 'The server has nothing at this address: are baseUrl and dialect right?'
+
+export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
   const { status } = answer
   const unreachable = (detail: string): Verdict => ({ status: 'unreachable', httpStatus: status, detail })
   if (status >= 200 && status < 300) {
@@ -33,8 +38,7 @@ export function judgeAnswer(dialect: RelayedDialect, answer: ProbeAnswer): Verdi
   const words = Buffer.from(bytes).toString('utf8')
   if ((status === 404 || status === 400) && NAMES_MODEL.test(words) && UNKNOWN.test(words))
     return unreachable('The server does not know the model: is upstreamModelId right?')
-  if (status === 404)
-    return unreachable('The server has nothing at this address: are baseUrl and dialect right?')
+  if (status === 404) return unreachable(NOTHING_HERE)
   if (status === 405)
     return unreachable('The server takes no such request at this address: is baseUrl right?')
   const said = readUpstreamError(bytes)
@@ -56,10 +60,7 @@ export function judgeAnswer(dialect: RelayedDialect, answer: ProbeAnswer): Verdi
 }
 
 /** By the rules by which calls take an answer. @returns what is wrong with it; undefined: nothing */
-export function readAnswer(
-  dialect: RelayedDialect,
-  { status, headers, body }: ProbeAnswer,
-): string | undefined {
+export function readAnswer(dialect: Form, { status, headers, body }: ProbeAnswer): string | undefined {
   const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''
   if (encoding !== '' && encoding !== 'identity')
     return 'The server encoded its answer, though it was asked for as it is (accept-encoding: identity).'

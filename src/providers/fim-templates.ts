@@ -2,16 +2,8 @@
  * How well-known models for code want to be asked to fill in the middle, each as its makers write it. Data for servers that
  * leave this to their clients; what a model writes at the end of any text ends it at its server, and is not in here.
  */
+import type { FimTemplateName } from '../core/owned-model.ts'
 import type { FimTemplate } from '../wire/fill-in-the-middle/fim-template.ts'
-
-export type FimTemplateName =
-  | 'codegemma'
-  | 'codellama'
-  | 'codestral'
-  | 'deepseek-coder'
-  | 'granite-code'
-  | 'qwen-coder'
-  | 'starcoder2'
 
 const STARCODER: Omit<FimTemplate, 'stop'> = {
   order: 'prefix-first',
@@ -68,7 +60,7 @@ const NAMES: readonly (readonly [pattern: RegExp, name: FimTemplateName])[] = [
   [/deepseek-?coder/i, 'deepseek-coder'],
   [/code-?llama/i, 'codellama'],
   [/code-?gemma/i, 'codegemma'],
-  [/granite.*code/i, 'granite-code'],
+  [/granite-(?:\d{1,2}b-)?code/i, 'granite-code'],
 ]
 
 /** @returns undefined for a model that is not known by its name */

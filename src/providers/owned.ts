@@ -1,6 +1,9 @@
 /** A model that a customer hosts or pays for, in the same shape as a vendor's: what a dialect needs, at the customer's address. */
+import type { FimEndpoint, FimTemplateName } from '../core/owned-model.ts'
+import type { DialectId } from '../wire/dialect.ts'
 import { anthropic } from './anthropic.ts'
 import type { Provider } from './define.ts'
+import { FIM_TEMPLATES } from './fim-templates.ts'
 import { openai } from './openai.ts'
 
 export type OwnedDialect =
@@ -19,6 +22,10 @@ export interface OwnedServer {
   /** It embeds too; or it counts tokens. */
   readonly embeddings?: boolean | undefined
   readonly countTokens?: boolean | undefined
+  /** Where it fills in the middle; absent: where the dialect's own vendor does. */
+  readonly fimEndpoint?: FimEndpoint | undefined
+  /** Of the model, where its server leaves that to its clients. */
+  readonly fimTemplate?: FimTemplateName | undefined
 }
 
 // The vendors' own models keep their traits behind an owned address (a customer's account, a proxy of theirs); any other
@@ -40,7 +47,7 @@ const SHAPES: Readonly<Record<OwnedDialect, Shape>> = {
     traits: NAMED_TRAITS,
   },
   'openai-embeddings': { endpoints: EMBEDDINGS },
-  'mistral-fim': { endpoints: { 'mistral-fim': { path: '/fim/completions' } } },
+  'mistral-fim': { endpoints: {} },
   'anthropic-messages': {
     // Whether its server keeps threads nothing tells, and one that ignores them would answer without what was said before.
     endpoints: { 'anthropic-messages': { path: '/v1/messages', hosts: ['container', 'mcp_servers'] } },
@@ -61,6 +68,7 @@ const SHAPES: Readonly<Record<OwnedDialect, Shape>> = {
 export function ownedProvider(id: string, dialect: OwnedDialect, baseUrl: string, server: OwnedServer = {}) {
   const { keyHeader: usual, endpoints, ...shape } = SHAPES[dialect]
   const { credentialHeader } = server
+  const fim = dialect === 'mistral-fim' ? fimShape(baseUrl, server) : undefined
   const keyHeader = credentialHeader === undefined ? usual : KEY_HEADERS[credentialHeader]
   return {
     id,
@@ -68,9 +76,11 @@ export function ownedProvider(id: string, dialect: OwnedDialect, baseUrl: string
     docs: '',
     baseUrl,
     ...shape,
+    ...fim,
     ...(keyHeader === undefined ? {} : { keyHeader }),
     endpoints: {
       ...endpoints,
+      ...fim?.endpoints,
       ...(dialect === 'openai-chat' && server.embeddings === true ? EMBEDDINGS : {}),
       ...(dialect === 'anthropic-messages' && server.countTokens === true ? COUNT_TOKENS : {}),
     },
@@ -79,3 +89,24 @@ export function ownedProvider(id: string, dialect: OwnedDialect, baseUrl: string
 
 /** Absent from a provider's data: `Authorization: Bearer`. */
 const KEY_HEADERS = { authorization: undefined, 'x-api-key': 'x-api-key' } as const
+
+const FIM_PLACES: Readonly<Record<FimEndpoint, { readonly dialect: DialectId; readonly path: string }>> = {
+  'fim-completions': { dialect: 'mistral-fim', path: '/fim/completions' },
+  infill: { dialect: 'infill', path: '/infill' },
+  'completions-suffix': { dialect: 'completions-suffix', path: '/completions' },
+  'completions-template': { dialect: 'completions-template', path: '/completions' },
+}
+
+function fimShape(baseUrl: string, { fimEndpoint, fimTemplate }: OwnedServer) {
+  // Nothing could be written without one: registrations that lack it are refused, and older ones asked as before.
+  const isUnwritable = fimEndpoint === 'completions-template' && fimTemplate === undefined
+  const { dialect, path } = FIM_PLACES[isUnwritable ? 'fim-completions' : (fimEndpoint ?? 'fim-completions')]
+  return {
+    // The one address that is not under the version of OpenAI's.
+    baseUrl: dialect === 'infill' ? baseUrl.replace(/\/v1$/, '') : baseUrl,
+    endpoints: { [dialect]: { path } },
+    ...(fimTemplate === undefined
+      ? {}
+      : { traits: [[/./, { fimTemplate: FIM_TEMPLATES[fimTemplate] }]] as const }),
+  }
+}

@@ -122,6 +122,8 @@ export class OwnedModelTableStore {
       .where('slug', '=', model.slug)
       .where('upstream_model_id', '=', model.upstreamModelId)
       .where('credential_header', '=', model.credentialHeader)
+      .where('fim_endpoint', '=', model.fimEndpoint)
+      .where('fim_template', '=', model.fimTemplate)
       .where('credential_set_at', '=', model.credentialSetAt)
       .executeTakeFirst()
     return Number(result.numUpdatedRows) === 1
@@ -177,6 +179,8 @@ function toMutableColumns(model: OwnedModel): Omit<Insertable<OwnedModelTable>, 
     display_name: model.displayName,
     upstream_model_id: model.upstreamModelId,
     credential_header: model.credentialHeader,
+    fim_endpoint: model.fimEndpoint,
+    fim_template: model.fimTemplate,
     pricing_input: model.pricingInput,
     pricing_output: model.pricingOutput,
     pricing_cached_input: model.pricingCachedInput,
@@ -198,6 +202,8 @@ function toOwnedModel(row: Selectable<OwnedModelTable>): OwnedModel {
     baseUrl: row.base_url,
     upstreamModelId: row.upstream_model_id,
     credentialHeader: row.credential_header,
+    fimEndpoint: row.fim_endpoint,
+    fimTemplate: row.fim_template,
     probe: row.probe === null ? null : (JSON.parse(row.probe) as OwnedModelProbe),
     pricingInput: row.pricing_input,
     pricingOutput: row.pricing_output,

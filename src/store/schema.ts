@@ -8,7 +8,7 @@ import type { CostStatus } from '../core/cost.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { Overrides, Strategy } from '../core/gate.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
-import type { CredentialHeader, OwnedModelDialect } from '../core/owned-model.ts'
+import type { CredentialHeader, OwnedModel, OwnedModelDialect } from '../core/owned-model.ts'
 import type { Period } from '../core/period.ts'
 import type { AuditLogTable } from './audit-schema.ts'
 import type { UserSchema } from './user-schema.ts'
@@ -114,6 +114,8 @@ export interface OwnedModelTable {
   credential_header: Generated<CredentialHeader>
   /** JSON; null: it was never asked anything. */
   probe: Generated<string | null>
+  fim_endpoint: Generated<OwnedModel['fimEndpoint']>
+  fim_template: Generated<OwnedModel['fimTemplate']>
 }
 
 export interface CallTable {

@@ -27,6 +27,8 @@ const OWNED_MODEL = {
   baseUrl: 'https://models.vendor.com/v1',
   upstreamModelId: 'm',
   credentialHeader: 'auto',
+  fimEndpoint: 'auto',
+  fimTemplate: 'auto',
   probe: null,
   pricingInput: 1,
   pricingOutput: 1,

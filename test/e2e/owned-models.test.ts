@@ -107,6 +107,8 @@ describe('registering', () => {
       baseUrl: `${upstream.url}/v1`,
       upstreamModelId: 'served/model:7b',
       credentialHeader: 'auto',
+      fimEndpoint: 'auto',
+      fimTemplate: 'auto',
       pricingInput: 25,
       pricingOutput: 100,
       pricingCachedInput: 25,

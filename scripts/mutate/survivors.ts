@@ -210,12 +210,35 @@ export const survivors: readonly ListedSurvivor[] = [
     operator: 'number',
     reason: 'any number will do for the first segment of an empty folder',
   },
-  ...(['empty string', 'if body removed'] as const).map((operator) => ({
-    path: 'src/ledger/segment-file.ts',
-    lineText: "if (sync === 'batch') syncFolder(folder)",
-    operator,
-    reason: 'only a power cut shows whether the folder was flushed',
-  })),
+  {
+    path: 'src/ledger/closed-segments.ts',
+    lineText: 'next = sequence + 1',
+    operator: 'number',
+    mutated: '2',
+    reason: 'names of segments only have to grow',
+  },
+  ...[
+    "add(parts, 'cachedInput', cached, cacheRead ?? 0)",
+    "add(parts, 'cacheWrite', written, cacheWrite ?? 0)",
+    "add(parts, 'reasoning', reasoning, ownReasoning ?? 0)",
+  ].map(
+    (lineText): ListedSurvivor => ({
+      ...{ path: 'src/ledger/cost-parts.ts', lineText, operator: 'number' },
+      reason: 'without a price of their own no tokens are counted as such',
+    }),
+  ),
+  {
+    path: 'src/ledger/retention.ts',
+    lineText: 'const PAUSE_MS = 10',
+    operator: 'number',
+    reason: 'how long others get their turn is no promise',
+  },
+  {
+    path: 'src/ledger/retention.ts',
+    lineText: 'await Bun.sleep(pauseMs ?? PAUSE_MS)',
+    operator: 'fallback only',
+    reason: 'how long others get their turn is no promise',
+  },
   {
     path: 'src/ledger/segment-reader.ts',
     lineText: 'const PART_BYTES = 16 * 1024',

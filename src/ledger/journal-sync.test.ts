@@ -1,20 +1,21 @@
-/** Which records a power cut may take: those of a journal that leaves flushing to the operating system, and no others. */
+/** Records on a disk that takes its time, or a part of what it is given, or nothing: each is there before its caller hears of it. */
 import { afterEach, beforeEach, expect, mock, test } from 'bun:test'
 import * as files from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createCallRecord } from './call-record.fixture.ts'
+import { createCallRecord, readClosed } from './call-record.fixture.ts'
 
 /** What the journal asks of the disk, in order. */
 const asked: string[] = []
 /** Real ones: the mocked module has its own names for them. */
 const { fdatasyncSync, fsyncSync, mkdtempSync, rmSync, writeSync } = { ...files }
 let flush = fdatasyncSync
+let write = writeSync
 mock.module('node:fs', () => ({
   ...files,
-  writeSync(...write: Parameters<typeof writeSync>) {
+  writeSync(...given: Parameters<typeof writeSync>) {
     asked.push('write')
-    return writeSync(...write)
+    return write(...given)
   },
   fdatasyncSync(fd: number) {
     asked.push('flush')
@@ -31,6 +32,7 @@ let folder = ''
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-sync-'))
   flush = fdatasyncSync
+  write = writeSync
   asked.length = 0
 })
 afterEach(() => {
@@ -55,6 +57,25 @@ test('a record that cannot be flushed is refused, as one that cannot be written 
   }
   await expect(journal.record(createCallRecord())).rejects.toMatchObject({ kind: 'unavailable' })
   expect(journal.state()).toMatchObject({ writable: false, backlog: 1 })
+  journal.close()
+})
+
+test('a file that takes no bytes, and says nothing of it, has failed', async () => {
+  const journal = new Journal(folder, { probeIntervalMs: 3_600_000 })
+  write = () => 0
+  await expect(journal.record(createCallRecord())).rejects.toMatchObject({ kind: 'unavailable' })
+  expect(journal.state()).toMatchObject({ writable: false, reason: 'input/output error of the disk' })
+  journal.close()
+})
+
+test('a file that takes a few bytes at a time is given the rest', async () => {
+  write = (fd, bytes, offset, length) =>
+    writeSync(fd, bytes as Uint8Array, offset as number, Math.min(7, length as number))
+  const journal = new Journal(folder)
+  const records = [createCallRecord(), createCallRecord()]
+  await Promise.all(records.map((record) => journal.record(record)))
+  journal.rotate()
+  expect(await readClosed(journal)).toEqual({ records, damagedLines: 0 })
   journal.close()
 })
 

@@ -232,6 +232,33 @@ test('the table is loaded when a price is needed, once', () => {
   expect(loads).toBe(1)
 })
 
+test('a price is looked up once a minute, whatever else is priced meanwhile, and not remembered for ever', () => {
+  const found: string[] = []
+  const counting = new PriceBook({
+    providers: new Map([['p', listed('p')]]),
+    loadTable: () => ({
+      source: 'test@1',
+      find(_, model) {
+        found.push(model)
+        return { prices: { input_mtok: 1, output_mtok: 1 }, isOwn: true }
+      },
+      models: () => [],
+    }),
+  })
+  const price = (model: string, startedAt = MIDDAY) =>
+    counting.costOf({ accountId: DEFAULT_ACCOUNT, target: `p/${model}`, usage: usage(), startedAt })
+  for (const model of ['a', 'b', 'a', 'b']) expect(price(model).microUsd).toBe(1100)
+  price('a', MIDDAY + 59_999)
+  expect(found).toEqual(['a', 'b'])
+  price('a', MIDDAY + 60_000)
+  expect(found).toEqual(['a', 'b', 'a'])
+  // Customers name targets: all of them together must not fill the memory.
+  for (let other = 0; other < 20_000; other += 1) price(`other-${other}`)
+  found.length = 0
+  price('b')
+  expect(found).toEqual(['b'])
+})
+
 test('whatever is reported, a cost is a whole number from 0 up that grows with each count', () => {
   const count = fc.nat({ max: 10_000_000 })
   fc.assert(

@@ -80,6 +80,15 @@ test('lines of version 1, which knew no credential, of 2, which had no attempts,
   expect(read(third.replace(/\]$/, ',[["p/m",500,0,1]]]'))).toEqual({ ...record, attemptDetails })
 })
 
+test('a line whose checksum is right and whose text is no UTF-8 is damaged', () => {
+  const json = encodeRecordLine(createCallRecord({ target: 'owned/é' })).slice(9, -1)
+  const bytes = Buffer.from(json)
+  const at = bytes.indexOf(Buffer.from('é'))
+  bytes[at] = 0xff
+  const line = Buffer.concat([Buffer.from(`${Bun.hash.crc32(bytes).toString(16).padStart(8, '0')} `), bytes])
+  expect(decodeRecordLine(line)).toBeUndefined()
+})
+
 test('a whole line of a later version is known as such, whatever it holds, and a damaged one is not', () => {
   const json = '[6,{"id":"req_1"}]'
   const line = toBytes(`${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`)
@@ -125,6 +134,14 @@ test.each([
   [
     'a cost from no named source',
     '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[1,"exact",7]]',
+  ],
+  [
+    'a cost of four members',
+    '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[1,"exact","t@1",1]]',
+  ],
+  [
+    'an attempt of five members',
+    '[3,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[["p/m",500,0,1,1]]]',
   ],
   [
     'a cost of two members',

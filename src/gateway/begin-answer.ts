@@ -1,4 +1,5 @@
 /** Sends one request and reads just enough of the answer to know that it is one. Must not forward anything. */
+
 import { callersTypeOf, GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
 import type { Exchange } from '../upstream/exchange.ts'
@@ -7,6 +8,7 @@ import type { JsonRecord } from '../wire/chat-request.ts'
 import { CONTEXT_FULL, isContextFull, toContextMessage } from '../wire/context-full.ts'
 import type { AcceptedRequest, Dialect, RelayedDialect, StreamTap, TapOutput } from '../wire/dialect.ts'
 import { MemberReader } from '../wire/member-reader.ts'
+import { parseJson } from '../wire/parse-json.ts'
 import { readUpstreamError } from '../wire/upstream-error.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { unusableAnswer } from './failures.ts'
@@ -178,7 +180,7 @@ function parseAnswer(body: Uint8Array, target: Target): JsonRecord {
   if (body.byteLength === 0) throw unusableAnswer(target.name, 'sent an empty answer')
   let json: unknown
   try {
-    json = JSON.parse(decoder.decode(body))
+    json = parseJson(decoder.decode(body))
   } catch {
     throw unusableAnswer(target.name, 'sent an answer that is not valid JSON')
   }

@@ -2,7 +2,9 @@
  * Reads small top-level members of a JSON object out of its bytes as they flow by, and holds nothing else of it. It
  * must not know what a member means, nor judge whether the rest is valid.
  */
+
 import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-scan.ts'
+import { parseJson } from './parse-json.ts'
 
 /** Most bytes that are held of one member: usage reports are a hundredth of it. */
 const MAX_MEMBER_BYTES = 64 * 1024
@@ -142,7 +144,7 @@ export class MemberReader {
       return
     }
     try {
-      this.#found.set(member, JSON.parse(json))
+      this.#found.set(member, parseJson(json))
     } catch {
       // The answer is passed on as it is; there is just nothing to read in it.
       this.#found.delete(member)

@@ -1,7 +1,9 @@
 /** Reads members of parsed JSON; of a caller's, naming the path of what is wrong. Knows no dialect. */
+
 import { invalidRequest } from '../core/errors.ts'
 import type { ChatEvent } from './chat-answer.ts'
 import type { JsonRecord, JsonValue } from './chat-request.ts'
+import { parseJson } from './parse-json.ts'
 
 /** One value of the request with the path that its caller knows it by (`messages[2].content`). */
 export interface At<Value = JsonValue | undefined> {
@@ -86,7 +88,7 @@ export function garbledEvent(data: string | undefined): readonly ChatEvent[] {
 export function parseRecord(data: string | undefined): JsonRecord | undefined {
   if (data === undefined) return undefined
   try {
-    const parsed: unknown = JSON.parse(data)
+    const parsed: unknown = parseJson(data)
     return isRecord(parsed) ? parsed : undefined
   } catch {
     return undefined

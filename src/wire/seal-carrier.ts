@@ -4,7 +4,9 @@
  * Two carriers: a seal written as text, for dialects that have a field for somebody's signature; and a tool call's id,
  * which every client echoes, for those that have none.
  */
+
 import type { ReasoningPart, Seal } from './chat-request.ts'
+import { parseJson } from './parse-json.ts'
 
 /** Begins every carrier of ours; nothing that a provider makes begins or contains it. */
 export const MARK = 'gh1~'
@@ -101,7 +103,7 @@ function encode(carried: Carried): string {
 /** A client may have cut or changed it: then it is no carrier, and the id stays what it is. */
 function decode(text: string): Carried | undefined {
   try {
-    const carried: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    const carried: unknown = parseJson(Buffer.from(text, 'base64url').toString('utf8'))
     return typeof carried === 'object' && carried !== null ? (carried as Carried) : undefined
   } catch {
     return undefined

@@ -1,4 +1,5 @@
 /** Reads an upstream's error answer, whatever its shape, so that callers of any envelope can be told. Pure. */
+import { parseJson } from './parse-json.ts'
 
 export interface UpstreamErrorAnswer {
   /** The vendor's own words; undefined when there are none to be found. */
@@ -21,7 +22,7 @@ export interface UpstreamErrorAnswer {
 export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
   let json: unknown
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    json = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch {
     return { message: undefined, json: undefined, isNested: false, isWrapped: false }
   }

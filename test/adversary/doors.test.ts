@@ -3,7 +3,9 @@
  * cost is measured from outside (process/). Here nothing listens.
  */
 import { describe, expect, test } from 'bun:test'
+import { CHAT_JSON } from '../support/dialect-samples.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
+import { json, stream } from '../support/scripted-upstream.ts'
 import { CHAT_ANSWER, chatBody, GATE, runRows, TARGET } from '../support/stage-rows.ts'
 
 const wide = (members: number) =>
@@ -55,6 +57,42 @@ describe('an object of very many members', () => {
       seen: { status: 200 },
       sent: [{ json: { m997: 997 } }],
       settled: { outcome: 'succeeded' },
+    },
+  ])
+})
+
+describe('lists in lists in lists', () => {
+  const deep = '['.repeat(20_000) + ']'.repeat(20_000)
+  const call = { id: 'call_1', type: 'function', function: { name: 't', arguments: `{"a":${deep}}` } }
+  const messages = [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'call_1', content: 'done' },
+  ]
+  const bodyLimits = { maxBodyBytes: 1 << 20 }
+  runRows([
+    {
+      name: 'in the arguments of a tool call are not read to be translated',
+      gateway: { gates: { [GATE]: ['anthropic/claude-sonnet-4-5'] }, bodyLimits },
+      request: { body: chatBody({ messages }) },
+      seen: { status: 400, contains: ['arguments of a tool call'] },
+      settled: { outcome: 'failed', status: 400 },
+    },
+    {
+      name: 'in an answer are no answer',
+      upstream: [json(200, CHAT_JSON.replace('"object"', `"x":${deep},"object"`))],
+      seen: { status: 502, contains: ['not valid JSON'] },
+      sent: [{}],
+      settled: { outcome: 'failed', status: 502 },
+    },
+    {
+      name: 'in an event that is translated are no event',
+      gateway: { gates: { [GATE]: ['anthropic/claude-sonnet-4-5'] } },
+      request: { body: chatBody({ stream: true }) },
+      upstream: [stream([`event: message_start\ndata: {"type":"message_start","x":${deep}}\n\n`])],
+      seen: { status: 502, contains: ['not valid JSON'] },
+      sent: [{}],
+      settled: { outcome: 'failed', status: 502 },
     },
   ])
 })

@@ -1,4 +1,5 @@
 /** Our messages as Anthropic's turns of blocks: user and assistant alternate, results come first. Pure. */
+
 import { invalidRequest } from '../../core/errors.ts'
 import type {
   AssistantPart,
@@ -13,6 +14,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { Feature } from '../codec.ts'
+import { parseJson } from '../parse-json.ts'
 import { present } from '../read-json.ts'
 import { isReadable } from '../seal-carrier.ts'
 import { encodeToolId } from './tool-ids.ts'
@@ -174,7 +176,7 @@ function encodeResult(result: ToolResult, rules: MessageRules): JsonRecord {
 function parseArguments(text: string): JsonRecord {
   let parsed: unknown
   try {
-    parsed = JSON.parse(text)
+    parsed = parseJson(text)
   } catch {
     parsed = undefined
   }

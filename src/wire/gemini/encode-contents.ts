@@ -1,4 +1,5 @@
 /** Our messages as Gemini's contents: roles user and model, results by the name of their tool. Pure. */
+
 import { invalidRequest } from '../../core/errors.ts'
 import type {
   AssistantPart,
@@ -10,6 +11,7 @@ import type {
   UserPart,
 } from '../chat-request.ts'
 import type { EncodeTarget, Feature } from '../codec.ts'
+import { parseJson } from '../parse-json.ts'
 import { isRecord } from '../read-json.ts'
 import { isReadable } from '../seal-carrier.ts'
 
@@ -177,7 +179,7 @@ function parseArguments(text: string): JsonRecord {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return undefined
   }

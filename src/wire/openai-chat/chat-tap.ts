@@ -2,6 +2,7 @@
  * Watches a stream of chat completion chunks go by: its end and its usage. Serves every dialect shaped like it.
  * It must not change anything but usage that the client did not ask for.
  */
+
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { deltaBytes } from '../delta-bytes.ts'
@@ -9,6 +10,7 @@ import type { Envelope, StreamTap } from '../dialect.ts'
 import { encodeErrorData } from '../envelope.ts'
 import { type JsonObject, scanJsonObject, spliceJson } from '../json-splice.ts'
 import { toLatin1 } from '../latin1.ts'
+import { parseJson } from '../parse-json.ts'
 import { encodeSseFrame, type SseFrame } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { readUsage } from '../usage.ts'
@@ -106,7 +108,7 @@ function isDone(text: string, frame: SseFrame): boolean {
 
 function readChunk(frame: SseFrame): Record<string, unknown> | undefined {
   try {
-    const chunk: unknown = JSON.parse(frame.data ?? '')
+    const chunk: unknown = parseJson(frame.data ?? '')
     return typeof chunk === 'object' && chunk !== null ? (chunk as Record<string, unknown>) : undefined
   } catch {
     return undefined // Not JSON: passed on as it is, there is nothing to read in it.

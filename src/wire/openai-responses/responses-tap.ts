@@ -1,4 +1,5 @@
 /** Watches a Responses stream go by unchanged: its end, its usage, and what a failure event would have to repeat. */
+
 import type { GatewayError } from '../../core/errors.ts'
 import type { Usage } from '../../core/usage.ts'
 import { CONTEXT_FULL } from '../context-full.ts'
@@ -6,6 +7,7 @@ import { deltaBytes } from '../delta-bytes.ts'
 import type { StreamTap } from '../dialect.ts'
 import { toNestedError } from '../envelope.ts'
 import { toLatin1 } from '../latin1.ts'
+import { parseJson } from '../parse-json.ts'
 import { encodeSseFrame, type SseFrame } from '../sse.ts'
 import { type SeenFrame, SseRelay } from '../sse-relay.ts'
 import { readUsage } from '../usage.ts'
@@ -94,7 +96,7 @@ function typeOf(frame: SseFrame): string | undefined {
 
 function readEvent(frame: SseFrame): ResponseEvent {
   try {
-    const event: unknown = JSON.parse(frame.data ?? '')
+    const event: unknown = parseJson(frame.data ?? '')
     return typeof event === 'object' && event !== null ? event : {}
   } catch {
     return {} // An event that is no JSON is passed on all the same; there is just nothing to read in it.

@@ -1,6 +1,8 @@
 /** What of a streamed answer was told, to be compared with the answer that its last event repeats. Knows no upstream. */
+
 import type { ChatEvent } from '../chat-answer.ts'
 import type { AssistantPart } from '../chat-request.ts'
+import { parseJson } from '../parse-json.ts'
 
 export class ToldAnswer {
   isEmpty = true
@@ -44,7 +46,7 @@ function spellingOf(calls: readonly string[]): string {
 function normalize(text: string): string {
   if (text.trim() === '') return '{}'
   try {
-    return JSON.stringify(JSON.parse(text))
+    return JSON.stringify(parseJson(text))
   } catch {
     return text.replaceAll(/\s/g, '') // Arguments that a limit has cut off.
   }

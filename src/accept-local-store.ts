@@ -2,8 +2,9 @@
 import type { AcceptedStore } from './cli/context.ts'
 import { installationParts } from './compose-installation.ts'
 import type { Environment } from './config/environment.ts'
-import { readSettings } from './config/settings.ts'
+import { readSettings, type Settings } from './config/settings.ts'
 import { lockDataFolder } from './store/data-folder.ts'
+import type { Installation } from './store/installation.ts'
 import { acceptInstallation } from './store/join-installation.ts'
 import { describeStore, locateStore } from './store/open-database.ts'
 import { openStore } from './store/open-store.ts'
@@ -17,11 +18,38 @@ export async function acceptLocalStore(environment: Environment): Promise<Accept
     const store = await openStore(location)
     try {
       const accepted = await acceptInstallation(installationParts(settings, store))
-      return { store: describeStore(location), accepted }
+      const ofRedis = await acceptRedis(settings, await store.installation.read())
+      return {
+        store: describeStore(location),
+        accepted: ofRedis.accepted === undefined ? accepted : [...accepted, ofRedis.accepted],
+        unasked: ofRedis.unasked ?? null,
+      }
     } finally {
       await store.close()
     }
   } finally {
     lock.release()
+  }
+}
+
+/** It comes after the store: whose that is decides whose Redis has to be. */
+async function acceptRedis(
+  { database, redis }: Pick<Settings, 'database' | 'redis'>,
+  installation: Installation | undefined,
+): Promise<{ readonly accepted?: string; readonly unasked?: string }> {
+  // Where each node has a file, none has the id of another.
+  if (database === undefined || redis === undefined || installation === undefined) return {}
+  const { describeOtherRedis, takeRedis } = await import('./cluster/redis-installation.ts')
+  try {
+    const found = await takeRedis(redis, installation.id)
+    if (found === undefined) return {}
+    const described = describeOtherRedis(redis, { found, expected: installation.id })
+    return { accepted: `${described} What it had counted is forgotten, and filled again from the database.` }
+  } catch (error) {
+    // A start does not need it either. The message alone: what else the client's errors carry may be a password.
+    const reason = error instanceof Error ? error.message : 'no answer'
+    return {
+      unasked: `Redis could not be asked (${reason}): should it be another installation's, run this again when it answers.`,
+    }
   }
 }

@@ -1,6 +1,7 @@
 /** Constructs the limits: in this process's memory, or shared with other nodes where there is a Redis. */
 import { MemoryLimits } from './cluster/memory-limits.ts'
 import { Recounting } from './cluster/recounting.ts'
+import { describeOtherRedis } from './cluster/redis-installation.ts'
 import type { RedisStoreState } from './cluster/redis-store.ts'
 import { SharedLimits } from './cluster/shared-limits.ts'
 import type { SharedStore } from './cluster/shared-store.ts'
@@ -9,6 +10,7 @@ import type { Timekeeper } from './core/clock.ts'
 import type { AccountId } from './core/ids.ts'
 import type { RedisSettings } from './core/redis-settings.ts'
 import type { Limits } from './gateway/ports.ts'
+import { mismatch } from './store/join-installation.ts'
 import type { Log } from './telemetry/log.ts'
 
 /** A start does not wait longer for Redis: what counts while it is away counts then. */
@@ -29,9 +31,20 @@ export interface ComposedLimits {
   close(): Promise<void>
 }
 
+export interface LimitsOptions {
+  readonly usage: UsageLimits
+  readonly log: Log
+  readonly clock: Timekeeper
+  /** Whose Redis it has to be; undefined where each node has a store of its own, and so an id of its own. */
+  readonly installationId: string | undefined
+  /** It has become another installation's while this node serves. */
+  readonly onOther: (found: string) => void
+}
+
+/** @throws InstallationMismatchError when Redis is another installation's; nothing was written to it then */
 export async function composeLimits(
   settings: RedisSettings | undefined,
-  { usage, log, clock }: { readonly usage: UsageLimits; readonly log: Log; readonly clock: Timekeeper },
+  { usage, log, installationId, onOther, clock }: LimitsOptions,
 ): Promise<ComposedLimits> {
   if (settings === undefined)
     return {
@@ -50,16 +63,25 @@ export async function composeLimits(
     recount: () => recount(),
     onFailure: (error) => log.warn({ err: error }, 'redis: the ledger could not be read anew'),
   })
+  let isServing = false
   const store = new RedisStore({
     settings,
+    installationId,
     onChange: (state, error) => {
-      reportChange(log, state, error)
+      reportChange(log, state, { error, expected: installationId })
+      if (state.other !== undefined && isServing) onOther(state.other)
       if (state.isReady) recounting.begin()
     },
     // One that was killed comes back as another, and ships what it had written down.
     onNewNode: () => recounting.begin(),
   })
   await Promise.race([store.open(), Bun.sleep(START_WITHOUT_AFTER_MS)])
+  const { other } = store.state()
+  if (other !== undefined && installationId !== undefined) {
+    await store.close()
+    throw mismatch([describeOtherRedis(settings, { found: other, expected: installationId })])
+  }
+  isServing = true
   const limits = new SharedLimits({ store, prefix: settings.prefix, usage, clock })
   limits.start()
   return {
@@ -82,8 +104,17 @@ export async function composeLimits(
   }
 }
 
-function reportChange(log: Log, { isReady, mode, nodes, failures }: RedisStoreState, error: unknown): void {
+function reportChange(
+  log: Log,
+  { isReady, other, mode, nodes, failures }: RedisStoreState,
+  { error, expected }: { readonly error: unknown; readonly expected: string | undefined },
+): void {
   if (isReady) log.info({ nodes, failures }, 'redis: limits are shared')
+  else if (other !== undefined)
+    log.error(
+      { found: other, expected, limits: mode },
+      "redis: it is another installation's, and nothing of it is used, as if it were away",
+    )
   // The message alone: what else the client's errors carry may be a command with a password.
   else log.error({ reason: messageOf(error), limits: mode, nodes, failures }, 'redis: away')
 }
@@ -93,6 +124,7 @@ function messageOf(error: unknown): string {
 }
 
 /** For `/readyz`. */
-export function redisCheck({ isReady, mode, nodes, sinceMs }: RedisStoreState) {
-  return { status: isReady ? 'ok' : 'away', limits: mode, nodes, sinceSeconds: Math.floor(sinceMs / 1000) }
+export function redisCheck({ isReady, other, mode, nodes, sinceMs }: RedisStoreState) {
+  const status = other !== undefined ? 'other' : isReady ? 'ok' : 'away'
+  return { status, limits: mode, nodes, sinceSeconds: Math.floor(sinceMs / 1000) }
 }

@@ -125,6 +125,7 @@ export async function openState({ settings, version, log, plans, limitsOf, addre
     return {
       lock,
       store,
+      installationId: joined.id,
       watch,
       node,
       keys,
@@ -167,11 +168,16 @@ export async function joinNodes(
   try {
     return await state.node?.follow(followers, witness)
   } catch (error) {
-    await state.node?.close()
     await shared.close()
-    await state.watch.close()
-    await state.store.close()
-    state.lock.release()
+    await abandonState(state)
     throw error
   }
+}
+
+/** For a start that fails: nothing of it was served yet. */
+export async function abandonState({ node, watch, store, lock }: State): Promise<void> {
+  await node?.close()
+  await watch.close()
+  await store.close()
+  lock.release()
 }

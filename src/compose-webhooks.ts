@@ -5,7 +5,12 @@ import type { Store } from './store/open-store.ts'
 import type { Log } from './telemetry/log.ts'
 import type { AddressPolicy } from './webhooks/check-address.ts'
 import { EventPublisher } from './webhooks/event-publisher.ts'
-import { DegradedTargets, toBudgetEvent, toSetBackEvent } from './webhooks/gateway-events.ts'
+import {
+  DegradedTargets,
+  toBudgetEvent,
+  toOtherRedisEvent,
+  toSetBackEvent,
+} from './webhooks/gateway-events.ts'
 import { WebhookRegistry } from './webhooks/webhook-registry.ts'
 import { WebhookSender } from './webhooks/webhook-sender.ts'
 
@@ -15,6 +20,8 @@ export interface Webhooks {
   readonly degraded: DegradedTargets
   publishBudgetAlert(alert: BudgetAlert): void
   publishSetBack(setBack: { readonly from: number; readonly to: number }): void
+  /** Ids of installations. */
+  publishOtherRedis(ids: { readonly found: string; readonly expected: string }): void
   /** What was published is in the queue, and what is under way is cut: the next start sends it. */
   close(): Promise<void>
 }
@@ -50,6 +57,7 @@ export async function composeWebhooks({ store, vault, log, addresses }: Webhooks
     degraded: new DegradedTargets(publisher),
     publishBudgetAlert: (alert) => publisher.publish(toBudgetEvent(alert)),
     publishSetBack: (setBack) => publisher.publish(toSetBackEvent(setBack)),
+    publishOtherRedis: (ids) => publisher.publish(toOtherRedisEvent(ids)),
     async close() {
       await publisher.close()
       await sender.stop()

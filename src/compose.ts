@@ -11,7 +11,7 @@ import { installationCheck } from './compose-installation.ts'
 import { composeLedger } from './compose-ledger.ts'
 import { type ComposedLimits, composeLimits, redisCheck } from './compose-limits.ts'
 import { type JoinedNode, storeCheck } from './compose-nodes.ts'
-import { joinNodes, openState } from './compose-state.ts'
+import { abandonState, joinNodes, openState } from './compose-state.ts'
 import { SettingsError } from './config/environment.ts'
 import type { Settings } from './config/settings.ts'
 import { systemClock, type Timekeeper } from './core/clock.ts'
@@ -105,7 +105,17 @@ export async function composeGatehouse({
   const limitsOf = createKeyLimits(plans)
   const state = await openState({ settings, version: VERSION, log, plans, limitsOf, addresses, clock })
   const { lock, store, keys, gates, ownedModels, providerKeys, usage, webhooks, health } = state
-  const shared = await composeLimits(settings.redis, { usage, log, clock })
+  const shared = await composeLimits(settings.redis, {
+    usage,
+    log,
+    clock,
+    // A file is one node's own, and so is its id: nodes that share a Redis all the same have nothing to compare.
+    installationId: settings.database === undefined ? undefined : state.installationId,
+    onOther: (found) => webhooks.publishOtherRedis({ found, expected: state.installationId }),
+  }).catch(async (error: unknown) => {
+    await abandonState(state)
+    throw error
+  })
   const node = await joinNodes(state, shared, settings)
   const ledger = composeLedger({ settings, log, state, limits: shared, clock })
   const { journal } = ledger

@@ -96,6 +96,8 @@ export interface AcceptedStore {
   readonly store: string
   /** What did not fit, a sentence each; none: all belonged together. */
   readonly accepted: readonly string[]
+  /** What could not be asked, a sentence; null: nothing. */
+  readonly unasked: string | null
 }
 
 /** What `doctor` found of one thing. */

@@ -1,7 +1,7 @@
 /** `gatehouse store`: what is done to the store as a whole. Knows no database. */
 import type { Command } from 'commander'
 import type { CliContext } from './context.ts'
-import { formatTable, printJson, printLine } from './output.ts'
+import { formatTable, printJson, printLine, printNote } from './output.ts'
 import { asJson, example } from './program-parts.ts'
 
 export function bindStore(program: Command, context: CliContext): void {
@@ -30,14 +30,15 @@ export function bindStore(program: Command, context: CliContext): void {
   store
     .command('accept')
     .description(
-      'say that the data folder, the store and the master key belong together, after a start was refused because they did not seem to; stop the server first',
+      'say that the data folder, the store, the master key and Redis belong together, after a start was refused because they did not seem to; stop the server first',
     )
     .addHelpText('after', example('gatehouse store accept'))
     .action(async (_flags, command: Command) => {
       const accepted = await context.acceptStore()
-      if (asJson(command)) printJson(accepted)
-      else if (accepted.accepted.length === 0)
+      if (asJson(command)) return printJson(accepted)
+      if (accepted.accepted.length === 0)
         printLine(`Nothing to accept: ${accepted.store} is the right store.`)
-      else for (const each of accepted.accepted) printLine(`Accepted: ${each}`)
+      for (const each of accepted.accepted) printLine(`Accepted: ${each}`)
+      if (accepted.unasked !== null) printNote(accepted.unasked)
     })
 }

@@ -18,7 +18,7 @@ interface WebhookFlags {
   readonly active?: boolean
 }
 
-const EVENTS = 'budget.threshold, budget.exhausted, provider.degraded, store.set-back'
+const EVENTS = 'budget.threshold, budget.exhausted, provider.degraded, store.set-back, redis.other'
 
 export function bindWebhooks(program: Command, context: CliContext): void {
   const webhooks = program.command('webhooks').description('webhooks: addresses that are told of events')

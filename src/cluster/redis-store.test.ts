@@ -10,12 +10,15 @@ import {
 import { describeIf, testIf } from '../../test/support/skip-unless.ts'
 import { readRedisSettings } from '../config/redis-settings.ts'
 import type { RedisSettings } from '../core/redis-settings.ts'
+import { takeRedis } from './redis-installation.ts'
 import { RedisStore, type RedisStoreState } from './redis-store.ts'
 import type { SharedScript } from './shared-store.ts'
 
 setDefaultTimeout(30_000)
 
 const ADD: SharedScript = { name: 'add', lua: "return {redis.call('INCRBY', KEYS[1], ARGV[1])}" }
+
+const MARK: SharedScript = { name: 'mark', lua: "return {redis.call('SET', KEYS[1], ARGV[1])['ok']}" }
 
 /** A server that is only slow, on a busy machine, is not away. */
 const PATIENCE = { GATEHOUSE_REDIS_TIMEOUT_MS: '10000' }
@@ -56,6 +59,32 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('one server', () => 
     const third = await open()
     expect(third.nodes).toBe(2)
     expect(third.nodeId).not.toBe(first.nodeId)
+  })
+
+  test("another installation's is not asked, nor told that this node is there, and is used once it is its own", async () => {
+    const prefix = 'of-one'
+    const said: (string | undefined)[] = []
+    const store = new RedisStore({
+      settings: settingsOf(redis.url, { GATEHOUSE_REDIS_PREFIX: prefix }),
+      installationId: 'inst_one',
+      onChange: ({ other }) => said.push(other),
+    })
+    stores.push(store)
+    await store.open()
+    expect(store.mode).toBe('shared')
+    await redis.client.set(`${prefix}:installation`, 'inst_other')
+    await pollUntil('it to be noticed', () => store.mode === 'share')
+    expect(store.state()).toMatchObject({ isReady: false, other: 'inst_other' })
+    expect(store.run(ADD, `${prefix}:sum`, [1])).rejects.toThrow("another installation's")
+    await redis.client.del(`${prefix}:nodes`)
+    const { questions } = store.state()
+    await pollUntil('further looks', () => store.state().questions >= questions + 3)
+    expect(await redis.client.keys(`${prefix}:*`)).toEqual([`${prefix}:installation`])
+    await redis.client.del(`${prefix}:installation`)
+    await pollUntil('its own', () => store.mode === 'shared')
+    expect(store.state().other).toBeUndefined()
+    expect(said).toEqual([undefined, 'inst_other', undefined])
+    expect(await redis.client.get(`${prefix}:installation`)).toBe('inst_one')
   })
 
   test('killed, it fails at once, and is back by itself once it runs again', async () => {
@@ -117,7 +146,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('with a password', (
 })
 
 testIf(findRedis() !== undefined, 'needs redis-server')(
-  'a cluster of three: each key goes where it belongs',
+  'a cluster of three: each key goes where it belongs, and is found there when another installation takes it over',
   async () => {
     const cluster = await startRedisCluster()
     const store = new RedisStore({ settings: settingsOf(cluster.url) })
@@ -128,6 +157,15 @@ testIf(findRedis() !== undefined, 'needs redis-server')(
       const sizes = await Promise.all(cluster.servers.map(({ client }) => client.dbsize()))
       expect(sizes.every((size) => size > 0)).toBe(true)
       expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(61)
+
+      // All that nodes counted goes with the installation that counted it, on whichever server it is.
+      for (let index = 0; index < 20; index++) await store.run(ADD, `gatehouse:used:{${index}}:1`, [1])
+      await store.run(MARK, 'gatehouse:installation', ['inst_other'])
+      expect(await takeRedis(settingsOf(cluster.url), 'inst_own')).toBe('inst_other')
+      const left = await Promise.all(cluster.servers.map(({ client }) => client.keys('gatehouse:*')))
+      // The store above goes on telling that it is there.
+      expect(left.flat().filter((key) => key !== 'gatehouse:nodes')).toEqual(['gatehouse:installation'])
+      expect(await takeRedis(settingsOf(cluster.url), 'inst_own')).toBeUndefined()
     } finally {
       await store.close()
       await cluster.remove()

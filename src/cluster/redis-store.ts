@@ -11,6 +11,9 @@ import type { SharedScript, SharedStore, SharingMode } from './shared-store.ts'
 const BEAT_MS = 2_000
 /** A node that was not heard of for so long is not counted any more. */
 const NODE_LEASE_MS = 10_000
+const OTHERS = "Redis is another installation's"
+/** Whatever stands where an id should be is named in messages. */
+const LONGEST_ID = 64
 /** More questions than that at once are a sign that the answers have stopped. */
 const MAX_UNDER_WAY = 5_000
 
@@ -30,8 +33,25 @@ end
 return redis.call('ZRANGE', KEYS[1], 0, -1)`,
 }
 
+/** Says whose it is, where nothing there says so: it is empty, or nodes of an earlier version filled it. @returns whose it is */
+const CLAIM: SharedScript = {
+  name: 'claim',
+  lua: `
+local found = redis.call('GET', KEYS[1])
+if found then return {found} end
+redis.call('SET', KEYS[1], ARGV[1])
+return {ARGV[1]}`,
+}
+
+/** Under which key a Redis says whose installation's it is. */
+export function installationKey(prefix: string): string {
+  return `${prefix}:installation`
+}
+
 export interface RedisStoreState {
   readonly isReady: boolean
+  /** The id of another installation, whose it is: it is left alone, as if it were away. Undefined: it is this one's, or nobody can say. */
+  readonly other: string | undefined
   readonly mode: SharingMode
   readonly nodes: number
   /** Of the present state: milliseconds. */
@@ -44,6 +64,8 @@ export interface RedisStoreState {
 
 export interface RedisStoreOptions {
   readonly settings: RedisSettings
+  /** Whose it has to be; absent: whoever shares it has an id of their own, and nothing is compared. */
+  readonly installationId?: string | undefined
   /** Told once of each change; the error is why it is away. */
   readonly onChange?: (state: RedisStoreState, error?: unknown) => void
   /** Another node has come since this one looked last. */
@@ -55,6 +77,7 @@ export interface RedisStoreOptions {
 export class RedisStore implements SharedStore {
   readonly nodeId = randomBytes(6).toString('hex')
   readonly #settings: RedisSettings
+  readonly #installationId: string | undefined
   readonly #onChange: NonNullable<RedisStoreOptions['onChange']>
   readonly #onNewNode: () => void
   readonly #client: RedisClient
@@ -68,11 +91,14 @@ export class RedisStore implements SharedStore {
   #questions = 0
   #underWay = 0
   #lastError: unknown
+  #other: string | undefined
   #failedBeats = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor({ settings, onChange, onNewNode, createClient = createRedisClient }: RedisStoreOptions) {
+  constructor(options: RedisStoreOptions) {
+    const { settings, installationId, onChange, onNewNode, createClient = createRedisClient } = options
     this.#settings = settings
+    this.#installationId = installationId
     this.#onNewNode = onNewNode ?? (() => {})
     this.#onChange = onChange ?? (() => {})
     this.#client = createClient(settings, (error) => {
@@ -95,6 +121,7 @@ export class RedisStore implements SharedStore {
   state(): RedisStoreState {
     return {
       isReady: this.#isReady,
+      other: this.#other,
       mode: this.mode,
       nodes: this.#nodes,
       sinceMs: Math.round(performance.now() - this.#changedAtMs),
@@ -111,7 +138,8 @@ export class RedisStore implements SharedStore {
       await this.#beat()
     } catch (error) {
       this.#lastError = error
-      this.#onChange(this.state(), error)
+      // Of another installation's it has told already.
+      if (this.#other === undefined) this.#onChange(this.state(), error)
       this.#beatIn(retryDelayMs(1))
     }
   }
@@ -121,7 +149,7 @@ export class RedisStore implements SharedStore {
     key: string,
     args: readonly (string | number)[],
   ): Promise<readonly unknown[]> {
-    if (!this.#isReady) throw new Error('Redis is away')
+    if (!this.#isReady) throw new Error(this.#other === undefined ? 'Redis is away' : OTHERS)
     if (this.#underWay >= MAX_UNDER_WAY) throw new Error('too many questions wait for Redis')
     return await this.#ask(script, key, args)
   }
@@ -179,8 +207,27 @@ export class RedisStore implements SharedStore {
     this.#timer.unref()
   }
 
+  /** Before anything else is asked of a connection, and again and again: another server may answer at the same address. */
+  async #claim(): Promise<void> {
+    const own = this.#installationId
+    if (own === undefined) return
+    const [found] = await this.#ask(CLAIM, installationKey(this.#settings.prefix), [own])
+    if (found === own) {
+      this.#other = undefined
+      return
+    }
+    const other = String(found).slice(0, LONGEST_ID)
+    const isNews = this.#other !== other
+    this.#other = other
+    const error = new Error(OTHERS)
+    if (this.#isReady) this.#leave(error)
+    else if (isNews && !this.#isClosed) this.#onChange(this.state(), error)
+    throw error
+  }
+
   async #beat(): Promise<void> {
     try {
+      await this.#claim()
       const nodes = await this.#ask(BEAT, this.#nodesKey, [this.nodeId, NODE_LEASE_MS])
       if (this.#isClosed) return
       // Shortly after an outage the others may not have been heard of yet.

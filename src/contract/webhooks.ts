@@ -21,7 +21,13 @@ const secret = z
     writeOnly: true,
     minLength: MIN_SECRET,
   })
-const event = z.enum(['budget.threshold', 'budget.exhausted', 'provider.degraded', 'store.set-back'])
+const event = z.enum([
+  'budget.threshold',
+  'budget.exhausted',
+  'provider.degraded',
+  'store.set-back',
+  'redis.other',
+])
 const events = z
   .array(event)
   .min(1)

@@ -6,6 +6,7 @@ export const WEBHOOK_EVENTS = [
   'budget.exhausted',
   'provider.degraded',
   'store.set-back',
+  'redis.other',
 ] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 

@@ -215,6 +215,13 @@ function checkReadiness(answer: Answer | Error): Finding[] {
   if (answer instanceof Error) return [fail('it does not say whether it is ready', "See the server's log")]
   const checks = answer.body?.checks as Json | undefined
   const ledger = checks?.ledger as Json | undefined
+  if ((checks?.redis as Json | undefined)?.status === 'other')
+    return [
+      fail(
+        "its Redis is another installation's, and no limit is shared",
+        'See REDIS_URL and GATEHOUSE_REDIS_PREFIX; should it be meant: gatehouse store accept, then restart it',
+      ),
+    ]
   if (answer.status !== 200) {
     if (typeof ledger?.reason === 'string')
       return [

@@ -17,6 +17,13 @@ export class InstallationMismatchError extends Error {
 
 export const ACCEPT_COMMAND = 'gatehouse store accept'
 
+/** @param sentences what was found and expected, one for each thing */
+export function mismatch(sentences: readonly string[]): InstallationMismatchError {
+  return new InstallationMismatchError(
+    `${sentences.join(' ')} Nothing was changed. Should this be meant, say so with the same variables: ${ACCEPT_COMMAND}`,
+  )
+}
+
 export interface InstallationParts {
   /** The folder that all workers of a machine share. */
   readonly folder: string
@@ -104,10 +111,7 @@ function describeKeys(here: string, expected: string, how: string): string {
  */
 export async function joinInstallation(parts: InstallationParts): Promise<Installation> {
   const mismatches = await findMismatches(parts)
-  if (mismatches.length > 0)
-    throw new InstallationMismatchError(
-      `${mismatches.join(' ')} Nothing was changed. Should this be meant, say so with the same variables: ${ACCEPT_COMMAND}`,
-    )
+  if (mismatches.length > 0) throw mismatch(mismatches)
   return await settle(parts, readInstallationFile(parts.folder)?.id)
 }
 

@@ -139,6 +139,12 @@ export const METRICS = {
     help: '1 for what counts as limits now',
     note: '`shared`: the limits of all nodes together. While Redis is away: `share`, `open` or `closed`, as `GATEHOUSE_LIMITS_OUTAGE` says.',
   },
+  gatehouse_redis_right: {
+    type: 'gauge',
+    labels: [],
+    help: '1 while Redis is not known to be another installation’s, else 0',
+    note: 'Only with `REDIS_URL`. It is compared where there is a `DATABASE_URL`; with 0, `gatehouse_redis_up` is 0 too.',
+  },
   gatehouse_store_right: {
     type: 'gauge',
     labels: [],

@@ -19,6 +19,7 @@ export interface MetricSources {
   readonly redis?:
     | (() => {
         readonly isReady: boolean
+        readonly other: string | undefined
         readonly mode: string
         readonly nodes: number
         readonly failures: number
@@ -94,6 +95,7 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
         ? []
         : LIMIT_MODES.map((name) => ({ labels: [name], value: name === mode ? 1 : 0 }))
     },
+    gatehouse_redis_right: () => toRedis(sources, ({ other }) => (other === undefined ? 1 : 0)),
     gatehouse_store_right: () => one(sources.installation().isRight ? 1 : 0),
     gatehouse_store_set_back_total: () => one(sources.installation().setBacks),
     gatehouse_store_status: () => {

@@ -52,6 +52,18 @@ export function toSetBackEvent(setBack: { readonly from: number; readonly to: nu
   }
 }
 
+/** Told to the operator's account, as is what befalls the store. */
+export function toOtherRedisEvent(ids: {
+  readonly found: string
+  readonly expected: string
+}): PublishedEvent {
+  return {
+    accountId: DEFAULT_ACCOUNT,
+    type: 'redis.other',
+    data: { found: ids.found, expected: ids.expected },
+  }
+}
+
 /** Tells an account that one of its targets is left alone, once in ten minutes. */
 export class DegradedTargets {
   readonly #publisher: Pick<EventPublisher, 'publish'>

@@ -158,11 +158,16 @@ describe.each(databases)('on $name', (kind) => {
     const providerOf = () => registry.find(DEFAULT_ACCOUNT, 'a')?.provider
     const model = await register('a')
     expect(providerOf()).toMatchObject({ keyHeader: 'x-api-key' })
+    const elsewhere = await load()
     const first = checks.check(model)
     last().answer({ ...REACHABLE, found })
     const reached = await first
     expect(providerOf()).not.toHaveProperty('keyHeader')
     expect(providerOf()?.endpoints).toHaveProperty('anthropic-count-tokens')
+    await elsewhere.follow(DEFAULT_ACCOUNT, 'a')
+    expect(elsewhere.find(DEFAULT_ACCOUNT, 'a')?.provider).toEqual(
+      registry.find(DEFAULT_ACCOUNT, 'a')?.provider,
+    )
 
     const upstream = registry.find(DEFAULT_ACCOUNT, 'a')
     const second = checks.check(reached)

@@ -535,7 +535,7 @@ test('a gateway that ends finds nothing out', async () => {
     owner: 'account',
   })
   const ports = { clock, upstream, addresses: { locate: plainly } }
-  const model = { dialect: 'openai-chat', credentialHeader: 'auto' } as const
+  const model = { dialect: 'openai-chat', credentialHeader: 'auto' } as OwnedModel
   const { signal } = new AbortController()
   expect(await probeOwnedModel(ports, model, owned, { timeoutMs: 60_000, signal })).toBeUndefined()
 })

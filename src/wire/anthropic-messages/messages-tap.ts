@@ -65,7 +65,7 @@ export class MessagesTap extends SseRelay implements StreamTap {
     const { message } = readUpstreamError(Buffer.from(frame.data ?? ''))
     this.#noteFailure(message)
     const error = new GatewayError('upstream_error', message ?? 'The upstream reported a failure.')
-    return encodeSseFrame({ event: 'error', data: String(encodeError('messages', error)) })
+    return encodeSseFrame({ event: 'error', data: encodeErrorData('messages', error) })
   }
 
   #noteFailure(message: string | undefined): void {

@@ -76,11 +76,21 @@ interface RunOptions {
   readonly isBesideOthers: boolean
 }
 
+let program: Promise<string> | undefined
+
+/** Made once for all parts. @returns its path */
+function makeProgram(): Promise<string> {
+  program ??= buildProgram(TEST_PROGRAM).then(({ path }) => path)
+  return program
+}
+
 async function runTests(
   part: TestPart,
   { name, how, files }: Run,
   { isBesideOthers }: RunOptions,
 ): Promise<PartResult> {
+  const startsProgram = part === 'e2e' || part === 'browser'
+  const started = startsProgram ? { GATEHOUSE_TEST_PROGRAM: await makeProgram() } : {}
   const result = await runInFolder(
     ({ path, reportPath }) => {
       const timingsPath = join(path, 'timings.json')
@@ -95,6 +105,7 @@ async function runTests(
         environment: {
           // For what test processes make once and share.
           GATEHOUSE_TEST_RUN_FOLDER: path,
+          ...started,
           ...(part === 'live' && { GATEHOUSE_TEST_LIVE: '1' }),
         },
       }
@@ -131,8 +142,6 @@ async function runTests(
 
 async function runPart(part: Part, options: RunOptions): Promise<PartResult> {
   if (part === 'checks') return { counts: await runChecks(), skipped: [], runs: [] }
-  // Its tests start the program hundreds of times.
-  if (part === 'e2e') process.env.GATEHOUSE_TEST_PROGRAM = (await buildProgram(TEST_PROGRAM)).path
   const files = findTestFiles(HOUSE).filter((path) => partOf(path) === part)
   if (files.length === 0) console.log('  there are no such tests')
   let total: PartResult = { counts: NO_TESTS, skipped: [], runs: [] }

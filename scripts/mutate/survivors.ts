@@ -48,6 +48,29 @@ export const survivors: readonly ListedSurvivor[] = [
     operator: 'number',
     reason: 'both are less than three seconds',
   },
+  ...(['comparison', 'if body removed'] as const).map(
+    (operator): ListedSurvivor => ({
+      path: 'src/cluster/usage-counter.ts',
+      lineText:
+        'if (window !== undefined && momentMs < window.endsAtMs && momentMs >= window.startsAtMs) return window',
+      operator,
+      ...(operator === 'comparison' && { mutated: 'momentMs > window.startsAtMs' }),
+      reason: 'it is the short way to the same window',
+    }),
+  ),
+  {
+    path: 'src/cluster/usage-counter.ts',
+    lineText: 'const isOfOrigin = periodStartsAtMs < this.#originMs && this.#originMs < endsAtMs',
+    operator: 'comparison',
+    mutated: 'periodStartsAtMs <= this.#originMs',
+    reason: 'both begin at the same moment then',
+  },
+  {
+    path: 'src/cluster/usage-counter.ts',
+    lineText: 'constructor(period: Period, originMs = 0) {',
+    operator: 'number',
+    reason: 'no call began in the first millisecond of 1970',
+  },
   ...(
     [
       ['src/cluster/key-registry.ts', '.sort(', 'id', ')'],
@@ -227,6 +250,28 @@ export const survivors: readonly ListedSurvivor[] = [
       reason: 'without a price of their own no tokens are counted as such',
     }),
   ),
+  {
+    path: 'src/ledger/price-book.ts',
+    lineText:
+      'const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }',
+    operator: 'number',
+    reason: 'it is only asked whether there is a price, which no count decides',
+  },
+  {
+    path: 'src/ledger/shipper.ts',
+    lineText:
+      'const ceilingMs = Math.min(this.#maxBackoffMs, this.#intervalMs * 2 ** Math.min(this.#failures, 30))',
+    operator: 'number',
+    mutated: '31',
+    reason: 'the longest pause is reached long before',
+  },
+  {
+    path: 'src/ledger/shipper.ts',
+    lineText: 'const pauseMs = this.#journal.closed.bytes <= UNHURRIED_BYTES ? UNHURRIED_PAUSE_MS : 0',
+    operator: 'comparison',
+    mutated: 'this.#journal.closed.bytes < UNHURRIED_BYTES',
+    reason: 'nobody waits for a byte more or less',
+  },
   {
     path: 'src/ledger/retention.ts',
     lineText: 'const PAUSE_MS = 10',

@@ -215,6 +215,17 @@ test('closing a failed journal tries once more and names what is lost', async ()
   expect(await recoverIds()).toEqual([record.id])
 })
 
+test('closed while the disk was away, a journal begins nothing any more when it is back', async () => {
+  breakFolder()
+  const journal = openJournal({ probeIntervalMs: 1 })
+  journal.close()
+  rmSync(join(folder, 'journal'))
+  // For what must not come with any of the probes that are over.
+  await Bun.sleep(20)
+  expect(existsSync(join(folder, 'journal'))).toBe(false)
+  expect(journal.state().writable).toBe(false)
+})
+
 test('a file size limit makes it go on in a new file, and no record is lost or torn', async () => {
   const writer = join(import.meta.dir, 'journal-writer.fixture.ts')
   const command = `ulimit -f 16; exec "$0" "$@"`

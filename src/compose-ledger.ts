@@ -54,8 +54,8 @@ export interface ComposedLedger {
   /** What is kept of calls that were turned away. */
   readonly refusals: Refusals
   /**
-   * Resolves when what was used is known to who looks: here up to now, on other nodes up to a second ago (and for what they ship more
-   * seldom, up to then). @throws GatewayError `unavailable` or what the store throws
+   * Resolves when who looks can be told what was used: here up to now, on other nodes up to a second ago, or up to
+   * their last shipping where nodes share no Redis. @throws GatewayError `unavailable` or what the store throws
    */
   show(accountId: AccountId, budgets: readonly Budget[]): Promise<void>
   /** What a call costs as it ends; what cannot be priced does not keep a call from its end. */
@@ -185,7 +185,7 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
       // Nobody else writes into a file.
       if (isTold || settings.database === undefined) return
       await looks.refresh([accountId, ...budgetIds], async (missing) => {
-        // What cannot be shipped is counted here all the same, and the shipper's own passes tell of it.
+        // Calls that cannot be shipped are counted here, and the shipper's own passes tell of them.
         await shipper.ship().catch(() => {})
         const { signal } = closing
         const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })

@@ -22,7 +22,7 @@ export interface ComposedLimits {
   readonly redis: (() => RedisStoreState) | undefined
   /** The same as a store, for what else nodes share. */
   readonly store: Pick<SharedStore, 'run'> | undefined
-  /** Resolves when what all nodes have used is known to who looks; false: they cannot tell each other now. Never rejects. */
+  /** Resolves when who looks can be told what all nodes used; false: they cannot tell each other now. Never rejects. */
   refresh(accountId: AccountId, budgetIds: readonly string[]): Promise<boolean>
   /** How the ledger is read anew: it knows what Redis has lost, and what nodes that were killed had not told. */
   recountWith(recount: () => Promise<void>): void

@@ -1,4 +1,4 @@
-/** What any of several nodes answers of an account's quota and budgets is what all of them have used. */
+/** Any of several nodes answers of an account's quota and budgets what all of them have used. */
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { databases } from '../test/support/databases.ts'
 import { pollUntil } from '../test/support/poll-until.ts'

@@ -57,7 +57,10 @@ export interface ControlPlaneDependencies {
   readonly webhooks: Pick<WebhookRegistry, 'list' | 'get' | 'create' | 'update' | 'delete'>
   readonly testWebhook: (webhook: Webhook) => Promise<PostOutcome>
   readonly checkWebhookAddress: CheckAddress
-  /** Resolves when the account's quota and these budgets show what was used before the start, and on other nodes since; undefined: they do. */
+  /**
+   * Resolves when the account's quota and these budgets show what was used before the start, and on other nodes since;
+   * undefined: they do.
+   */
   readonly whenCounted: (accountId: AccountId, budgets: readonly Budget[]) => Promise<void> | undefined
   readonly quotaOf: (accountId: AccountId) => QuotaState
   /** How long the operator keeps what is written down. */

@@ -1,6 +1,6 @@
 /**
- * How many requests a minute the control plane takes of one account, and of one address where nobody is known. Each node counts
- * for itself: what this bounds is its own work. Must not know what is asked for.
+ * How many requests a minute the control plane takes of one account, and of one address where nobody
+ * is known. Each node counts for itself: this bounds its own work. Must not know what is asked for.
  */
 import { TokenBucket } from '../cluster/token-bucket.ts'
 import type { Stopwatch } from '../core/clock.ts'
@@ -29,7 +29,7 @@ export class RequestRates {
 
   /** @throws GatewayError `rate_limited` with `retry-after` */
   take({ accountId, actor }: ControlPlaneCaller): void {
-    // Apart, so that a program that asks all the time locks nobody out of the dashboard, where its key can be deleted.
+    // Apart: a program that asks all the time locks nobody out of the dashboard, which can delete its key.
     const waitMs = this.#take(this.#accounts, `${actor.type} ${accountId}`, this.#options.perAccount)
     if (waitMs > 0) throw tooMany(`this account makes ${this.#options.perAccount} a minute at most`, waitMs)
   }

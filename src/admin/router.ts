@@ -135,7 +135,7 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     return response
   }
 
-  /** Whoever is known is never counted by address: no neighbour's wrong keys keep them out. */
+  /** Known callers are never counted by address: no neighbour's wrong keys keep them out. */
   async function authenticate(request: Request, clientAddress?: string): Promise<ControlPlaneCaller> {
     try {
       return await authenticateCaller(dependencies, request)

@@ -8,13 +8,13 @@ const CONCURRENCY_RETRY_MS = 1000
 /** Reserved amounts come back when calls end; nobody knows when. */
 const RESERVED_RETRY_MS = 1000
 
-/** What the headers of a key, or of an account, are made of. */
+/** The headers of a key, or of an account, are made of these. */
 export interface RateBuckets {
   readonly requests: TokenBucket
   readonly tokens: TokenBucket
 }
 
-/** Who shares the buckets: one key's calls, or those of all keys of an account. */
+/** Shared by one key's calls, and by those of all keys of its account. */
 export interface CallBuckets {
   readonly key: RateBuckets | undefined
   readonly account?: RateBuckets | undefined

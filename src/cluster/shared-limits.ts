@@ -31,9 +31,9 @@ import type { Reservation } from './usage-counter.ts'
 import type { BudgetReservations, UsageLimits } from './usage-limits.ts'
 
 const TEND_MS = 250
-/** Whoever looks at another node is to see what was used here a second later, however many accounts are at work. */
+/** Another node shows what was used here a second later, however many accounts are at work. */
 const TOLD_WITHIN_ROUNDS = 4
-/** What was asked for so long ago is not asked again for who looks. */
+/** An answer of the store is good for so long to who looks. */
 const LOOKED_AT_MS = 500
 /** Spread over several rounds, so that nodes that all find the store again do not ask it for everything at once. */
 const MAX_QUESTIONS_PER_ROUND = 200

@@ -12,7 +12,7 @@ export interface Amounts {
   readonly microUsd: number
 }
 
-/** What calls have used so far. */
+/** Calls have used so much so far. */
 export interface UsedSoFar extends Amounts {
   /** Calls that used something and whose cost is not known. */
   readonly unpricedCalls: number
@@ -33,7 +33,7 @@ export class UsageWindow implements Span {
   unpricedCalls = 0
   reservedTokens = 0
   reservedMicroUsd = 0
-  /** What the ledger of all nodes held when somebody looked: for who looks, and for no decision. */
+  /** The sums of all nodes in the ledger, when somebody looked: for who looks, and for no decision. */
   #seen: UsedSoFar = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
 
   constructor({ startsAtMs, endsAtMs }: Span) {

@@ -48,7 +48,7 @@ export interface Settings extends ProviderSettings {
   readonly concurrentCalls: number | undefined
   /** Of one account. */
   readonly accountCaps: AccountCaps
-  /** What each node takes of one account, and of one address where nobody is known. */
+  /** Each node takes so much of one account, and of one address where nobody is known. */
   readonly controlPlane: {
     readonly accountRequestsPerMinute: number
     readonly addressRequestsPerMinute: number

@@ -16,7 +16,7 @@ test('a plan that allows all keys together less than each is named with both fig
       ),
     },
   ])
-  // What a built-in plan does not say again counts as well.
+  // A figure of a built-in plan that is not given again counts as well.
   expect(checkPlans({ definitions: { free: { accountConcurrentCalls: 4 } } }, false)).toHaveLength(1)
 })
 

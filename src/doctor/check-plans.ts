@@ -11,7 +11,7 @@ const PAIRS = [
   ['concurrentCalls', 'accountConcurrentCalls'],
 ] as const
 
-/** Whoever signs up makes an account of this kind. */
+/** Signing up makes an account of this kind. */
 const SIGNED_UP = 'acct_of_nobody' as AccountId
 
 /** @param isSignUpOpen whether strangers have accounts, and make as many keys as they like */

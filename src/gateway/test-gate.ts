@@ -47,7 +47,7 @@ export async function testGate(
       rows[index] = await testTarget(ports, caller, { ...gate, targets: [{ model }] }, model)
     }
   }
-  // As many at once as the key and its account may have: their limits count here as everywhere.
+  // No more at once than the key and its account may have: their limits count here as everywhere.
   const { concurrentCalls, account } = caller.limits
   const most = Math.min(concurrentCalls, account?.concurrentCalls ?? Number.POSITIVE_INFINITY)
   const lanes = Math.max(1, Math.min(gate.targets.length, most))

@@ -76,7 +76,7 @@ export interface Provider {
   readonly pricedModels?: RegExp
   /** Its answers cost nothing, whatever the model. */
   readonly isFree?: true
-  /** What its models cost, by their names; `*`: every other one. Then no price table is asked. */
+  /** Prices of its models, by their names; `*`: every other one. Then no price table is asked. */
   readonly declaredPrices?: ReadonlyMap<string, ModelPrices>
   /** To be offered where models are chosen, of a provider that no price table lists; it may have more. */
   readonly knownModels?: readonly string[]

@@ -64,7 +64,7 @@ export interface Store {
 export interface OpenStoreOptions {
   /** `refuse`: a schema that is not up to date is an error, because a server may be using it. Default `run`. */
   readonly migrate?: 'run' | 'refuse'
-  /** What is there already stays, however much it is. */
+  /** Nothing that is there already is removed, however much it is. */
   readonly caps?: AccountCaps
 }
 

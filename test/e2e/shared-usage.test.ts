@@ -29,7 +29,7 @@ describeIf(findRedis() !== undefined && findPostgres() !== undefined, 'needs Pos
       const environment = {
         DATABASE_URL: await postgres.createDatabase(),
         REDIS_URL: redis.url,
-        // What a node reads from the ledger is not what makes them agree.
+        // They are not to agree because each reads the ledger.
         GATEHOUSE_SHIP_INTERVAL_MS: '60000',
       }
       const start = async (key?: string): Promise<Gatehouse> => {

@@ -17,6 +17,9 @@ const SHORT_ROUNDS = 3
 /** Calls that end meanwhile may use more than was thought, out of what was granted to those who wait: they ask again. */
 const MAX_ROUNDS = 30
 
+/** Several nodes that find the store again at once, with much to tell, must not keep it from answering in time. */
+const MAX_QUESTIONS_FOR_ALL = 500
+
 export interface SharedUsageOptions {
   readonly store: SharedStore
   readonly prefix: string
@@ -78,11 +81,12 @@ export class SharedUsage {
   }
 
   /**
-   * Tells the store what was used, and gives back what is not; of what was used within so many rounds, however many windows
-   * there are. @returns how many questions that took
+   * Tells the store what was used, and gives back what is not; all of it within so many rounds, up to some thousand windows.
+   * @returns how many questions that took
    */
   tend(nowMs: number, usualQuestions: number, rounds = 1): number {
-    const maxQuestions = Math.max(usualQuestions, Math.ceil(this.#leases.size / rounds))
+    const forAll = Math.min(MAX_QUESTIONS_FOR_ALL, Math.ceil(this.#leases.size / rounds))
+    const maxQuestions = Math.max(usualQuestions, forAll)
     let questions = 0
     for (let looked = this.#leases.size; looked > 0 && questions < maxQuestions; looked -= 1) {
       const lease = this.#tended.next()

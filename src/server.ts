@@ -38,7 +38,7 @@ export function createRouter(routes: Routes): (request: Request, addressOf?: Add
     return routes.dataPlane.find(path)?.(request) ?? routeBrowser(request, path, addressOf)
   }
 
-  /** Whatever a browser may ask for. */
+  /** Answers all that a browser may ask for. */
   async function routeBrowser(request: Request, path: string, addressOf?: AddressOf): Promise<Response> {
     const response = await routeOther(request, path, addressOf)
     if (routes.isSecure) response.headers.set('strict-transport-security', ONE_YEAR)

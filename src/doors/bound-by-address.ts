@@ -1,4 +1,7 @@
-/** How many requests one client may have open at once, whoever it says that it is. It must not know what they are for. */
+/**
+ * How many requests one client may have open at once, whoever it says that it is. It must not know
+ * what they are for.
+ */
 import { networkOf } from '../core/network-of.ts'
 import { envelopeOf, refuseRoute } from '../gateway/data-plane.ts'
 import { StreamedAnswer } from '../gateway/streamed-answer.ts'
@@ -10,7 +13,7 @@ export type Handle = (request: Request, addressOf: AddressOf) => Promise<Respons
 export interface AddressBound {
   /** Undefined: as many as it likes. */
   readonly requests: number | undefined
-  /** Where a proxy that is trusted puts the address of its client. */
+  /** The header in which a proxy that is trusted puts the address of its client. */
   readonly clientAddressHeader: string | undefined
 }
 

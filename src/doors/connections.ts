@@ -1,18 +1,25 @@
 /**
- * How long a connection is kept: for an answer as long as its client takes it, between requests for a while, and not at all
- * when there are nearly too many. Knows the server's clock for each request, and no path.
+ * How long a connection is kept: for an answer as long as its client takes it, between requests for
+ * a while, and not at all when there are nearly too many. Knows the server's clock for each
+ * request, and no path.
  */
 import type { Timekeeper } from '../core/clock.ts'
 import { type AnswerProgress, StreamedAnswer } from '../gateway/streamed-answer.ts'
 
 export interface ConnectionLimits {
-  /** How long a connection may wait for its next request, or for the rest of a body that nobody reads; milliseconds. */
+  /**
+   * How long a connection may wait for its next request, or for the rest of a body that nobody
+   * reads; milliseconds.
+   */
   readonly idleMs: number
-  /** How long a client may take nothing of an answer in pieces, in milliseconds. Longer than any silence of its source. */
+  /**
+   * How long a client may take nothing of an answer in pieces, in milliseconds. Longer than any
+   * silence of its source.
+   */
   readonly stallMs: number
 }
 
-/** What the runtime's server does for one request: close its connection after so many seconds; 0: never. */
+/** The runtime's server: closes a request's connection after so many seconds; 0: never. */
 export interface IdleClock {
   timeout(request: Request, seconds: number): unknown
 }
@@ -74,7 +81,7 @@ export class Connections {
         open.takenAt = now
       } else if (now - open.takenAt >= this.#limits.stallMs) {
         this.#open.delete(open)
-        // As soon as the runtime can: there is no other way to close a connection that is in an answer.
+        // The runtime closes it as soon as it can: in an answer there is no other way.
         this.#server.timeout(open.request, 1)
       }
     }

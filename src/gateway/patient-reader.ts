@@ -25,7 +25,7 @@ export class PatientReader<T> {
     deadlines.add(this.#deadline)
   }
 
-  /** What the source reads next, or SILENCE after one. @throws what the source throws */
+  /** Reads what the source has next, or SILENCE after one. @throws what the source throws */
   read(): Promise<T | typeof SILENCE> {
     this.#reading ??= this.#source.read()
     const reading = this.#reading

@@ -1,6 +1,7 @@
 /**
- * Stage 6 for a stream whose targets stay silent: its answer begins before theirs, with 200 and comments, so that neither a
- * proxy nor the client gives it up. Owns how a failure is told once its status is gone. It must not know how targets are asked.
+ * Stage 6 for a stream whose targets stay silent: its answer begins before theirs, with 200 and
+ * comments, so that neither a proxy nor the client gives it up. Owns how a failure is told once its
+ * status is gone. It must not know how targets are asked.
  */
 import type { GatewayError } from '../core/errors.ts'
 import type { CallId } from '../core/ids.ts'
@@ -15,7 +16,10 @@ import type { Settle } from './settle.ts'
 import { AnswerProgress, StreamedAnswer } from './streamed-answer.ts'
 
 export interface LatePorts extends RelayPorts {
-  /** Silence of all targets after which a stream's answer begins without them, in milliseconds; 0: never. */
+  /**
+   * Silence of all targets after which a stream's answer begins without them, in milliseconds; 0:
+   * never.
+   */
   readonly commitAfterMs: number
   readonly reportFailure: (error: GatewayError, callId: CallId) => void
 }
@@ -26,7 +30,7 @@ export interface LateInput {
   readonly callId: CallId
   readonly dialect: Dialect
   readonly settle: Settle
-  /** What is known before a target has answered. */
+  /** Known before a target has answered. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -82,7 +86,10 @@ async function* lateEvents(ports: LatePorts, input: LateStream): AsyncGenerator<
   else yield* endRefused(ports, input, unusableAnswer(target.name, 'sent no event stream'))
 }
 
-/** The call is written down as what it is, and its client is told in the stream: there is no status any more. */
+/**
+ * The call is written down as what it is, and its client is told in the stream: there is no status
+ * any more.
+ */
 async function* endRefused(
   { clock, reportFailure }: LatePorts,
   { settle, dialect, callId, progress }: LateStream,

@@ -1,6 +1,6 @@
 /**
- * An answer in pieces, and what its server has to know of it: whether its client takes them, and when it is over. It must not
- * know what is in them.
+ * An answer in pieces, and what its server has to know of it: whether its client takes them, and
+ * when it is over. It must not know what is in them.
  */
 
 export class AnswerProgress {
@@ -28,14 +28,19 @@ export interface StreamedAnswerInit {
   readonly headers: Readonly<Record<string, string>>
   /** The generator ends it. */
   readonly progress: AnswerProgress
-  /** The client left, perhaps before the generator was begun: one that was not runs no `finally`. */
+  /**
+   * The client left, perhaps before the generator was begun: one that was not runs no `finally`.
+   */
   readonly onLeft?: () => unknown
 }
 
 export class StreamedAnswer extends Response {
   readonly progress: AnswerProgress
 
-  /** @param pieces is pulled at the client's pace: a slow reader slows its source instead of filling memory */
+  /**
+   * @param pieces is pulled at the client's pace: a slow reader slows its source instead of filling
+   * memory
+   */
   constructor(pieces: AsyncGenerator<Uint8Array>, init: StreamedAnswerInit) {
     const { status = 200, headers, progress } = init
     // Bun takes an async iterable as a body, which the web's own type does not know.
@@ -62,7 +67,10 @@ function watch(
   return pieces
 }
 
-/** More than this is handed over at the client's own pace: the runtime would give a slow client no more time for much than for little. */
+/**
+ * More than this is handed over at the client's own pace: the runtime would give a slow client no
+ * more time for much than for little.
+ */
 const MOST_AT_ONCE_BYTES = 1024 * 1024
 const PIECE_BYTES = 256 * 1024
 

@@ -1,13 +1,17 @@
 /**
- * JSON that somebody else wrote, whoever that is: text of very many lists in lists costs a hundred times what other text of its
- * size does, and stands still for all of it. It must not know what is in it.
+ * JSON that somebody else wrote, whoever that is: text of very many lists in lists costs a hundred
+ * times what other text of its size does, and stands still for all of it. It must not know what is
+ * in it.
  */
 import { MAX_DEPTH } from './json-scan.ts'
 
 /** So many levels cost nothing worth a look; text without more brackets cannot have more. */
 const HARMLESS_LEVELS = 8_192
 
-/** As `JSON.parse`. @throws SyntaxError also of what is nested deeper than any request may be, where that is costly */
+/**
+ * Reads like `JSON.parse`. @throws SyntaxError also of what is nested deeper than any request may be, where
+ * that is costly
+ */
 export function parseJson(text: string): unknown {
   if (isTooDeep(text)) throw new SyntaxError(`nested deeper than ${MAX_DEPTH} levels`)
   return JSON.parse(text)
@@ -29,7 +33,9 @@ function isTooDeep(text: string): boolean {
   return false
 }
 
-/** From one to the next, which costs little where they are few: numbers and prose have next to none. */
+/**
+ * From one to the next, which costs little where they are few: numbers and prose have next to none.
+ */
 function hasManyBrackets(text: string): boolean {
   let left = HARMLESS_LEVELS
   for (const bracket of ['[', '{'])

@@ -1,6 +1,7 @@
 /**
- * Connections that nobody uses are let go, whatever was or was not said on them; those that are used are not. Over real sockets,
- * with the shortest idle time that the runtime keeps: how soon exactly is its own affair, it counts in steps of seconds.
+ * Connections that nobody uses are let go, whatever was or was not said on them; those that are
+ * used are not. Over real sockets, with the shortest idle time that the runtime keeps: how soon
+ * exactly is its own affair, it counts in steps of seconds.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { composeGatehouse, type Gatehouse } from '../../src/compose.ts'

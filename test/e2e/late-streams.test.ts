@@ -1,4 +1,7 @@
-/** The published SDKs on streams whose answer began before any target's: over real connections, with time that the test lets pass. */
+/**
+ * The published SDKs on streams whose answer began before any target's: over real connections, with
+ * time that the test lets pass.
+ */
 import { afterEach, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { HTTPClient, Mistral } from '@mistralai/mistralai'
@@ -22,9 +25,9 @@ const COMMIT_MS = 15_000
 interface Scene {
   readonly url: string
   readonly gateway: InProcessGateway
-  /** As an SDK takes it. */
+  /** In the form that SDKs take. */
   readonly fetch: typeof fetch
-  /** What the client was sent as the head of its answer. */
+  /** The heads of answers that the client was sent. */
   readonly heads: readonly Response[]
 }
 

@@ -551,6 +551,29 @@ describe('a store that was away', () => {
     expect(await tend()).toBe(false)
   })
 
+  test('a question that was under way all the while is answered first, and what it told is neither lost nor taken back', async () => {
+    const { clock, store, window, lease } = start()
+    window.tokens += 10
+    lease.tend(clock.nowMs)
+    const patient = store.last
+    store.mode = 'share'
+    lease.tend(clock.nowMs)
+    window.tokens += 5
+    clock.nowMs += 4_000
+    store.mode = 'shared'
+    lease.tend(clock.nowMs)
+    patient.answer({ used: used(10) })
+    await lease.settled()
+    expect(window.tokens).toBe(15)
+    // Away for long: the ledger has it, so it is told as a part of the least.
+    lease.tend(clock.nowMs)
+    expect(store.last).toMatchObject({ sequence: 2, added: used(0), floor: used(15) })
+    store.last.answer({ used: used(15) })
+    await lease.settled()
+    expect(window.tokens).toBe(15)
+    expect(lease.tend(clock.nowMs)).toBe(false)
+  })
+
   test('two short absences are not a long one', async () => {
     const { clock, lease, tend, store, window } = start()
     for (let absence = 0; absence < 2; absence += 1) {

@@ -56,6 +56,8 @@ export class UsageLease {
   /** Of the window: what the store knows. */
   #told: Used
   #awaySinceMs: number | undefined
+  /** The store was away for long, and what could not be told then is not turned into a part of the least yet. */
+  #isInLedger = false
   /** What the ledger said is more than the store knows. */
   #knowsMore = false
   /** Of the window: what others have set aside. */
@@ -200,9 +202,11 @@ export class UsageLease {
       this.#awaySinceMs ??= nowMs
       return
     }
-    const awayMs = this.#awaySinceMs === undefined ? 0 : nowMs - this.#awaySinceMs
+    if (this.#awaySinceMs !== undefined && nowMs - this.#awaySinceMs >= IN_LEDGER_MS) this.#isInLedger = true
     this.#awaySinceMs = undefined
-    if (awayMs < IN_LEDGER_MS) return
+    // An answer that is still to come takes off what its question told: that has to be on top until then.
+    if (!this.#isInLedger || this.#asking !== undefined) return
+    this.#isInLedger = false
     const { tokens, microUsd, unpricedCalls } = this.window
     this.#told = { tokens, microUsd, unpricedCalls }
     this.#doubtful = undefined

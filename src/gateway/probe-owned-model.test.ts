@@ -16,6 +16,7 @@ import type { CredentialHeader, OwnedModel, OwnedModelDialect, ServerTraits } fr
 import { Secret } from '../core/secret.ts'
 import { AddressRefusedError } from '../upstream/address-guard.ts'
 import { Deadlines } from '../upstream/deadlines.ts'
+import type { Upstream } from '../upstream/exchange.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import { toOwnedUpstream } from './owned-upstream.ts'
 import { type ProbePorts, type ProbeResult, probeOwnedModel } from './probe-owned-model.ts'
@@ -207,6 +208,7 @@ describe('an error of', () => {
     ['words', { error: SAID }],
     ['a message alone', { message: SAID }],
     ['a list', [SAID]],
+    ['an object of another kind', { object: 'list', message: SAID }],
   ])('400 with %s comes from something else', async (_, body) => {
     for (const status of [400, 422, 429])
       expect((await probe({ scripts: [json(status, body)] })).result).toEqual(
@@ -225,6 +227,13 @@ describe('an answer with 200 that is', () => {
     ],
     ['a page that calls itself JSON', json(200, `<!doctype html>${SAID}`), otherFormat(200)],
     ['an empty object', json(200, {}), otherFormat(200)],
+    ['a list of answers', json(200, [ANSWERS['openai-responses']]), otherFormat(200)],
+    ['null', json(200, 'null'), otherFormat(200)],
+    [
+      'no UTF-8',
+      [head(200), piece(Buffer.from([...Buffer.from('{"output":[],"x":"'), 0xff, 0x22, 0x7d]))],
+      otherFormat(200),
+    ],
     ['nothing', json(200, ''), otherFormat(200)],
     ['an error', json(200, { error: { message: SAID } }), 'The server reported an error with HTTP 200.'],
     ['an error in words', json(200, { error: SAID }), 'The server reported an error with HTTP 200.'],
@@ -265,6 +274,8 @@ describe('an answer with 200 that is', () => {
     const bytes = piece(JSON.stringify(ANSWERS['openai-responses']))
     expect((await probe({ scripts: [[head(201), bytes]] })).result).toEqual(reachable(201))
     expect((await probe({ scripts: [[head(299), bytes]] })).result).toEqual(reachable(299))
+    const plain = head(200, { 'content-encoding': ' Identity ', 'content-type': 'application/vnd.x+json' })
+    expect((await probe({ scripts: [[plain, bytes]] })).result).toEqual(reachable(200))
   })
 })
 
@@ -525,11 +536,19 @@ describe('what else the server has is', () => {
   })
 })
 
-test('a gateway that ends finds nothing out', async () => {
+test.each<[string, Upstream['open'] | undefined, ProbeResult | undefined]>([
+  ['a gateway that ends finds nothing out', undefined, undefined],
+  [
+    'a fault of our own is a result too, and not told',
+    () => {
+      throw new Error(SAID)
+    },
+    unreachable('The server could not be reached.'),
+  ],
+])('%s', async (_, open, wanted) => {
   const clock = new ScriptedClock()
-  const upstream = new ScriptedUpstream(clock, new Deadlines(clock), [
-    [{ type: 'fail', failure: 'shutdown' }],
-  ])
+  const ending: Script = [{ type: 'fail', failure: 'shutdown' }]
+  const upstream = open === undefined ? new ScriptedUpstream(clock, new Deadlines(clock), [ending]) : { open }
   const owned = toOwnedUpstream({ dialect: 'openai-chat', slug: 's' } as OwnedModel, {
     secret: new Secret(KEY),
     owner: 'account',
@@ -537,7 +556,8 @@ test('a gateway that ends finds nothing out', async () => {
   const ports = { clock, upstream, addresses: { locate: plainly } }
   const model = { dialect: 'openai-chat', credentialHeader: 'auto' } as OwnedModel
   const { signal } = new AbortController()
-  expect(await probeOwnedModel(ports, model, owned, { timeoutMs: 60_000, signal })).toBeUndefined()
+  const result = await probeOwnedModel(ports, model, owned, { timeoutMs: 60_000, signal })
+  expect<unknown>(result).toEqual(wanted)
 })
 
 test('a probe that is called off ends at once, whatever it waits for, and finds nothing', async () => {
@@ -557,5 +577,8 @@ test('a probe that is called off ends at once, whatever it waits for, and finds 
     calledOff.abort()
     expect(await probing).toBeUndefined()
     expect(clock.passedMs).toBe(0)
+    // The sweep of the deadlines ends itself when it finds none.
+    await clock.advance(50)
+    expect(clock.pending).toBe(0)
   }
 })

@@ -1,6 +1,7 @@
 /** Judges what an answer to a probe's question says of the model. Repeats nothing of it, and asks nothing itself. */
 import type { OwnedModelProbe } from '../core/owned-model.ts'
 import type { RelayedDialect } from '../wire/dialect.ts'
+import { isRecord } from '../wire/read-json.ts'
 import { readUpstreamError, type UpstreamErrorAnswer } from '../wire/upstream-error.ts'
 import type { ProbeAnswer } from './probe-exchange.ts'
 
@@ -81,16 +82,14 @@ export function readAnswer(dialect: Form, { status, headers, body }: ProbeAnswer
  * Mistral's (`{"object": "error"}`), FastAPI's (`{"detail": …}`). Whatever stands before a server tells them otherwise.
  */
 function isModelServersError({ json, isNested, message }: UpstreamErrorAnswer): boolean {
-  if (message === undefined || typeof json !== 'object' || json === null) return false
-  if (isNested) return true
-  return ('object' in json && json.object === 'error') || 'detail' in json
+  if (message === undefined || !isRecord(json)) return false
+  return isNested || json.object === 'error' || json.detail !== undefined
 }
 
 function parseRecord(body: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
     const json: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
-    const isRecord = typeof json === 'object' && json !== null && !Array.isArray(json)
-    return isRecord ? (json as Readonly<Record<string, unknown>>) : undefined
+    return isRecord(json) ? json : undefined
   } catch {
     return undefined
   }

@@ -67,6 +67,9 @@ test('what is wrong is said as one types: slug, address, prices', async () => {
   expect(await page.getByLabel('Header of the credential').count()).toBe(0)
   await page.getByRole('radio', { name: 'Messages' }).check()
   await page.getByLabel('Header of the credential').waitFor()
+  expect(await page.getByLabel('Filling in the middle').count()).toBe(0)
+  await page.getByRole('radio', { name: 'Fill in the middle' }).check()
+  await page.getByLabel('Filling in the middle').selectOption('infill')
   await page.getByRole('radio', { name: 'Chat Completions' }).check()
   await page.getByLabel('Output').fill('0.25')
   await page.getByText('Whole cents, in digits').waitFor()
@@ -184,6 +187,36 @@ test('a refusal stands at its field until the field is changed', async () => {
   await page.getByText('must not hold control characters').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByRole('heading', { name: 'Llama in the basement' }).waitFor()
+})
+
+test('how a model fills in the middle is shown and can be set by hand', async () => {
+  const { page } = visit
+  await controlPlaneCall(gatehouse, 'POST', '/v1/owned-models', {
+    slug: 'house-coder',
+    dialect: 'mistral-fim',
+    baseUrl: `${upstream.url}/v1`,
+    upstreamModelId: 'mine',
+    credential: FIRST,
+    pricingInput: 0,
+    pricingOutput: 0,
+  })
+  await page.goto('/dashboard/owned-models/house-coder')
+  await page.getByText(`${upstream.url}/v1/fim/completions`).waitFor()
+  await page.getByLabel('Filling in the middle').selectOption('completions-template')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('does not tell whose tokens').waitFor()
+  await page.getByLabel('Tokens of the model').selectOption('codestral')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText(`${upstream.url}/v1/completions`).waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+  const saved = await controlPlaneCall(gatehouse, 'GET', '/v1/owned-models/house-coder')
+  expect(await saved.json()).toMatchObject({
+    fimEndpoint: 'completions-template',
+    fimTemplate: 'codestral',
+  })
+  await controlPlaneCall(gatehouse, 'DELETE', '/v1/owned-models/house-coder')
+  await page.goto('/dashboard/owned-models/house-llama')
+  await page.getByText('no gate', { exact: true }).waitFor()
 })
 
 test('while a gate uses it, it cannot be deleted and the gate is named', async () => {

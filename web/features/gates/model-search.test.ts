@@ -31,6 +31,8 @@ const options = toModelOptions({
       baseUrl: 'https://models.example',
       upstreamModelId: 'x',
       credentialHeader: 'auto',
+      fimEndpoint: 'auto',
+      fimTemplate: 'auto',
       probe: null,
       pricingInput: 20,
       pricingOutput: 60,

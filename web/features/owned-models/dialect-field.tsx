@@ -1,7 +1,7 @@
 /** Which wire format a server speaks: each with a line on when it is the right one. */
 import { formatDialect } from '../../format/dialects.ts'
 import { classNames } from '../../ui/class-names.ts'
-import type { Dialect } from './draft.ts'
+import type { Dialect, FimEndpoint } from './draft.ts'
 
 interface Explained {
   /** When to choose it. */
@@ -34,15 +34,26 @@ export const DIALECTS: Readonly<Record<Dialect, Explained>> = {
     example: 'https://models.example.com/v1',
   },
   'mistral-fim': {
-    note: 'Code completion between a prompt and a suffix.',
+    note: 'Code completion between a prompt and a suffix: llama.cpp, vLLM, Ollama.',
     path: '/fim/completions',
     example: 'https://models.example.com/v1',
   },
 }
 
-/** Where a call to a model at this address goes. */
-export function callAddress(dialect: Dialect, baseUrl: string): string {
-  return baseUrl.trim().replace(/\/+$/, '') + DIALECTS[dialect].path
+/** Where a call to a model at this address goes; of filling in the middle, as far as it is known. */
+export function callAddress(dialect: Dialect, baseUrl: string, fimEndpoint: FimEndpoint): string {
+  const address = baseUrl.trim().replace(/\/+$/, '')
+  if (dialect !== 'mistral-fim') return address + DIALECTS[dialect].path
+  return fimEndpoint === 'infill'
+    ? `${address.replace(/\/v1$/, '')}/infill`
+    : address + FIM_PATHS[fimEndpoint]
+}
+
+const FIM_PATHS: Readonly<Record<Exclude<FimEndpoint, 'infill'>, string>> = {
+  auto: '/…',
+  'fim-completions': '/fim/completions',
+  'completions-suffix': '/completions',
+  'completions-template': '/completions',
 }
 
 export function DialectField({

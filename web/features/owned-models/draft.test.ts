@@ -21,6 +21,8 @@ const model: OwnedModel = {
   baseUrl: 'https://models.example.com/v1',
   upstreamModelId: 'llama3.3',
   credentialHeader: 'auto',
+  fimEndpoint: 'auto',
+  fimTemplate: 'auto',
   probe: null,
   pricingInput: 25,
   pricingOutput: 75,
@@ -76,6 +78,9 @@ test('only what was changed is sent', () => {
   })
   expect(toChanges(model, { ...typed, credentialHeader: 'authorization' })).toEqual({
     credentialHeader: 'authorization',
+  })
+  expect(toChanges(model, { ...typed, fimEndpoint: 'infill', fimTemplate: 'auto' })).toEqual({
+    fimEndpoint: 'infill',
   })
 })
 

@@ -6,6 +6,8 @@ export type Registration = QuestionOf<'POST /v1/owned-models'>[0]['body']
 export type Changes = QuestionOf<'PATCH /v1/owned-models/{slug}'>[0]['body']
 export type Dialect = Registration['dialect']
 export type CredentialHeader = OwnedModel['credentialHeader']
+export type FimEndpoint = OwnedModel['fimEndpoint']
+export type FimTemplate = OwnedModel['fimTemplate']
 
 export const MAX_LENGTH = { displayName: 120, upstreamModelId: 200, credential: 500, baseUrl: 500 } as const
 
@@ -58,7 +60,13 @@ export function toCents(typed: string): number | undefined {
   return cents <= MAX_PRICE_CENTS ? cents : undefined
 }
 
-export interface Details extends Prices {
+/** Of a model that fills in the middle. */
+export interface FimSettings {
+  readonly fimEndpoint: FimEndpoint
+  readonly fimTemplate: FimTemplate
+}
+
+export interface Details extends Prices, FimSettings {
   readonly displayName: string
   readonly upstreamModelId: string
   readonly credentialHeader: CredentialHeader
@@ -69,6 +77,8 @@ export function toDetails(model: OwnedModel): Details {
     displayName: model.displayName,
     upstreamModelId: model.upstreamModelId,
     credentialHeader: model.credentialHeader,
+    fimEndpoint: model.fimEndpoint,
+    fimTemplate: model.fimTemplate,
     pricingInput: String(model.pricingInput),
     pricingOutput: String(model.pricingOutput),
     pricingCachedInput: String(model.pricingCachedInput),
@@ -81,6 +91,8 @@ export function toChanges(before: OwnedModel, typed: Details): Changes {
     displayName: typed.displayName.trim(),
     upstreamModelId: typed.upstreamModelId.trim(),
     credentialHeader: typed.credentialHeader,
+    fimEndpoint: typed.fimEndpoint,
+    fimTemplate: typed.fimTemplate,
     pricingInput: toCents(typed.pricingInput),
     pricingOutput: toCents(typed.pricingOutput),
     pricingCachedInput: toCents(typed.pricingCachedInput),
@@ -115,6 +127,8 @@ export const NOTHING_TYPED: NewDetails = {
   baseUrl: '',
   upstreamModelId: '',
   credentialHeader: 'auto',
+  fimEndpoint: 'auto',
+  fimTemplate: 'auto',
   pricingInput: '',
   pricingOutput: '',
   pricingCachedInput: '',
@@ -148,6 +162,8 @@ export function toRegistration(typed: NewDetails): Omit<Registration, 'dialect' 
     pricingOutput: toCents(typed.pricingOutput) ?? 0,
     ...(displayName === '' ? {} : { displayName }),
     ...(typed.credentialHeader === 'auto' ? {} : { credentialHeader: typed.credentialHeader }),
+    ...(typed.fimEndpoint === 'auto' ? {} : { fimEndpoint: typed.fimEndpoint }),
+    ...(typed.fimTemplate === 'auto' ? {} : { fimTemplate: typed.fimTemplate }),
     ...(pricingCachedInput === undefined ? {} : { pricingCachedInput }),
   }
 }

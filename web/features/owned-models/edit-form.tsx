@@ -10,12 +10,15 @@ import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
 import { CredentialHeaderField, hasCredentialHeaderField } from './credential-header-field.tsx'
 import { type Details, isComplete, MAX_LENGTH, type OwnedModel, toChanges, toDetails } from './draft.ts'
+import { FimFields } from './fim-fields.tsx'
 import { PriceFields } from './price-fields.tsx'
 
 const FIELDS = [
   'displayName',
   'upstreamModelId',
   'credentialHeader',
+  'fimEndpoint',
+  'fimTemplate',
   'pricingInput',
   'pricingOutput',
   'pricingCachedInput',
@@ -82,6 +85,9 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
             : refusedAs('upstreamModelId')
         }
       />
+      {model.dialect === 'mistral-fim' && (
+        <FimFields chosen={typed} onChange={change} refusedAs={refusedAs} />
+      )}
       {hasCredentialHeaderField(model.dialect, typed.credentialHeader) && (
         <CredentialHeaderField
           chosen={typed.credentialHeader}

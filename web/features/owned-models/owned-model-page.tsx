@@ -15,7 +15,7 @@ import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { DeleteOwnedModelDialog } from './delete-owned-model-dialog.tsx'
 import { callAddress } from './dialect-field.tsx'
-import type { OwnedModel } from './draft.ts'
+import type { FimEndpoint, OwnedModel } from './draft.ts'
 import { EditForm } from './edit-form.tsx'
 import { isUnderWay } from './probe-note.tsx'
 import { ReachabilityCard } from './reachability-card.tsx'
@@ -104,6 +104,11 @@ function CredentialCard({ model }: { readonly model: OwnedModel }) {
   )
 }
 
+/** As set, else as found. */
+function fimEndpointOf({ fimEndpoint, probe }: OwnedModel): FimEndpoint {
+  return fimEndpoint === 'auto' ? (probe?.found?.fimEndpoint ?? fimEndpoint) : fimEndpoint
+}
+
 function FixedCard({
   model,
   users,
@@ -121,7 +126,9 @@ function FixedCard({
         <dt>Format</dt>
         <dd className="text-ink">{formatDialect(model.dialect)}</dd>
         <dt>Calls go to</dt>
-        <dd className="font-mono wrap-anywhere text-ink">{callAddress(model.dialect, model.baseUrl)}</dd>
+        <dd className="font-mono wrap-anywhere text-ink">
+          {callAddress(model.dialect, model.baseUrl, fimEndpointOf(model))}
+        </dd>
         <dt>Used by</dt>
         <dd className="text-ink">
           {users === undefined ? '–' : users.length === 0 ? 'no gate' : <GateLinks gates={users} />}

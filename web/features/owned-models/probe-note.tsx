@@ -76,6 +76,7 @@ export function ProbeBadge({ probe }: { readonly probe: Probe | null }) {
 export function ProbeNote({ probe, isSaved = false }: { readonly probe: Probe; readonly isSaved?: boolean }) {
   const { tone, icon: Icon, title, savedTitle } = LOOKS[probe.status]
   const has = alsoFound(probe)
+  const fimEndpoint = probe.found?.fimEndpoint
   return (
     <div
       role={tone === 'warn' ? 'alert' : 'status'}
@@ -105,6 +106,7 @@ export function ProbeNote({ probe, isSaved = false }: { readonly probe: Probe; r
               <Moment at={probe.checkedAt} />
             </dd>
           </div>
+          {fimEndpoint !== undefined && <Fact term="In the middle" value={fimEndpoint} />}
           {has !== '' && <Fact term="Has too" value={has} />}
         </dl>
       </div>

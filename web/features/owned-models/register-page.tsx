@@ -22,6 +22,7 @@ import {
   slugProblem,
   toRegistration,
 } from './draft.ts'
+import { FimFields } from './fim-fields.tsx'
 import { PriceFields } from './price-fields.tsx'
 import { ProbeNote } from './probe-note.tsx'
 import { UseInGate } from './use-in-gate.tsx'
@@ -36,6 +37,8 @@ const FIELDS = [
   'upstreamModelId',
   'credential',
   'credentialHeader',
+  'fimEndpoint',
+  'fimTemplate',
   'pricingInput',
   'pricingOutput',
   'pricingCachedInput',
@@ -63,6 +66,11 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
   /** What was sent last: a refusal stands at a field until the field is changed. */
   const [sent, setSent] = useState<NewDetails>()
   const change = (changed: Partial<NewDetails>) => setDraft((before) => ({ ...before, ...changed }))
+  const choose = (next: Dialect) => {
+    setDialect(next)
+    // They mean nothing elsewhere, and would be refused.
+    if (next !== 'mistral-fim') change({ fimEndpoint: 'auto', fimTemplate: 'auto' })
+  }
   const register = useMutation({
     mutationFn: () =>
       ask('POST /v1/owned-models', {
@@ -121,7 +129,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             hint="For people; the slug when empty."
           />
         </div>
-        <DialectField chosen={dialect} onChoose={setDialect} />
+        <DialectField chosen={dialect} onChoose={choose} />
         <TextField
           label="Base address"
           isCode
@@ -139,7 +147,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             <>
               Calls go to{' '}
               <code className="font-mono wrap-anywhere">
-                {callAddress(dialect, draft.baseUrl || DIALECTS[dialect].example)}
+                {callAddress(dialect, draft.baseUrl || DIALECTS[dialect].example, draft.fimEndpoint)}
               </code>
             </>
           }
@@ -167,6 +175,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             hint="Encrypted, and never shown again. A server without one takes any word."
           />
         </div>
+        {dialect === 'mistral-fim' && <FimFields chosen={draft} onChange={change} refusedAs={refusedAs} />}
         {hasCredentialHeaderField(dialect, draft.credentialHeader) && (
           <CredentialHeaderField
             chosen={draft.credentialHeader}

@@ -1,0 +1,64 @@
+/** How a server fills in the middle, and whose tokens it wants. To be left alone by nearly everyone: trying it finds out. */
+import { SelectField } from '../../ui/field.tsx'
+import type { FimEndpoint, FimSettings, FimTemplate } from './draft.ts'
+
+const ENDPOINTS: Readonly<Record<FimEndpoint, string>> = {
+  auto: 'Find out',
+  'fim-completions': 'Mistral’s own: /fim/completions',
+  infill: 'llama.cpp: /infill',
+  'completions-suffix': 'Ollama: /completions with a suffix',
+  'completions-template': 'vLLM: /completions with the model’s tokens',
+}
+
+const TEMPLATES: Readonly<Record<FimTemplate, string>> = {
+  auto: 'By the model’s name',
+  codegemma: 'CodeGemma',
+  codellama: 'Code Llama',
+  codestral: 'Codestral',
+  'deepseek-coder': 'DeepSeek-Coder',
+  'granite-code': 'Granite code',
+  'qwen-coder': 'Qwen2.5-Coder, Qwen3-Coder',
+  starcoder2: 'StarCoder2',
+}
+
+export function FimFields({
+  chosen,
+  onChange,
+  refusedAs,
+}: {
+  readonly chosen: FimSettings
+  readonly onChange: (changed: Partial<FimSettings>) => void
+  /** What the gateway said of a field as it stands. */
+  readonly refusedAs: (field: keyof FimSettings) => string | undefined
+}) {
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <SelectField
+        label="Filling in the middle"
+        value={chosen.fimEndpoint}
+        onChange={(event) => onChange({ fimEndpoint: event.target.value as FimEndpoint })}
+        problem={refusedAs('fimEndpoint')}
+        hint="Each server has another form for it. The test call finds out."
+      >
+        {toOptions(ENDPOINTS)}
+      </SelectField>
+      <SelectField
+        label="Tokens of the model"
+        value={chosen.fimTemplate}
+        onChange={(event) => onChange({ fimTemplate: event.target.value as FimTemplate })}
+        problem={refusedAs('fimTemplate')}
+        hint="Written where the server leaves that to its clients, as vLLM does."
+      >
+        {toOptions(TEMPLATES)}
+      </SelectField>
+    </div>
+  )
+}
+
+function toOptions(texts: Readonly<Record<string, string>>) {
+  return Object.entries(texts).map(([value, text]) => (
+    <option key={value} value={value}>
+      {text}
+    </option>
+  ))
+}

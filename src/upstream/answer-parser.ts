@@ -1,0 +1,281 @@
+/**
+ * Reads HTTP/1.1 answers out of a connection's bytes, exactly as RFC 9112 frames them: an answer that could be read in
+ * two ways is none. Knows no sockets and no LLM.
+ */
+import { type AnswerHeaders, readFields } from './answer-headers.ts'
+
+/** Vendors' heads have under 4 KB. */
+const MAX_HEAD_BYTES = 64 * 1024
+/** A chunk's size with its extensions. */
+const MAX_LINE_BYTES = 4 * 1024
+/** An upstream may say that it is still at work (RFC 9110 §15.2), and not for ever. */
+const MAX_INTERIM_ANSWERS = 16
+
+/** The connection's bytes are no answer. The message says why and quotes nothing of them. */
+export class MalformedAnswer extends Error {
+  override readonly name = 'MalformedAnswer'
+}
+
+export interface AnswerHead {
+  readonly status: number
+  readonly headers: AnswerHeaders
+}
+
+/** Hears of one answer, in this order. It may throw away what it hears, and must not throw. */
+export interface AnswerReceiver {
+  onHead(head: AnswerHead): void
+  /** Never empty. */
+  onPiece(piece: Uint8Array): void
+  /** The answer is whole, and nothing came after it. */
+  onEnd(): void
+}
+
+type State = 'head' | 'counted' | 'until_close' | 'chunk_size' | 'chunk' | 'chunk_end' | 'trailers' | 'done'
+
+/** For one answer: a connection's next answer takes a new one. */
+export class AnswerParser {
+  readonly #receiver: AnswerReceiver
+  readonly #opensTunnel: boolean
+  #state: State = 'head'
+  /** Up to where the bytes that are being pushed have been read. */
+  #at = 0
+  /** Bytes of the body or of the chunk that are to come. */
+  #left = 0
+  /** The beginning of a head or a line whose end has not come yet. */
+  #held: Buffer = NOTHING
+  #heldLength = 0
+  #trailerBytes = 0
+  #interimAnswers = 0
+  #isPersistent = false
+  #keepAliveS: number | undefined
+
+  /** @param opensTunnel the question was a CONNECT: an answer of success has no body (RFC 9110 §9.3.6) */
+  constructor(receiver: AnswerReceiver, opensTunnel = false) {
+    this.#receiver = receiver
+    this.#opensTunnel = opensTunnel
+  }
+
+  /** The answer is whole and the upstream keeps the connection open: it may be used again. */
+  get isReusable(): boolean {
+    return this.#state === 'done' && this.#isPersistent
+  }
+
+  /** For how long the upstream says that it keeps an idle connection, in seconds; undefined: it does not say. */
+  get keepAliveS(): number | undefined {
+    return this.#keepAliveS
+  }
+
+  /** @param bytes handed on in pieces that share their memory. @throws MalformedAnswer */
+  push(bytes: Buffer): void {
+    this.#at = 0
+    while (this.#at < bytes.length) this.#step(bytes)
+  }
+
+  /** The upstream closed the connection, which is the end of an answer that has no other. */
+  close(): void {
+    if (this.#state !== 'until_close') return
+    this.#at = 0
+    this.#end(NOTHING)
+  }
+
+  #step(bytes: Buffer): void {
+    switch (this.#state) {
+      case 'head':
+        this.#readHead(bytes)
+        return
+      case 'counted':
+      case 'chunk':
+        this.#readCounted(bytes)
+        return
+      case 'until_close':
+        this.#hand(bytes, bytes.length)
+        return
+      case 'chunk_size':
+        this.#readChunkSize(bytes)
+        return
+      case 'chunk_end':
+        if (this.#partUntil(bytes, CRLF, 0) !== undefined) this.#state = 'chunk_size'
+        return
+      case 'trailers':
+        this.#readTrailer(bytes)
+        return
+      case 'done':
+        throw new MalformedAnswer('It goes on after its end.')
+    }
+  }
+
+  #readHead(bytes: Buffer): void {
+    const head = this.#partUntil(bytes, BLANK_LINE, MAX_HEAD_BYTES)
+    if (head === undefined) return
+    const crlf = head.indexOf(CRLF)
+    const lineEnd = crlf === -1 ? head.length : crlf
+    const [, minor, code] = STATUS_LINE.exec(head.toString('latin1', 0, lineEnd)) ?? []
+    if (code === undefined) throw new MalformedAnswer('Its first line is no status line of HTTP/1.1.')
+    const headers = readFields(head, lineEnd + CRLF.length, head.length)
+    if (headers === undefined) throw new MalformedAnswer('A line of its head is no header.')
+    const status = Number(code)
+    const framing = readFraming(headers, minor === '0')
+    if (status < 200) {
+      this.#passInterim(status)
+      return
+    }
+    this.#isPersistent = minor === '1' && !hasToken(headers.get('connection'), 'close')
+    this.#keepAliveS = readKeepAlive(headers.get('keep-alive'))
+    const hasBody = status !== 204 && status !== 304 && !(this.#opensTunnel && status < 300)
+    this.#begin(hasBody ? framing : 0)
+    this.#receiver.onHead({ status, headers })
+    if (this.#state === 'done') this.#end(bytes)
+  }
+
+  /** Answers that only say that the real one is to come. A change of protocol was not asked for. */
+  #passInterim(status: number): void {
+    this.#interimAnswers += 1
+    if (status === 101) throw new MalformedAnswer('It changes to another protocol.')
+    if (this.#interimAnswers > MAX_INTERIM_ANSWERS)
+      throw new MalformedAnswer('Too many interim answers come before it.')
+  }
+
+  #begin(framing: Framing): void {
+    if (typeof framing === 'string') {
+      this.#state = framing === 'chunked' ? 'chunk_size' : 'until_close'
+      // Only its end tells where such an answer ends.
+      if (framing === 'until_close') this.#isPersistent = false
+      return
+    }
+    this.#left = framing
+    this.#state = framing === 0 ? 'done' : 'counted'
+  }
+
+  #readCounted(bytes: Buffer): void {
+    const to = Math.min(bytes.length, this.#at + this.#left)
+    this.#left -= to - this.#at
+    this.#hand(bytes, to)
+    if (this.#left > 0) return
+    if (this.#state === 'chunk') this.#state = 'chunk_end'
+    else this.#end(bytes)
+  }
+
+  #readChunkSize(bytes: Buffer): void {
+    const line = this.#partUntil(bytes, CRLF, MAX_LINE_BYTES)?.toString('latin1')
+    if (line === undefined) return
+    const size = CHUNK_SIZE.exec(line)?.[0] ?? ''
+    if (size === '' || !isChunkExtension(line, size.length))
+      throw new MalformedAnswer('A chunk begins without a size.')
+    this.#left = Number.parseInt(size, 16)
+    this.#state = this.#left === 0 ? 'trailers' : 'chunk'
+  }
+
+  /** Read and dropped: nobody waits for them any more (RFC 9112 §7.1.2). */
+  #readTrailer(bytes: Buffer): void {
+    const line = this.#partUntil(bytes, CRLF, MAX_HEAD_BYTES - this.#trailerBytes)
+    if (line === undefined) return
+    if (line.length === 0) {
+      this.#end(bytes)
+      return
+    }
+    this.#trailerBytes += line.length + CRLF.length
+    if (readFields(line, 0, line.length) === undefined)
+      throw new MalformedAnswer('A line after its body is no header.')
+  }
+
+  #hand(bytes: Buffer, to: number): void {
+    const piece = this.#at === 0 && to === bytes.length ? bytes : bytes.subarray(this.#at, to)
+    this.#at = to
+    this.#receiver.onPiece(piece)
+  }
+
+  #end(bytes: Buffer): void {
+    this.#state = 'done'
+    // Whatever follows would be taken for the next question's answer.
+    if (this.#at < bytes.length) throw new MalformedAnswer('It goes on after its end.')
+    this.#receiver.onEnd()
+  }
+
+  /**
+   * What comes before `end`, which is read too; undefined while it has not come.
+   * @throws MalformedAnswer where it would have more than `limit` bytes
+   */
+  #partUntil(bytes: Buffer, end: Buffer, limit: number): Buffer | undefined {
+    const before = this.#heldLength
+    const isHeld = before > 0
+    if (isHeld) this.#hold(bytes)
+    const all = isHeld ? this.#held.subarray(0, this.#heldLength) : bytes
+    const from = isHeld ? 0 : this.#at
+    // The end may have begun in the bytes before.
+    const to = all.indexOf(end, isHeld ? Math.max(0, before - end.length + 1) : from)
+    const length = (to === -1 ? all.length - end.length + 1 : to) - from
+    if (length > limit) throw new MalformedAnswer('A part of it that has to be short is too long.')
+    if (to === -1) {
+      if (!isHeld) this.#hold(bytes)
+      this.#at = bytes.length
+      return undefined
+    }
+    const part = all.subarray(from, to)
+    this.#at = isHeld ? this.#at + to + end.length - before : to + end.length
+    this.#held = NOTHING
+    this.#heldLength = 0
+    return part
+  }
+
+  /** Room grows by doubling: an upstream that sends byte by byte must not have each of them copied again. */
+  #hold(bytes: Buffer): void {
+    const length = this.#heldLength + bytes.length - this.#at
+    if (length > this.#held.length) {
+      const room = Buffer.allocUnsafe(Math.max(length, this.#held.length * 2, 1024))
+      this.#held.copy(room, 0, 0, this.#heldLength)
+      this.#held = room
+    }
+    bytes.copy(this.#held, this.#heldLength, this.#at)
+    this.#heldLength = length
+  }
+}
+
+/** The body's length in bytes, or what else tells its end. */
+type Framing = number | 'chunked' | 'until_close'
+
+/** RFC 9112 §6.3. Lengths that say two things are how answers are smuggled, also where both are equal. */
+function readFraming(headers: AnswerHeaders, isOld: boolean): Framing {
+  const coding = headers.get('transfer-encoding')
+  const length = headers.get('content-length')
+  if (coding !== null) {
+    if (length !== null) throw new MalformedAnswer('It has two lengths.')
+    if (isOld || coding.toLowerCase() !== 'chunked')
+      throw new MalformedAnswer('Its transfer coding is not the one that everybody knows.')
+    return 'chunked'
+  }
+  if (length === null) return 'until_close'
+  // Two fields of the same name come out with a comma between them.
+  if (!LENGTH.test(length)) throw new MalformedAnswer('Its length is no number.')
+  return Number(length)
+}
+
+/** Whether the rest of the line is chunk extensions: `;name`, `;name=token`, `;name="text"` (RFC 9112 §7.1.1). */
+function isChunkExtension(line: string, from: number): boolean {
+  let at = from
+  while (at < line.length) {
+    EXTENSION.lastIndex = at
+    if (!EXTENSION.test(line)) return false
+    at = EXTENSION.lastIndex
+  }
+  return true
+}
+
+function hasToken(value: string | null, token: string): boolean {
+  if (value === null) return false
+  return value.split(',').some((part) => part.trim().toLowerCase() === token)
+}
+
+function readKeepAlive(value: string | null): number | undefined {
+  const seconds = value === null ? undefined : KEEP_ALIVE_TIMEOUT.exec(value)?.[1]
+  return seconds === undefined ? undefined : Number(seconds)
+}
+
+const NOTHING = Buffer.alloc(0)
+const CRLF = Buffer.from('\r\n')
+const BLANK_LINE = Buffer.from('\r\n\r\n')
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
+const LENGTH = /^\d{1,15}$/
+const CHUNK_SIZE = /^[0-9a-fA-F]{1,12}/
+const EXTENSION =
+  /;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?/y
+const KEEP_ALIVE_TIMEOUT = /(?:^|[,\s])timeout=(\d{1,6})(?:$|[,\s])/i

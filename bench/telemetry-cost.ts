@@ -65,6 +65,7 @@ const start = async (settings: TelemetrySettings) =>
         newerSegments: 0,
       }),
       shipperLag: () => 0,
+      connections: () => new Map(),
       installation: () => ({ isRight: true, setBacks: 0 }),
       openBreakers: () => [],
     },

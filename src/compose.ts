@@ -38,9 +38,12 @@ import type { Log } from './telemetry/log.ts'
 import { tellMetricsPort } from './telemetry/metrics-endpoint.ts'
 import { startTelemetry, type Telemetry, type TelemetryOfWorker } from './telemetry/start-telemetry.ts'
 import { AddressGuard, type ResolveHost } from './upstream/address-guard.ts'
+import { ConnectionPools } from './upstream/connection-pools.ts'
 import { Deadlines } from './upstream/deadlines.ts'
-import { FetchExchange } from './upstream/fetch-exchange.ts'
 import { mayBeForwarded } from './upstream/forwarded-headers.ts'
+import { Proxies } from './upstream/proxies.ts'
+import { Routes } from './upstream/routes.ts'
+import { SocketExchange } from './upstream/socket-exchange.ts'
 import { TrustedHosts } from './upstream/trusted-hosts.ts'
 
 export const VERSION = packageJson.version
@@ -97,6 +100,8 @@ export async function composeGatehouse({
   // Before anything is opened: a setting that is wrong leaves nothing behind.
   const trustedHosts = new TrustedHosts(settings.trustedHosts)
   refuseForwarding(settings)
+  const proxies = new Proxies(settings.proxyVariables)
+  if (proxies.hasUnusable) log.warn({}, UNUSABLE_PROXY)
   const addresses = new AddressGuard({ trustedHosts, resolve: resolveHost })
   const { requestsPerMinute, concurrentCalls } = settings
   const plansOf = (section: PlansSection | undefined) =>
@@ -120,9 +125,14 @@ export async function composeGatehouse({
   const ledger = composeLedger({ settings, log, state, limits: shared, clock })
   const { journal } = ledger
   webhooks.sender.wake()
-  const watched = { log, journal, health, watch: state.watch, redis: shared.redis, node: node?.state, worker }
+  const pools = new ConnectionPools(clock, settings.connections)
+  const watched = {
+    ...{ log, journal, health, pools, worker },
+    ...{ watch: state.watch, redis: shared.redis, node: node?.state },
+  }
   const telemetry = hasTelemetry ? await openTelemetry(settings, watched) : undefined
   const deadlines = new Deadlines()
+  const exchangePorts = { deadlines, routes: new Routes(proxies), pools }
   const reportFailure = (error: GatewayError, requestId: string) => logFailure(log, error, requestId)
   const providers = reachableProviders(settings, knownAddresses ?? new Map())
   const ports: PipelinePorts = {
@@ -140,7 +150,7 @@ export async function composeGatehouse({
     providers,
     health,
     order: new TargetOrder(health),
-    upstream: { open: (request) => new FetchExchange(deadlines, request) },
+    upstream: { open: (request) => new SocketExchange(exchangePorts, request) },
     deadlines,
     timeouts: settings.timeouts,
     keepAliveMs: settings.keepAliveMs,
@@ -214,6 +224,7 @@ export async function composeGatehouse({
       stopEnding()
       await checks.close()
       await telemetry?.close()
+      pools.close()
       await shared.close()
       await keys.close()
       await providerKeys.close()
@@ -247,11 +258,12 @@ interface Watched {
   readonly redis: ComposedLimits['redis']
   readonly worker: TelemetryOfWorker | undefined
   readonly node: JoinedNode['state'] | undefined
+  readonly pools: ConnectionPools
 }
 
 function openTelemetry(
   settings: Settings,
-  { log, journal, health, watch, redis, node, worker }: Watched,
+  { log, journal, health, watch, redis, node, worker, pools }: Watched,
 ): Promise<Telemetry> {
   return startTelemetry(settings.telemetry, {
     log,
@@ -259,6 +271,7 @@ function openTelemetry(
     worker,
     providerNames: new Map(settings.providers.map(({ id, telemetryName }) => [id, telemetryName ?? id])),
     sources: {
+      connections: () => pools.counts(),
       journal: () => journal.state(),
       shipperLag: () => shipperLagSeconds(journal.closed),
       redis,
@@ -281,6 +294,10 @@ function reachableProviders(
   }
   return reachable
 }
+
+/** TLS inside TLS hangs in this runtime, so such calls are refused (docs/decisions/0043). */
+const UNUSABLE_PROXY =
+  'the proxy for https upstreams has itself an https:// address: calls that need it will fail. Give it as http://'
 
 /** Long enough for what is read at an ordinary start, and far from what a balancer waits. */
 const BRIEFLY_MS = 1_000

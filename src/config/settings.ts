@@ -66,6 +66,10 @@ export interface Settings extends ProviderSettings {
   readonly commitAfterMs: number
   /** For an owned model to answer when it is asked whether it does: it may have to be loaded first. */
   readonly probeTimeoutMs: number
+  /** Connections to upstreams that no call uses: how long each is kept, and how many of one upstream. */
+  readonly connections: { readonly idleMs: number; readonly maxIdle: number }
+  /** `HTTPS_PROXY` and its like, by their names as they are set. */
+  readonly proxyVariables: Readonly<Record<string, string>>
   /** The longest that a call goes on after its key was deleted or has expired. */
   readonly revokedCallsMs: number
   /** Between the signal to end and the end of accepting connections: for balancers to notice. */
@@ -147,6 +151,8 @@ export const VARIABLES = {
   GATEHOUSE_KEEP_ALIVE_MS: 'silence in a stream after which a comment is sent (15000)',
   GATEHOUSE_COMMIT_AFTER_MS:
     'silence before the first event of a stream after which its answer begins, with 200 and comments; 0: never (15000)',
+  GATEHOUSE_UPSTREAM_IDLE_MS: 'how long a connection to an upstream is kept without a call (30000)',
+  GATEHOUSE_UPSTREAM_MAX_IDLE: 'how many of them are kept for one upstream (2048)',
   GATEHOUSE_DRAIN_DELAY_MS:
     'time after SIGTERM in which /readyz is 503 and calls are still taken, for balancers to notice (0)',
   GATEHOUSE_SHUTDOWN_TIMEOUT_MS: 'time that open calls get to finish at SIGTERM (30000)',
@@ -232,6 +238,11 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     probeTimeoutMs: integer('GATEHOUSE_PROBE_TIMEOUT_MS', 60_000, { min: 1_000, max: 600_000 }),
     keepAliveMs: integer('GATEHOUSE_KEEP_ALIVE_MS', 15_000, milliseconds),
     commitAfterMs: integer('GATEHOUSE_COMMIT_AFTER_MS', 15_000, { ...milliseconds, min: 0 }),
+    connections: {
+      idleMs: integer('GATEHOUSE_UPSTREAM_IDLE_MS', 30_000, milliseconds),
+      maxIdle: integer('GATEHOUSE_UPSTREAM_MAX_IDLE', 2_048, { min: 0, max: 65_535 }),
+    },
+    proxyVariables: pickProxyVariables(environment),
     drainDelayMs: integer('GATEHOUSE_DRAIN_DELAY_MS', 0, { min: 0, max: 3_600_000 }),
     shutdownTimeoutMs: integer('GATEHOUSE_SHUTDOWN_TIMEOUT_MS', 30_000, milliseconds),
     scheduling: readChoice(environment, 'GATEHOUSE_SCHEDULING', ['batch', 'normal'] as const),
@@ -341,4 +352,18 @@ function readBootstrapKey(environment: Environment): Secret | undefined {
     )
   }
   return new Secret(key)
+}
+
+/** Proxies have the names that other programs know (curl's), in either case. */
+function pickProxyVariables(environment: Environment): Readonly<Record<string, string>> {
+  const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'].flatMap((name) => [
+    name,
+    name.toLowerCase(),
+  ])
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = environment[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
 }

@@ -4,7 +4,7 @@ import type { Timekeeper } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
-import { type AddressGuard, AddressRefusedError, type Destination } from '../upstream/address-guard.ts'
+import { type AddressGuard, AddressRefusedError } from '../upstream/address-guard.ts'
 import type { ExchangeTimeouts, Upstream } from '../upstream/exchange.ts'
 import { forwardTraceHeaders } from '../upstream/forwarded-headers.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
@@ -39,7 +39,7 @@ export interface AskPorts {
   /** Absent: no call's cost is known. */
   readonly prices?: Prices | undefined
   readonly health: TargetHealth
-  readonly addresses: Pick<AddressGuard, 'locate' | 'avoid'>
+  readonly addresses: Pick<AddressGuard, 'resolve' | 'avoid'>
   readonly bodyLimits: { readonly maxBodyBytes: number }
   readonly callHeaders: CallHeaders
 }
@@ -146,13 +146,13 @@ async function exchangeOnce(
     target.signing === undefined
       ? [target.credential.reveal()]
       : await signRequest(target, { headers, body, signal, withinMs: timeUntil(clock, endsAt) })
-  const destination = target.isGuarded
-    ? await locate(ports, target, { signal, withinMs: timeUntil(clock, endsAt) })
+  const addresses = target.isGuarded
+    ? await resolve(ports, target, { signal, withinMs: timeUntil(clock, endsAt) })
     : undefined
-  if (destination?.host !== undefined) headers.host = destination.host
   const exchange = ports.upstream.open({
-    url: destination?.url ?? target.url,
-    serverName: destination?.serverName,
+    url: target.url,
+    addresses,
+    group: target.isGuarded ? 'owned' : target.providerId,
     headers,
     body,
     timeouts: { connectMs, firstByteMs, idleMs, totalMs: Math.max(1, timeUntil(clock, endsAt)) },
@@ -175,9 +175,13 @@ function timeUntil(clock: Timekeeper, endsAt: number): number {
 }
 
 /** @throws GatewayError when the address is not allowed: nothing is connected to then; UpstreamFailure */
-async function locate({ addresses }: AskPorts, target: Target, limits: WaitLimits): Promise<Destination> {
+async function resolve(
+  { addresses }: AskPorts,
+  target: Target,
+  limits: WaitLimits,
+): Promise<readonly string[]> {
   try {
-    return await waitWithin(addresses.locate(target.url), limits)
+    return await waitWithin(addresses.resolve(target.url), limits)
   } catch (thrown) {
     if (!(thrown instanceof AddressRefusedError)) throw thrown
     throw new GatewayError(

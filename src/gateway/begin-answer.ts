@@ -2,6 +2,8 @@
 
 import { callersTypeOf, GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
+import type { AnswerHeaders } from '../upstream/answer-headers.ts'
+import type { AnswerHead } from '../upstream/answer-parser.ts'
 import type { Exchange } from '../upstream/exchange.ts'
 import { hasControlCharacters } from '../upstream/forwarded-headers.ts'
 import type { JsonRecord } from '../wire/chat-request.ts'
@@ -27,11 +29,6 @@ const MAX_EMBEDDINGS_ANSWER_BYTES = 64 * 1024 * 1024
 
 /** Where the dialects report usage in a whole answer. */
 const USAGE_MEMBERS: ReadonlySet<string> = new Set(['usage', 'usageMetadata', 'meta'])
-
-interface AnswerHead {
-  readonly status: number
-  readonly headers: Headers
-}
 
 /** The beginning of an answer that will be relayed. */
 export type BegunAnswer = AnswerHead &
@@ -98,7 +95,7 @@ export async function beginAnswer(exchange: Exchange, expected: AnswerExpectatio
 }
 
 /** @returns undefined where the answer is as it is */
-function encodingOf(headers: Headers): string | undefined {
+function encodingOf(headers: AnswerHeaders): string | undefined {
   const said = headers.get('content-encoding')?.trim().toLowerCase().slice(0, 32) ?? ''
   if (said === '' || said === 'identity') return undefined
   return NOT_IN_NAMES.test(said) ? 'something else' : said

@@ -1,4 +1,5 @@
 /** The headers that pass between a caller and an upstream, for each dialect: its list, and what the operator has added. Must not know names. */
+import type { AnswerHeaders } from '../upstream/answer-headers.ts'
 import { HeaderList } from '../upstream/forwarded-headers.ts'
 import type { CallerDialectId } from '../wire/dialect.ts'
 import { headerListsOf, LISTED_DIALECTS } from '../wire/header-lists.ts'
@@ -43,7 +44,7 @@ export class CallHeaders {
 
   ofAnswer(
     dialect: CallerDialectId,
-    headers: Headers,
+    headers: AnswerHeaders,
     { owner }: { readonly owner: 'account' | 'platform' },
   ): Record<string, string> {
     const lists = this.#lists.get(dialect)

@@ -2,6 +2,7 @@
 import type { Timekeeper } from '../core/clock.ts'
 import type { CredentialHeader } from '../core/owned-model.ts'
 import { type AddressGuard, AddressRefusedError } from '../upstream/address-guard.ts'
+import type { AnswerHeaders } from '../upstream/answer-headers.ts'
 import type { Exchange, Upstream } from '../upstream/exchange.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import type { OwnedUpstream } from './ports.ts'
@@ -16,7 +17,7 @@ export type CredentialPlace = Exclude<CredentialHeader, 'auto'>
 
 export interface ProbeAnswer {
   readonly status: number
-  readonly headers: Headers
+  readonly headers: AnswerHeaders
   /** Undefined: it went on beyond every plausible size. */
   readonly body: Uint8Array | undefined
 }
@@ -37,7 +38,7 @@ interface ProbeRequest {
 
 interface ProbeExchangePorts {
   readonly clock: Pick<Timekeeper, 'elapsed'>
-  readonly addresses: Pick<AddressGuard, 'locate'>
+  readonly addresses: Pick<AddressGuard, 'resolve'>
   readonly upstream: Upstream
 }
 
@@ -47,16 +48,17 @@ export async function exchangeForProbe(
   { provider, credential }: OwnedUpstream,
   { path, body, place, endsAt, signal }: ProbeRequest,
 ): Promise<ProbeAnswer> {
-  const destination = await addresses.locate(provider.baseUrl + path).catch(refuseToLocate)
+  const url = provider.baseUrl + path
+  const checked = await addresses.resolve(url).catch(refuseToLocate)
   const leftMs = Math.max(1, endsAt - clock.elapsed())
   const key = credential?.secret.reveal() ?? ''
   const exchange = upstream.open({
-    url: destination.url,
-    serverName: destination.serverName,
+    url,
+    addresses: checked,
+    group: 'owned',
     headers: {
       ...provider.headers,
       [place]: place === 'authorization' ? `Bearer ${key}` : key,
-      ...(destination.host === undefined ? {} : { host: destination.host }),
       'content-type': 'application/json',
       'accept-encoding': 'identity',
     },

@@ -24,7 +24,7 @@ async function probe(scripts: readonly Script[], set: Partial<OwnedModel> = {}) 
     ...set,
   } as OwnedModel
   const owned = toOwnedUpstream(model, { secret: new Secret('planted-key-0123456789'), owner: 'account' })
-  const addresses = { locate: async (url: string) => ({ url, host: undefined, serverName: undefined }) }
+  const addresses = { resolve: async () => ['203.0.113.7'] }
   const { signal } = new AbortController()
   const ports = { clock, upstream, addresses }
   const result = await clock.finish(probeOwnedModel(ports, model, owned, { timeoutMs: 3_000, signal }))

@@ -33,7 +33,7 @@ interface Probe {
   readonly found?: ServerTraits
   /** The server's answer to each request, in order. */
   readonly scripts?: readonly Script[]
-  readonly locate?: (url: string, clock: ScriptedClock) => ReturnType<ProbePorts['addresses']['locate']>
+  readonly resolve?: (url: string, clock: ScriptedClock) => ReturnType<ProbePorts['addresses']['resolve']>
   readonly hasNoCredential?: true
   readonly timeoutMs?: number
 }
@@ -44,7 +44,7 @@ async function probe({
   credentialHeader = 'auto',
   found,
   scripts = [],
-  locate = plainly,
+  resolve = plainly,
   hasNoCredential,
   timeoutMs = 3_000,
 }: Probe) {
@@ -64,7 +64,7 @@ async function probe({
   } as OwnedModel
   const credential = hasNoCredential ? undefined : ({ secret: new Secret(KEY), owner: 'account' } as const)
   const owned = toOwnedUpstream(model, credential)
-  const ports = { clock, upstream, addresses: { locate: (url: string) => locate(url, clock) } }
+  const ports = { clock, upstream, addresses: { resolve: (url: string) => resolve(url, clock) } }
   const interim: ProbeResult[] = []
   const { signal } = new AbortController()
   const onInterim = (known: ProbeResult) => void interim.push(known)
@@ -77,7 +77,7 @@ async function probe({
   return { result, interim, sent: upstream.sent }
 }
 
-const plainly = async (url: string) => ({ url, host: undefined, serverName: undefined })
+const plainly = async () => ['203.0.113.7']
 
 const reachable = (httpStatus: number, more: object = {}): ProbeResult => ({
   status: 'reachable',
@@ -143,16 +143,11 @@ describe('asks for as little as the dialect allows', () => {
   test('at the address that was checked, under the host’s own name', async () => {
     const { sent } = await probe({
       scripts: [ANSWER],
-      locate: async (url) => ({
-        url: url.replace('models.example', '192.0.2.7'),
-        host: 'models.example',
-        serverName: 'models.example',
-      }),
+      resolve: async () => ['192.0.2.7'],
     })
     expect(sent[0]).toMatchObject({
-      url: 'https://192.0.2.7/v1/responses',
-      serverName: 'models.example',
-      headers: { host: 'models.example' },
+      url: 'https://models.example/v1/responses',
+      addresses: ['192.0.2.7'],
     })
   })
 })
@@ -347,8 +342,8 @@ describe('is out of reach', () => {
   })
 
   test('at an address that is not allowed: nobody is asked, and why is told', async () => {
-    const locate = () => Promise.reject(new AddressRefusedError('It is private.'))
-    expect(await probe({ locate })).toEqual({
+    const resolve = () => Promise.reject(new AddressRefusedError('It is private.'))
+    expect(await probe({ resolve })).toEqual({
       result: unreachable('The address is not allowed: It is private.'),
       interim: [],
       sent: [],
@@ -357,13 +352,13 @@ describe('is out of reach', () => {
 
   test('under a name that leads nowhere', async () => {
     const failure = new UpstreamFailure('connect_failed', 'The host name could not be resolved.')
-    const { result, interim } = await probe({ locate: () => Promise.reject(failure), timeoutMs: 60_000 })
+    const { result, interim } = await probe({ resolve: () => Promise.reject(failure), timeoutMs: 60_000 })
     expect(result).toEqual(unreachable('The host name could not be resolved.'))
     expect(interim).toEqual([])
   })
 
   test('for a reason of our own, which is not told', async () => {
-    const { result } = await probe({ locate: () => Promise.reject(new Error(SAID)) })
+    const { result } = await probe({ resolve: () => Promise.reject(new Error(SAID)) })
     expect(result).toEqual(unreachable('The server could not be reached.'))
   })
 
@@ -376,16 +371,16 @@ describe('is out of reach', () => {
   )
 
   test('after its time in all, that counted for which its address was looked up', async () => {
-    const slowly = async (url: string, clock: ScriptedClock) => {
+    const slowly = async (_url: string, clock: ScriptedClock) => {
       await new Promise<void>((resolve) => clock.after(1_000, resolve))
-      return plainly(url)
+      return plainly()
     }
-    const silent = await probe({ scripts: [[SILENCE]], locate: slowly })
+    const silent = await probe({ scripts: [[SILENCE]], resolve: slowly })
     expect(silent.result).toMatchObject({ status: 'unreachable', detail: LATE })
     const all = { connectMs: 2_000, firstByteMs: 2_000, idleMs: 2_000, totalMs: 2_000 }
     expect(silent.sent[0]?.timeouts).toEqual(all)
 
-    const { result } = await probe({ scripts: [[pause(1_900), ...ANSWER]], locate: slowly })
+    const { result } = await probe({ scripts: [[pause(1_900), ...ANSWER]], resolve: slowly })
     expect(result).toEqual({ ...reachable(200), latencyMs: 2_900 })
 
     // A server that goes on and on is not waited for either.
@@ -394,11 +389,11 @@ describe('is out of reach', () => {
   })
 
   test('when the look at its address has taken all the time', async () => {
-    const locate = async (url: string, clock: ScriptedClock) => {
+    const resolve = async (_url: string, clock: ScriptedClock) => {
       await new Promise<void>((resolve) => clock.after(3_500, resolve))
-      return plainly(url)
+      return plainly()
     }
-    const { result, sent } = await probe({ scripts: [[SILENCE]], locate })
+    const { result, sent } = await probe({ scripts: [[SILENCE]], resolve })
     expect(sent[0]?.timeouts.totalMs).toBe(1)
     expect(result).toMatchObject({ status: 'unreachable', detail: LATE })
   })
@@ -553,7 +548,7 @@ test.each<[string, Upstream['open'] | undefined, ProbeResult | undefined]>([
     secret: new Secret(KEY),
     owner: 'account',
   })
-  const ports = { clock, upstream, addresses: { locate: plainly } }
+  const ports = { clock, upstream, addresses: { resolve: plainly } }
   const model = { dialect: 'openai-chat', credentialHeader: 'auto' } as OwnedModel
   const { signal } = new AbortController()
   const result = await probeOwnedModel(ports, model, owned, { timeoutMs: 60_000, signal })
@@ -569,7 +564,7 @@ test('a probe that is called off ends at once, whatever it waits for, and finds 
       owner: 'account',
     })
     const calledOff = new AbortController()
-    const ports = { clock, upstream, addresses: { locate: plainly } }
+    const ports = { clock, upstream, addresses: { resolve: plainly } }
     const model = { dialect: 'openai-chat', credentialHeader: 'auto' } as OwnedModel
     const options = { timeoutMs: 60_000, signal: calledOff.signal }
     const probing = probeOwnedModel(ports, model, owned, options)

@@ -20,7 +20,7 @@ const AGAIN_AFTER_MS = 1_000
 
 export interface ProbePorts {
   readonly clock: Pick<Timekeeper, 'elapsed' | 'after'>
-  readonly addresses: Pick<AddressGuard, 'locate'>
+  readonly addresses: Pick<AddressGuard, 'resolve'>
   readonly upstream: Upstream
 }
 

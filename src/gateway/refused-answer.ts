@@ -1,5 +1,7 @@
 /** Turns an upstream's refusal into ours: which status, whose words, and nothing that it should not have said. */
 import { callersTypeOf, ERROR_POLICY, GatewayError } from '../core/errors.ts'
+import type { AnswerHeaders } from '../upstream/answer-headers.ts'
+import type { AnswerHead } from '../upstream/answer-parser.ts'
 import type { Exchange } from '../upstream/exchange.ts'
 import { CONTEXT_FULL, isContextFull, toContextBody, toContextMessage } from '../wire/context-full.ts'
 import { type Dialect, isRelayed } from '../wire/dialect.ts'
@@ -21,11 +23,6 @@ const BUSY: ReadonlySet<number> = new Set([503, 529])
 /** Headers of a refusal that tell the client when to come back. */
 const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry']
 
-interface RefusedAnswer {
-  readonly status: number
-  readonly headers: Headers
-}
-
 export interface RefusedQuestion {
   readonly target: Target
   readonly dialect: Dialect
@@ -35,7 +32,7 @@ export interface RefusedQuestion {
 /** Reads the refusal and closes the exchange. @returns a GatewayError `upstream_error` or `provider_auth_failed` */
 export async function toRefusal(
   exchange: Exchange,
-  answer: RefusedAnswer,
+  answer: AnswerHead,
   { target, dialect, secrets }: RefusedQuestion,
 ): Promise<GatewayError> {
   const { status } = answer
@@ -110,7 +107,7 @@ function toCallerStatus(status: number, dialect: Dialect): number {
   return status >= 400 && status < 500 && status !== 407 ? status : 502
 }
 
-function describe(answer: RefusedAnswer, target: Target, said: UpstreamErrorAnswer): string {
+function describe(answer: AnswerHead, target: Target, said: UpstreamErrorAnswer): string {
   if (said.message !== undefined) return said.message
   const type = answer.headers.get('content-type')?.split(';')[0] ?? 'no content type'
   if (answer.status >= 300 && answer.status < 400) {
@@ -147,7 +144,7 @@ export function scrub(body: Uint8Array, secrets: readonly string[]): Uint8Array 
   )
 }
 
-function pickHeaders(headers: Headers, { retryAfterS }: UpstreamErrorAnswer): Record<string, string> {
+function pickHeaders(headers: AnswerHeaders, { retryAfterS }: UpstreamErrorAnswer): Record<string, string> {
   const picked: Record<string, string> = {}
   for (const name of RETRY_HEADERS) {
     const value = headers.get(name)

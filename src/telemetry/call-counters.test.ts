@@ -45,6 +45,7 @@ async function render(counters: CallCounters): Promise<string> {
       newerSegments: 0,
     }),
     shipperLag: () => 0,
+    connections: () => new Map(),
     installation: () => ({ isRight: true, setBacks: 0 }),
     openBreakers: () => ['a/b', 'a/b', 'a/c'],
   }

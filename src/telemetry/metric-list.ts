@@ -70,6 +70,18 @@ export const METRICS = {
     help: 'Accounts for which a target is left alone because it failed, until a call has found it well again',
     note: 'A target that nothing is wrong with is not listed.',
   },
+  gatehouse_upstream_connections: {
+    type: 'gauge',
+    labels: ['provider', 'state'],
+    help: 'Connections to upstreams: those that are open, and of these the ones that no call uses',
+    note: '`state` is `open` or `idle`. `owned` stands for all owned models together.',
+  },
+  gatehouse_upstream_connections_total: {
+    type: 'counter',
+    labels: ['provider', 'event'],
+    help: 'Connections to upstreams that were opened or could not be, and calls that found an open one',
+    note: '`event` is `opened`, `failed` or `reused`. Against a provider each one opened costs a handshake.',
+  },
   gatehouse_journal_writable: {
     type: 'gauge',
     labels: [],

@@ -38,6 +38,17 @@ export interface MetricSources {
         readonly confirmations: { readonly count: number; readonly seconds: number }
       })
     | undefined
+  /** Connections to upstreams, by provider. */
+  connections(): ReadonlyMap<
+    string,
+    {
+      readonly opened: number
+      readonly reused: number
+      readonly failed: number
+      readonly open: number
+      readonly idle: number
+    }
+  >
   installation(): { readonly isRight: boolean; readonly setBacks: number }
   /** Seconds. */
   shipperLag(): number
@@ -77,6 +88,8 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
       })),
     gatehouse_calls_in_flight: () => one(counters.inFlight),
     gatehouse_breakers_open: () => toBreakers(sources.openBreakers()),
+    gatehouse_upstream_connections: () => toConnections(sources, ['open', 'idle']),
+    gatehouse_upstream_connections_total: () => toConnections(sources, ['opened', 'reused', 'failed']),
     gatehouse_journal_writable: () => one(sources.journal().writable ? 1 : 0),
     gatehouse_journal_unshipped_bytes: () => one(sources.journal().unshippedBytes),
     gatehouse_journal_segments: () => one(sources.journal().segments),
@@ -116,6 +129,15 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
     gatehouse_uptime_seconds: () => one(performance.now() / 1000),
     gatehouse_build_info: () => [{ labels: [version, `bun ${Bun.version}`], value: 1 }],
   }
+}
+
+function toConnections(
+  { connections }: MetricSources,
+  kinds: readonly ('open' | 'idle' | 'opened' | 'reused' | 'failed')[],
+): readonly Sample[] {
+  return [...connections()].flatMap(([provider, counts]) =>
+    kinds.map((kind) => ({ labels: [provider, kind], value: counts[kind] })),
+  )
 }
 
 const LIMIT_MODES = ['shared', 'share', 'open', 'closed']

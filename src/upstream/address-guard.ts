@@ -14,7 +14,7 @@ export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError'
 }
 
-/** A place to connect to that has been checked, as an exchange needs it. */
+/** A place to connect to that has been checked, as `fetch` needs it. */
 export interface Destination {
   /** With the checked IP address where the host name was. */
   readonly url: string
@@ -76,9 +76,15 @@ export class AddressGuard {
   }
 
   /**
-   * Where to connect for one call.
+   * Where one call may connect: IP addresses, best first, never none.
    * @throws AddressRefusedError when the address is not allowed or not any more; UpstreamFailure when its name leads nowhere
    */
+  async resolve(address: string): Promise<readonly string[]> {
+    const hosts = await this.#addressesOf(new URL(address))
+    return hosts.map((host) => host.replace(/^\[|\]$/g, ''))
+  }
+
+  /** The same for `fetch`, which takes one address. @throws AddressRefusedError, UpstreamFailure */
   async locate(address: string): Promise<Destination> {
     const url = new URL(address)
     const [host = url.hostname] = await this.#addressesOf(url)

@@ -2,6 +2,7 @@
  * What the gateway needs of an HTTP client: exchanges with upstreams, one for each request that goes out. It must not
  * know which client makes them, nor any LLM.
  */
+import type { AnswerHead } from './answer-parser.ts'
 
 /** Milliseconds each; `totalMs` counts from the start of this exchange. */
 export interface ExchangeTimeouts {
@@ -13,8 +14,10 @@ export interface ExchangeTimeouts {
 
 export interface ExchangeRequest {
   readonly url: string
-  /** Whom the certificate has to name, where `url` holds an IP address that stands for a name. */
-  readonly serverName?: string | undefined
+  /** The addresses of its host that may be connected to, best first; undefined: wherever its name leads. */
+  readonly addresses?: readonly string[] | undefined
+  /** With which others its connections are counted. */
+  readonly group: string
   readonly headers: Record<string, string>
   /** Lent until `send` has been called. */
   readonly body: Uint8Array
@@ -28,7 +31,7 @@ export interface ExchangeRequest {
 /** Closing or aborting it closes the connection at once. */
 export interface Exchange {
   /** Sends the request and waits for the answer's head. @throws UpstreamFailure */
-  send(): Promise<{ readonly status: number; readonly headers: Headers }>
+  send(): Promise<AnswerHead>
   /** The next piece of the body, undefined at its clean end. @throws UpstreamFailure */
   read(): Promise<Uint8Array | undefined>
   /** The whole body at once: the fast way for answers known to be small. @throws UpstreamFailure */

@@ -2,6 +2,7 @@
  * Which headers may pass from one side to the other: those that a list names, and of these never one that belongs to one hop,
  * opens something, or says whose account it is. Knows no LLM, and no list.
  */
+import type { AnswerHeaders } from './answer-headers.ts'
 
 /** RFC 9110 §7.6.1 and what the gateway's own connection decides. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
@@ -47,7 +48,7 @@ export class HeaderList {
   }
 
   /** What of these headers passes. */
-  pick(headers: Headers): Record<string, string> {
+  pick(headers: AnswerHeaders): Record<string, string> {
     const picked: Record<string, string> = {}
     const hop = namedIn(headers.get('connection'))
     for (const [name, value] of headers) {
@@ -94,7 +95,7 @@ const REQUEST_IDS = ['x-request-id', 'request-id', 'mistral-correlation-id', 'x-
 const LONGEST_ID = 200
 
 /** What the vendor calls the request; undefined where it says nothing usable. */
-export function upstreamRequestId(headers: Headers): string | undefined {
+export function upstreamRequestId(headers: AnswerHeaders): string | undefined {
   for (const name of REQUEST_IDS) {
     const id = headers.get(name)
     if (id !== null && id !== '' && id.length <= LONGEST_ID && !NOT_PLAIN.test(id)) return id
@@ -105,7 +106,7 @@ export function upstreamRequestId(headers: Headers): string | undefined {
 const NOT_PLAIN = /[^\x21-\x7e]/
 
 /** Tabs apart, no header holds one (RFC 9110 §5.5); whoever reads it in a terminal or a log might obey it. */
-export function hasControlCharacters(headers: Headers): boolean {
+export function hasControlCharacters(headers: AnswerHeaders): boolean {
   for (const [, value] of headers) if (CONTROL.test(value)) return true
   return false
 }

@@ -7,6 +7,7 @@ export type UpstreamFailureType =
   | 'idle_timeout'
   | 'total_timeout'
   | 'connection_lost'
+  | 'malformed_answer'
   | 'cancelled'
   | 'shutdown'
   | 'revoked'

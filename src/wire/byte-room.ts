@@ -23,7 +23,7 @@ export class ByteRoom {
 }
 
 /**
- * For the bodies of requests to upstreams. Whoever rewrites a request sends it in the same turn of the event loop, and
- * `fetch` copies what it is given before it returns (https://fetch.spec.whatwg.org/#concept-bodyinit-extract).
+ * For the bodies of requests to upstreams. Whoever rewrites a request sends it in the same turn of the event loop, and an
+ * exchange has written or copied its body when `send` returns (docs/decisions/0043).
  */
 export const requestRoom = new ByteRoom()

@@ -86,6 +86,12 @@ describe('after a mix of calls', () => {
       '{le="+Inf",target="openai/gpt-4o"}': 5,
       '{le="600",target="openai/gpt-4o"}': 5,
     })
+    // One call after the other: one connection serves them all.
+    expect(seriesOf(series, 'gatehouse_upstream_connections_total')).toEqual({
+      '{provider="openai",event="opened"}': 1,
+      '{provider="openai",event="reused"}': 7,
+      '{provider="openai",event="failed"}': 0,
+    })
     expect(series.get('gatehouse_calls_in_flight')).toBe(0)
     expect(series.get('gatehouse_journal_writable')).toBe(1)
     expect(series.get('gatehouse_resident_memory_bytes')).toBeGreaterThan(1_000_000)

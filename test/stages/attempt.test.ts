@@ -217,18 +217,12 @@ describe('an address of a customer’s', () => {
     { secret: new Secret('planted-owned'), owner: 'account' },
   )
   const avoided: string[] = []
-  const gateway = (locate: GatewayScript['addresses']) => ({
+  const gateway = (resolve: GatewayScript['addresses']) => ({
     gates: { [GATE]: ['owned/mine', TARGET] },
     ownedModels: [mine],
-    addresses: { avoid: (url: string) => void avoided.push(url), ...locate },
+    addresses: { avoid: (url: string) => void avoided.push(url), ...resolve },
   })
-  const located = {
-    locate: async (url: string) => ({
-      url: url.replace('models.example', '192.0.2.7'),
-      host: 'models.example',
-      serverName: 'models.example',
-    }),
-  }
+  const located = { resolve: async () => ['192.0.2.7', '192.0.2.8'] }
 
   runRows([
     {
@@ -238,9 +232,8 @@ describe('an address of a customer’s', () => {
       seen: { status: 200, headers: { 'x-gatehouse-target': 'owned/mine' } },
       sent: [
         {
-          url: 'https://192.0.2.7/v1/chat/completions',
-          serverName: 'models.example',
-          headers: { host: 'models.example' },
+          url: 'https://models.example/v1/chat/completions',
+          addresses: ['192.0.2.7', '192.0.2.8'],
           json: { model: 'llama-7b' },
         },
       ],
@@ -252,14 +245,14 @@ describe('an address of a customer’s', () => {
       gateway: gateway(located),
       upstream: [UNREACHABLE, CHAT_ANSWER],
       seen: { status: 200, headers: { 'x-gatehouse-target': TARGET } },
-      sent: [{}, { url: 'https://openai.test/base/chat/completions', headers: { host: null } }],
+      sent: [{}, { url: 'https://openai.test/base/chat/completions' }],
       settled: { attempts: 2, target: TARGET },
       check: () => expect(avoided.splice(0)).toEqual(['https://models.example/v1/chat/completions']),
     },
     {
       name: 'that is not allowed is never connected to nor tried again, and the next target is asked',
       gateway: {
-        ...gateway({ locate: () => Promise.reject(new AddressRefusedError('It is private.')) }),
+        ...gateway({ resolve: () => Promise.reject(new AddressRefusedError('It is private.')) }),
         gates: { [GATE]: { targets: [{ model: 'owned/mine' }, { model: TARGET }], maxRetries: 2 } },
       },
       upstream: [CHAT_ANSWER],
@@ -275,7 +268,7 @@ describe('an address of a customer’s', () => {
     {
       name: 'that is not allowed says so where it is the only one',
       gateway: {
-        ...gateway({ locate: () => Promise.reject(new AddressRefusedError('It is private.')) }),
+        ...gateway({ resolve: () => Promise.reject(new AddressRefusedError('It is private.')) }),
         gates: { [GATE]: ['owned/mine'] },
       },
       seen: {
@@ -292,7 +285,7 @@ describe('an address of a customer’s', () => {
     {
       name: 'whose name leads nowhere is unreachable',
       gateway: {
-        ...gateway({ locate: () => Promise.reject(new UpstreamFailure('connect_failed', 'No such name.')) }),
+        ...gateway({ resolve: () => Promise.reject(new UpstreamFailure('connect_failed', 'No such name.')) }),
         gates: { [GATE]: ['owned/mine'] },
       },
       seen: { status: 502, json: { error: { code: 'connect_failed' } } },

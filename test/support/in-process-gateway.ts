@@ -163,7 +163,7 @@ export class InProcessGateway {
       },
       ownedModels: { find: (_, slug) => ownedModels.find((owned) => owned.slug === slug) },
       addresses: {
-        locate: async (url) => ({ url, host: undefined, serverName: undefined }),
+        resolve: async () => ['203.0.113.7'],
         avoid: () => {},
         ...script.addresses,
       },

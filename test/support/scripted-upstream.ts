@@ -63,7 +63,7 @@ export function stream(
 /** What was sent in one exchange, and what became of it. */
 export interface SentRequest {
   readonly url: string
-  readonly serverName: string | undefined
+  readonly addresses: readonly string[] | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly timeouts: ExchangeTimeouts
@@ -145,7 +145,7 @@ class ScriptedExchange implements Exchange {
   }
 
   async send(): Promise<{ readonly status: number; readonly headers: Headers }> {
-    const { url, serverName, headers, body, timeouts, signal } = this.#request
+    const { url, addresses, headers, body, timeouts, signal } = this.#request
     if (signal.aborted) {
       // Nobody is asked for a client that has left before.
       this.close()
@@ -153,7 +153,7 @@ class ScriptedExchange implements Exchange {
     }
     this.#sent = {
       url,
-      serverName,
+      addresses,
       headers: { ...headers },
       body: Buffer.from(body).toString('utf8'),
       timeouts,

@@ -1,4 +1,4 @@
-/** Self-signed certificates for tests, valid for a hundred years. They open nothing: no program outside the tests trusts them. */
+/** Self-signed certificates for tests, valid for a hundred years but for one. They open nothing: no program outside the tests trusts them. */
 
 export interface TestCertificate {
   readonly cert: string
@@ -45,6 +45,27 @@ pu3lj3o7cwbpgdiQH0mfbtyHJp+mAt4p3h9uJA==
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgEwnoufnuoKXhmvGp
 LuutNcpBEDmty76hxmxrOi7e3SGhRANCAAR3e7E1BG9RYDfYnYo+BqZbs4HOleZq
 wpGQWb9v+tC2LyHdaLc7cF+Ht1qkV5xvQPdUHe7ha3zxR5M8W51Yle46
+-----END PRIVATE KEY-----
+`,
+}
+
+/** Names `localhost`, until the end of 2020. */
+export const EXPIRED_CERTIFICATE: TestCertificate = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBXzCCAQWgAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv
+c3QwHhcNMjAwMTAxMDAwMDAwWhcNMjEwMTAxMDAwMDAwWjAUMRIwEAYDVQQDDAls
+b2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQR9o2GnKqkzuVPUCgB
+lww6ifaMjDfFbPybTj5eHHGNDMS5jFQnA4pd9JGSwPK42CC4OR2hTVi8vFPKj7VS
+mB0no0gwRjAUBgNVHREEDTALgglsb2NhbGhvc3QwDwYDVR0TAQH/BAUwAwEB/zAd
+BgNVHQ4EFgQUqrfruVDhzl2wA55rmxmA+NxD+fAwCgYIKoZIzj0EAwIDSAAwRQIg
+Lm9zMyj6RhwzlBVjdVKpVIDW5IihNgJUNcl3EA+CcYYCIQCp34hjxAFsv4m678po
+KMAWDoB9alJ6v6p9o7hGtEHMsw==
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgKJsyPeZc1+gs8P0K
+8Caw04YRASY6uRMZiP/4ayuFkGGhRANCAAQR9o2GnKqkzuVPUCgBlww6ifaMjDfF
+bPybTj5eHHGNDMS5jFQnA4pd9JGSwPK42CC4OR2hTVi8vFPKj7VSmB0n
 -----END PRIVATE KEY-----
 `,
 }

@@ -1,9 +1,13 @@
 /** One exchange with upstreams that behave in every odd way, over real sockets. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { pollUntil } from '../../test/support/poll-until.ts'
+import { systemClock } from '../core/clock.ts'
+import { ConnectionPools } from './connection-pools.ts'
 import { Deadlines } from './deadlines.ts'
 import type { ExchangeTimeouts } from './exchange.ts'
-import { FetchExchange } from './fetch-exchange.ts'
+import { Proxies } from './proxies.ts'
+import { Routes } from './routes.ts'
+import { SocketExchange } from './socket-exchange.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
 
 type Script = (write: (text: string) => void, end: () => void) => void
@@ -41,8 +45,11 @@ const PATIENT: ExchangeTimeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs
 function open(url: string, timeouts: Partial<ExchangeTimeouts> = {}) {
   const deadlines = new Deadlines()
   const client = new AbortController()
-  const exchange = new FetchExchange(deadlines, {
+  const pools = new ConnectionPools(systemClock)
+  const ports = { deadlines, routes: new Routes(new Proxies({})), pools }
+  const exchange = new SocketExchange(ports, {
     url,
+    group: 'tests',
     headers: {},
     body: new Uint8Array([1]),
     timeouts: { ...PATIENT, ...timeouts },

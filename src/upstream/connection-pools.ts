@@ -1,0 +1,292 @@
+/**
+ * The connections to upstreams that are open: lent to one call at a time, the one used last first, and let go when they
+ * are idle or old. Whose call it is makes no difference here. Knows no LLM.
+ */
+import type { Timekeeper } from '../core/clock.ts'
+import { Connection, type ConnectionKeeper, type Route, type TlsSessions } from './connection.ts'
+
+export interface ConnectionSettings {
+  /**
+   * How long a connection is kept without a call, in milliseconds. Well under the time after which upstreams close theirs,
+   * so that no call is written into a connection that is closing.
+   */
+  readonly idleMs: number
+  /** Idle connections kept for one upstream. */
+  readonly maxIdle: number
+}
+
+export const DEFAULT_CONNECTION_SETTINGS: ConnectionSettings = { idleMs: 30_000, maxIdle: 2_048 }
+
+/** Connections of one upstream on their way at once. The runtime cannot call one back, so more calls wait for these. */
+const MAX_CONNECTING = 512
+/** Names lead elsewhere in time, and a connection does not notice. */
+const MAX_AGE_MS = 10 * 60_000
+/** How much sooner than the upstream its connection is let go, at most. */
+const MARGIN_MS = 1_000
+const SWEEP_MS = 1_000
+
+/** Connections, for metrics: since the start, and now. */
+export interface ConnectionCounts {
+  opened: number
+  /** Calls that found an open one. */
+  reused: number
+  failed: number
+  open: number
+  idle: number
+}
+
+export class ConnectionPools {
+  readonly #clock: Timekeeper
+  readonly #settings: ConnectionSettings
+  readonly #pools = new Map<string, ConnectionPool>()
+  readonly #sessions: TlsSessions = new Map()
+  readonly #counts = new Map<string, ConnectionCounts>()
+  #endSweeps: (() => void) | undefined
+
+  constructor(clock: Timekeeper, settings: ConnectionSettings = DEFAULT_CONNECTION_SETTINGS) {
+    this.#clock = clock
+    this.#settings = settings
+  }
+
+  /** @param group whose connections are counted together */
+  poolOf(route: Route, group: string): ConnectionPool {
+    const known = this.#pools.get(route.key)
+    if (known !== undefined) return known
+    const pool = new ConnectionPool({
+      route,
+      clock: this.#clock,
+      settings: this.#settings,
+      sessions: this.#sessions,
+      counts: this.countsOf(group),
+    })
+    this.#pools.set(route.key, pool)
+    this.#endSweeps ??= this.#clock.every(SWEEP_MS, () => this.#sweep())
+    return pool
+  }
+
+  countsOf(group: string): ConnectionCounts {
+    let counts = this.#counts.get(group)
+    if (counts === undefined) {
+      counts = { opened: 0, reused: 0, failed: 0, open: 0, idle: 0 }
+      this.#counts.set(group, counts)
+    }
+    return counts
+  }
+
+  counts(): ReadonlyMap<string, Readonly<ConnectionCounts>> {
+    return this.#counts
+  }
+
+  /** Lets every idle connection go; those in use end with their calls. */
+  close(): void {
+    for (const pool of this.#pools.values()) pool.close()
+    this.#sweep()
+  }
+
+  #sweep(): void {
+    const now = this.#clock.elapsed()
+    for (const [key, pool] of this.#pools) {
+      pool.sweep(now)
+      if (pool.isEmpty) this.#pools.delete(key)
+    }
+    if (this.#pools.size > 0) return
+    this.#endSweeps?.()
+    this.#endSweeps = undefined
+  }
+}
+
+interface PoolOptions {
+  readonly route: Route
+  readonly clock: Timekeeper
+  readonly settings: ConnectionSettings
+  readonly sessions: TlsSessions
+  readonly counts: ConnectionCounts
+}
+
+/** When a connection was made, and until when it may be lent again; on the clock's `elapsed` scale. */
+interface Times {
+  readonly openedAt: number
+  idleUntil: number
+  /** It has outlived an answer: its upstream is none that closes after each without saying so. */
+  isLasting: boolean
+}
+
+type Waiter = PromiseWithResolvers<Connection>
+
+/** The connections of one route. */
+export class ConnectionPool implements ConnectionKeeper {
+  readonly #options: PoolOptions
+  /** The one used last at the end. */
+  readonly #idle: Connection[] = []
+  readonly #times = new Map<Connection, Times>()
+  readonly #waiters = new Set<Waiter>()
+  #connecting = 0
+  /** Connections that may be closing. */
+  #settling = 0
+  #isClosed = false
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+  }
+
+  get isEmpty(): boolean {
+    return this.#times.size === 0 && this.#connecting === 0 && this.#waiters.size === 0
+  }
+
+  /** An open connection that nobody uses, at once; it comes back by itself. Undefined: there is none. */
+  take(): Connection | undefined {
+    const now = this.#options.clock.elapsed()
+    for (;;) {
+      const connection = this.#idle.pop()
+      if (connection === undefined) return undefined
+      this.#options.counts.idle -= 1
+      const times = this.#times.get(connection)
+      if (times !== undefined && times.idleUntil > now) {
+        this.#options.counts.reused += 1
+        return connection
+      }
+      connection.close()
+    }
+  }
+
+  /**
+   * A new connection, or one that becomes free first.
+   * @param signal aborts when nobody waits for it any more: it then serves the next one
+   * @throws Error (rejects) that says why there is none
+   */
+  open(signal: AbortSignal): Promise<Connection> {
+    const waiter: Waiter = Promise.withResolvers()
+    this.#waiters.add(waiter)
+    signal.addEventListener('abort', () => {
+      if (this.#waiters.delete(waiter)) waiter.reject(new Error('Nobody waits for it any more.'))
+    })
+    if (this.#settling < this.#waiters.size && this.#connecting < MAX_CONNECTING) this.#connect()
+    return waiter.promise
+  }
+
+  /** A connection that nobody needed after all. */
+  giveBack(connection: Connection): void {
+    if (!connection.isOver) this.#lend(connection)
+  }
+
+  onFree(connection: Connection, keepAliveMs: number | undefined): void {
+    const now = this.#options.clock.elapsed()
+    const times = this.#times.get(connection)
+    if (times === undefined || this.#isClosed || now - times.openedAt > MAX_AGE_MS) {
+      connection.close()
+      return
+    }
+    times.idleUntil = now + this.#keptMs(keepAliveMs)
+    if (times.isLasting) this.#lend(connection)
+    else this.#settle(connection, times)
+  }
+
+  /**
+   * An upstream that closes after its answer without having said so is heard of when the event loop has come round, and
+   * a question that was sent until then would be lost. So the first answer of a connection is waited out.
+   */
+  #settle(connection: Connection, times: Times): void {
+    times.isLasting = true
+    this.#settling += 1
+    setImmediate(() =>
+      setImmediate(() => {
+        this.#settling -= 1
+        if (!connection.isOver) this.#lend(connection)
+        this.#connectMore()
+      }),
+    )
+  }
+
+  #keptMs(keepAliveMs: number | undefined): number {
+    const { settings, route } = this.#options
+    return Math.min(settings.idleMs, marginOf(keepAliveMs ?? route.assumedKeepAliveMs))
+  }
+
+  #lend(connection: Connection): void {
+    const { settings, counts } = this.#options
+    if (this.#serve(connection)) {
+      counts.reused += 1
+      return
+    }
+    if (this.#isClosed || this.#idle.length >= settings.maxIdle) {
+      connection.close()
+      return
+    }
+    this.#idle.push(connection)
+    counts.idle += 1
+  }
+
+  onOver(connection: Connection): void {
+    if (this.#times.delete(connection)) this.#options.counts.open -= 1
+    const at = this.#idle.lastIndexOf(connection)
+    if (at === -1) return
+    this.#idle.splice(at, 1)
+    this.#options.counts.idle -= 1
+  }
+
+  /** @param now on the clock's `elapsed` scale */
+  sweep(now: number): void {
+    for (const connection of [...this.#idle])
+      if ((this.#times.get(connection)?.idleUntil ?? 0) <= now) connection.close()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const connection of [...this.#idle]) connection.close()
+  }
+
+  #connect(): void {
+    const { route, sessions, counts, clock } = this.#options
+    this.#connecting += 1
+    const connection = Connection.open({ route, sessions, keeper: this })
+    connection.whenReady().then(
+      () => {
+        this.#connecting -= 1
+        counts.opened += 1
+        // It may have ended since.
+        if (connection.isOver) {
+          this.#connectMore()
+          return
+        }
+        counts.open += 1
+        const now = clock.elapsed()
+        this.#times.set(connection, {
+          openedAt: now,
+          idleUntil: now + this.#keptMs(undefined),
+          isLasting: false,
+        })
+        // Whoever it was made for may have left: it serves the next one then.
+        if (!this.#serve(connection)) this.#lend(connection)
+        this.#connectMore()
+      },
+      (cause: unknown) => {
+        this.#connecting -= 1
+        counts.failed += 1
+        const [first] = this.#waiters
+        if (first !== undefined) {
+          this.#waiters.delete(first)
+          first.reject(cause)
+        }
+        this.#connectMore()
+      },
+    )
+  }
+
+  /** One for each that waits, as far as there is room for connecting. */
+  #connectMore(): void {
+    while (this.#connecting < Math.min(MAX_CONNECTING, this.#waiters.size - this.#settling)) this.#connect()
+  }
+
+  #serve(connection: Connection): boolean {
+    const [first] = this.#waiters
+    if (first === undefined) return false
+    this.#waiters.delete(first)
+    first.resolve(connection)
+    return true
+  }
+}
+
+/** An upstream closes its end at the very time that it says: a call must not meet it there. */
+function marginOf(keepAliveMs: number): number {
+  return keepAliveMs - Math.min(MARGIN_MS, keepAliveMs / 2)
+}

@@ -1,0 +1,371 @@
+/**
+ * One connection to an upstream: made, perhaps through a proxy and under TLS, then asked one question after the other.
+ * Knows no pools and no LLM.
+ */
+import { isIP } from 'node:net'
+import type { Socket, SocketHandler, TLSOptions } from 'bun'
+import { type AnswerHead, AnswerParser, type AnswerReceiver, MalformedAnswer } from './answer-parser.ts'
+import type { HttpProxy } from './proxies.ts'
+
+/** Where a connection leads. */
+export interface Route {
+  /** Connections of the same key may take each other's place. */
+  readonly key: string
+  /** What is connected to: a name, or the very address that was checked. Without brackets. */
+  readonly address: string
+  readonly port: number
+  /** Whom the certificate has to name; undefined: there is no TLS. */
+  readonly serverName: string | undefined
+  readonly proxy: HttpProxy | undefined
+  /** How long its servers keep an idle connection where they do not say, in milliseconds. Infinite: longer than we do. */
+  readonly assumedKeepAliveMs: number
+}
+
+/** Hears of one answer, or of its failure: of one of `onEnd` and `onLost`, and after that of nothing. */
+export interface Asker extends AnswerReceiver {
+  /** The connection ended, or what came is no answer. */
+  onLost(cause: Error): void
+}
+
+/** What a connection tells whoever keeps it. */
+export interface ConnectionKeeper {
+  /** It has brought a whole answer and may be asked again, now or within so many milliseconds, where its upstream said so. */
+  onFree(connection: Connection, keepAliveMs: number | undefined): void
+  /** It is no more. Called once, whatever it was doing. */
+  onOver(connection: Connection): void
+}
+
+/** TLS sessions by the key of their route: what a verified connection was given shortens the next one's handshake. */
+export type TlsSessions = Map<string, Buffer>
+
+export interface ConnectionOptions {
+  readonly route: Route
+  readonly keeper: ConnectionKeeper
+  readonly sessions: TlsSessions
+}
+
+/** Questions up to this size are put together and leave in one write. */
+const SCRATCH_BYTES = 256 * 1024
+/** After how long without a byte the kernel asks whether the other side is still there. */
+const PROBE_AFTER_MS = 30_000
+const MAX_SESSIONS = 1_000
+
+type Phase = 'connecting' | 'tunnel' | 'handshake' | 'free' | 'asked' | 'over'
+
+export class Connection implements AnswerReceiver {
+  readonly #options: ConnectionOptions
+  readonly #ready = Promise.withResolvers<Connection>()
+  #phase: Phase = 'connecting'
+  #socket: UpstreamSocket | undefined
+  #parser: AnswerParser | undefined
+  #asker: Asker | undefined
+  /** What the kernel would not take yet: a copy, because questions are only lent. */
+  #unsent: Buffer = NOTHING
+  #isPaused = false
+  #isTunnelled = false
+
+  private constructor(options: ConnectionOptions) {
+    this.#options = options
+  }
+
+  /** Begins to connect. A connection that is under way cannot be called back: `whenReady` may be left alone. */
+  static open(options: ConnectionOptions): Connection {
+    const connection = new Connection(options)
+    connection.#connect()
+    return connection
+  }
+
+  /** @throws Error (rejects) that says why there is no connection */
+  whenReady(): Promise<Connection> {
+    return this.#ready.promise
+  }
+
+  get isOver(): boolean {
+    return this.#phase === 'over'
+  }
+
+  /**
+   * Sends a question; to be called when nothing else is asked. The body may be used again as soon as this returns.
+   * @param head in Latin-1, with its blank line
+   * @returns whether anything can have been sent: if not, the connection is over and the asker hears nothing
+   */
+  ask(head: string, body: Uint8Array, asker: Asker): boolean {
+    const socket = this.#socket
+    if (this.#phase !== 'free' || socket === undefined) return false
+    this.#phase = 'asked'
+    this.#asker = asker
+    this.#parser = new AnswerParser(this)
+    if (this.#write(socket, head, body)) return true
+    this.#asker = undefined
+    this.drop()
+    return false
+  }
+
+  /** Stops reading, so that the upstream has to wait. */
+  pause(): void {
+    if (this.#isPaused) return
+    this.#isPaused = true
+    this.#socket?.pause()
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    this.#socket?.resume()
+  }
+
+  /** Ends it at once; whoever asks hears nothing any more. Safe to call again. */
+  drop(): void {
+    if (this.#phase === 'over') return
+    this.#asker = undefined
+    this.#end()
+    // A reset: no byte of an answer that nobody wants is worth waiting for.
+    this.#socket?.terminate()
+  }
+
+  /** Ends an idle connection in good order. */
+  close(): void {
+    if (this.#phase === 'over') return
+    this.#end()
+    this.#socket?.end()
+  }
+
+  onHead(head: AnswerHead): void {
+    this.#asker?.onHead(head)
+  }
+
+  onPiece(piece: Uint8Array): void {
+    this.#asker?.onPiece(piece)
+  }
+
+  /** Free before the asker hears of the end, so that its next question finds it. */
+  onEnd(): void {
+    const parser = this.#parser
+    const asker = this.#asker
+    this.#asker = undefined
+    // An upstream that answers before it has read the question reads its rest for the next one.
+    if (parser?.isReusable === true && this.#unsent.length === 0 && this.#phase === 'asked') {
+      this.#phase = 'free'
+      this.resume()
+      const { keepAliveS } = parser
+      this.#options.keeper.onFree(this, keepAliveS === undefined ? undefined : keepAliveS * 1000)
+    } else this.drop()
+    asker?.onEnd()
+  }
+
+  #connect(): void {
+    const { proxy, address, port } = this.#options.route
+    const serverName = this.#firstServerName()
+    Bun.connect<Connection>({
+      hostname: proxy?.host ?? address,
+      port: proxy?.port ?? port,
+      data: this,
+      socket: HANDLERS,
+      ...(serverName === undefined ? {} : { tls: toTls(serverName) }),
+    }).catch((thrown: unknown) => this.#lose(toError(thrown)))
+  }
+
+  /** Whom the certificate of the first server on the way has to name; undefined: it is spoken to without TLS. */
+  #firstServerName(): string | undefined {
+    const { proxy, serverName } = this.#options.route
+    if (proxy === undefined) return serverName
+    return proxy.isSecure ? proxy.host : undefined
+  }
+
+  /** The socket under a tunnel's TLS goes on telling what passes through it. */
+  #isCurrent(socket: UpstreamSocket): boolean {
+    return socket === this.#socket
+  }
+
+  #onOpen(socket: UpstreamSocket): void {
+    if (this.#phase === 'over') socket.terminate()
+    if (this.#phase !== 'connecting') return
+    this.#socket = socket
+    socket.setKeepAlive(true, PROBE_AFTER_MS)
+    if (this.#firstServerName() === undefined) this.#onReached(socket)
+    else this.#awaitHandshake(socket)
+  }
+
+  /** The first server on the way is reached, and is who it should be. */
+  #onReached(socket: UpstreamSocket): void {
+    const { proxy, serverName } = this.#options.route
+    if (proxy === undefined || serverName === undefined) this.#becomeFree()
+    else if (proxy.isSecure)
+      this.#lose(new Error('A proxy with an https:// address cannot be used for upstreams with one.'))
+    else this.#askForTunnel(socket, proxy)
+  }
+
+  #awaitHandshake(socket: UpstreamSocket): void {
+    this.#phase = 'handshake'
+    const session = this.#options.sessions.get(this.#options.route.key)
+    if (session !== undefined) socket.setSession?.(session)
+  }
+
+  /** A tunnel through the proxy, in which TLS then is between us and the upstream alone (RFC 9110 §9.3.6). */
+  #askForTunnel(socket: UpstreamSocket, proxy: HttpProxy): void {
+    const { address, port } = this.#options.route
+    const authority = `${address.includes(':') ? `[${address}]` : address}:${port}`
+    const permission =
+      proxy.authorization === undefined ? '' : `proxy-authorization: ${proxy.authorization}\r\n`
+    this.#phase = 'tunnel'
+    this.#parser = new AnswerParser(
+      {
+        onHead: ({ status }) => {
+          if (status > 299) this.#lose(new Error(`The proxy refused the connection (HTTP ${status}).`))
+        },
+        onPiece: () => undefined,
+        onEnd: () => this.#secureTunnel(socket),
+      },
+      true,
+    )
+    if (
+      !this.#write(
+        socket,
+        `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${permission}\r\n`,
+        NOTHING,
+      )
+    )
+      this.#lose(new Error('The proxy closed the connection.'))
+  }
+
+  #secureTunnel(socket: UpstreamSocket): void {
+    if (this.#phase !== 'tunnel') return
+    this.#parser = undefined
+    const [, secured] = socket.upgradeTLS<Connection>({
+      data: this,
+      tls: toTls(this.#options.route.serverName ?? ''),
+      socket: HANDLERS,
+    })
+    this.#socket = secured
+    this.#isTunnelled = true
+    this.#awaitHandshake(secured)
+  }
+
+  #onHandshake(socket: UpstreamSocket, error: Error | null): void {
+    if (this.#phase !== 'handshake') return
+    // Success can be told beside an error: only its absence counts.
+    if (error !== null) this.#lose(error)
+    else if (this.#isTunnelled) this.#becomeFree()
+    else this.#onReached(socket)
+  }
+
+  #becomeFree(): void {
+    this.#phase = 'free'
+    this.#ready.resolve(this)
+  }
+
+  #onSession(session: Buffer): void {
+    const { sessions, route } = this.#options
+    // A session of a connection that was not verified would open the next one unverified.
+    if (this.#phase !== 'free' && this.#phase !== 'asked') return
+    if (sessions.size >= MAX_SESSIONS) sessions.clear()
+    sessions.set(route.key, session)
+  }
+
+  #onData(bytes: Buffer): void {
+    const parser = this.#parser
+    if (this.#phase === 'over') return
+    if (parser === undefined || this.#phase === 'free') {
+      this.#lose(new MalformedAnswer('The upstream speaks without having been asked.'))
+      return
+    }
+    try {
+      parser.push(bytes)
+    } catch (thrown) {
+      this.#lose(toError(thrown))
+    }
+  }
+
+  /** The other side will say nothing more, and what is sent to it now may be lost. */
+  #onEndOfInput(): void {
+    if (this.#phase === 'asked') this.#parser?.close()
+    this.#lose(new Error('The upstream closed the connection.'))
+  }
+
+  #lose(cause: Error): void {
+    if (this.#phase === 'over') return
+    const asker = this.#asker
+    this.#asker = undefined
+    this.#end(cause)
+    this.#socket?.terminate()
+    asker?.onLost(cause)
+  }
+
+  #end(cause = new Error('The connection was given up.')): void {
+    this.#phase = 'over'
+    this.#unsent = NOTHING
+    this.#ready.reject(cause)
+    this.#options.keeper.onOver(this)
+  }
+
+  /** @returns whether anything can have been sent */
+  #write(socket: UpstreamSocket, head: string, body: Uint8Array): boolean {
+    const length = head.length + body.length
+    if (length > SCRATCH_BYTES) {
+      const sent = this.#send(socket, Buffer.from(head, 'latin1'), head.length)
+      return this.#send(socket, body, body.length) || sent
+    }
+    scratch.write(head, 0, 'latin1')
+    scratch.set(body, head.length)
+    return this.#send(socket, scratch, length)
+  }
+
+  #send(socket: UpstreamSocket, bytes: Uint8Array, length: number): boolean {
+    const isWaiting = this.#unsent.length > 0
+    const sent = isWaiting ? 0 : socket.write(bytes, 0, length)
+    if (sent < 0) return false
+    if (sent < length) this.#unsent = Buffer.concat([this.#unsent, bytes.subarray(sent, length)])
+    return true
+  }
+
+  #onDrain(socket: UpstreamSocket): void {
+    if (this.#unsent.length === 0) return
+    const sent = socket.write(this.#unsent)
+    if (sent < 0) this.#lose(new Error('The upstream closed the connection.'))
+    else this.#unsent = sent === this.#unsent.length ? NOTHING : this.#unsent.subarray(sent)
+  }
+
+  static readonly handlers: SocketHandler<Connection> & {
+    session(socket: Socket<Connection>, session: Buffer): void
+  } = {
+    open: (socket) => socket.data.#onOpen(socket),
+    handshake: (socket, _isAuthorized, error) => socket.data.#onHandshake(socket, error),
+    session: (socket, session) => socket.data.#onSession(session),
+    data: (socket, bytes) => {
+      if (socket.data.#isCurrent(socket)) socket.data.#onData(bytes)
+    },
+    drain: (socket) => {
+      if (socket.data.#isCurrent(socket)) socket.data.#onDrain(socket)
+    },
+    end: (socket) => socket.data.#onEndOfInput(),
+    close: (socket) => socket.data.#onEndOfInput(),
+    error: (socket, error) => socket.data.#lose(error),
+    // The promise of `Bun.connect` tells the same.
+    connectError: () => undefined,
+  }
+}
+
+const HANDLERS = Connection.handlers
+
+/** The runtime gives and takes TLS sessions, which its types do not say. */
+type UpstreamSocket = Socket<Connection> & { setSession?(session: Buffer): void }
+
+function toTls(serverName: string): TLSOptions {
+  return {
+    // A bare address stands for itself, and has no place in the handshake (RFC 6066 §3).
+    ...(isIP(serverName) === 0 ? { serverName } : {}),
+    // Said here, so that no variable of the environment opens it.
+    rejectUnauthorized: true,
+    ALPNProtocols: HTTP_1_1,
+  }
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
+}
+
+/** As the handshake carries it: the length before the name. */
+const HTTP_1_1 = Buffer.from('\x08http/1.1')
+const NOTHING = Buffer.alloc(0)
+/** Filled and sent in one turn of the event loop: never kept. */
+const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)

@@ -1,0 +1,413 @@
+/** The connections behind exchanges, over real sockets: which are used again, which are let go, and that none mixes two calls. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { createServer, type Server, type Socket } from 'node:net'
+import { pollUntil } from '../../test/support/poll-until.ts'
+import { ScriptedClock } from '../../test/support/scripted-clock.ts'
+import { systemClock, type Timekeeper } from '../core/clock.ts'
+import { ConnectionPools } from './connection-pools.ts'
+import { Deadlines } from './deadlines.ts'
+import type { ExchangeRequest } from './exchange.ts'
+import { Proxies, type ProxyEnvironment } from './proxies.ts'
+import { Routes } from './routes.ts'
+import { SocketExchange } from './socket-exchange.ts'
+import { UpstreamFailure } from './upstream-failure.ts'
+
+const stops: (() => void)[] = []
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop()
+})
+
+interface Upstream {
+  readonly port: number
+  readonly url: string
+  /** Connections since the start. */
+  connections: number
+  readonly open: Set<Socket>
+  /** What came, a connection each. */
+  readonly received: string[]
+}
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi'
+
+/** @param onData by default answers each read with `OK` */
+async function startUpstream(
+  onData: (socket: Socket, upstream: Upstream, bytes: Buffer) => void = (socket) => void socket.write(OK),
+): Promise<Upstream> {
+  const server: Server = createServer((socket) => {
+    const at = upstream.connections
+    upstream.connections += 1
+    upstream.open.add(socket)
+    upstream.received[at] = ''
+    socket.on('error', () => undefined)
+    socket.on('close', () => upstream.open.delete(socket))
+    socket.on('data', (bytes: Buffer) => {
+      upstream.received[at] += bytes.toString('latin1')
+      onData(socket, upstream, bytes)
+    })
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', 2_048, listening))
+  stops.push(() => {
+    server.close()
+    for (const socket of upstream.open) socket.destroy()
+  })
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const upstream: Upstream = {
+    port,
+    url: `http://127.0.0.1:${port}/v1`,
+    connections: 0,
+    open: new Set(),
+    received: [],
+  }
+  return upstream
+}
+
+interface Client {
+  readonly pools: ConnectionPools
+  open(request: Partial<ExchangeRequest> & { readonly url: string }): SocketExchange
+  /** @returns the answer's text, or the type of its failure */
+  ask(request: Partial<ExchangeRequest> & { readonly url: string }): Promise<string>
+}
+
+function startClient({
+  environment = {},
+  clock = systemClock,
+}: {
+  environment?: ProxyEnvironment
+  clock?: Timekeeper
+} = {}): Client {
+  const pools = new ConnectionPools(clock)
+  stops.push(() => pools.close())
+  const ports = { deadlines: new Deadlines(), routes: new Routes(new Proxies(environment)), pools }
+  const open: Client['open'] = (request) =>
+    new SocketExchange(ports, {
+      group: 'tests',
+      headers: {},
+      body: Buffer.from('{}'),
+      timeouts: { connectMs: 30_000, firstByteMs: 30_000, idleMs: 30_000, totalMs: 30_000 },
+      signal: new AbortController().signal,
+      ...request,
+    })
+  const ask: Client['ask'] = async (request) => {
+    const exchange = open(request)
+    try {
+      await exchange.send()
+      return Buffer.from(await exchange.readAll()).toString('latin1')
+    } catch (thrown) {
+      if (thrown instanceof UpstreamFailure) return thrown.type
+      throw thrown
+    }
+  }
+  return { pools, open, ask }
+}
+
+describe('a connection', () => {
+  test('serves one call after the other, and one at a time', async () => {
+    const upstream = await startUpstream()
+    const client = startClient()
+    for (let call = 0; call < 5; call += 1) expect(await client.ask(upstream)).toBe('hi')
+    expect(upstream.connections).toBe(1)
+    expect(client.pools.countsOf('tests')).toEqual({ opened: 1, reused: 4, failed: 0, open: 1, idle: 1 })
+    expect(await Promise.all([client.ask(upstream), client.ask(upstream), client.ask(upstream)])).toEqual([
+      'hi',
+      'hi',
+      'hi',
+    ])
+    expect(upstream.connections).toBe(3)
+  })
+
+  test('of which there are no more than calls at once: a thousand, and again', async () => {
+    const waiting: Socket[] = []
+    const upstream = await startUpstream((socket) => {
+      waiting.push(socket)
+      // Nobody is answered before all have asked.
+      if (waiting.length === 1_000) for (const each of waiting.splice(0)) each.write(OK)
+    })
+    const client = startClient()
+    for (let wave = 0; wave < 2; wave += 1) {
+      const said = await Promise.all(Array.from({ length: 1_000 }, () => client.ask(upstream)))
+      expect(new Set(said)).toEqual(new Set(['hi']))
+    }
+    expect(upstream.connections).toBe(1_000)
+  })
+
+  test('is kept only as long as its upstream says, with a margin, and otherwise for the set time', async () => {
+    const clock = new ScriptedClock()
+    const saying = await startUpstream((socket) =>
+      socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=5\r\ncontent-length: 2\r\n\r\nhi'),
+    )
+    const silent = await startUpstream()
+    const client = startClient({ clock })
+    const askBoth = async () => {
+      expect(await client.ask(saying)).toBe('hi')
+      expect(await client.ask(silent)).toBe('hi')
+      // A customer's own server.
+      expect(await client.ask({ ...silent, addresses: ['127.0.0.1'] })).toBe('hi')
+    }
+    await askBoth()
+    await clock.advance(2_900)
+    await askBoth()
+    expect([saying.connections, silent.connections]).toEqual([1, 2])
+    await clock.advance(4_100)
+    await pollUntil('those that are let go', () => saying.open.size === 0 && silent.open.size === 1)
+    await askBoth()
+    expect([saying.connections, silent.connections]).toEqual([2, 3])
+    await clock.advance(31_000)
+    await pollUntil('the others', () => silent.open.size === 0)
+    expect(client.pools.countsOf('tests')).toMatchObject({ open: 0, idle: 0 })
+  })
+
+  test('that its upstream closes, or that speaks without being asked, leaves at once', async () => {
+    for (const misbehave of [
+      (socket: Socket) => socket.end(),
+      (socket: Socket) => socket.resetAndDestroy(),
+      (socket: Socket) => socket.write(OK),
+    ]) {
+      const upstream = await startUpstream()
+      const client = startClient()
+      expect(await client.ask(upstream)).toBe('hi')
+      for (const socket of upstream.open) misbehave(socket)
+      await pollUntil('it to leave', () => client.pools.countsOf('tests').open === 0)
+      expect(await client.ask(upstream)).toBe('hi')
+      expect(upstream.connections).toBe(2)
+    }
+  })
+
+  test.each([
+    ['says that it closes', 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nhi'],
+    ['speaks an old version', 'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nhi'],
+  ])('is not used again where its upstream %s', async (_name, answer) => {
+    const upstream = await startUpstream((socket) => void socket.write(answer))
+    const client = startClient()
+    expect(await client.ask(upstream)).toBe('hi')
+    expect(await client.ask(upstream)).toBe('hi')
+    expect(upstream.connections).toBe(2)
+  })
+
+  test('is not used again where its upstream answered before it had read the question', async () => {
+    const answered = new Set<Socket>()
+    const upstream = await startUpstream((socket) => {
+      if (answered.has(socket)) return
+      answered.add(socket)
+      socket.pause()
+      socket.write('HTTP/1.1 413 T\r\ncontent-length: 2\r\n\r\nno')
+    })
+    const client = startClient()
+    const body = Buffer.alloc(20_000_000, 'x')
+    expect(await client.ask({ ...upstream, body })).toBe('no')
+    expect(await client.ask(upstream)).toBe('no')
+    expect(upstream.connections).toBe(2)
+  })
+
+  test('that its upstream closes after each answer without saying so costs no call', async () => {
+    const upstream = await startUpstream((socket) => void socket.end(OK))
+    const client = startClient()
+    for (let call = 0; call < 20; call += 1) expect(await client.ask(upstream)).toBe('hi')
+    expect(upstream.connections).toBe(20)
+  })
+
+  test('whose call is given up is closed, and one that comes too late serves the next call', async () => {
+    const upstream = await startUpstream(() => undefined)
+    const client = startClient()
+    const given = client.open(upstream)
+    const sending = given.send().catch(({ type }) => type)
+    await pollUntil('the question', () => upstream.received[0]?.includes('\r\n\r\n{}') === true)
+    given.close()
+    expect(await sending).toBe('cancelled')
+    await pollUntil('the end of its connection', () => upstream.open.size === 0)
+
+    const early = client.open(upstream)
+    const never = early.send().catch(({ type }) => type)
+    early.close()
+    expect(await never).toBe('cancelled')
+    await pollUntil('its connection', () => client.pools.countsOf('tests').idle === 1)
+    expect(upstream.received[1]).toBe('')
+  })
+
+  test('that cannot be made to one address is made to the next in the same call', async () => {
+    const upstream = await startUpstream()
+    const client = startClient()
+    const url = `http://models.example:${upstream.port}/v1`
+    expect(await client.ask({ url, addresses: ['127.0.0.9', '127.0.0.1'] })).toBe('hi')
+    expect(upstream.received[0]).toContain(`\r\nhost: models.example:${upstream.port}\r\n`)
+    expect(await client.ask({ url, addresses: ['127.0.0.9'] })).toBe('connect_failed')
+    expect(client.pools.countsOf('tests')).toMatchObject({ opened: 1, failed: 2 })
+  })
+})
+
+describe('a question', () => {
+  test('is never written twice: an upstream that ends without an answer has had it', async () => {
+    const upstream = await startUpstream((socket, { received }) => {
+      const isFirst = received[0]?.split('POST').length === 2
+      if (isFirst) socket.write(OK)
+      else socket.resetAndDestroy()
+    })
+    const client = startClient()
+    expect(await client.ask(upstream)).toBe('hi')
+    expect(await client.ask(upstream)).toBe('connection_lost')
+    expect(upstream.received.join('').split('POST')).toHaveLength(3)
+  })
+
+  test('holds its own bytes alone, whatever is written where its body lay', async () => {
+    // More than the kernel holds, so that a part has to wait.
+    const size = 8_000_000
+    const left = new Map<Socket, number>()
+    const bodies = new Map<Socket, Map<number, number>>()
+    const seen: string[] = []
+    const upstream = await startUpstream((socket, _upstream, bytes) => {
+      const start = left.has(socket) ? 0 : bytes.indexOf('\r\n\r\n') + 4
+      const counts = bodies.get(socket) ?? new Map<number, number>()
+      for (const byte of bytes.subarray(start)) counts.set(byte, (counts.get(byte) ?? 0) + 1)
+      bodies.set(socket, counts)
+      left.set(socket, (left.get(socket) ?? size) - (bytes.length - start))
+      if (left.get(socket) === 0) {
+        seen.push([...counts].map(([byte, count]) => `${count} ${String.fromCharCode(byte)}`).join())
+        left.delete(socket)
+        bodies.delete(socket)
+        socket.write(OK)
+      }
+      // It reads a little at a time.
+      socket.pause()
+      setImmediate(() => socket.resume())
+    })
+    const client = startClient()
+    const room = Buffer.alloc(size)
+    // Fresh connections for the first, open ones for the second.
+    for (const letters of ['abcd', 'efgh']) {
+      const asked = [...letters].map((letter) => {
+        room.fill(letter)
+        const asking = client.ask({ ...upstream, body: room })
+        room.fill('!')
+        return asking
+      })
+      expect(new Set(await Promise.all(asked))).toEqual(new Set(['hi']))
+    }
+    expect(seen.sort()).toEqual([...'abcdefgh'].map((letter) => `${size} ${letter}`))
+    expect(upstream.connections).toBe(4)
+  })
+
+  test.each(['a\r\nx: y', 'a\nb', 'a\0b', 'caf\u0119'])(
+    'with the header value %j is not sent',
+    async (value) => {
+      const upstream = await startUpstream()
+      expect(await startClient().ask({ ...upstream, headers: { 'x-a': value } })).toBe('connect_failed')
+      expect(upstream.connections).toBe(0)
+    },
+  )
+})
+
+describe('an answer', () => {
+  test('that nobody reads holds its upstream back, and is whole in the end', async () => {
+    const size = 64 * 1024 * 1024
+    let isDrained = false
+    const upstream = await startUpstream((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`)
+      socket.write(Buffer.alloc(size, 'x'), () => {
+        isDrained = true
+      })
+    })
+    const exchange = startClient().open(upstream)
+    await exchange.send()
+    // What the kernel holds is full when the upstream has not got on for a while.
+    let before = -1
+    await pollUntil('the upstream to wait', async () => {
+      const [socket] = upstream.open
+      const now = socket?.bytesWritten ?? 0
+      const waits = now === before
+      before = now
+      await Bun.sleep(100)
+      return waits
+    })
+    expect(isDrained).toBeFalse()
+    let length = 0
+    for (let piece = await exchange.read(); piece !== undefined; piece = await exchange.read())
+      length += piece.length
+    expect(length).toBe(size)
+  })
+
+  test('that breaks off can be read as far as it came', async () => {
+    const upstream = await startUpstream((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc')
+      socket.end()
+    })
+    const exchange = startClient().open(upstream)
+    await exchange.send()
+    await pollUntil('its end', () => upstream.open.size === 0)
+    expect(Buffer.from((await exchange.read()) ?? []).toString()).toBe('abc')
+    expect(await exchange.read().catch(({ type }) => type)).toBe('connection_lost')
+  })
+
+  test('that is not framed as HTTP/1.1 says is a failure, and its connection is dropped', async () => {
+    for (const answer of [
+      `${OK}${OK}`,
+      'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\nx',
+      'hello\r\n\r\n',
+    ]) {
+      const upstream = await startUpstream((socket) => void socket.write(answer))
+      const client = startClient()
+      expect(await client.ask(upstream)).toBe('malformed_answer')
+      expect(client.pools.countsOf('tests')).toMatchObject({ open: 0, idle: 0 })
+    }
+  })
+})
+
+describe('a proxy', () => {
+  const url = (port: number) => `http://models.example:${port}/v1?a=b`
+
+  test('is told the whole address, and its own credential', async () => {
+    const proxy = await startUpstream()
+    const environment = { HTTP_PROXY: `http://me:p%40ss@127.0.0.1:${proxy.port}` }
+    expect(await startClient({ environment }).ask({ url: url(81) })).toBe('hi')
+    expect(proxy.received[0]).toStartWith(
+      'POST http://models.example:81/v1?a=b HTTP/1.1\r\nhost: models.example:81\r\n',
+    )
+    expect(proxy.received[0]).toContain(`\r\nproxy-authorization: Basic ${btoa('me:p@ss')}\r\n`)
+  })
+
+  test.each([
+    [{ http_proxy: 'P', HTTP_PROXY: 'http://127.0.0.1:1' }, 'models.example', true],
+    [{ ALL_PROXY: 'P' }, 'models.example', true],
+    [{ HTTPS_PROXY: 'P' }, 'models.example', false],
+    [{ HTTP_PROXY: 'P', NO_PROXY: 'models.example' }, 'models.example', false],
+    [{ HTTP_PROXY: 'P', no_proxy: 'other, .example' }, 'models.example', false],
+    [{ HTTP_PROXY: 'P', NO_PROXY: '*.example:PORT' }, 'models.example', false],
+    [{ HTTP_PROXY: 'P', NO_PROXY: 'models.example:1' }, 'models.example', true],
+    [{ HTTP_PROXY: 'P', NO_PROXY: 'els.example' }, 'models.example', true],
+    [{ HTTP_PROXY: 'P', NO_PROXY: '*' }, 'models.example', false],
+    [{ HTTP_PROXY: 'P' }, 'localhost', false],
+    [{ HTTP_PROXY: 'P' }, '127.0.0.1', false],
+  ])('%p for %s: %p', async (variables, host, isProxied) => {
+    const proxy = await startUpstream()
+    const straight = await startUpstream()
+    const environment = Object.fromEntries(
+      Object.entries(variables).map(([name, value]) => [
+        name,
+        value.replace(/^P$/, `http://127.0.0.1:${proxy.port}`).replace('PORT', `${straight.port}`),
+      ]),
+    )
+    const address = `http://${host}:${straight.port}/v1`
+    expect(await startClient({ environment }).ask({ url: address, addresses: ['127.0.0.1'] })).toBe('hi')
+    expect([proxy.connections, straight.connections]).toEqual(isProxied ? [1, 0] : [0, 1])
+  })
+
+  test.each([
+    ['refuses', 'HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n'],
+    ['speaks no HTTP', 'SSH-2.0\r\n\r\n'],
+    ['goes on after its answer', 'HTTP/1.1 200 Established\r\n\r\nhello'],
+  ])('that %s leads nowhere, and nothing of the call is told to it', async (_name, answer) => {
+    const proxy = await startUpstream((socket) => void socket.write(answer))
+    const environment = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }
+    const client = startClient({ environment })
+    const body = Buffer.from('planted')
+    expect(await client.ask({ url: 'https://models.example/v1', addresses: ['203.0.113.7'], body })).toBe(
+      'connect_failed',
+    )
+    expect(proxy.received).toEqual(['CONNECT 203.0.113.7:443 HTTP/1.1\r\nhost: 203.0.113.7:443\r\n\r\n'])
+  })
+
+  test('whose address is none names its variable', () => {
+    expect(() => new Proxies({ HTTPS_PROXY: 'socks5://127.0.0.1:1' })).toThrow(
+      'HTTPS_PROXY is no address of an HTTP proxy',
+    )
+  })
+})

@@ -1,0 +1,98 @@
+/** Which calls go through a proxy, as the environment says. Connects to nothing and knows no LLM. */
+
+export interface HttpProxy {
+  readonly host: string
+  readonly port: number
+  /** For `proxy-authorization`; undefined: the proxy asks for none. */
+  readonly authorization: string | undefined
+  /** The proxy itself is spoken to under TLS: no TLS fits in there (the runtime hangs in silence). */
+  readonly isSecure: boolean
+}
+
+/** The variables that curl and most programs know, in either case. */
+export interface ProxyEnvironment {
+  readonly [name: string]: string | undefined
+}
+
+interface Exception {
+  /** Without a leading dot; `*` is everything. */
+  readonly host: string
+  readonly port: number | undefined
+}
+
+export class ProxiesError extends Error {
+  override readonly name = 'ProxiesError'
+}
+
+export class Proxies {
+  readonly #http: HttpProxy | undefined
+  readonly #https: HttpProxy | undefined
+  readonly #exceptions: readonly Exception[]
+
+  /** @throws ProxiesError naming the variable that holds no proxy's address */
+  constructor(environment: ProxyEnvironment) {
+    const every = readProxy(environment, 'ALL_PROXY')
+    this.#http = readProxy(environment, 'HTTP_PROXY') ?? every
+    this.#https = readProxy(environment, 'HTTPS_PROXY') ?? every
+    this.#exceptions = (read(environment, 'NO_PROXY') ?? '').split(',').flatMap(parseException)
+  }
+
+  /** Undefined: the call goes straight to its upstream. @param hostname as in a URL */
+  find(url: {
+    readonly protocol: string
+    readonly hostname: string
+    readonly port: number
+  }): HttpProxy | undefined {
+    const proxy = url.protocol === 'https:' ? this.#https : this.#http
+    if (proxy === undefined || isLoopback(url.hostname)) return undefined
+    return this.#exceptions.some((exception) => covers(exception, url.hostname, url.port)) ? undefined : proxy
+  }
+
+  /** Whether calls under TLS would have to go through a proxy that is itself under TLS. */
+  get hasUnusable(): boolean {
+    return this.#https?.isSecure === true
+  }
+}
+
+function read(environment: ProxyEnvironment, name: string): string | undefined {
+  const value = environment[name.toLowerCase()] ?? environment[name]
+  return value?.trim() === '' ? undefined : value?.trim()
+}
+
+function readProxy(environment: ProxyEnvironment, name: string): HttpProxy | undefined {
+  const text = read(environment, name)
+  if (text === undefined) return undefined
+  const url = URL.parse(text.includes('://') ? text : `http://${text}`)
+  if (url === null || url.hostname === '' || !/^https?:$/.test(url.protocol))
+    throw new ProxiesError(`${name} is no address of an HTTP proxy, such as http://proxy.example.com:3128.`)
+  const isSecure = url.protocol === 'https:'
+  const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+    authorization: url.username === '' ? undefined : `Basic ${Buffer.from(user).toString('base64')}`,
+    isSecure,
+  }
+}
+
+function parseException(entry: string): readonly Exception[] {
+  const [, host = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(entry.trim().toLowerCase()) ?? []
+  if (host === '') return []
+  return [{ host: host.replace(/^\*?\./, ''), port: port === undefined ? undefined : Number(port) }]
+}
+
+function covers(exception: Exception, hostname: string, port: number): boolean {
+  if (exception.port !== undefined && exception.port !== port) return false
+  const { host } = exception
+  return host === '*' || hostname === host || hostname.endsWith(`.${host}`)
+}
+
+/** What is on this machine is not reached through another one. */
+function isLoopback(hostname: string): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    hostname.startsWith('127.')
+  )
+}

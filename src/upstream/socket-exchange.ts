@@ -1,0 +1,278 @@
+/**
+ * An exchange with an upstream over a connection of its own for as long as it takes: send, wait, read, under deadlines for
+ * connecting, the first byte, silence and the whole. Knows no LLM.
+ */
+import { type AnswerHead, MalformedAnswer } from './answer-parser.ts'
+import type { Asker, Connection } from './connection.ts'
+import type { ConnectionPool, ConnectionPools } from './connection-pools.ts'
+import type { Deadline, Deadlines, DueCause } from './deadlines.ts'
+import type { Exchange, ExchangeRequest } from './exchange.ts'
+import type { Routes } from './routes.ts'
+import { UpstreamFailure, type UpstreamFailureType } from './upstream-failure.ts'
+
+/** What every exchange of a process shares. */
+export interface ExchangePorts {
+  readonly deadlines: Deadlines
+  readonly routes: Routes
+  readonly pools: ConnectionPools
+}
+
+type Phase = 'connecting' | 'asked' | 'answering' | 'over'
+
+/** What it is called when a deadline falls due in each phase. */
+const SILENCES: Record<Phase, UpstreamFailureType> = {
+  connecting: 'connect_timeout',
+  asked: 'first_byte_timeout',
+  answering: 'idle_timeout',
+  over: 'idle_timeout',
+}
+
+/** An answer that nobody reads comes up to here; then its upstream has to wait. */
+const MAX_UNREAD_BYTES = 256 * 1024
+
+export class SocketExchange implements Exchange, Asker {
+  readonly #ports: ExchangePorts
+  readonly #request: ExchangeRequest
+  readonly #startedAt: number
+  readonly #deadline: Deadline
+  readonly #onAbort: () => void
+  #head: PromiseWithResolvers<AnswerHead> | undefined
+  #phase: Phase = 'connecting'
+  #connection: Connection | undefined
+  /** Ends the wait for a connection. */
+  #connecting: AbortController | undefined
+  #pieces: Uint8Array[] = []
+  #unreadBytes = 0
+  /** When the answer has to be whole, on the deadlines' scale. */
+  #endBy: number
+  #isWhole = false
+  #failure: UpstreamFailure | undefined
+  /** Whoever waits for the next piece. */
+  #reader: PromiseWithResolvers<Uint8Array | undefined> | undefined
+  /** Whoever waits for all of it. */
+  #collector: PromiseWithResolvers<Uint8Array> | undefined
+
+  constructor(ports: ExchangePorts, request: ExchangeRequest) {
+    const { deadlines } = ports
+    this.#ports = ports
+    this.#request = request
+    this.#startedAt = deadlines.now()
+    this.#endBy = this.#startedAt + request.timeouts.totalMs
+    this.#onAbort = () => this.#fail('cancelled')
+    this.#deadline = { dueAt: 0, owner: request.owner, onDue: (cause) => this.#onDue(cause) }
+    this.#wait(request.timeouts.connectMs)
+    deadlines.add(this.#deadline)
+    request.signal.addEventListener('abort', this.#onAbort, { once: true })
+  }
+
+  send(): Promise<AnswerHead> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    const head = Promise.withResolvers<AnswerHead>()
+    this.#head = head
+    if (this.#request.signal.aborted) this.#fail('cancelled')
+    else this.#ask()
+    return head.promise
+  }
+
+  read(): Promise<Uint8Array | undefined> {
+    const piece = this.#pieces.shift()
+    if (piece !== undefined) {
+      this.#unreadBytes -= piece.byteLength
+      if (this.#unreadBytes === 0) this.#connection?.resume()
+      return Promise.resolve(piece)
+    }
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    if (this.#isWhole) return Promise.resolve(undefined)
+    this.#waitForPiece()
+    this.#reader = Promise.withResolvers()
+    return this.#reader.promise
+  }
+
+  readAll(): Promise<Uint8Array> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    if (this.#isWhole) return Promise.resolve(this.#takeAll())
+    this.#waitForPiece()
+    this.#collector = Promise.withResolvers()
+    this.#connection?.resume()
+    return this.#collector.promise
+  }
+
+  expectEndWithin(ms: number): void {
+    this.#endBy = Math.min(this.#endBy, this.#ports.deadlines.now() + ms)
+    this.#deadline.dueAt = this.#endBy
+  }
+
+  close(): void {
+    this.#fail('cancelled')
+  }
+
+  onHead(head: AnswerHead): void {
+    this.#wait(this.#request.timeouts.firstByteMs)
+    this.#head?.resolve(head)
+  }
+
+  onPiece(piece: Uint8Array): void {
+    this.#phase = 'answering'
+    const reader = this.#reader
+    if (reader !== undefined) {
+      this.#reader = undefined
+      // Whoever does not ask for more waits for nothing.
+      this.#deadline.dueAt = this.#endBy
+      reader.resolve(piece)
+      return
+    }
+    this.#pieces.push(piece)
+    this.#unreadBytes += piece.byteLength
+    if (this.#collector !== undefined) this.#waitForPiece()
+    else if (this.#unreadBytes >= MAX_UNREAD_BYTES) this.#connection?.pause()
+  }
+
+  onEnd(): void {
+    this.#isWhole = true
+    this.#finish()
+    this.#reader?.resolve(undefined)
+    this.#collector?.resolve(this.#takeAll())
+  }
+
+  onLost(cause: Error): void {
+    this.#fail(cause instanceof MalformedAnswer ? 'malformed_answer' : 'connection_lost', cause)
+  }
+
+  /** Over an open connection in the same turn of the event loop, in which the body is still the request's. */
+  #ask(): void {
+    const { url, addresses, group } = this.#request
+    const { routes, pools } = this.#ports
+    const { opening, routes: ways } = routes.of(url, addresses)
+    let head: string
+    try {
+      head = toHead(opening, this.#request)
+    } catch (thrown) {
+      this.#fail('connect_failed', thrown)
+      return
+    }
+    for (const way of ways) {
+      const pool = pools.poolOf(way, group)
+      for (let open = pool.take(); open !== undefined; open = pool.take())
+        if (this.#askOver(open, head, this.#request.body)) return
+    }
+    // Others will write where the body lies before there is a connection.
+    const body = new Uint8Array(this.#request.body)
+    this.#connect(
+      ways.map((way) => pools.poolOf(way, group)),
+      (connection) => this.#askOver(connection, head, body),
+    )
+  }
+
+  #askOver(connection: Connection, head: string, body: Uint8Array): boolean {
+    this.#connection = connection
+    if (!connection.ask(head, body, this)) return false
+    this.#phase = 'asked'
+    this.#wait(this.#request.timeouts.firstByteMs)
+    return true
+  }
+
+  /** Tries one address after the other. What was written once is never written again. */
+  async #connect(pools: readonly ConnectionPool[], ask: (connection: Connection) => boolean): Promise<void> {
+    const connecting = new AbortController()
+    this.#connecting = connecting
+    const { connectMs } = this.#request.timeouts
+    let cause: unknown
+    for (const pool of pools) {
+      try {
+        // One address that does not answer leaves time for the others.
+        const signal =
+          pools.length === 1
+            ? connecting.signal
+            : AbortSignal.any([connecting.signal, AbortSignal.timeout(connectMs / pools.length)])
+        const connection = await pool.open(signal)
+        if (this.#phase === 'over') {
+          pool.giveBack(connection)
+          return
+        }
+        if (ask(connection)) return
+      } catch (thrown) {
+        cause = thrown
+      }
+      if (this.#phase === 'over') return
+    }
+    this.#fail('connect_failed', cause)
+  }
+
+  /** Without a copy where it came in one piece. */
+  #takeAll(): Uint8Array {
+    const pieces = this.#pieces
+    this.#pieces = []
+    this.#unreadBytes = 0
+    const [only] = pieces
+    return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces)
+  }
+
+  #waitForPiece(): void {
+    const { firstByteMs, idleMs } = this.#request.timeouts
+    this.#wait(this.#phase === 'asked' ? firstByteMs : idleMs)
+  }
+
+  #wait(ms: number): void {
+    this.#deadline.dueAt = Math.min(this.#ports.deadlines.now() + ms, this.#endBy)
+  }
+
+  #onDue(cause: DueCause): void {
+    if (cause !== 'due') this.#fail(cause)
+    else {
+      const isOver = this.#ports.deadlines.now() >= this.#startedAt + this.#request.timeouts.totalMs
+      this.#fail(isOver ? 'total_timeout' : SILENCES[this.#phase])
+    }
+  }
+
+  /** The first failure counts, and none after a whole answer. */
+  #fail(type: UpstreamFailureType, cause?: unknown): void {
+    if (this.#phase === 'over') return
+    const failure = new UpstreamFailure(type, FAILURE_MESSAGES[type], { cause })
+    this.#failure = failure
+    this.#finish()
+    // What came before an upstream broke off may still be read.
+    if (!LEAVES_ITS_PIECES.has(type)) this.#pieces = []
+    this.#connecting?.abort()
+    this.#connection?.drop()
+    this.#head?.reject(failure)
+    this.#reader?.reject(failure)
+    this.#collector?.reject(failure)
+  }
+
+  #finish(): void {
+    this.#phase = 'over'
+    this.#ports.deadlines.remove(this.#deadline)
+    this.#request.signal.removeEventListener('abort', this.#onAbort)
+  }
+}
+
+/** @throws Error where a value is none that a header may have: it could hold a whole request of its own */
+function toHead(opening: string, { headers, body }: ExchangeRequest): string {
+  let head = opening
+  for (const [name, value] of Object.entries(headers)) {
+    if (NOT_IN_VALUES.test(value))
+      throw new Error(`The header ${name} of a request has a value that no header can have.`)
+    head += `${name}: ${value}\r\n`
+  }
+  if (headers['user-agent'] === undefined) head += USER_AGENT
+  return `${head}content-length: ${body.byteLength}\r\n\r\n`
+}
+
+const NOT_IN_VALUES = /[^\t\x20-\x7e\x80-\xff]/
+/** Some vendors' doors refuse whoever does not say what it is. */
+const USER_AGENT = 'user-agent: gatehouse\r\naccept: */*\r\n'
+
+const LEAVES_ITS_PIECES: ReadonlySet<UpstreamFailureType> = new Set(['connection_lost', 'malformed_answer'])
+
+const FAILURE_MESSAGES: Record<UpstreamFailureType, string> = {
+  connect_failed: 'The connection to the upstream could not be made.',
+  connect_timeout: 'The upstream did not accept a connection in time.',
+  first_byte_timeout: 'The upstream did not begin to answer in time.',
+  idle_timeout: 'The upstream fell silent in the middle of its answer.',
+  total_timeout: 'The upstream did not finish its answer in time.',
+  connection_lost: 'The upstream closed the connection before its answer was complete.',
+  malformed_answer: 'The upstream sent what is no answer of HTTP/1.1.',
+  shutdown: 'The gateway is shutting down and could wait no longer for the upstream.',
+  revoked: 'Whoever asked for this may not go on.',
+  cancelled: 'The client left before the answer was complete.',
+}

@@ -1,0 +1,44 @@
+/**
+ * A program of its own, because a runtime reads its authorities when it starts: asks each address that it is given, twice,
+ * and says what came of it, as JSON. It must not know what its tests expect.
+ */
+import { systemClock } from '../../src/core/clock.ts'
+import { ConnectionPools } from '../../src/upstream/connection-pools.ts'
+import { Deadlines } from '../../src/upstream/deadlines.ts'
+import { Proxies } from '../../src/upstream/proxies.ts'
+import { Routes } from '../../src/upstream/routes.ts'
+import { SocketExchange } from '../../src/upstream/socket-exchange.ts'
+import { UpstreamFailure } from '../../src/upstream/upstream-failure.ts'
+
+export interface TlsQuestion {
+  readonly url: string
+  readonly addresses?: readonly string[]
+}
+
+const pools = new ConnectionPools(systemClock)
+const ports = { deadlines: new Deadlines(), routes: new Routes(new Proxies(process.env)), pools }
+
+async function ask({ url, addresses }: TlsQuestion): Promise<string> {
+  const exchange = new SocketExchange(ports, {
+    url,
+    addresses,
+    group: 'tests',
+    headers: {},
+    body: Buffer.from('planted'),
+    timeouts: { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000, totalMs: 20_000 },
+    signal: new AbortController().signal,
+  })
+  try {
+    await exchange.send()
+    return Buffer.from(await exchange.readAll()).toString()
+  } catch (thrown) {
+    if (!(thrown instanceof UpstreamFailure)) throw thrown
+    return `${thrown.type}: ${thrown.cause instanceof Error ? thrown.cause.message : ''}`
+  }
+}
+
+const said: string[] = []
+for (const question of JSON.parse(process.argv[2] ?? '[]') as readonly TlsQuestion[])
+  said.push(await ask(question), await ask(question))
+console.log(JSON.stringify(said))
+process.exit(0)

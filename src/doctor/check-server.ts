@@ -1,5 +1,7 @@
 /** A server, seen from outside: whether it answers, is the one that was meant, is ready, and takes the key. */
+import type { Secret } from '../core/secret.ts'
 import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
+import { checkConnections } from './check-connections.ts'
 import type { ExaminedGate } from './check-gates.ts'
 import { checkUnpricedBudgets } from './check-unpriced.ts'
 import { codeOf, type Finding } from './finding.ts'
@@ -17,6 +19,8 @@ export interface ServerAddress {
   readonly url: string
   /** Undefined: none was given, and what needs one is left out. */
   readonly apiKey: string | undefined
+  /** What reads its metrics; undefined: none was given. */
+  readonly metricsToken?: Secret | undefined
   /** Of this command. */
   readonly version: string
 }
@@ -55,6 +59,7 @@ export async function checkServer(address: ServerAddress): Promise<ExaminedServe
     ...checkVersion(version, address.version),
     ...checkClock(await readClock(base)),
     ...checkReadiness(await ask(`${base}/readyz`)),
+    ...(await checkConnections(base, address.metricsToken)),
   ]
   const { apiKey } = address
   if (apiKey === undefined || apiKey === '') {

@@ -9,6 +9,7 @@ import { MasterKeyError } from '../config/master-key-variables.ts'
 import type { Settings } from '../config/settings.ts'
 import { readDataFolder } from '../config/settings.ts'
 import { objectionToWorkers } from '../config/worker-settings.ts'
+import { Secret } from '../core/secret.ts'
 import { createVault } from '../core/vault.ts'
 import { sandboxAddresses } from '../providers/sandbox.ts'
 import { readServerInfo } from '../store/data-folder.ts'
@@ -44,7 +45,12 @@ export async function examine(options: ExamineOptions): Promise<readonly Finding
   const server: ExaminedServer =
     url === undefined
       ? { findings: [] }
-      : await checkServer({ url, apiKey: environment.GATEHOUSE_API_KEY, version })
+      : await checkServer({
+          url,
+          apiKey: environment.GATEHOUSE_API_KEY,
+          metricsToken: metricsTokenOf(environment),
+          version,
+        })
   findings.push(...server.findings)
   // A command that talks to a server elsewhere has no data folder, nor the providers' keys.
   const isServersMachine =
@@ -60,6 +66,10 @@ export async function examine(options: ExamineOptions): Promise<readonly Finding
     return findings
   }
   return [...findings, ...(await examineMachine(options, { folder, holder, server }))]
+}
+
+function metricsTokenOf({ GATEHOUSE_METRICS_TOKEN: token }: Environment): Secret | undefined {
+  return token === undefined || token === '' ? undefined : new Secret(token)
 }
 
 interface Machine {

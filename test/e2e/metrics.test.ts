@@ -1,6 +1,7 @@
 /** What Prometheus is told: that it counts what happened and nothing else, and who may read it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { CHAT_JSON, CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
+import { examine, found } from '../support/examine.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { CHAT, openRawScene, RESPONSES } from '../support/raw-scene.ts'
 import { scrape, seriesOf } from '../support/scrape.ts'
@@ -99,6 +100,8 @@ describe('after a mix of calls', () => {
     const names = [...series.keys()].join('\n')
     expect(names).not.toContain('key_')
     expect(names).not.toContain('acct_')
+    const examined = await examine({ GATEHOUSE_URL: scene.gatehouse.url, GATEHOUSE_METRICS_TOKEN: TOKEN })
+    expect(found(examined, 'connections', 'ok')).toContain('openai: 1 opened for 8 calls, 0 failed')
     // A second scrape adds nothing.
     const again = await scrape(`${scene.gatehouse.url}/metrics`, TOKEN)
     expect(seriesOf(again, 'gatehouse_calls_total')).toEqual(seriesOf(series, 'gatehouse_calls_total'))

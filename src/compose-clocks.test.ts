@@ -13,7 +13,7 @@ import { systemClock, type Timekeeper } from './core/clock.ts'
 import { DEFAULT_ACCOUNT, type GateId } from './core/ids.ts'
 import type { PlanDefinition } from './core/plan.ts'
 import { Secret } from './core/secret.ts'
-import { createLog } from './telemetry/log.ts'
+import { createLog, type Log } from './telemetry/log.ts'
 
 const USED = 30
 const HOUR_MS = 3_600_000
@@ -81,6 +81,7 @@ interface Start {
   readonly environment?: Record<string, string>
   readonly limits?: PlanDefinition
   readonly clock?: SetClock
+  readonly log?: Log
 }
 
 async function start({
@@ -89,6 +90,7 @@ async function start({
   environment,
   limits = {},
   clock = new SetClock(),
+  log = createLog('silent'),
 }: Start = {}) {
   const location = database?.location
   const settings = readSettings({
@@ -102,7 +104,7 @@ async function start({
     ...environment,
   })
   const plans = { default: 'test', definitions: { test: limits } }
-  const gatehouse = await composeGatehouse({ settings, log: createLog('silent'), plans, clock })
+  const gatehouse = await composeGatehouse({ settings, log, plans, clock })
   const node = { gatehouse, clock }
   nodes.push(node)
   if (gatehouse.gates.find(DEFAULT_ACCOUNT, 'demo' as GateId) === undefined) {
@@ -238,6 +240,20 @@ describe.each(JUMPS)('a clock that jumps %s', (_, jumpMs) => {
     node.clock.jump(31 * 60_000)
     expect(await chat(node, short)).toBe(401)
   })
+})
+
+test('a clock that is set is told of in the log, once, with both times', async () => {
+  const warnings: object[] = []
+  const log = { ...{ info: () => {}, error: () => {} }, warn: (fields: object) => void warnings.push(fields) }
+  const node = await start({ log })
+  node.clock.jump(-HOUR_MS)
+  await pollUntil('the warning', async () => (warnings.length > 0 ? true : undefined))
+  expect(warnings).toMatchObject([{ seconds: -3600 }])
+  const [{ from, to }] = warnings as unknown as readonly [{ from: string; to: string }]
+  expect(Date.parse(from) - Date.parse(to)).toBe(HOUR_MS)
+  node.clock.jump(HOUR_MS)
+  await pollUntil('the second warning', async () => (warnings.length > 1 ? true : undefined))
+  expect(warnings).toMatchObject([{ seconds: -3600 }, { seconds: 3600 }])
 })
 
 const postgres = databases.find(({ name }) => name === 'Postgres')

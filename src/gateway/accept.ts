@@ -1,6 +1,7 @@
 /** Stage 2: what is asked? The top level of the body, within a size limit; the body stays bytes. */
 import { invalidRequest } from '../core/errors.ts'
 import type { Deadlines } from '../upstream/deadlines.ts'
+import { hasMoreMembers } from '../wire/count-members.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { type JsonObject, JsonSyntaxError, scanJsonObject } from '../wire/json-splice.ts'
 import type { BodyShare } from './body-room.ts'
@@ -21,9 +22,17 @@ export async function accept(
   return dialect.accept(scanBody(bytes))
 }
 
+/** Reading an object costs by its members, a microsecond each, in which nobody else is served. */
+const MOST_MEMBERS = 200_000
+/** Smaller bodies cannot hold many more. */
+const LARGE_BYTES = 1024 * 1024
+
 function scanBody(bytes: Uint8Array): JsonObject {
   try {
-    return scanJsonObject(bytes)
+    const body = scanJsonObject(bytes)
+    if (bytes.byteLength > LARGE_BYTES && hasMoreMembers(bytes, MOST_MEMBERS))
+      throw new JsonSyntaxError(`more than ${MOST_MEMBERS} members in all its objects`, bytes.byteLength)
+    return body
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     throw invalidRequest(`The request body is not usable: ${error.message}`, undefined, 'invalid_json')

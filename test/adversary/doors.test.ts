@@ -61,6 +61,32 @@ describe('an object of very many members', () => {
   ])
 })
 
+describe('objects that have very many members together', () => {
+  const schemas = (count: number) =>
+    chatBody({
+      tools: [{ type: 'function', function: { name: 't', parameters: { properties: wide(count) } } }],
+    })
+  const gateway = { bodyLimits: { maxBodyBytes: 8 << 20 } }
+  runRows([
+    {
+      name: 'are refused before they are read to be translated',
+      gateway: { ...gateway, gates: { [GATE]: ['anthropic/claude-sonnet-4-5'] } },
+      request: { body: schemas(200_000) },
+      seen: { status: 400, contains: ['more than 200000 members'] },
+      settled: null,
+    },
+    {
+      name: 'pass while no request has so many',
+      gateway,
+      request: { body: schemas(190_000) },
+      upstream: [CHAT_ANSWER],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { outcome: 'succeeded' },
+    },
+  ])
+})
+
 describe('lists in lists in lists', () => {
   const deep = '['.repeat(20_000) + ']'.repeat(20_000)
   const call = { id: 'call_1', type: 'function', function: { name: 't', arguments: `{"a":${deep}}` } }

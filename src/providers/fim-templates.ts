@@ -1,6 +1,6 @@
 /**
  * How well-known models for code want to be asked to fill in the middle, each as its makers write it. Data for servers that
- * leave this to their clients; what a model writes at the end of any text ends it at its server, and is not in here.
+ * leave this to their clients. The end of any text ends it at its server: it is in here only where no code could hold it.
  */
 import type { FimTemplateName } from '../core/owned-model.ts'
 import type { FimTemplate } from '../wire/fill-in-the-middle/fim-template.ts'
@@ -39,7 +39,7 @@ export const FIM_TEMPLATES: Readonly<Record<FimTemplateName, FimTemplate>> = {
     prefix: '<\uff5cfim\u2581begin\uff5c>',
     suffix: '<\uff5cfim\u2581hole\uff5c>',
     middle: '<\uff5cfim\u2581end\uff5c>',
-    stop: ['<|EOT|>'],
+    stop: ['<|EOT|>', '<\uff5cend\u2581of\u2581sentence\uff5c>'],
   },
   // https://huggingface.co/ibm-granite/granite-8b-code-base-4k
   'granite-code': { ...STARCODER, stop: ['<fim_pad>', '<|endoftext|>'] },

@@ -71,6 +71,21 @@ test('a new credential that its server refuses is kept, with a warning on standa
   expect(upstream.last().headers.authorization).toBe('Bearer canary-new')
 })
 
+test('how a model fills in the middle is shown, and can be set by hand', async () => {
+  const coder = ['create', 'coder', '--dialect', 'mistral-fim', '--base-url', `${upstream.url}/v1`]
+  const prices = ['--price-input', '0', '--price-output', '0']
+  const made = await run([...coder, '--model', 'mine', ...prices], CREDENTIAL)
+  expect(made.stdout).toMatch(/fim +fim-completions \(auto\)/)
+  const refused = await run(['update', 'coder', '--fim-endpoint', 'completions-template'])
+  expect(refused.exitCode).not.toBe(0)
+  expect(refused.stderr).toContain('fimTemplate: is needed')
+  const words = ['--fim-endpoint', 'completions-template', '--fim-template', 'qwen-coder']
+  const set = await run(['update', 'coder', ...words])
+  expect(set.stdout).toMatch(/fim +completions-template\ntemplate +qwen-coder/)
+  expect(upstream.last().path).toBe('/v1/completions')
+  expect(upstream.last().text).toContain('<|fim_prefix|>')
+})
+
 test('a model is asked again, and one that is loaded first is waited for', async () => {
   await run(create('cold'), CREDENTIAL)
   upstream.answerOnce(jsonAnswer(503, { error: { code: 503, message: 'Loading model' } }))

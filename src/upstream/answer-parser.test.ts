@@ -118,6 +118,19 @@ describe('an answer with', () => {
     })
   })
 
+  test('many small chunks is handed on in one piece for each read', () => {
+    const pieces: number[] = []
+    const parser = new AnswerParser({
+      onHead: () => {},
+      onPiece: ({ byteLength }) => pieces.push(byteLength),
+      onEnd: () => {},
+    })
+    parser.push(Buffer.from(head('transfer-encoding: chunked')))
+    for (const count of [1, 3, 1_000]) parser.push(Buffer.from('1\r\nx\r\n'.repeat(count)))
+    parser.push(Buffer.from('1\r\nx\r\n0\r\n\r\n'))
+    expect(pieces).toEqual([1, 3, 1_000, 1])
+  })
+
   test('a tunnel has no body, whatever it says', () => {
     const heard = hear(['HTTP/1.1 200 Established\r\n\r\n'], { opensTunnel: true })
     expect(heard).toMatchObject({ status: 200, isWhole: true, body: '' })

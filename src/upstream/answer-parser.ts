@@ -41,6 +41,9 @@ export class AnswerParser {
   #at = 0
   /** Bytes of the body or of the chunk that are to come. */
   #left = 0
+  /** Where the chunks of the bytes that are being pushed lie, one behind the other. */
+  #chunksFrom = 0
+  #chunksTo = 0
   /** The beginning of a head or a line whose end has not come yet. */
   #held: Buffer = NOTHING
   #heldLength = 0
@@ -65,10 +68,14 @@ export class AnswerParser {
     return this.#keepAliveS
   }
 
-  /** @param bytes handed on in pieces that share their memory. @throws MalformedAnswer */
+  /** @param bytes written over, and handed on in pieces that share their memory. @throws MalformedAnswer */
   push(bytes: Buffer): void {
     this.#at = 0
-    while (this.#at < bytes.length) this.#step(bytes)
+    try {
+      while (this.#at < bytes.length) this.#step(bytes)
+    } finally {
+      this.#handChunks(bytes)
+    }
   }
 
   /** The upstream closed the connection, which is the end of an answer that has no other. */
@@ -94,7 +101,7 @@ export class AnswerParser {
         this.#readChunkSize(bytes)
         return
       case 'chunk_end':
-        if (this.#partUntil(bytes, CRLF, 0) !== undefined) this.#state = 'chunk_size'
+        if (this.#skipCrlf(bytes) || this.#partUntil(bytes, CRLF, 0) !== undefined) this.#state = 'chunk_size'
         return
       case 'trailers':
         this.#readTrailer(bytes)
@@ -156,13 +163,45 @@ export class AnswerParser {
   }
 
   #readChunkSize(bytes: Buffer): void {
+    if (this.#readBareSize(bytes)) return
     const line = this.#partUntil(bytes, CRLF, MAX_LINE_BYTES)?.toString('latin1')
     if (line === undefined) return
     const size = CHUNK_SIZE.exec(line)?.[0] ?? ''
     if (size === '' || !isChunkExtension(line, size.length))
       throw new MalformedAnswer('A chunk begins without a size.')
-    this.#left = Number.parseInt(size, 16)
-    this.#state = this.#left === 0 ? 'trailers' : 'chunk'
+    this.#beginChunk(Number.parseInt(size, 16))
+  }
+
+  #beginChunk(size: number): void {
+    this.#left = size
+    this.#state = size === 0 ? 'trailers' : 'chunk'
+  }
+
+  /** A size without extensions that has come as a whole: nearly each is, and a chunk may be a byte. */
+  #readBareSize(bytes: Buffer): boolean {
+    const from = this.#at
+    if (this.#heldLength > 0) return false
+    let at = from
+    let size = 0
+    for (let digit = digitAt(bytes, at); digit !== NO_DIGIT; digit = digitAt(bytes, at)) {
+      size = size * 16 + digit
+      at += 1
+    }
+    if (at === from || at - from > MAX_SIZE_DIGITS) return false
+    this.#at = at
+    if (this.#skipCrlf(bytes)) {
+      this.#beginChunk(size)
+      return true
+    }
+    this.#at = from
+    return false
+  }
+
+  #skipCrlf(bytes: Buffer): boolean {
+    const at = this.#at
+    if (this.#heldLength > 0 || bytes[at] !== CR || bytes[at + 1] !== LF) return false
+    this.#at = at + 2
+    return true
   }
 
   /** Read and dropped: nobody waits for them any more (RFC 9112 §7.1.2). */
@@ -179,13 +218,32 @@ export class AnswerParser {
   }
 
   #hand(bytes: Buffer, to: number): void {
-    const piece = this.#at === 0 && to === bytes.length ? bytes : bytes.subarray(this.#at, to)
+    const from = this.#at
     this.#at = to
-    this.#receiver.onPiece(piece)
+    if (this.#state === 'chunk') this.#addChunk(bytes, from, to)
+    else this.#receiver.onPiece(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
+  }
+
+  /** The lines between chunks make room for those that follow. */
+  #addChunk(bytes: Buffer, from: number, to: number): void {
+    if (this.#chunksTo === 0) this.#chunksFrom = this.#chunksTo = from
+    if (to - from < FEW_BYTES)
+      for (let at = from; at < to; at += 1) bytes[this.#chunksTo + at - from] = bytes[at] ?? 0
+    else if (this.#chunksTo !== from) bytes.copyWithin(this.#chunksTo, from, to)
+    this.#chunksTo += to - from
+  }
+
+  /** As one piece: an upstream that sends a byte a chunk would make work for each of them. */
+  #handChunks(bytes: Buffer): void {
+    const to = this.#chunksTo
+    if (to === 0) return
+    this.#chunksTo = 0
+    this.#receiver.onPiece(bytes.subarray(this.#chunksFrom, to))
   }
 
   #end(bytes: Buffer): void {
     this.#state = 'done'
+    this.#handChunks(bytes)
     // Whatever follows would be taken for the next question's answer.
     if (this.#at < bytes.length) throw new MalformedAnswer('It goes on after its end.')
     this.#receiver.onEnd()
@@ -274,6 +332,21 @@ const NOTHING = Buffer.alloc(0)
 const CRLF = Buffer.from('\r\n')
 const BLANK_LINE = Buffer.from('\r\n\r\n')
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
+/** Calling the runtime to copy costs more than copying these. */
+const FEW_BYTES = 16
+const MAX_SIZE_DIGITS = 12
+const CR = 0x0d
+const LF = 0x0a
+const NO_DIGIT = 255
+const DIGITS = Uint8Array.from({ length: 256 }, (_, code) => {
+  const digit = Number.parseInt(String.fromCharCode(code), 16)
+  return Number.isNaN(digit) ? NO_DIGIT : digit
+})
+
+function digitAt(bytes: Buffer, at: number): number {
+  return DIGITS[bytes[at] ?? CR] ?? NO_DIGIT
+}
+
 const LENGTH = /^\d{1,15}$/
 const CHUNK_SIZE = /^[0-9a-fA-F]{1,12}/
 const EXTENSION =

@@ -1,6 +1,7 @@
 /**
- * Makes one program of the sources, with the runtime, the pages and the documents inside. Knows nothing of who wants it:
- * `make binary` for machines of other kinds too, `make test` because it starts the program hundreds of times.
+ * Makes one program of the sources, with the runtime, the pages and the documents inside. Knows
+ * nothing of who wants it: `make binary` for machines of other kinds too, `make test` because it
+ * starts the program hundreds of times.
  */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -43,7 +44,8 @@ export async function buildProgram(path: string, target?: string): Promise<Built
       naming: { asset: '[dir]/[name].[ext]' },
       minify: { whitespace: true, syntax: true, identifiers: false },
       sourcemap: 'inline',
-      // A start reads what it runs, and finds it parsed: without these two, --version parses everything (220 ms; 25 with them).
+      // A start reads what it runs, and finds it parsed: without these two, --version parses
+      // everything (220 ms of processor time; 25 with them).
       splitting: true,
       bytecode: true,
       format: 'esm',

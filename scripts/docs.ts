@@ -1,4 +1,7 @@
-/** Renews what documents, and a few files of the code, take from the code: `bun scripts/docs.ts`; with --check it only says what is stale. */
+/**
+ * Renews what documents, and a few files of the code, take from the code: `bun scripts/docs.ts`.
+ * With --check it only says what is stale.
+ */
 import { join } from 'node:path'
 import { layers, roots } from '../layers.mjs'
 import { ERROR_POLICY } from '../src/core/errors.ts'

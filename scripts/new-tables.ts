@@ -16,7 +16,7 @@ export async function newTables(): Promise<string> {
   }
 }
 
-/** In the order in which they were made; SQLite makes the indexes of constraints itself, and says no statement for them. */
+/** In the order in which they were made. SQLite makes the indexes of constraints by itself. */
 async function listStatements<Tables>(database: Kysely<Tables>): Promise<string[]> {
   const { rows } = await sql<{
     sql: string

@@ -9,7 +9,10 @@ export function noteActor(request: Request, caller: { readonly keyId: KeyId } | 
   if (caller !== undefined) actors.set(request, caller.keyId)
 }
 
-/** @returns what is to be told the answer's status, and whose routes the address is one of; undefined where nobody watches */
+/**
+ * @returns what is to be told the answer's status and the app that has the address, if one has;
+ * undefined when nobody watches
+ */
 export function observeRequest(
   { onAnswered }: Pick<ControlPlaneDependencies, 'onAnswered'>,
   request: Request,

@@ -1,6 +1,7 @@
 /**
- * The resources of the control plane: which addresses each answers, and how it is loaded. Its schemas are built as it is loaded,
- * those of all together in 40 ms, so each waits until it is asked for. Knows nothing of requests.
+ * The resources of the control plane: which addresses each answers, and how it is loaded. Loading
+ * one builds its schemas, and all of them together take 40 ms, so each waits until it is asked for.
+ * Knows nothing of requests.
  */
 import type { ControlPlaneApp, ControlPlaneDependencies } from './control-plane-app.ts'
 import { bindDocs } from './docs-page.ts'
@@ -9,15 +10,15 @@ import { bindPlayground } from './playground.ts'
 type Bind = (app: ControlPlaneApp, dependencies: ControlPlaneDependencies) => void
 
 interface Resource {
-  /** Where its paths are: their first word, behind `/v1/` but for the documents. Several resources may share one. */
+  /** The first word of its paths, behind `/v1/` but for the documents. Several may share one. */
   readonly at: readonly string[]
   readonly load: () => Promise<Bind>
 }
 
-/** Describes all of them, so it is loaded with all of them. */
+/** It describes all of them, so it is loaded with all of them. */
 const DOCUMENT = 'openapi.json'
 
-/** In the order of the OpenAPI document, and of two that would answer the same path the first does. */
+/** In the order of the OpenAPI document. Of two that would answer the same path the first does. */
 const RESOURCES: readonly Resource[] = [
   { at: ['gates'], load: async () => (await import('./gates.ts')).bindGates },
   { at: ['gates'], load: async () => (await import('./gate-tests.ts')).bindGateTests },
@@ -47,13 +48,13 @@ const RESOURCES: readonly Resource[] = [
   { at: ['docs'], load: async () => bindDocs },
 ]
 
-/** What `at` of a resource with such a path names. */
+/** The word of a path that `at` of its resource names. */
 export function placeOf(path: string): string {
   const [, first = '', second = ''] = path.split('/', 3)
   return first === 'v1' ? second : first
 }
 
-/** Those that an address may belong to; none where nothing is. */
+/** The resources that an address may belong to; none when nothing is there. */
 export function resourcesAt(place: string): readonly Resource[] {
   return place === DOCUMENT ? RESOURCES : RESOURCES.filter(({ at }) => at.includes(place))
 }

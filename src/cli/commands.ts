@@ -29,8 +29,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<BindCommand>>> = {
 }
 
 /**
- * What the words ask for: the one command that they begin with, or all of them, for help and for whoever misspells one. To
- * load and describe all of them takes longer than most commands do.
+ * The one command that the words begin with, or all of them, for help and for whoever misspells
+ * one. Loading and describing all of them takes longer than most commands do.
  */
 export async function loadCommands(words: readonly string[]): Promise<readonly BindCommand[]> {
   const name = words.find((word) => word !== '--json')

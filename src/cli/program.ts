@@ -1,4 +1,7 @@
-/** The command line: from words to the command that they name. Must not know how a gateway is made: the context does. */
+/**
+ * The command line: from words to the command that they name. Must not know how a gateway is made:
+ * the context does.
+ */
 import { Command, CommanderError } from 'commander'
 import { CliError, EXIT_CODE_HELP, EXIT_CODES, reportError } from './cli-error.ts'
 import { loadCommands } from './commands.ts'

@@ -1,4 +1,4 @@
-/** `gatehouse serve`: which options it has. Must not know how a gateway is made: the context does. */
+/** `gatehouse serve`: its options. Must not know how a gateway is made: the context does. */
 import { type Command, Option } from 'commander'
 import type { CliContext, ServeFlags } from './context.ts'
 import { example, parsePort, parseWorkers } from './program-parts.ts'

@@ -1,4 +1,4 @@
-/** The tables of a new file: those that the steps of the schema's history make, and nothing where they have begun. */
+/** The tables of a new file: those that the steps of the schema's history make. */
 import { expect, test } from 'bun:test'
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'

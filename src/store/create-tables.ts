@@ -1,6 +1,6 @@
 /**
- * The tables of a new SQLite file: what all steps of the schema's history come to, made at once. `scripts/docs.ts` writes it
- * down, and a test compares. Must not know any table by itself.
+ * The tables of a new SQLite file: all that the steps of the schema's history come to, made at
+ * once. `scripts/docs.ts` writes it down, and a test compares. Must not know any table by itself.
  */
 import { type Kysely, sql } from 'kysely'
 import { insertFirstAccount, MigrationFailedError, migrations } from './migrations.ts'
@@ -17,8 +17,8 @@ interface StepsSchema {
 
 /**
  * Step by step it takes 80 ms of a first start. All tables are there afterwards, or none.
- * @returns false where the steps have to be taken one by one: there are tables already, or it is a Postgres, or `steps` are
- * not those that were written down
+ * @returns false when the steps have to be taken one by one: there are tables already, or it is a
+ * Postgres, or `steps` are not those that were written down
  * @throws MigrationFailedError
  */
 export async function createTables(database: Kysely<Schema>, steps: Steps = migrations): Promise<boolean> {

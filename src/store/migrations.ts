@@ -103,7 +103,7 @@ const firstTables: Migration = {
   },
 }
 
-/** As every database begins. */
+/** Every database begins with it. */
 export async function insertFirstAccount(database: Kysely<Schema>): Promise<void> {
   const account = { id: DEFAULT_ACCOUNT, name: 'Default account', created_at: Date.now() }
   await database.insertInto('accounts').values(account).execute()

@@ -13,6 +13,31 @@ test('nobody waits for what is there, and others to the millisecond', () => {
   expect([bucket.remaining, bucket.waitMsFor(1)]).toEqual([1, 0])
 })
 
+test('time that was given once is not given again, though moments come in another order than they were', () => {
+  const bucket = new TokenBucket(60_000, 0)
+  bucket.charge(60_000)
+  // Of calls that end side by side the one that began to write first may be heard of last.
+  for (const atMs of [10, 4, 10, 9, 1, 10, 10.5, 2]) bucket.refill(60_000, atMs)
+  expect(bucket.parts).toBe(10 * 60_000)
+  bucket.refill(60_000, 11)
+  expect(bucket.remaining).toBe(11)
+})
+
+test('a part of a millisecond is given with the rest of it, so that all stays whole numbers', () => {
+  const bucket = new TokenBucket(7, 100.7)
+  bucket.charge(7)
+  for (let atMs = 100.8; atMs < 200; atMs += 0.3) {
+    bucket.refill(7, atMs)
+    expect(bucket.parts).toBe((Math.floor(atMs) - 100) * 7)
+  }
+})
+
+test('a bucket that becomes smaller at a moment that has passed holds no more than it can', () => {
+  const bucket = new TokenBucket(100, 1_000)
+  bucket.refill(40, 999)
+  expect([bucket.remaining, bucket.isFull]).toEqual([40, true])
+})
+
 test('nothing comes back to a bucket of nothing: one waits a minute, and it is as full as it gets', () => {
   const bucket = new TokenBucket(0, 0)
   expect([bucket.waitMsFor(1), bucket.resetMs]).toEqual([60_000, 0])

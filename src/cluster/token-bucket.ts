@@ -2,6 +2,8 @@
 
 /** What one unit is. A limit of n per minute refills n of these parts each millisecond, so no fraction is ever lost. */
 export const PARTS_PER_UNIT = 60_000
+/** No two calls that are heard of one after the other are farther apart. */
+const OVERTAKEN_MS = 60_000
 /** With no limit to wait for, the longest that makes sense to wait. */
 const NEVER_RETRY_MS = 60_000
 
@@ -18,18 +20,20 @@ export class TokenBucket {
   constructor(perMinute: number, nowMs: number) {
     this.perMinute = perMinute
     this.#parts = perMinute * PARTS_PER_UNIT
-    this.#asOfMs = nowMs
+    this.#asOfMs = Math.floor(nowMs)
   }
 
   /** Brings it up to date; the rate may have changed since. */
   refill(perMinute: number, nowMs: number): void {
     this.perMinute = perMinute
-    // A clock that was set back gives nothing, and must not make anybody wait until it has caught up.
-    const elapsedMs = Math.max(0, nowMs - this.#asOfMs)
+    const wholeMs = Math.floor(nowMs)
+    const elapsedMs = wholeMs - this.#asOfMs
     // Without a limit, no time at all times infinity would not be a number.
-    const gained = elapsedMs === 0 ? 0 : elapsedMs * perMinute
+    const gained = elapsedMs > 0 ? elapsedMs * perMinute : 0
     this.#parts = Math.min(perMinute * PARTS_PER_UNIT, this.#parts + gained)
-    this.#asOfMs = nowMs
+    // A call that others have overtaken comes with a moment that has passed: the time since was given. Farther back, a clock
+    // was set back, and nobody is to wait until it has caught up.
+    if (elapsedMs > 0 || elapsedMs < -OVERTAKEN_MS) this.#asOfMs = wholeMs
   }
 
   /** What it holds, in parts; negative: a debt. */
@@ -40,7 +44,7 @@ export class TokenBucket {
   /** Takes over what is known of it from elsewhere, as of that moment. */
   assume(parts: number, nowMs: number): void {
     this.#parts = Math.min(this.perMinute * PARTS_PER_UNIT, parts)
-    this.#asOfMs = nowMs
+    this.#asOfMs = Math.floor(nowMs)
   }
 
   holds(units: number): boolean {

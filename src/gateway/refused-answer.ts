@@ -58,8 +58,8 @@ export async function toRefusal(
     ...(isFull ? { code: CONTEXT_FULL } : {}),
     ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
     headers: pickHeaders(answer.headers, said),
-    // In another form than the caller's its words are passed on alone: servers that offer several dialects may have one form
-    // of error for all of them.
+    // In another form than the caller's its words are passed on alone: customers' servers that offer several dialects may
+    // have one form of error for all of them.
     ...(isInCallersForm(said, { target, dialect }) ? { upstreamBody: passed } : {}),
     ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
   })
@@ -84,7 +84,8 @@ function isInCallersForm(
   { target, dialect }: Pick<RefusedQuestion, 'target' | 'dialect'>,
 ): boolean {
   if (!said.isNested || isTranslated(target)) return false
-  return dialect.envelope !== 'messages' || isMessagesError(said)
+  // A vendor's own form is passed on as it is, also where it has changed.
+  return dialect.envelope !== 'messages' || !target.isGuarded || isMessagesError(said)
 }
 
 /** Reasoning that somebody else sealed: another target of the gate may be the one that did. */

@@ -286,6 +286,12 @@ describe('a question', () => {
     expect(upstream.connections).toBe(4)
   })
 
+  test('names its host once, also where its headers do', async () => {
+    const upstream = await startUpstream()
+    await startClient().ask({ ...upstream, headers: { host: '127.0.0.1', 'x-a': 'b' } })
+    expect(upstream.received[0]?.split('host: ')).toHaveLength(2)
+  })
+
   test.each(['a\r\nx: y', 'a\nb', 'a\0b', 'caf\u0119'])(
     'with the header value %j is not sent',
     async (value) => {

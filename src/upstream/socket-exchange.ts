@@ -250,6 +250,8 @@ export class SocketExchange implements Exchange, Asker {
 function toHead(opening: string, { headers, body }: ExchangeRequest): string {
   let head = opening
   for (const [name, value] of Object.entries(headers)) {
+    // The first lines have it; a signature may name it too.
+    if (name === 'host') continue
     if (NOT_IN_VALUES.test(value))
       throw new Error(`The header ${name} of a request has a value that no header can have.`)
     head += `${name}: ${value}\r\n`

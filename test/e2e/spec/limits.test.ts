@@ -162,8 +162,12 @@ describe('Limits', () => {
       pricingInput: price,
       pricingOutput: price,
       pricingCachedInput: price,
+      // Beyond the table: what a server of one's own may have to be told.
+      credentialHeader: { enum: ['auto', 'authorization', 'x-api-key'] },
+      fimEndpoint: { enum: expect.arrayContaining(['auto', 'infill']) },
+      fimTemplate: { enum: expect.arrayContaining(['auto', 'qwen-coder']) },
     })
-    expect(Object.keys(properties)).toHaveLength(6)
+    expect(Object.keys(properties)).toHaveLength(9)
     expect(additionalProperties).toBeFalse()
   })
 })

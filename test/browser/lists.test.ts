@@ -144,6 +144,15 @@ const PAGES: readonly PageWithLists[] = [
     ],
   },
   {
+    path: '/owned-models/new?',
+    files: ['features/owned-models/fim-fields.tsx'],
+    prepare: async () => await page.getByRole('radio', { name: 'Fill in the middle' }).check(),
+    lists: [
+      { kind: 'select', name: 'Filling in the middle', fewest: 5 },
+      { kind: 'select', name: 'Tokens of the model', fewest: 8 },
+    ],
+  },
+  {
     path: '/owned-models/house',
     files: ['features/owned-models/use-in-gate.tsx'],
     lists: [{ kind: 'tab', name: 'How to use owned/house', shows: code('owned/house') }],

@@ -37,7 +37,7 @@ async function acceptRedis(
   { database, redis }: Pick<Settings, 'database' | 'redis'>,
   installation: Installation | undefined,
 ): Promise<{ readonly accepted?: string; readonly unasked?: string }> {
-  // Where each node has a file, none has the id of another.
+  // Nodes with a file each have an id each, and none is the right one.
   if (database === undefined || redis === undefined || installation === undefined) return {}
   const { describeOtherRedis, takeRedis } = await import('./cluster/redis-installation.ts')
   try {

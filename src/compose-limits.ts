@@ -35,7 +35,7 @@ export interface LimitsOptions {
   readonly usage: UsageLimits
   readonly log: Log
   readonly clock: Timekeeper
-  /** Whose Redis it has to be; undefined where each node has a store of its own, and so an id of its own. */
+  /** The installation that Redis has to belong to; undefined where each node has a store, and so an id, of its own. */
   readonly installationId: string | undefined
   /** It has become another installation's while this node serves. */
   readonly onOther: (found: string) => void

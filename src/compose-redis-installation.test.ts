@@ -95,7 +95,7 @@ const readiness = (gatehouse: Gatehouse, status: string) =>
     return redis?.status === status ? { status: said.status, redis } : undefined
   })
 
-/** What `gatehouse doctor` says of it. */
+/** The findings of `gatehouse doctor`. */
 async function doctorOn(gatehouse: Gatehouse): Promise<readonly Finding[]> {
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -131,7 +131,7 @@ describeIf(canRun, 'needs postgresql and redis-server')('where the store is Post
   const ownId = async () => (await database.run<{ id: string }>('SELECT id FROM installation'))[0]?.id
 
   test('the first start writes whose Redis it is, and the next fits; an emptied or older one is filled', async () => {
-    // As nodes of the version before leave it: counts, and nothing that says whose they are.
+    // Nodes of the version before leave it like this: counts, and nothing that says whose they are.
     await redis.client.set(`${PREFIX}:key:{k}`, 'counted')
     const gatehouse = await start(environment())
     expect(await redis.client.get(MARK)).toBe((await ownId()) ?? '')
@@ -207,7 +207,7 @@ describeIf(canRun, 'needs postgresql and redis-server')('where the store is Post
     const gatehouse = await start(environment())
     expect((await readiness(gatehouse, 'away')).status).toBe(200)
     await redis.start()
-    // Where the node was first, it is its own for a moment.
+    // The node may be first: then it is its own for a moment.
     await redis.client.set(MARK, OTHER)
     expect((await readiness(gatehouse, 'other')).status).toBe(200)
   })

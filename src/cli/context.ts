@@ -96,7 +96,7 @@ export interface AcceptedStore {
   readonly store: string
   /** What did not fit, a sentence each; none: all belonged together. */
   readonly accepted: readonly string[]
-  /** What could not be asked, a sentence; null: nothing. */
+  /** A sentence on what could not be asked; null: all was. */
   readonly unasked: string | null
 }
 

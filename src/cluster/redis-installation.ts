@@ -1,4 +1,4 @@
-/** Whose a Redis is, for messages and for the operator who says that it is meant. Knows no limit; a server asks by itself. */
+/** Names another installation's Redis in messages, and takes it over when the operator says so. Knows no limit; a server asks by itself. */
 import { Cluster, type Redis } from 'ioredis'
 import type { RedisSettings } from '../core/redis-settings.ts'
 import { createRedisClient, type RedisClient } from './redis-client.ts'
@@ -24,7 +24,7 @@ export function describeOtherRedis(
 }
 
 /**
- * Takes a Redis for this installation's. Where it was another's, what nodes have counted there is forgotten: it is filled
+ * Takes a Redis for this installation's. If it was another's, it forgets what nodes have counted there: it is filled
  * again from the database.
  * @returns whose it was; undefined: nobody's, or this one's @throws when it does not answer
  */
@@ -41,7 +41,7 @@ export async function takeRedis(
   try {
     return await Promise.race([take(client, settings.prefix, installationId), late.promise])
   } catch (error) {
-    // What happened to the connection says more than that a command had none.
+    // The connection's own error says more than that a command had none.
     throw failure ?? error
   } finally {
     clearTimeout(timer)

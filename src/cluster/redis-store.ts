@@ -12,7 +12,7 @@ const BEAT_MS = 2_000
 /** A node that was not heard of for so long is not counted any more. */
 const NODE_LEASE_MS = 10_000
 const OTHERS = "Redis is another installation's"
-/** Whatever stands where an id should be is named in messages. */
+/** Messages name whatever stands where an id should be. */
 const LONGEST_ID = 64
 /** More questions than that at once are a sign that the answers have stopped. */
 const MAX_UNDER_WAY = 5_000
@@ -64,7 +64,7 @@ export interface RedisStoreState {
 
 export interface RedisStoreOptions {
   readonly settings: RedisSettings
-  /** Whose it has to be; absent: whoever shares it has an id of their own, and nothing is compared. */
+  /** The installation that it has to belong to; absent: each node has an id of its own, and nothing is compared. */
   readonly installationId?: string | undefined
   /** Told once of each change; the error is why it is away. */
   readonly onChange?: (state: RedisStoreState, error?: unknown) => void

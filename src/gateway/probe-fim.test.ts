@@ -153,6 +153,12 @@ describe('where none is found, it says why', () => {
       /does not know the model/,
     ],
     [
+      'a sign-in page stands before it',
+      Array.from({ length: 4 }, () => json(200, '<html>', { 'content-type': 'text/html' })),
+      200,
+      /web page/,
+    ],
+    [
       'the server fails',
       [GIN_404, GIN_404, json(500, { error: 'x' }), json(500, { error: 'x' })],
       500,

@@ -61,10 +61,10 @@ export async function probeFim(
       return isSet ? verdict : { ...verdict, found: { fimEndpoint: endpoint } }
     // The rest would be asked for nothing: whatever there is, it is not for this credential, or not yet.
     if (isSet || isFinal(verdict)) return verdict
-    if (!isAbsent(verdict) && !isAnswered(verdict)) telling ??= verdict
+    if (verdict.status === 'unreachable' && !isAbsent(verdict)) telling ??= verdict
     last = { ...verdict, status: 'unreachable', detail: NONE_HERE }
   }
-  return telling?.status === 'unreachable' ? telling : last
+  return telling ?? last
 }
 
 interface Form extends Pick<RelayedDialect, 'isAnswer'> {

@@ -44,7 +44,7 @@ function OpenDialog({ onClose }: { readonly onClose: () => void }) {
           <label
             key={choice.way}
             className={classNames(
-              'flex-1 cursor-pointer rounded-md px-2 py-1.5 text-center text-[13px] font-medium has-focus-visible:outline-2 has-focus-visible:outline-accent',
+              'flex flex-1 cursor-pointer items-center justify-center rounded-md px-2 py-1.5 text-center text-[13px] font-medium has-focus-visible:outline-2 has-focus-visible:outline-accent',
               choice.way === way
                 ? 'bg-surface text-ink shadow-card ring-1 ring-line-strong'
                 : 'text-ink-soft hover:text-ink',

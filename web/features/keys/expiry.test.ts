@@ -37,7 +37,14 @@ test('a key is said to end soon in its last fourteen days, and to have expired a
 
 test('an old key that has ended is no longer spoken of', () => {
   const previous = { maskedPrefix: 'sk-svc-ab12…', endsAt: at(NOW + 1) }
-  expect(previousOf({ previous }, NOW)).toEqual(previous)
-  expect(previousOf({ previous }, NOW + 1)).toBeUndefined()
-  expect(previousOf({ previous: null }, NOW)).toBeUndefined()
+  expect(previousOf({ previous, expiresAt: null }, NOW)).toEqual(previous)
+  expect(previousOf({ previous, expiresAt: null }, NOW + 1)).toBeUndefined()
+  expect(previousOf({ previous: null, expiresAt: null }, NOW)).toBeUndefined()
+})
+
+test('an old key ends with its key at the latest', () => {
+  const previous = { maskedPrefix: 'sk-svc-ab12…', endsAt: at(NOW + DAY_MS) }
+  expect(previousOf({ previous, expiresAt: at(NOW + 5) }, NOW)?.endsAt).toBe(at(NOW + 5))
+  expect(previousOf({ previous, expiresAt: at(NOW + 2 * DAY_MS) }, NOW)?.endsAt).toBe(previous.endsAt)
+  expect(previousOf({ previous, expiresAt: at(NOW) }, NOW)).toBeUndefined()
 })

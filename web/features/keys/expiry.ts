@@ -60,14 +60,18 @@ export function hasExpired({ expiresAt }: { readonly expiresAt: string | null },
   return expiresAt !== null && stateOfExpiry(expiresAt, now) === 'expired'
 }
 
-interface Rotated {
-  readonly previous: { readonly maskedPrefix: string; readonly endsAt: string } | null
+export interface PreviousKey {
+  readonly maskedPrefix: string
+  readonly endsAt: string
 }
 
-/** The text that the key had before its rotation, while that is still accepted. */
-export function previousOf<Previous extends Rotated['previous']>(
-  { previous }: { readonly previous: Previous },
+/** The text that the key had before its rotation, while that is still accepted: never longer than the key itself. */
+export function previousOf(
+  { previous, expiresAt }: { readonly previous: PreviousKey | null; readonly expiresAt: string | null },
   now: number,
-): NonNullable<Previous> | undefined {
-  return previous !== null && Date.parse(previous.endsAt) > now ? previous : undefined
+): PreviousKey | undefined {
+  if (previous === null) return undefined
+  const { maskedPrefix } = previous
+  const endsMs = Math.min(Date.parse(previous.endsAt), expiresAt === null ? Infinity : Date.parse(expiresAt))
+  return endsMs > now ? { maskedPrefix, endsAt: new Date(endsMs).toISOString() } : undefined
 }

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
-import { previousOf } from './expiry.ts'
+import { type PreviousKey, previousOf } from './expiry.ts'
 import type { ApiKey } from './key-table.tsx'
 import { NewKeyShown, SHOWN_ONCE } from './new-key-shown.tsx'
 import { RecentUseNote } from './recent-use-note.tsx'
@@ -53,7 +53,7 @@ export function RotateKeyDialog({
         width="wide"
       >
         <NewKeyShown created={rotated} onClose={onClose}>
-          <WhenOldOneEnds masked={apiKey.maskedPrefix} previous={rotated.previous} />
+          <WhenOldOneEnds masked={apiKey.maskedPrefix} previous={previousOf(rotated, Date.now())} />
         </NewKeyShown>
       </Dialog>
     )
@@ -120,11 +120,11 @@ function WhenOldOneEnds({
   previous,
 }: {
   readonly masked: string
-  readonly previous: ApiKey['previous']
+  readonly previous: PreviousKey | undefined
 }) {
   return (
     <p className="mt-4 text-sm text-ink-soft">
-      {previous === null ? (
+      {previous === undefined ? (
         <>
           <OldKey masked={masked} /> has ended.
         </>

@@ -9,6 +9,7 @@ import type { Provider } from './define.ts'
 import { fireworks } from './fireworks.ts'
 import { gemini } from './gemini.ts'
 import { groq } from './groq.ts'
+import { llamacpp } from './llamacpp.ts'
 import { lmstudio } from './lmstudio.ts'
 import { mistral } from './mistral.ts'
 import { nvidia } from './nvidia.ts'
@@ -33,6 +34,7 @@ export const catalog: readonly Provider[] = [
   fireworks,
   gemini,
   groq,
+  llamacpp,
   lmstudio,
   mistral,
   nvidia,

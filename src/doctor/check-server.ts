@@ -27,9 +27,10 @@ export interface ServerAddress {
 
 export interface ExaminedServer {
   readonly findings: readonly Finding[]
-  /** The three are undefined together: they could not be read. */
+  /** The four are undefined together: they could not be read. */
   readonly gates?: readonly ExaminedGate[]
   readonly configured?: ReadonlyMap<string, boolean>
+  readonly withoutAddress?: ReadonlySet<string>
   readonly ownKeys?: ReadonlySet<string>
 }
 
@@ -109,6 +110,9 @@ async function readAccount(base: string, apiKey: string, findings: Finding[]): P
       targets: (targets as Json[]).map(({ model }) => String(model)),
     })),
     configured: new Map(providers.map(({ id, configured }) => [String(id), configured === true])),
+    withoutAddress: new Set(
+      providers.filter(({ hasAddress }) => hasAddress === false).map(({ id }) => String(id)),
+    ),
     ownKeys: new Set(ownKeys.map(({ provider }) => `${ACCOUNT}/${provider}`)),
   }
 }

@@ -122,7 +122,12 @@ async function examineMachine(
     const configured = new Map(
       settings.providers.map(({ id }) => [id, isConfigured(settings, id) || mountable.has(id)]),
     )
-    findings.push(...checkGates(database.gates, { configured, ownKeys: database.ownKeys }))
+    const withoutAddress = new Set(
+      settings.providers
+        .filter(({ id }) => !hasAddress(settings, id) && !mountable.has(id))
+        .map(({ id }) => id),
+    )
+    findings.push(...checkGates(database.gates, { configured, withoutAddress, ownKeys: database.ownKeys }))
   }
   return findings
 }
@@ -148,14 +153,14 @@ const NO_PROVIDER: Finding = {
   cure: "Set <PROVIDER>_API_KEY in the server's environment, or: gatehouse provider-keys set PROVIDER",
 }
 
-function checkGatesOf({ gates, configured, ownKeys }: ExaminedServer): Finding[] {
-  if (gates === undefined || configured === undefined || ownKeys === undefined) return []
+function checkGatesOf({ gates, configured, withoutAddress, ownKeys }: ExaminedServer): Finding[] {
+  if (!gates || !configured || !withoutAddress || !ownKeys) return []
   const ready = [...configured].filter(([, isReady]) => isReady).map(([id]) => id)
   const finding: Finding =
     ready.length === 0
       ? { ...NO_PROVIDER, message: 'the server has no key for any provider' }
       : { level: 'ok', check: 'provider', message: `the server has keys for ${ready.join(', ')}` }
-  return [finding, ...checkGates(gates, { configured, ownKeys })]
+  return [finding, ...checkGates(gates, { configured, withoutAddress, ownKeys })]
 }
 
 /** What is set here and not there came after the server's start, or never reached it. */
@@ -175,9 +180,12 @@ function checkAgreement(settings: Settings, { configured }: ExaminedServer): Fin
 }
 
 function isConfigured(settings: Settings, id: string): boolean {
-  const provider = settings.providers.find((candidate) => candidate.id === id)
-  const hasAddress = settings.providerBaseUrls.has(id) || provider?.baseUrl !== undefined
-  return settings.providerKeys.has(id) && hasAddress
+  return settings.providerKeys.has(id) && hasAddress(settings, id)
+}
+
+function hasAddress({ providers, providerBaseUrls }: Settings, id: string): boolean {
+  const provider = providers.find((candidate) => candidate.id === id)
+  return providerBaseUrls.has(id) || provider?.baseUrl !== undefined
 }
 
 /** @returns undefined when they cannot be read; why is found then */

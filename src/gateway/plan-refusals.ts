@@ -2,7 +2,8 @@
 import { GatewayError, invalidRequest } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { ownedSlugOf } from '../core/owned-model.ts'
-import type { Provider } from '../providers/define.ts'
+import { catalog } from '../providers/catalog.ts'
+import { addressVariablesOf, type Provider } from '../providers/define.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 
 export function noCredential(providers: readonly Pick<Provider, 'id' | 'name'>[]): GatewayError {
@@ -23,9 +24,24 @@ export function noCredential(providers: readonly Pick<Provider, 'id' | 'name'>[]
 export function noAddress(providerIds: readonly string[]): GatewayError {
   return new GatewayError(
     'provider_auth_failed',
-    `No address is configured for ${providerIds.join(' or ')}: the operator has to give it.`,
+    `No address is configured for ${providerIds.join(' or ')}: the operator has to ${toCure(providerIds)}.`,
     { code: 'provider_not_configured' },
   )
+}
+
+/** Of one that nobody knows there is no variable. */
+function toCure(providerIds: readonly string[]): string {
+  const known = catalog.filter(({ id }) => providerIds.includes(id))
+  const variables = known.map((provider) => addressVariablesOf(provider).join(' and '))
+  return variables.length === 0 ? 'give it' : `set ${variables.join(' or ')}`
+}
+
+/** @returns what stands in the way of a target whose provider is not among those with an address */
+export function describeUnreachable(target: string): string {
+  const provider = catalog.find(({ id }) => id === target.slice(0, target.indexOf('/')))
+  return provider === undefined
+    ? `The provider of ${target} is not known here, or has no address.`
+    : noAddress([provider.id]).message
 }
 
 export function gateNotFound(request: AcceptedRequest): GatewayError {

@@ -155,6 +155,16 @@ describe('a target that cannot be asked', () => {
     expect(gateway.ledger.records).toEqual([])
   })
 
+  test('its provider has no address: the variable that gives one is named', async () => {
+    const { rows } = await run({ gate: ['vllm/qwen3'], withoutAddress: ['vllm'] })
+    expect({ rows }).toEqual(
+      untestable(
+        'vllm/qwen3',
+        'No address is configured for vllm: the operator has to set VLLM_BASE_URL.',
+      ) as never,
+    )
+  })
+
   test('it speaks nothing that callers are served in', async () => {
     const mute = {
       slug: 'mute',

@@ -9,6 +9,7 @@ import type { Usage } from '../core/usage.ts'
 import type { DialectId } from '../wire/dialect.ts'
 import { readUpstreamError } from '../wire/upstream-error.ts'
 import { createPipeline, type PipelinePorts } from './pipeline.ts'
+import { describeUnreachable } from './plan-refusals.ts'
 import { findUpstream } from './plan-targets.ts'
 import type { Caller } from './ports.ts'
 import { chooseQuestion, type Question } from './test-questions.ts'
@@ -67,7 +68,7 @@ async function testTarget(
   if (upstream === undefined || question === undefined) {
     const message =
       upstream === undefined
-        ? `The provider of ${target} is not known here, or has no address.`
+        ? describeUnreachable(target)
         : `${upstream.provider.name} speaks nothing that a test could ask in.`
     return { target, status: 'failed', error: { code: 'not_testable', message }, latencyMs: 0, dialect: null }
   }

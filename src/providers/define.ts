@@ -130,6 +130,17 @@ export function baseUrlVariableOf(provider: Pick<Provider, 'id'>): string {
   return `${toStem(provider.id)}_BASE_URL`
 }
 
+/** By which the operator says where it is: what its address is put together from, as far as that has no default, else the address. */
+export function addressVariablesOf(
+  provider: Pick<Provider, 'id' | 'composedBaseUrl'>,
+): readonly [string, ...string[]] {
+  const parts = Object.values(provider.composedBaseUrl?.parts ?? {})
+  const [first, ...rest] = parts.filter(({ fallback }) => fallback === undefined)
+  return first === undefined
+    ? [baseUrlVariableOf(provider)]
+    : [first.variable, ...rest.map(({ variable }) => variable)]
+}
+
 function toStem(providerId: string): string {
   return providerId.toUpperCase().replaceAll('-', '_')
 }

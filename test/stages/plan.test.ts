@@ -186,7 +186,15 @@ describe('a known provider without an address', () => {
   const calling = (target: string, path: string) => ({
     gateway: {
       gates: { [GATE]: [target] },
-      withoutAddress: ['azure-openai', 'ollama', 'vllm', 'lmstudio', 'vertex', 'vertex-anthropic'],
+      withoutAddress: [
+        'azure-openai',
+        'ollama',
+        'vllm',
+        'lmstudio',
+        'llamacpp',
+        'vertex',
+        'vertex-anthropic',
+      ],
     },
     request: { path, body: path === '/v1/responses' ? { model: GATE, input: 'x' } : chatBody() },
   })
@@ -195,26 +203,41 @@ describe('a known provider without an address', () => {
     ...refused(400, { code: 'provider_mismatch', param: 'model', message: expect.stringContaining(target) }),
     settled: { ...unasked, status: 400, errorKind: 'invalid_request' as const },
   })
-  const unconfigured = (target: string, path: string) => ({
+  const unconfigured = (target: string, path: string, variable: string) => ({
     ...calling(target, path),
-    ...refused(502, { code: 'provider_not_configured', message: expect.stringContaining('No address') }),
+    ...refused(502, {
+      code: 'provider_not_configured',
+      message: `No address is configured for ${target.slice(0, target.indexOf('/'))}: the operator has to set ${variable}.`,
+    }),
     settled: { ...unasked, status: 502, errorKind: 'provider_auth_failed' as const },
   })
   runRows([
-    ...['ollama/llama3', 'vllm/llama3', 'lmstudio/llama3', 'vertex/gemini-3', 'vertex-anthropic/claude'].map(
-      (target) => ({
-        name: `${target} does not match a Responses call`,
-        ...mismatch(target, '/v1/responses'),
-      }),
-    ),
+    ...[
+      'ollama/llama3',
+      'vllm/llama3',
+      'lmstudio/llama3',
+      'llamacpp/llama3',
+      'vertex/gemini-3',
+      'vertex-anthropic/claude',
+    ].map((target) => ({
+      name: `${target} does not match a Responses call`,
+      ...mismatch(target, '/v1/responses'),
+    })),
     {
       name: 'which a Responses call does match lacks its address',
-      ...unconfigured('azure-openai/gpt-5', '/v1/responses'),
+      ...unconfigured('azure-openai/gpt-5', '/v1/responses', 'AZURE_OPENAI_BASE_URL'),
     },
-    { name: 'which a chat call reaches lacks its address', ...unconfigured('ollama/llama3', CHAT) },
+    ...[
+      ['ollama/llama3', 'OLLAMA_BASE_URL'],
+      ['vllm/llama3', 'VLLM_BASE_URL'],
+      ['llamacpp/llama3', 'LLAMACPP_BASE_URL'],
+    ].map(([target = '', variable = '']) => ({
+      name: `a chat call to ${target} is told the variable of its address`,
+      ...unconfigured(target, CHAT, variable),
+    })),
     {
       name: 'which a chat call reaches by translation lacks its address',
-      ...unconfigured('vertex-anthropic/claude', CHAT),
+      ...unconfigured('vertex-anthropic/claude', CHAT, 'VERTEX_PROJECT'),
     },
   ])
 

@@ -22,7 +22,11 @@ const book = new PriceBook({
     ['sandbox', free],
   ]),
   declaredPrices: (_account, slug) =>
-    slug === 'mine' ? { input: 250, output: 1000, cachedInput: 25 } : undefined,
+    slug === 'mine'
+      ? { input: 250, output: 1000, cachedInput: 25 }
+      : slug === 'gratis'
+        ? { input: 0, output: 0, cachedInput: 0 }
+        : undefined,
 })
 
 function usage(changes: Partial<Usage> = {}): Usage {
@@ -191,6 +195,38 @@ test('an owned model costs what was declared, and what it cost then when it is c
   })
   expect(dearer.recompute(call, cost)).toEqual(cost)
   expect(costOf('owned/other').status).toBe('unknown')
+})
+
+describe('an owned model that costs nothing', () => {
+  const nothing: Cost = { microUsd: 0, status: 'exact', source: 'owned-model@0/0/0' }
+
+  test.each([
+    ['whose usage was reported', {}],
+    ['whose usage is a guess', { isEstimated: true }],
+    ['that reported no usage', { usage: null }],
+    ['that was cut short', { outcome: 'cancelled' }],
+    ['that failed', { outcome: 'failed', usage: null }],
+  ] satisfies [string, Partial<PricedCall>][])('does so exactly, for a call %s', (_what, changes) => {
+    expect(costOf('owned/gratis', changes)).toEqual(nothing)
+    const asked = { accountId: DEFAULT_ACCOUNT, target: 'owned/gratis', startedAt: MIDDAY }
+    const call: PricedCall = { ...asked, usage: usage(), ...changes }
+    expect(book.recompute(call, nothing)).toEqual(nothing)
+    const counted = [
+      { kind: 'input', count: 1000, microUsdEach: 0 },
+      { kind: 'output', count: 100, microUsdEach: 0 },
+    ]
+    expect<unknown>(book.partsOf(call, nothing)).toEqual(call.usage === null ? [] : counted)
+  })
+
+  test('one price of nothing is not all of them', () => {
+    const half = new PriceBook({
+      providers: new Map(),
+      declaredPrices: () => ({ input: 0, output: 9, cachedInput: 0 }),
+    })
+    const call = { accountId: DEFAULT_ACCOUNT, target: 'owned/half', startedAt: MIDDAY }
+    expect(half.costOf({ ...call, usage: usage(), isEstimated: true }).status).toBe('estimated')
+    expect(half.costOf({ ...call, usage: null })).toEqual({ microUsd: null, status: 'unknown', source: null })
+  })
 })
 
 test('a cost from another version of the table is not compared; one that was unknown is', () => {

@@ -128,7 +128,7 @@ export class PriceBook {
   /** A tenth of a microsecond once the target was seen; the first call of a listed provider loads the table (some 20 ms). */
   costOf(call: PricedCall): Cost {
     const cost = this.#costOf(call)
-    return call.isEstimated === true ? toEstimated(cost) : cost
+    return call.isEstimated === true ? withGuessedUsage(cost) : cost
   }
 
   #costOf(call: PricedCall): Cost {
@@ -136,19 +136,20 @@ export class PriceBook {
     if (target === null) return NOTHING_ASKED
     const known = this.#recall(target)
     if (known.type === 'free') return NOTHING_ASKED
-    if (usage === null || known.type === 'unknown') return UNKNOWN
     if (known.type === 'owned') {
       const declared = this.#declaredPrices(call.accountId, known.model)
       return declared === undefined
         ? UNKNOWN
         : costOfDeclared('owned-model', declared, { usage, outcome: call.outcome })
     }
-    const cost = this.#costOfPriced(known, usage, call)
+    if (known.type === 'unknown') return UNKNOWN
+    const cost = this.#costOfPriced(known, call)
     return call.hasExtraFees === true ? toEstimated(cost) : cost
   }
 
-  #costOfPriced(known: Listed | Declared, usage: Usage, { startedAt, outcome }: PricedCall): Cost {
+  #costOfPriced(known: Listed | Declared, { usage, startedAt, outcome }: PricedCall): Cost {
     if (known.type === 'declared') return costOfDeclared('configured', known.prices, { usage, outcome })
+    if (usage === null) return UNKNOWN
     const price = this.#priceOf(known, startedAt)
     return price === undefined ? UNKNOWN : costOfListed(price, { usage, outcome, source: this.source })
   }
@@ -171,8 +172,8 @@ export class PriceBook {
     const declared = stored?.source == null ? undefined : parseDeclaredSource(stored.source)
     if (declared !== undefined) {
       const { usage, outcome } = call
-      const cost = usage === null ? UNKNOWN : costOfDeclared(declared.by, declared.prices, { usage, outcome })
-      return stored?.status === 'estimated' ? toEstimated(cost) : cost
+      const cost = costOfDeclared(declared.by, declared.prices, { usage, outcome })
+      return stored?.status === 'estimated' ? withGuessedUsage(cost) : cost
     }
     // Rows do not say why a cost is an estimate, and it cannot have become better known.
     const now = this.costOf({ ...call, isEstimated: stored?.status === 'estimated' })
@@ -188,7 +189,8 @@ export class PriceBook {
     if (stored === undefined || stored.microUsd === null) return undefined
     if (this.recompute(call, stored)?.microUsd !== stored.microUsd) return undefined
     if (stored.source === NOTHING_ASKED.source) return []
-    if (call.usage === null || call.target === null) return undefined
+    if (call.target === null) return undefined
+    if (call.usage === null) return isFreeWhateverIsUsed(stored) ? [] : undefined
     const declared = stored.source === null ? undefined : parseDeclaredSource(stored.source)
     if (declared !== undefined) return partsOfOwned(declared.prices, call.usage)
     const known = this.#recall(call.target)
@@ -260,6 +262,20 @@ function toEstimated(cost: Cost): Cost {
   return cost.status === 'exact' ? { ...cost, status: 'estimated' } : cost
 }
 
+/** What is counted is a guess in part; nothing times a guess is none. */
+function withGuessedUsage(cost: Cost): Cost {
+  return isFreeWhateverIsUsed(cost) ? cost : toEstimated(cost)
+}
+
+function isFreeWhateverIsUsed({ source }: Cost): boolean {
+  const declared = source === null ? undefined : parseDeclaredSource(source)
+  return declared !== undefined && isNothing(declared.prices)
+}
+
+function isNothing({ input, output, cachedInput }: DeclaredPrices): boolean {
+  return input === 0 && output === 0 && cachedInput === 0
+}
+
 interface Listed {
   readonly type: 'listed'
   readonly provider: string
@@ -288,13 +304,13 @@ type Declarer = 'owned-model' | 'configured'
 function costOfDeclared(
   by: Declarer,
   prices: DeclaredPrices,
-  { usage, outcome }: Pick<Reported, 'usage' | 'outcome'>,
+  { usage, outcome }: { readonly usage: Usage | null; readonly outcome: CallOutcome | undefined },
 ): Cost {
-  return {
-    microUsd: sumParts(partsOfOwned(prices, usage)),
-    status: isWhole(outcome) ? 'exact' : 'estimated',
-    source: `${by}@${prices.input}/${prices.cachedInput}/${prices.output}`,
-  }
+  const source = `${by}@${prices.input}/${prices.cachedInput}/${prices.output}`
+  if (isNothing(prices)) return { microUsd: 0, status: 'exact', source }
+  if (usage === null) return UNKNOWN
+  const microUsd = sumParts(partsOfOwned(prices, usage))
+  return { microUsd, status: isWhole(outcome) ? 'exact' : 'estimated', source }
 }
 
 function parseDeclaredSource(

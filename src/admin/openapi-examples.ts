@@ -178,6 +178,7 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     bodies: { 'Another price': { pricingInput: 40 } },
   },
   probeOwnedModel: { parameters: { slug: 'house-model' } },
+  deleteOwnedModelCredential: { parameters: { slug: 'house-model' } },
   deleteOwnedModel: { parameters: { slug: 'house-model' } },
 
   createBudget: {

@@ -87,12 +87,41 @@ describe('owned models', () => {
     ],
   ])
 
+  test('the address, the model and its dialect are enough: no credential, and prices of nothing', async () => {
+    const { credential: _, pricingInput: __, pricingOutput: ___, ...least } = model
+    expect(await sendForJson({ method: 'POST', url, body: least })).toMatchObject({
+      credentialSetAt: null,
+      pricingInput: 0,
+      pricingOutput: 0,
+      pricingCachedInput: 0,
+    })
+    const patched = (body: object) => sendForJson({ method: 'PATCH', url: `${url}/llama`, body })
+    expect(await patched({ credential: 'canary' })).toMatchObject({
+      credentialSetAt: expect.stringMatching(/^\d{4}-/),
+      // It was asked again.
+      warnings: [],
+    })
+    expect(await patched({ displayName: 'x' })).toMatchObject({
+      credentialSetAt: expect.stringMatching(/^\d{4}-/),
+    })
+    expect((await send({ method: 'PATCH', url: `${url}/llama`, body: { credential: null } })).status).toBe(
+      400,
+    )
+    const removal = { method: 'DELETE', url: `${url}/llama/credential` }
+    expect(await sendForJson(removal)).toMatchObject({ credentialSetAt: null, warnings: [] })
+    const again = await sendForJson(removal)
+    expect(again).toMatchObject({ credentialSetAt: null })
+    expect(again).not.toHaveProperty('warnings')
+    expect(await sendForJson({ method: 'GET', url: `${url}/llama` })).toMatchObject({ credentialSetAt: null })
+  })
+
   test('another account gets nothing: not the model, not its slug, not a gate to it', async () => {
     await register()
     const calls = [
       { method: 'GET', url: `${url}/llama`, status: 404 },
       { method: 'PATCH', url: `${url}/llama`, body: { credential: 'mine' }, status: 404 },
       { method: 'POST', url: `${url}/llama/probe`, status: 404 },
+      { method: 'DELETE', url: `${url}/llama/credential`, status: 404 },
       { method: 'DELETE', url: `${url}/llama`, status: 404 },
       { method: 'POST', url: '/v1/gates', body: { targets: [{ model: 'owned/llama' }] }, status: 400 },
     ]

@@ -106,6 +106,21 @@ const probeRoute = createRoute({
   },
 })
 
+const deleteCredentialRoute = createRoute({
+  method: 'delete',
+  path: '/v1/owned-models/{slug}/credential',
+  operationId: 'deleteOwnedModelCredential',
+  summary: 'Take away the credential of an owned model',
+  description:
+    'From then on no header carries one, for a server that takes none; the model is asked again. Where there is none, nothing changes.',
+  tags,
+  request: { params, query: noQuery },
+  responses: {
+    200: jsonContent(savedOwnedModelBody, 'The model, and what is known of it.'),
+    ...errorAnswers(404),
+  },
+})
+
 const deleteRoute = createRoute({
   method: 'delete',
   path: '/v1/owned-models/{slug}',
@@ -141,7 +156,7 @@ export function bindOwnedModels(
         baseUrl: withoutTrailingSlashes(baseUrl),
         displayName: displayName ?? given.slug,
         pricingCachedInput: pricingCachedInput ?? given.pricingInput,
-        credential: new Secret(credential),
+        credential: credential === undefined ? undefined : new Secret(credential),
       })
       return c.json(await checked(model), 201)
     },
@@ -164,7 +179,7 @@ export function bindOwnedModels(
       if (before !== undefined) assertFimFits({ ...before, ...present(changes) })
       const model = await ownedModels.update(accountId, slug, {
         ...changes,
-        ...(credential === undefined ? {} : { credential: new Secret(credential) }),
+        credential: credential === undefined ? undefined : new Secret(credential),
       })
       const isKnown = before !== undefined && isSameQuestion(before, model)
       return c.json(isKnown ? toOwnedModelBody(model) : await checked(model), 200)
@@ -176,6 +191,14 @@ export function bindOwnedModels(
     const model = ownedModels.show(callerOf(c.env).accountId, c.req.valid('param').slug)
     if (model === undefined) throw ownedModelNotFound()
     return c.json(await checked(model), 200)
+  })
+
+  app.openapi(deleteCredentialRoute, async (c) => {
+    const { accountId } = callerOf(c.env)
+    const { slug } = c.req.valid('param')
+    const before = ownedModels.show(accountId, slug)
+    if (before?.hasCredential === false) return c.json(toOwnedModelBody(before), 200)
+    return c.json(await checked(await ownedModels.update(accountId, slug, { credential: null })), 200)
   })
 
   app.openapi(deleteRoute, async (c) => {

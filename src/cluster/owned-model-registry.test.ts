@@ -41,7 +41,7 @@ const load = (keys: readonly [Secret, ...Secret[]] = [oldKey], onUnopened?: (slu
   })
 
 const credentialOf = (from: OwnedModelRegistry, slug: string) =>
-  from.find(DEFAULT_ACCOUNT, slug)?.credential?.secret.reveal()
+  from.find(DEFAULT_ACCOUNT, slug)?.credential?.secret?.reveal()
 let database: TestDatabase
 
 describe.each(databases)('on $name', (kind) => {
@@ -64,6 +64,60 @@ describe.each(databases)('on $name', (kind) => {
     const next = await load()
     expect(next.list(DEFAULT_ACCOUNT)).toEqual([model])
     expect(credentialOf(next, 'a')).toBe('credential of a')
+  })
+
+  test('a model without a credential is served without one, also where no master key opens anything', async () => {
+    const { credential: _, ...rest } = settings('bare')
+    const model = await registry.create(DEFAULT_ACCOUNT, { ...rest, credential: undefined })
+    expect(model).toMatchObject({ hasCredential: false, credentialSetAt: 1000 })
+    const none = { secret: undefined, owner: 'account' as const }
+    expect(registry.find(DEFAULT_ACCOUNT, 'bare')?.credential).toEqual(none)
+    const unopened: string[] = []
+    const next = await load([newKey], (slug) => unopened.push(slug))
+    expect(next.list(DEFAULT_ACCOUNT)).toEqual([model])
+    expect(next.find(DEFAULT_ACCOUNT, 'bare')?.credential).toEqual(none)
+    expect(unopened).toEqual([])
+  })
+
+  test('a credential is set later and taken away again, and each time the model is another', async () => {
+    const { credential: _, ...rest } = settings('bare')
+    await registry.create(DEFAULT_ACCOUNT, { ...rest, credential: undefined })
+    const set = await registry.update(DEFAULT_ACCOUNT, 'bare', { credential: new Secret('first') })
+    expect(set).toMatchObject({ hasCredential: true, credentialSetAt: 1001 })
+    await registry.update(DEFAULT_ACCOUNT, 'bare', { displayName: 'still has it' })
+    expect([credentialOf(registry, 'bare'), credentialOf(await load(), 'bare')]).toEqual(['first', 'first'])
+    const removed = await registry.update(DEFAULT_ACCOUNT, 'bare', { credential: null })
+    expect(removed).toMatchObject({ hasCredential: false, credentialSetAt: 1002 })
+    await registry.update(DEFAULT_ACCOUNT, 'bare', { displayName: 'still has none' })
+    for (const node of [registry, await load()]) {
+      expect(node.find(DEFAULT_ACCOUNT, 'bare')?.credential?.secret).toBeUndefined()
+      expect(node.show(DEFAULT_ACCOUNT, 'bare')).toMatchObject({ hasCredential: false })
+    }
+    expect(changed).toEqual(['bare', 'bare'])
+    // Nothing of the one before is left in the row, and a rotation of the master key finds something to open.
+    const row = await store.ownedModels.find(DEFAULT_ACCOUNT, 'bare')
+    const opened = createVault([oldKey]).decrypt(
+      row?.sealedCredential ?? '',
+      ownedModelBinding(DEFAULT_ACCOUNT, 'bare'),
+    )
+    expect(opened.reveal()).toBe('')
+  })
+
+  test('a credential that a node of the version before has set counts', async () => {
+    const { credential: _, ...rest } = settings('bare')
+    await registry.create(DEFAULT_ACCOUNT, { ...rest, credential: undefined })
+    const sealed = createVault([oldKey]).encrypt(
+      new Secret('by an older node'),
+      ownedModelBinding(DEFAULT_ACCOUNT, 'bare'),
+    )
+    // It writes the columns that it knows.
+    await store.database
+      .updateTable('owned_models')
+      .set({ sealed_credential: sealed, credential_set_at: 1500 })
+      .execute()
+    await registry.follow(DEFAULT_ACCOUNT, 'bare')
+    expect(credentialOf(registry, 'bare')).toBe('by an older node')
+    expect(registry.show(DEFAULT_ACCOUNT, 'bare')).toMatchObject({ hasCredential: true })
   })
 
   test('the newest is listed first, and those of one moment in one order on every node', async () => {

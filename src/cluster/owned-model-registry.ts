@@ -13,10 +13,10 @@ import {
   ownedSlugOf,
   type ServerTraits,
 } from '../core/owned-model.ts'
-import type { Secret } from '../core/secret.ts'
+import { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
 import { toOwnedUpstream } from '../gateway/owned-upstream.ts'
-import type { Credential, OwnedModelStore, OwnedUpstream } from '../gateway/ports.ts'
+import type { OwnedModelStore, OwnedUpstream, TargetCredential } from '../gateway/ports.ts'
 import type { OwnedModelTableStore, StoredOwnedModel } from '../store/owned-models.ts'
 import type { Follower } from './change-followers.ts'
 
@@ -35,8 +35,11 @@ export interface OwnedModelRegistryOptions {
 
 export type NewOwnedModel = Omit<
   OwnedModel,
-  'accountId' | 'probe' | 'credentialSetAt' | 'createdAt' | 'updatedAt'
-> & { readonly credential: Secret }
+  'accountId' | 'hasCredential' | 'probe' | 'credentialSetAt' | 'createdAt' | 'updatedAt'
+> & {
+  /** Undefined: its server takes none. */
+  readonly credential: Secret | undefined
+}
 
 /** Only what is present changes. */
 export type OwnedModelChanges = {
@@ -47,7 +50,10 @@ export type OwnedModelChanges = {
     | 'credentialHeader'
     | 'fimEndpoint'
     | 'fimTemplate']?: OwnedModel[Field] | undefined
-} & { readonly credential?: Secret | undefined }
+} & {
+  /** Null: none is sent from now on. */
+  readonly credential?: Secret | null | undefined
+}
 
 interface Entry {
   readonly model: OwnedModel
@@ -59,6 +65,12 @@ interface Entry {
 }
 
 const REOPEN_AFTER_MS = 10_000
+
+/**
+ * Sealed where there is none: rows go through rotations of the master key like any other, and builds that do not know of models
+ * without one send an empty header.
+ */
+const NO_CREDENTIAL = new Secret('')
 
 export class OwnedModelRegistry implements OwnedModelStore, Follower {
   readonly #options: OwnedModelRegistryOptions
@@ -119,8 +131,9 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
     return this.#inTurn(async () => {
       const now = this.#clock.now()
       const times = { credentialSetAt: now, createdAt: now, updatedAt: now }
-      const model = { accountId, ...settings, probe: beginProbe(now, undefined), ...times }
-      const stored = { model, sealedCredential: this.#seal(model, credential) }
+      const hasCredential = credential !== undefined
+      const model = { accountId, ...settings, hasCredential, probe: beginProbe(now, undefined), ...times }
+      const stored = { model, sealedCredential: this.#seal(model, credential ?? NO_CREDENTIAL) }
       if (!(await this.#store.insert(stored)))
         throw new GatewayError('conflict', 'An owned model with this slug exists already.')
       this.#remember(stored, toCredential(credential))
@@ -146,6 +159,7 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
         pricingInput: settings.pricingInput ?? current.model.pricingInput,
         pricingOutput: settings.pricingOutput ?? current.model.pricingOutput,
         pricingCachedInput: settings.pricingCachedInput ?? current.model.pricingCachedInput,
+        hasCredential: credential === undefined ? current.model.hasCredential : credential !== null,
         // Never the same again: by it a probe knows which credential it has tried.
         credentialSetAt:
           credential === undefined
@@ -163,9 +177,9 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
         if (model.credentialHeader !== current.model.credentialHeader)
           this.#options.onChanged?.(accountId, slug)
       } else {
-        const stored = { model, sealedCredential: this.#seal(model, credential) }
+        const stored = { model, sealedCredential: this.#seal(model, credential ?? NO_CREDENTIAL) }
         if (!(await this.#store.save(stored))) throw ownedModelNotFound()
-        this.#remember(stored, toCredential(credential))
+        this.#remember(stored, toCredential(credential ?? undefined))
         this.#options.onChanged?.(accountId, slug)
       }
       return model
@@ -236,7 +250,7 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
     const before = entry?.upstream.credential
     const opened = this.#tryOpen(stored)
     const isSameCredential =
-      before !== undefined && opened !== undefined && before.secret.reveal() === opened.secret.reveal()
+      before !== undefined && opened !== undefined && before.secret?.reveal() === opened.secret?.reveal()
     if (isSameModel && isSameCredential) {
       entry.sealedCredential = stored.sealedCredential
       return
@@ -245,7 +259,7 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
     if (!isSameCredential) this.#options.onChanged?.(accountId, slug)
   }
 
-  #tryOpen(stored: StoredOwnedModel): Credential | undefined {
+  #tryOpen(stored: StoredOwnedModel): TargetCredential | undefined {
     try {
       return this.#open(stored)
     } catch (error) {
@@ -259,7 +273,9 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
   }
 
   /** @throws VaultError or MasterKeyError */
-  #open({ model, sealedCredential }: StoredOwnedModel): Credential {
+  #open({ model, sealedCredential }: StoredOwnedModel): TargetCredential {
+    // No master key is needed for nothing.
+    if (!model.hasCredential) return toCredential(undefined)
     return toCredential(this.#vault.decrypt(sealedCredential, ownedModelBinding(model.accountId, model.slug)))
   }
 
@@ -277,7 +293,7 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
 
   #remember(
     { model, sealedCredential }: StoredOwnedModel,
-    credential: Credential | undefined,
+    credential: TargetCredential | undefined,
   ): OwnedUpstream {
     const { accountId, slug } = model
     const models = this.#byAccount.get(accountId) ?? new Map<string, Entry>()
@@ -303,7 +319,7 @@ function learntOf({ probe, upstreamModelId }: OwnedModel, changed: OwnedModel): 
 }
 
 /** Its calls are on the account's own bill. */
-function toCredential(secret: Secret): Credential {
+function toCredential(secret: Secret | undefined): TargetCredential {
   return { secret, owner: 'account' }
 }
 

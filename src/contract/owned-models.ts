@@ -108,8 +108,8 @@ export const ownedModelBody = z
     pricingOutput,
     pricingCachedInput,
     probe,
-    credentialSetAt: time.meta({
-      description: 'When the credential was last set. It is never shown itself.',
+    credentialSetAt: time.nullable().meta({
+      description: 'When the credential was last set; null: there is none. It is never shown itself.',
     }),
     createdAt: time,
     updatedAt: time,
@@ -133,12 +133,16 @@ export const createOwnedModelBody = z
     dialect,
     baseUrl,
     upstreamModelId,
-    credential,
+    credential: credential.optional().meta({
+      description: 'Never returned. Absent: its server takes none, and no header carries any.',
+      writeOnly: true,
+      format: 'password',
+    }),
     credentialHeader: credentialHeader.default('auto'),
     fimEndpoint: fimEndpoint.default('auto'),
     fimTemplate: fimTemplate.default('auto'),
-    pricingInput,
-    pricingOutput,
+    pricingInput: pricingInput.default(0),
+    pricingOutput: pricingOutput.default(0),
     pricingCachedInput: pricingCachedInput
       .optional()
       .meta({ description: 'As `pricingInput` when absent: a server that caches nothing charges the same.' }),

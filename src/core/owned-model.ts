@@ -94,13 +94,15 @@ export interface OwnedModel extends OwnedModelPrices {
   /** The model's name at its own server. */
   readonly upstreamModelId: string
   readonly credentialHeader: CredentialHeader
+  /** Without one no call carries any: its server takes none. */
+  readonly hasCredential: boolean
   /** Of a model that fills in the middle. `auto`: what a probe has found; until then the vendor's own address. */
   readonly fimEndpoint: 'auto' | FimEndpoint
   /** `auto`: by the model's name. */
   readonly fimTemplate: 'auto' | FimTemplateName
   /** Null: it was never asked anything. */
   readonly probe: OwnedModelProbe | null
-  /** Milliseconds since the Unix epoch, as are the two below. */
+  /** When the credential was last set or removed; milliseconds since the Unix epoch, as are the two below. */
   readonly credentialSetAt: number
   readonly createdAt: number
   readonly updatedAt: number
@@ -159,7 +161,7 @@ export function toPublicOwnedModel(model: OwnedModel) {
     pricingInput: model.pricingInput,
     pricingOutput: model.pricingOutput,
     pricingCachedInput: model.pricingCachedInput,
-    credentialSetAt: new Date(model.credentialSetAt).toISOString(),
+    credentialSetAt: model.hasCredential ? new Date(model.credentialSetAt).toISOString() : null,
     createdAt: new Date(model.createdAt).toISOString(),
     updatedAt: new Date(model.updatedAt).toISOString(),
   }

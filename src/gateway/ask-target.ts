@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import type { Timekeeper } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
+import type { Secret } from '../core/secret.ts'
 import type { Usage } from '../core/usage.ts'
 import { type AddressGuard, AddressRefusedError } from '../upstream/address-guard.ts'
 import type { ExchangeTimeouts, Upstream } from '../upstream/exchange.ts'
@@ -138,13 +139,15 @@ async function exchangeOnce(
     ? forwardTraceHeaders(request.headers)
     : ports.callHeaders.ofRequest(dialect.id, request.headers)
   const headers = toUpstreamHeaders(forwarded, target, attempt)
-  if (target.owner === 'platform') ownIdempotencyKey(headers, input.plan.gate.accountId, target)
+  const { credential } = target
+  if (target.owner === 'platform' && credential !== undefined)
+    ownIdempotencyKey(headers, input.plan.gate.accountId, credential)
   // What is signed or looked up has to wait, and relayed bytes are only lent until then.
   const isLent = outgoing.type === 'relayed' && (target.signing !== undefined || target.isGuarded)
   const body = isLent ? new Uint8Array(outgoing.body) : outgoing.body
   const secrets =
     target.signing === undefined
-      ? [target.credential.reveal()]
+      ? reveal(credential)
       : await signRequest(target, { headers, body, signal, withinMs: timeUntil(clock, endsAt) })
   const addresses = target.isGuarded
     ? await resolve(ports, target, { signal, withinMs: timeUntil(clock, endsAt) })
@@ -167,6 +170,10 @@ async function exchangeOnce(
     exchange.close()
     throw thrown
   }
+}
+
+function reveal(credential: Secret | undefined): readonly string[] {
+  return credential === undefined ? [] : [credential.reveal()]
 }
 
 /** @param endsAt on the clock's `elapsed` scale */
@@ -256,9 +263,11 @@ function toUpstreamHeaders(
   { trace }: AttemptRecord,
 ): Record<string, string> {
   if (trace !== undefined) replaceTrace(forwarded, trace)
-  const key = target.credential.reveal()
-  if (target.keyHeader === undefined) forwarded.authorization = `Bearer ${key}`
-  else forwarded[target.keyHeader] = key
+  if (target.credential !== undefined) {
+    const key = target.credential.reveal()
+    if (target.keyHeader === undefined) forwarded.authorization = `Bearer ${key}`
+    else forwarded[target.keyHeader] = key
+  }
   // What the client says of its dialect's version counts.
   if (target.headers !== undefined)
     for (const [name, value] of Object.entries(target.headers)) forwarded[name] ??= value
@@ -273,10 +282,10 @@ function toUpstreamHeaders(
  * Accounts share the vendor account behind the platform's credential: two that choose the same key must not get each
  * other's answer. Nobody without the credential can tell which key another account would send.
  */
-function ownIdempotencyKey(headers: Record<string, string>, accountId: AccountId, target: Target): void {
+function ownIdempotencyKey(headers: Record<string, string>, accountId: AccountId, credential: Secret): void {
   const given = headers['idempotency-key']
   if (given === undefined) return
-  const keyed = createHmac('sha256', target.credential.reveal())
+  const keyed = createHmac('sha256', credential.reveal())
   headers['idempotency-key'] = keyed.update(`${accountId}\n${given}`).digest('hex')
 }
 

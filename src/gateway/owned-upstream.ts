@@ -2,9 +2,9 @@
 import { OWNED_PREFIX, type OwnedModel } from '../core/owned-model.ts'
 import { fimTemplateOf } from '../providers/fim-templates.ts'
 import { ownedProvider } from '../providers/owned.ts'
-import type { Credential, OwnedUpstream } from './ports.ts'
+import type { OwnedUpstream, TargetCredential } from './ports.ts'
 
-export function toOwnedUpstream(model: OwnedModel, credential: Credential | undefined): OwnedUpstream {
+export function toOwnedUpstream(model: OwnedModel, credential: TargetCredential | undefined): OwnedUpstream {
   const { slug, dialect, baseUrl, upstreamModelId, credentialHeader, fimEndpoint, fimTemplate, probe } = model
   const found = probe?.found
   const declared = credentialHeader === 'auto' ? found?.credentialHeader : credentialHeader

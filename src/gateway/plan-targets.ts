@@ -24,7 +24,15 @@ import { chooseHosts } from './choose-hosts.ts'
 import { assertProviderModel, decideRequest, decides, findChosen } from './decide-request.ts'
 import { healthKey, type TargetOrder } from './order-targets.ts'
 import { gateNotFound, noAddress, noCredential, wrongDialect, wrongModel } from './plan-refusals.ts'
-import type { Caller, Credential, Credentials, GateStore, OwnedModelStore, OwnedUpstream } from './ports.ts'
+import type {
+  Caller,
+  Credential,
+  Credentials,
+  GateStore,
+  OwnedModelStore,
+  OwnedUpstream,
+  TargetCredential,
+} from './ports.ts'
 import { originOf } from './seal-origin.ts'
 
 /** A provider with the address that this gateway reaches it at. */
@@ -37,7 +45,8 @@ export interface Target extends RelayTarget {
   readonly name: string
   readonly url: string
   readonly providerId: string
-  readonly credential: Secret
+  /** Undefined: its server takes none, and no header carries any. */
+  readonly credential: Secret | undefined
   /** Whose credential it is. */
   readonly owner: Credential['owner']
   /** The header that carries the credential; undefined: `Authorization: Bearer`. */
@@ -191,7 +200,7 @@ interface Resolution {
   readonly provider: ReachableProvider | undefined
   /** Undefined when nobody has configured a credential for its provider. */
   readonly target: Target | undefined
-  readonly credential: Credential | undefined
+  readonly credential: TargetCredential | undefined
   /** Set when the target is an owned model, whose credential and address are its own. */
   readonly owned: OwnedUpstream | undefined
 }
@@ -225,7 +234,11 @@ function keptFor(candidate: GateTarget, dialect: Dialect): (Resolution | undefin
 }
 
 /** An owned model has its own credential and never another. */
-function findCredential(ports: PlanPorts, found: FoundEndpoint, caller: Caller): Credential | undefined {
+function findCredential(
+  ports: PlanPorts,
+  found: FoundEndpoint,
+  caller: Caller,
+): TargetCredential | undefined {
   return found.owned === undefined
     ? ports.credentials.find(caller.accountId, found.provider.id)
     : found.owned.credential
@@ -318,7 +331,7 @@ export function isTranslated(target: Target): boolean {
   return target.codec !== undefined || target.embeddings !== undefined || target.fim !== undefined
 }
 
-function toTarget({ caller, stream }: Question, found: FoundEndpoint, credential: Credential): Target {
+function toTarget({ caller, stream }: Question, found: FoundEndpoint, credential: TargetCredential): Target {
   const { provider, endpoint, model, name, owned } = found
   return {
     name,

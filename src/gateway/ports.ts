@@ -163,6 +163,11 @@ export interface Credential {
   readonly owner: 'account' | 'platform'
 }
 
+/** As a target has it: the server of an owned model may take none (undefined), and then is sent none. */
+export interface TargetCredential extends Omit<Credential, 'secret'> {
+  readonly secret: Secret | undefined
+}
+
 export interface Credentials {
   /**
    * In memory: no I/O. The account's own while it is active, else the platform's; undefined when nobody configured one.
@@ -180,7 +185,7 @@ export interface OwnedUpstream {
   /** The model's name at its server. */
   readonly model: string
   /** Undefined when the stored one cannot be opened: calls fail then, and no other credential takes its place. */
-  readonly credential: Credential | undefined
+  readonly credential: TargetCredential | undefined
 }
 
 export interface OwnedModelStore {

@@ -51,14 +51,14 @@ export async function exchangeForProbe(
   const url = provider.baseUrl + path
   const checked = await addresses.resolve(url).catch(refuseToLocate)
   const leftMs = Math.max(1, endsAt - clock.elapsed())
-  const key = credential?.secret.reveal() ?? ''
+  const key = credential?.secret?.reveal()
   const exchange = upstream.open({
     url,
     addresses: checked,
     group: 'owned',
     headers: {
       ...provider.headers,
-      [place]: place === 'authorization' ? `Bearer ${key}` : key,
+      ...(key === undefined ? {} : { [place]: place === 'authorization' ? `Bearer ${key}` : key }),
       'content-type': 'application/json',
       'accept-encoding': 'identity',
     },

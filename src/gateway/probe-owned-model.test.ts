@@ -34,7 +34,8 @@ interface Probe {
   /** The server's answer to each request, in order. */
   readonly scripts?: readonly Script[]
   readonly resolve?: (url: string, clock: ScriptedClock) => ReturnType<ProbePorts['addresses']['resolve']>
-  readonly hasNoCredential?: true
+  /** It has one that the master key does not open, or none. */
+  readonly credential?: 'unopened' | 'none'
   readonly timeoutMs?: number
 }
 
@@ -45,7 +46,7 @@ async function probe({
   found,
   scripts = [],
   resolve = plainly,
-  hasNoCredential,
+  credential: kind,
   timeoutMs = 3_000,
 }: Probe) {
   const clock = new ScriptedClock()
@@ -62,7 +63,8 @@ async function probe({
     fimTemplate: 'auto',
     probe: found === undefined ? null : { status: 'reachable', checkedAt: 1, latencyMs: 1, found },
   } as OwnedModel
-  const credential = hasNoCredential ? undefined : ({ secret: new Secret(KEY), owner: 'account' } as const)
+  const secret = kind === 'none' ? undefined : new Secret(KEY)
+  const credential = kind === 'unopened' ? undefined : ({ secret, owner: 'account' } as const)
   const owned = toOwnedUpstream(model, credential)
   const ports = { clock, upstream, addresses: { resolve: (url: string) => resolve(url, clock) } }
   const interim: ProbeResult[] = []
@@ -102,6 +104,37 @@ const ANSWERS: Readonly<Record<OwnedModelDialect, object>> = {
 }
 const ANSWER = json(200, ANSWERS['openai-responses'])
 const NO_SUCH_PATH = json(404, { detail: 'Not Found' })
+
+describe('a model without a credential', () => {
+  test.each<[OwnedModelDialect, number]>([
+    ['openai-chat', 2],
+    ['openai-responses', 1],
+    ['mistral-fim', 1],
+    ['anthropic-messages', 2],
+    ['openai-embeddings', 1],
+  ])('of the dialect %s is asked without any header for one', async (dialect, questions) => {
+    const scripts = [json(200, ANSWERS[dialect]), ...(questions === 2 ? [NO_SUCH_PATH] : [])]
+    const { result, sent } = await probe({ dialect, credential: 'none', scripts })
+    expect(result).toMatchObject({ status: 'reachable', httpStatus: 200 })
+    expect(result.found?.credentialHeader).toBeUndefined()
+    expect(sent).toHaveLength(questions)
+    for (const { headers } of sent)
+      expect(Object.keys(headers).filter((name) => /auth|key/.test(name))).toEqual([])
+  })
+
+  test.each(['openai-chat', 'mistral-fim', 'anthropic-messages'] as const)(
+    'of the dialect %s whose server wants one is asked once, and told so',
+    async (dialect) => {
+      const scripts = [json(401, { error: { message: SAID } })]
+      const { result } = await probe({ dialect, credential: 'none', scripts })
+      expect(result).toMatchObject({
+        status: 'unreachable',
+        httpStatus: 401,
+        detail: 'The server wants a credential, and the model has none: set one.',
+      })
+    },
+  )
+})
 
 describe('asks for as little as the dialect allows', () => {
   const messages = [{ role: 'user', content: 'Hi' }]
@@ -333,9 +366,9 @@ describe('of a refusal', () => {
 describe('is out of reach', () => {
   const LATE = 'The server did not answer in time.'
 
-  test('without a credential: nobody is asked', async () => {
-    expect(await probe({ hasNoCredential: true })).toEqual({
-      result: unreachable('It has no credential.'),
+  test('with a credential that cannot be opened: nobody is asked', async () => {
+    expect(await probe({ credential: 'unopened' })).toEqual({
+      result: unreachable('Its credential cannot be opened.'),
       interim: [],
       sent: [],
     })

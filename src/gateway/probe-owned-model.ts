@@ -50,7 +50,7 @@ export async function probeOwnedModel(
   }
   for (;;) {
     const probing = { ports, model, owned, endsAt, signal }
-    const finding = await askOnce(probing).catch(toFinding)
+    const finding = await askOnce(probing).then((found) => explainRefusal(found, owned), toFinding)
     // The model's server has no part in that.
     if (signal.aborted || finding === undefined) return undefined
     if (finding.isPassing !== true || clock.elapsed() + AGAIN_AFTER_MS >= endsAt) return toResult(finding)
@@ -74,7 +74,7 @@ interface Finding extends Verdict {
 
 async function askOnce(probing: Probing): Promise<Finding> {
   const { model, owned } = probing
-  if (owned.credential === undefined) return unreachable('It has no credential.')
+  if (owned.credential === undefined) return unreachable('Its credential cannot be opened.')
   const places = placesToTry(model, owned)
   const [usual = 'authorization'] = places
   if (model.dialect === 'mistral-fim')
@@ -82,7 +82,7 @@ async function askOnce(probing: Probing): Promise<Finding> {
       ask({ ...probing, owned: asked.owned }, { path: asked.path, body: () => asked.body }, usual),
     )
   const question = MAIN_QUESTIONS[model.dialect]
-  let finding: Finding = unreachable('It has no credential.')
+  let finding: Finding = unreachable('Its credential cannot be opened.')
   for (const [index, place] of places.entries()) {
     const verdict = judgeAnswer(question.dialect, await ask(probing, question, place))
     const isRefused = verdict.httpStatus === 401 || verdict.httpStatus === 403
@@ -93,6 +93,13 @@ async function askOnce(probing: Probing): Promise<Finding> {
     if (!isRefused) break
   }
   return finding
+}
+
+/** Without a credential there was none to refuse. */
+function explainRefusal(finding: Finding, { credential }: OwnedUpstream): Finding {
+  const isRefused = finding.httpStatus === 401 || finding.httpStatus === 403
+  if (!isRefused || credential?.secret !== undefined) return finding
+  return { ...finding, detail: 'The server wants a credential, and the model has none: set one.' }
 }
 
 function withFound(finding: Finding, learnt: ServerTraits): Finding {
@@ -106,11 +113,12 @@ function withFound(finding: Finding, learnt: ServerTraits): Finding {
  */
 function placesToTry(
   { dialect, credentialHeader }: Probing['model'],
-  { provider }: OwnedUpstream,
+  { provider, credential }: OwnedUpstream,
 ): readonly CredentialPlace[] {
   if (credentialHeader !== 'auto') return [credentialHeader]
   const usual = provider.keyHeader === undefined ? 'authorization' : 'x-api-key'
-  if (dialect !== 'anthropic-messages') return [usual]
+  // Without a credential there is nothing to find a place for.
+  if (dialect !== 'anthropic-messages' || credential?.secret === undefined) return [usual]
   return [usual, usual === 'authorization' ? 'x-api-key' : 'authorization']
 }
 

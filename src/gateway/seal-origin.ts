@@ -5,9 +5,14 @@ import type { Secret } from '../core/secret.ts'
 /** Enough to tell the credentials of one provider apart, and nothing to find one by. */
 const FINGERPRINT_LENGTH = 8
 
+/** No hexadecimal number, as every other is. */
+const WITHOUT = 'none'
+
 const fingerprints = new WeakMap<Secret, string>()
 
-export function originOf(providerId: string, credential: Secret): string {
+/** @param credential undefined: none is sent */
+export function originOf(providerId: string, credential: Secret | undefined): string {
+  if (credential === undefined) return `${providerId}#${WITHOUT}`
   let fingerprint = fingerprints.get(credential)
   if (fingerprint === undefined) {
     fingerprint = createHash('sha256').update(credential.reveal()).digest('hex').slice(0, FINGERPRINT_LENGTH)

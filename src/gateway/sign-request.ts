@@ -1,5 +1,6 @@
 /** Makes of a credential what its vendor takes in its stead: a signature, or a token. Knows no dialect. */
 import { GatewayError } from '../core/errors.ts'
+import type { Secret } from '../core/secret.ts'
 import { waitWithin } from '../upstream/wait-within.ts'
 import type { Target } from './plan-targets.ts'
 
@@ -20,20 +21,31 @@ export interface UnsignedRequest {
  * @throws GatewayError `provider_auth_failed` or `upstream_error`; UpstreamFailure `cancelled` or `total_timeout`
  */
 export async function signRequest(target: Target, request: UnsignedRequest): Promise<readonly string[]> {
-  switch (target.signing?.type) {
+  const { credential, signing } = target
+  if (credential === undefined) return []
+  switch (signing?.type) {
     case 'aws':
-      return await signForAws(target, target.signing.service, request)
+      return await signForAws({ target, credential }, signing.service, request)
     case 'google':
-      return await putGoogleToken(target, target.signing.scope, request)
+      return await putGoogleToken({ target, credential }, signing.scope, request)
     case undefined:
-      return [target.credential.reveal()]
+      return [credential.reveal()]
   }
 }
 
-async function signForAws(target: Target, service: string, request: UnsignedRequest): Promise<string[]> {
+interface Signer {
+  readonly target: Target
+  readonly credential: Secret
+}
+
+async function signForAws(
+  { target, credential: given }: Signer,
+  service: string,
+  request: UnsignedRequest,
+): Promise<string[]> {
   // Loaded with the first such request, as below: most gateways sign none.
   const { awsRegionOf, parseAwsCredential, signAws } = await import('../upstream/sign-aws.ts')
-  const key = target.credential.reveal()
+  const key = given.reveal()
   const credential = parseAwsCredential(key)
   if (credential === undefined) return [key]
   const { headers, body } = request
@@ -51,10 +63,13 @@ async function signForAws(target: Target, service: string, request: UnsignedRequ
   return [key, ...key.split(':')]
 }
 
-async function putGoogleToken(target: Target, scope: string, request: UnsignedRequest): Promise<string[]> {
+async function putGoogleToken(
+  { target, credential }: Signer,
+  scope: string,
+  request: UnsignedRequest,
+): Promise<string[]> {
   const { GoogleTokenError, googleTokenOf, isServiceAccount } = await import('../upstream/google-token.ts')
   const { headers, signal, withinMs } = request
-  const { credential } = target
   const key = credential.reveal()
   if (!isServiceAccount(key)) return [key]
   try {

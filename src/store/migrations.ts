@@ -18,6 +18,7 @@ import {
   TABLE_PATIENCE_MS,
   withNote,
 } from './newer-steps.ts'
+import { ownedModelCredential } from './owned-model-credential-migration.ts'
 import { ownedModelFim } from './owned-model-fim-migration.ts'
 import { ownedModelProbes } from './owned-model-probes-migration.ts'
 import { providerKeyTables } from './provider-keys-migration.ts'
@@ -173,6 +174,7 @@ export const migrations: Steps = {
   '0021_account_indexes': accountIndexes,
   '0022_owned_model_probes': ownedModelProbes,
   '0023_owned_model_fim': ownedModelFim,
+  '0024_owned_model_credential': ownedModelCredential,
 }
 
 /**

@@ -185,6 +185,7 @@ function toMutableColumns(model: OwnedModel): Omit<Insertable<OwnedModelTable>, 
     pricing_output: model.pricingOutput,
     pricing_cached_input: model.pricingCachedInput,
     credential_set_at: model.credentialSetAt,
+    no_credential_since: model.hasCredential ? null : model.credentialSetAt,
     updated_at: model.updatedAt,
   }
 }
@@ -202,6 +203,7 @@ function toOwnedModel(row: Selectable<OwnedModelTable>): OwnedModel {
     baseUrl: row.base_url,
     upstreamModelId: row.upstream_model_id,
     credentialHeader: row.credential_header,
+    hasCredential: row.no_credential_since !== row.credential_set_at,
     fimEndpoint: row.fim_endpoint,
     fimTemplate: row.fim_template,
     probe: row.probe === null ? null : (JSON.parse(row.probe) as OwnedModelProbe),

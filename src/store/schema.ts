@@ -106,7 +106,7 @@ export interface OwnedModelTable {
   pricing_input: number
   pricing_output: number
   pricing_cached_input: number
-  /** Encrypted under the master key, bound to account and slug (core/vault.ts). */
+  /** Encrypted under the master key, bound to account and slug (core/vault.ts). An empty text where there is none. */
   sealed_credential: string
   credential_set_at: number
   created_at: number
@@ -116,6 +116,8 @@ export interface OwnedModelTable {
   probe: Generated<string | null>
   fim_endpoint: Generated<OwnedModel['fimEndpoint']>
   fim_template: Generated<OwnedModel['fimTemplate']>
+  /** Equal to `credential_set_at`: since then there is none. Builds that do not know it set another with a new time beside. */
+  no_credential_since: Generated<number | null>
 }
 
 export interface CallTable {

@@ -27,6 +27,7 @@ const OWNED_MODEL = {
   baseUrl: 'https://models.vendor.com/v1',
   upstreamModelId: 'm',
   credentialHeader: 'auto',
+  hasCredential: true,
   fimEndpoint: 'auto',
   fimTemplate: 'auto',
   probe: null,

@@ -65,6 +65,7 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
   deleteMember: { action: 'member.delete', by: 'owner', prepare: joinAsGuest },
   createOwnedModel: { action: 'owned-model.create' },
   updateOwnedModel: { action: 'owned-model.update', prepare: makeOwnedModel },
+  deleteOwnedModelCredential: { action: 'owned-model.update', prepare: makeOwnedModel },
   deleteOwnedModel: { action: 'owned-model.delete', prepare: makeOwnedModel },
   createBudget: { action: 'budget.create' },
   updateBudget: { action: 'budget.update', prepare: makeBudget },

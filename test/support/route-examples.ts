@@ -79,6 +79,7 @@ export const exampleQueries: Readonly<Record<string, string>> = {
 export const sharedNames: ReadonlyMap<string, { readonly taken: string; readonly free: string }> = new Map([
   ['/v1/provider-keys/{provider}', { taken: 'openai', free: 'mistral' }],
   ['/v1/owned-models/{slug}', { taken: 'model-of-many', free: 'model-of-nobody' }],
+  ['/v1/owned-models/{slug}/credential', { taken: 'model-of-many', free: 'model-of-nobody' }],
   ['/v1/owned-models/{slug}/probe', { taken: 'model-of-many', free: 'model-of-nobody' }],
 ])
 

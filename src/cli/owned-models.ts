@@ -19,9 +19,12 @@ interface ChangeFlags {
   readonly fimTemplate?: Schemas['OwnedModel']['fimTemplate']
 }
 
-type CreateFlags = Required<Pick<ChangeFlags, 'model' | 'priceInput' | 'priceOutput'>> &
+type CreateFlags = Required<Pick<ChangeFlags, 'model'>> &
   ChangeFlags &
-  Pick<Schemas['CreateOwnedModel'], 'dialect' | 'baseUrl'>
+  Pick<Schemas['CreateOwnedModel'], 'dialect' | 'baseUrl'> & {
+    /** False: by `--no-credential`. */
+    readonly credential: boolean
+  }
 
 const DIALECTS: readonly Schemas['OwnedModel']['dialect'][] = [
   'openai-chat',
@@ -66,22 +69,25 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     .description('models that you host or pay for yourself; gates name them owned/SLUG')
 
   withChangeOptions(models.command('create <slug>'), true)
-    .description('register a model; its credential is read from standard input or a hidden prompt')
+    .description(
+      'register a model; its credential is read from standard input or a hidden prompt, and may be empty',
+    )
     .addOption(
       new Option('--dialect <name>', 'the format that its server speaks')
         .choices(DIALECTS)
         .makeOptionMandatory(),
     )
     .requiredOption('--base-url <address>', 'as an SDK of the dialect takes it')
+    .option('--no-credential', 'its server takes none: nothing is read, and no header carries one')
     .addHelpText(
       'after',
       example(
-        'gatehouse owned-models create llama --dialect openai-chat --base-url http://localhost:11434/v1 --model llama3.3 --price-input 0 --price-output 0',
+        'gatehouse owned-models create llama --dialect openai-chat --base-url http://localhost:11434/v1 --model llama3.3 --no-credential',
       ),
     )
     .action(async (slug: string, flags: CreateFlags, command: Command) => {
-      const credential = await readCredential()
-      const { dialect, baseUrl, model, priceInput, priceOutput } = flags
+      const credential = flags.credential ? await readOptionalCredential() : undefined
+      const { dialect, baseUrl, model } = flags
       const created = await withClient(context, async (client) => {
         const answer = await client.call('POST /v1/owned-models', 'slug', {
           body: {
@@ -90,8 +96,6 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
             dialect,
             baseUrl,
             upstreamModelId: model,
-            pricingInput: priceInput,
-            pricingOutput: priceOutput,
             credential,
           },
         })
@@ -133,6 +137,7 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
   withChangeOptions(models.command('update <slug>'), false)
     .description('change an owned model; what is not given stays as it is')
     .option('--credential', 'set a new credential, read from standard input or a hidden prompt')
+    .option('--no-credential', 'take away the one that there is: its server takes none')
     .addHelpText(
       'after',
       example(
@@ -142,16 +147,22 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     )
     .action(async (slug: string, flags: ChangeFlags & { credential?: boolean }, command: Command) => {
       const changes = toBody(flags)
-      if (flags.credential !== true && isEmptyChange(changes))
+      if (flags.credential === undefined && isEmptyChange(changes))
         throw new CliError('usage', 'There is nothing to change: give at least one option.')
       const credential = flags.credential === true ? await readCredential() : undefined
       const updated = await withClient(context, async (client) => {
-        const answer = await client.call('PATCH /v1/owned-models/{slug}', 'slug', {
+        const patch = () =>
+          client.call('PATCH /v1/owned-models/{slug}', 'slug', {
+            path: { slug },
+            body: { ...changes, credential },
+          })
+        if (flags.credential !== false) return await shownWhenChecked(client, await patch())
+        // First what may be refused.
+        if (!isEmptyChange(changes)) await patch()
+        const removed = await client.call('DELETE /v1/owned-models/{slug}/credential', 'slug', {
           path: { slug },
-          body: { ...changes, credential },
         })
-        // Without warnings nothing had the model asked.
-        return answer.warnings === undefined ? answer : await whenChecked(client, answer)
+        return await shownWhenChecked(client, removed)
       })
       show(updated, asJson(command))
     })
@@ -185,15 +196,14 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     })
 }
 
-function withChangeOptions(command: Command, isMandatory: boolean): Command {
+function withChangeOptions(command: Command, isCreation: boolean): Command {
   const cents = (text: string) => parseWhole(text, { min: 0, max: 10_000 })
-  const option = (flags: string, description: string) =>
-    new Option(flags, description).makeOptionMandatory(isMandatory)
+  const otherwise = isCreation ? ' (0)' : ''
   return command
     .option('--name <text>', 'display name')
-    .addOption(option('--model <id>', "the model's name at its server"))
-    .addOption(option('--price-input <cents>', 'US cents for a million input tokens').argParser(cents))
-    .addOption(option('--price-output <cents>', 'US cents for a million output tokens').argParser(cents))
+    .addOption(new Option('--model <id>', "the model's name at its server").makeOptionMandatory(isCreation))
+    .option('--price-input <cents>', `US cents for a million input tokens${otherwise}`, cents)
+    .option('--price-output <cents>', `US cents for a million output tokens${otherwise}`, cents)
     .option('--price-cached-input <cents>', 'the same for input that its server had cached', cents)
     .addOption(
       new Option(
@@ -213,6 +223,14 @@ function withChangeOptions(command: Command, isMandatory: boolean): Command {
         'whose tokens completions-template writes; auto goes by the model’s name (auto)',
       ).choices(FIM_TEMPLATES),
     )
+}
+
+/** @returns undefined where nothing is given */
+async function readOptionalCredential(): Promise<string | undefined> {
+  const credential = await readSecret('The credential of the model (empty: its server takes none)')
+  if (credential !== '') return credential
+  printNote('Without a credential: no header will carry one. Set one with owned-models update --credential.')
+  return undefined
 }
 
 async function readCredential(): Promise<string> {
@@ -237,6 +255,11 @@ function toBody(flags: ChangeFlags): Schemas['UpdateOwnedModel'] {
 }
 
 type Shown = Schemas['SavedOwnedModel']
+
+/** Without warnings nothing had the model asked. */
+async function shownWhenChecked(client: Client, answer: Shown): Promise<Shown> {
+  return answer.warnings === undefined ? answer : await whenChecked(client, answer)
+}
 
 /** A model that is loaded first is asked for longer than one answer of the gateway takes. */
 async function whenChecked(client: Client, answer: Shown): Promise<Shown> {
@@ -271,12 +294,17 @@ function show(model: Shown, isJson: boolean): void {
     ['input', `${model.pricingInput} cents per million tokens`],
     ['cached', `${model.pricingCachedInput} cents per million tokens`],
     ['output', `${model.pricingOutput} cents per million tokens`],
-    ['credential', `set ${formatTime(model.credentialSetAt)}${headerOf(model)}`],
+    ['credential', describeCredential(model)],
     ...(probe === null ? [] : describeProbe(probe)),
     ['created', formatTime(model.createdAt)],
     ['updated', formatTime(model.updatedAt)],
   ]
   for (const [name, value] of fields) printLine(`${name.padEnd(12)}${toPrintable(value)}`)
+}
+
+function describeCredential(model: Shown): string {
+  const { credentialSetAt } = model
+  return credentialSetAt === null ? 'none' : `set ${formatTime(credentialSetAt)}${headerOf(model)}`
 }
 
 /** Nothing where it is not known, and so the one that is usual. */

@@ -400,6 +400,17 @@ gates:
     targets: [{model: owned/house-llama}]
 `
 
+test('an owned model is created without a credential where its variable is empty', async () => {
+  await write(OWNED)
+  const pushed = await run('config push', { environment: { OWNED_MODEL_HOUSE_LLAMA_CREDENTIAL: '' } })
+  expect(pushed).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining('The owned model house-llama was created without a credential.'),
+  })
+  await write('version: 1\nownedModels: []\ngates: []\n')
+  expect(await run('config push --prune --yes')).toMatchObject({ exitCode: 0 })
+})
+
 test('owned models are made before gates and deleted after them; their credentials come from variables', async () => {
   await write(OWNED)
   const withoutCredential = await run('config push')

@@ -107,12 +107,36 @@ test('a model is asked again, and one that is loaded first is waited for', async
   })
 })
 
+test('a model needs neither a credential nor prices: none is sent, and it costs nothing', async () => {
+  const least = (slug: string) => create(slug).slice(0, 8)
+  // Standard input is not waited for.
+  const made = await run([...least('bare'), '--no-credential', '--json'], CREDENTIAL)
+  expect(made).toMatchObject({ exitCode: 0, stderr: '' })
+  const nothing = { credentialSetAt: null, pricingInput: 0, pricingOutput: 0, pricingCachedInput: 0 }
+  expect(JSON.parse(made.stdout)).toMatchObject({ ...nothing, probe: { status: 'reachable' } })
+  expect(upstream.last().headers).not.toHaveProperty('authorization')
+  const empty = await run(least('empty'), '')
+  expect(empty).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Without a credential') })
+  expect(empty.stdout).toMatch(/^credential {2}none$/m)
+})
+
+test('a credential is set later, and taken away again with other changes', async () => {
+  await run([...create('later'), '--no-credential'])
+  const set = await run(['update', 'later', '--credential', '--json'], CREDENTIAL)
+  expect(JSON.parse(set.stdout)).toMatchObject({ credentialSetAt: expect.any(String) })
+  expect(upstream.last().headers.authorization).toBe(`Bearer ${CREDENTIAL}`)
+  const removed = await run(['update', 'later', '--no-credential', '--name', 'Bare', '--json'])
+  expect(JSON.parse(removed.stdout)).toMatchObject({ credentialSetAt: null, displayName: 'Bare' })
+  expect(upstream.last().headers).not.toHaveProperty('authorization')
+  expect(await run(['update', 'later', '--no-credential'])).toMatchObject({ exitCode: 0 })
+})
+
 test.each([
-  ['no credential', () => create('x'), 2, 'credential'],
+  ['a new credential of nothing', () => ['update', 'x', '--credential'], 2, 'credential'],
   ['a credential as an argument', () => ['update', 'x', '--credential', 'word'], 2, 'arguments'],
   ['nothing to change', () => ['update', 'x'], 2, 'nothing to change'],
   ['a price out of range', () => ['update', 'x', '--price-input', '10001'], 2, '0 to 10000'],
-  ['no price', () => create('x').slice(0, -2), 2, 'price-output'],
+  ['no model', () => create('x').slice(0, 6), 2, '--model'],
   ['a dialect that is none', () => ['create', 'x', '--dialect', 'odd'], 2, 'openai-chat'],
 ])('%s is told', async (_what, words, exitCode, said) => {
   const ran = await run(words())

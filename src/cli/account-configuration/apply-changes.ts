@@ -29,7 +29,7 @@ export async function applyChanges(
     try {
       const answer = await apply(client, change, credentials.get(change.name))
       applied.push({ change, status: 'done' })
-      notes.push(...notesOf(change, answer))
+      notes.push(...notesOf(change, answer, credentials))
     } catch (failure) {
       applied.push({ change, status: 'failed' })
       const rest = changes.slice(index + 1).map((left): Applied => ({ change: left, status: 'not done' }))
@@ -57,10 +57,17 @@ async function apply(client: Client, change: Change, credential: string | undefi
 }
 
 /** A webhook's generated secret is never printed: where a push runs, everybody may read its output. */
-function notesOf({ action, kind, name }: Change, { id, warnings = [] }: Saved): string[] {
+function notesOf(
+  { action, kind, name }: Change,
+  { id, warnings = [] }: Saved,
+  credentials: ReadonlyMap<string, string>,
+): string[] {
   if (action === 'create' && kind.section === 'webhooks')
     return [
       `The webhook ${name} has a secret that nobody knows. Set one: gatehouse webhooks update ${id} --secret`,
     ]
-  return warnings.map(({ message }) => `${kind.label} ${name}: ${message}`)
+  const isBare = action === 'create' && kind.section === 'ownedModels' && !credentials.has(name)
+  const bare = isBare ? [`The ${kind.label} ${name} was created without a credential.`] : []
+  const warned = warnings.map(({ message }) => `${kind.label} ${name}: ${message}`)
+  return [...bare, ...warned]
 }

@@ -14,7 +14,7 @@ export type Saved = Partial<Pick<Schemas['Webhook'], 'id'> & Pick<Schemas['Saved
 export interface Operations {
   readonly path: CollectionPath
   list(client: Client, limit: number): Promise<Listing<JsonObject>>
-  /** @param credential of an owned model */
+  /** @param credential of an owned model that has one */
   create(client: Client, body: JsonObject, credential: string | undefined): Promise<Saved>
   update(client: Client, handle: string, body: JsonObject): Promise<Saved>
   remove(client: Client, handle: string): Promise<void>
@@ -26,7 +26,7 @@ export const OPERATIONS: Readonly<Record<ConfigurationSection, Operations>> = {
   ownedModels: {
     path: '/v1/owned-models',
     list: (client, limit) => client.listAll('GET /v1/owned-models', limit),
-    create: (client, body, credential = '') =>
+    create: (client, body, credential) =>
       client.call('POST /v1/owned-models', 'slug', {
         body: { ...(body as Omit<Schemas['CreateOwnedModel'], 'credential'>), credential },
       }),

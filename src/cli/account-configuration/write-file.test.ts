@@ -139,7 +139,6 @@ test.each([
       baseUrl: 'https://x',
       upstreamModelId: 'm',
       pricingInput: 3,
-      pricingOutput: 0,
     },
   ],
   [

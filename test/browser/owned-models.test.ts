@@ -84,7 +84,7 @@ test("an address inside the network is refused at its field, in the gateway's ow
   await page.getByText('https://10.1.2.3/v1/chat/completions').waitFor()
   await page.getByLabel('Model id at its server').fill('llama3.3:70b')
   await page.getByLabel('Credential').fill(FIRST)
-  await page.getByLabel('Input', { exact: true }).fill('25')
+  await page.getByLabel('Input optional', { exact: true }).fill('25')
   await page.getByText('$0.25 / 1M').waitFor()
   await page.getByLabel('Output').fill('75')
   await page.getByRole('button', { name: 'Register' }).click()
@@ -113,7 +113,7 @@ test('a slug that is taken is said at its field', async () => {
   await page.getByLabel('Base address').fill(`${upstream.url}/v1`)
   await page.getByLabel('Model id at its server').fill('x')
   await page.getByLabel('Credential').fill(FIRST)
-  await page.getByLabel('Input', { exact: true }).fill('1')
+  await page.getByLabel('Input optional', { exact: true }).fill('1')
   await page.getByLabel('Output').fill('1')
   await page.keyboard.press('Enter')
   await page.getByText('with this slug exists already').waitFor()
@@ -145,6 +145,43 @@ test('a credential that the model refuses is saved, with a warning; the next one
   expect(upstream.last().headers.authorization).toBe(`Bearer ${THIRD}`)
   await dialog.getByRole('button', { name: 'Done' }).click()
   await page.getByText('The model answers', { exact: true }).waitFor()
+})
+
+test('a credential is taken away, and set again', async () => {
+  const { page } = visit
+  await page.getByRole('button', { name: 'Rotate' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Remove: its server takes none' }).click()
+  await dialog.getByText('Saved, and the model answers').waitFor()
+  expect(upstream.last().headers).not.toHaveProperty('authorization')
+  expect(await stored()).toMatchObject({ credentialSetAt: null })
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await page.getByText('none is sent').waitFor()
+  expect(await findAccessibilityFaults(page)).toEqual([])
+
+  await page.getByRole('button', { name: 'Set', exact: true }).click()
+  expect(await dialog.getByRole('button', { name: 'Remove' }).count()).toBe(0)
+  await dialog.getByLabel('New credential').fill(THIRD)
+  await page.keyboard.press('Enter')
+  await dialog.getByText('Saved, and the model answers').waitFor()
+  expect(upstream.last().headers.authorization).toBe(`Bearer ${THIRD}`)
+  await dialog.getByRole('button', { name: 'Done' }).click()
+})
+
+test('a server without a key is registered by its address and model alone', async () => {
+  const { page } = visit
+  await page.goto('/dashboard/owned-models/new')
+  await page.getByLabel('Slug').fill('bare')
+  await page.getByLabel('Base address').fill(`${upstream.url}/v1`)
+  await page.getByLabel('Model id at its server').fill('x')
+  await page.getByRole('button', { name: 'Register' }).click()
+  await page.getByText('Saved, and the model answers').waitFor()
+  expect(upstream.last().headers).not.toHaveProperty('authorization')
+  const response = await controlPlaneCall(gatehouse, 'GET', '/v1/owned-models/bare')
+  expect(await response.json()).toMatchObject({ credentialSetAt: null, pricingInput: 0, pricingOutput: 0 })
+  expect((await controlPlaneCall(gatehouse, 'DELETE', '/v1/owned-models/bare')).status).toBe(204)
+  await page.goto('/dashboard/owned-models')
+  await page.getByRole('link', { name: 'house-llama', exact: true }).click()
 })
 
 test('what was found stays to be seen, and is asked for again', async () => {

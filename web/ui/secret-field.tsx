@@ -11,8 +11,9 @@ export interface SecretFieldProps {
   /** Where the form reads it from, when it is sent. */
   readonly ref: Ref<HTMLInputElement>
   /** Told whether there is anything in it, and not what. */
-  readonly onFilled: (isFilled: boolean) => void
+  readonly onFilled?: (isFilled: boolean) => void
   readonly autoFocus?: boolean
+  readonly isOptional?: boolean
 }
 
 export function SecretField({
@@ -23,9 +24,10 @@ export function SecretField({
   ref,
   onFilled,
   autoFocus = false,
+  isOptional = false,
 }: SecretFieldProps) {
   return (
-    <Field label={label} hint={hint} problem={problem}>
+    <Field label={label} hint={hint} problem={problem} isOptional={isOptional}>
       {(links) => (
         <input
           {...links}
@@ -34,11 +36,11 @@ export function SecretField({
           // `off` is ignored for passwords: the browser would offer the one of the dashboard.
           autoComplete="new-password"
           spellCheck={false}
-          required
+          required={!isOptional}
           // biome-ignore lint/a11y/noAutofocus: it is the only field of a dialog that was just asked for
           autoFocus={autoFocus}
           maxLength={maxLength}
-          onChange={(event) => onFilled(event.currentTarget.value.trim() !== '')}
+          onChange={(event) => onFilled?.(event.currentTarget.value.trim() !== '')}
           className={classNames(CONTROL_CLASS, 'h-9 font-mono text-[13px]')}
         />
       )}

@@ -100,6 +100,12 @@ test('a registration leaves out what may stay empty, and can be sent without it'
     pricingOutput: '30',
   }
   expect(isRegistrable(typed)).toBe(true)
+  const free = { ...typed, pricingInput: '', pricingOutput: ' ' }
+  expect(isRegistrable(free)).toBe(true)
+  expect(createOwnedModelBody.parse({ ...toRegistration(free), dialect: 'openai-chat' })).toMatchObject({
+    pricingInput: 0,
+    pricingOutput: 0,
+  })
   expect(toRegistration(typed)).toEqual({
     slug: 'llama',
     baseUrl: 'https://models.example.com/v1',

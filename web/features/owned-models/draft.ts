@@ -16,9 +16,9 @@ const MAX_PRICE_CENTS = 10_000
 const MAX_SLUG_LENGTH = 63
 
 export interface Prices {
+  /** Each may stay empty while registering. */
   readonly pricingInput: string
   readonly pricingOutput: string
-  /** May stay empty while registering. */
   readonly pricingCachedInput: string
 }
 
@@ -135,7 +135,7 @@ export const NOTHING_TYPED: NewDetails = {
 }
 
 export function isRegistrable(typed: NewDetails): boolean {
-  const { displayName, pricingCachedInput, ...rest } = typed
+  const { displayName, pricingInput, pricingOutput, pricingCachedInput, ...rest } = typed
   return (
     typed.slug !== '' &&
     slugProblem(typed.slug) === undefined &&
@@ -145,6 +145,8 @@ export function isRegistrable(typed: NewDetails): boolean {
       ...rest,
       // What may stay empty.
       displayName: displayName.trim() || typed.slug,
+      pricingInput: pricingInput.trim() || '0',
+      pricingOutput: pricingOutput.trim() || '0',
       pricingCachedInput: pricingCachedInput.trim() || '0',
     })
   )
@@ -153,13 +155,13 @@ export function isRegistrable(typed: NewDetails): boolean {
 /** What may stay empty is left out: the gateway has its own rule for it. Problems have to be ruled out before. */
 export function toRegistration(typed: NewDetails): Omit<Registration, 'dialect' | 'credential'> {
   const displayName = typed.displayName.trim()
+  const prices = { pricingInput: toCents(typed.pricingInput), pricingOutput: toCents(typed.pricingOutput) }
   const pricingCachedInput = toCents(typed.pricingCachedInput)
   return {
     slug: typed.slug,
     baseUrl: typed.baseUrl.trim(),
     upstreamModelId: typed.upstreamModelId.trim(),
-    pricingInput: toCents(typed.pricingInput) ?? 0,
-    pricingOutput: toCents(typed.pricingOutput) ?? 0,
+    ...prices,
     ...(displayName === '' ? {} : { displayName }),
     ...(typed.credentialHeader === 'auto' ? {} : { credentialHeader: typed.credentialHeader }),
     ...(typed.fimEndpoint === 'auto' ? {} : { fimEndpoint: typed.fimEndpoint }),

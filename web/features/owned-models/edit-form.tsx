@@ -95,7 +95,7 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
           problem={refusedAs('credentialHeader')}
         />
       )}
-      <PriceFields prices={typed} onChange={change} refusedAs={refusedAs} isCachedOptional={false} />
+      <PriceFields prices={typed} onChange={change} refusedAs={refusedAs} isRegistering={false} />
       {FIELDS.every((field) => problemWith(error, field) === undefined) && <ProblemNote error={error} />}
       <div className="flex justify-end gap-2">
         {isChanged && (

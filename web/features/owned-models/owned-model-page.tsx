@@ -87,13 +87,17 @@ function CredentialCard({ model }: { readonly model: OwnedModel }) {
       <CardHeader
         title="Credential"
         note={
-          <>
-            set <Moment at={model.credentialSetAt} />
-          </>
+          model.credentialSetAt === null ? (
+            'none is sent'
+          ) : (
+            <>
+              set <Moment at={model.credentialSetAt} />
+            </>
+          )
         }
       >
         <Button size="small" onClick={() => setRotating(true)}>
-          Rotate
+          {model.credentialSetAt === null ? 'Set' : 'Rotate'}
         </Button>
       </CardHeader>
       <div className="p-5 text-[13px] text-ink-soft">

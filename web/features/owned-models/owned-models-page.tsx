@@ -104,7 +104,7 @@ function ModelTable({
             <Users gates={gates} slug={model.slug} />
           </td>
           <td className="text-ink-soft">
-            <Moment at={model.credentialSetAt} />
+            <Moment at={model.credentialSetAt} never="none" />
           </td>
         </tr>
       ))}

@@ -4,23 +4,23 @@ import { TextField } from '../../ui/field.tsx'
 import { type Prices, priceProblem, toCents } from './draft.ts'
 
 const FIELDS = [
-  { name: 'pricingInput', label: 'Input' },
-  { name: 'pricingOutput', label: 'Output' },
-  { name: 'pricingCachedInput', label: 'Cached input' },
+  { name: 'pricingInput', label: 'Input', whenEmpty: '0 when empty' },
+  { name: 'pricingOutput', label: 'Output', whenEmpty: '0 when empty' },
+  { name: 'pricingCachedInput', label: 'Cached input', whenEmpty: 'as input' },
 ] as const
 
 export function PriceFields({
   prices,
   onChange,
   refusedAs,
-  isCachedOptional,
+  isRegistering,
 }: {
   readonly prices: Prices
   readonly onChange: (changed: Partial<Prices>) => void
   /** What the gateway said of a field as it stands. */
   readonly refusedAs: (field: keyof Prices) => string | undefined
-  /** While registering: a server that caches nothing charges the same. */
-  readonly isCachedOptional: boolean
+  /** Then each may stay empty: 0, and of cached input what input costs. */
+  readonly isRegistering: boolean
 }) {
   return (
     <fieldset>
@@ -29,22 +29,23 @@ export function PriceFields({
         cost is reckoned with them; 0 for what costs you nothing.
       </legend>
       <div className="grid gap-3 sm:grid-cols-3">
-        {FIELDS.map(({ name, label }) => {
+        {FIELDS.map(({ name, label, whenEmpty }) => {
           const typed = prices[name]
-          const isOptional = isCachedOptional && name === 'pricingCachedInput'
           const cents = toCents(typed)
           return (
             <TextField
               key={name}
               label={label}
-              isOptional={isOptional}
-              required={!isOptional}
+              isOptional={isRegistering}
+              required={!isRegistering}
               inputMode="numeric"
               autoComplete="off"
               value={typed}
               onChange={(event) => onChange({ [name]: event.target.value })}
               problem={priceProblem(typed) ?? refusedAs(name)}
-              hint={cents !== undefined ? formatCentsPerMillion(cents) : isOptional ? 'as input' : 'in cents'}
+              hint={
+                cents !== undefined ? formatCentsPerMillion(cents) : isRegistering ? whenEmpty : 'in cents'
+              }
             />
           )
         })}

@@ -62,7 +62,6 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
   const [draft, setDraft] = useState(NOTHING_TYPED)
   const [dialect, setDialect] = useState<Dialect>('openai-chat')
   const credential = useRef<HTMLInputElement>(null)
-  const [hasCredential, setHasCredential] = useState(false)
   /** What was sent last: a refusal stands at a field until the field is changed. */
   const [sent, setSent] = useState<NewDetails>()
   const change = (changed: Partial<NewDetails>) => setDraft((before) => ({ ...before, ...changed }))
@@ -74,7 +73,12 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
   const register = useMutation({
     mutationFn: () =>
       ask('POST /v1/owned-models', {
-        body: { ...toRegistration(draft), dialect, credential: credential.current?.value.trim() ?? '' },
+        body: {
+          ...toRegistration(draft),
+          dialect,
+          // An empty field: its server takes none.
+          credential: credential.current?.value.trim() || undefined,
+        },
       }),
     gcTime: 0,
     onSuccess: async (saved) => {
@@ -90,7 +94,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
     if (draft[field] !== sent?.[field]) return undefined
     return isTaken && field === 'slug' ? error.message : problemWith(error, field)
   }
-  const canSend = hasCredential && isRegistrable(draft)
+  const canSend = isRegistrable(draft)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!canSend) return
@@ -168,11 +172,11 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
           />
           <SecretField
             label="Credential"
+            isOptional
             ref={credential}
             maxLength={MAX_LENGTH.credential}
-            onFilled={setHasCredential}
             problem={problemWith(error, 'credential')}
-            hint="Encrypted, and never shown again. A server without one takes any word."
+            hint="Encrypted, and never shown again. Empty: its server takes none, and is sent none."
           />
         </div>
         {dialect === 'mistral-fim' && <FimFields chosen={draft} onChange={change} refusedAs={refusedAs} />}
@@ -183,7 +187,7 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             problem={refusedAs('credentialHeader')}
           />
         )}
-        <PriceFields prices={draft} onChange={change} refusedAs={refusedAs} isCachedOptional />
+        <PriceFields prices={draft} onChange={change} refusedAs={refusedAs} isRegistering />
         {!isToldAtField && <ProblemNote error={error} />}
         <div className="flex flex-wrap items-center justify-end gap-2">
           <p className="mr-auto text-[13px] text-ink-faint">

@@ -1,4 +1,4 @@
-/** Replaces a model's credential and shows what trying it has found. The credential itself is in no state and no cache. */
+/** Replaces a model's credential, sets its first or takes it away, and shows what trying it has found. The credential itself is in no state and no cache. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
@@ -29,10 +29,14 @@ export function RotateCredentialDialog({
     <Dialog
       isOpen={isOpen}
       onClose={close}
-      title={`Rotate the credential of ${model.slug}`}
+      title={
+        model.credentialSetAt === null
+          ? `Set a credential of ${model.slug}`
+          : `Rotate the credential of ${model.slug}`
+      }
       note={
         probe === undefined
-          ? 'It replaces the stored one at once, and the model is asked for one token to see whether it answers. It is kept either way.'
+          ? 'It counts at once, in place of any before it, and the model is asked for one token to see whether it answers. It is kept either way.'
           : undefined
       }
     >
@@ -68,11 +72,15 @@ function CredentialForm({
   const field = useRef<HTMLInputElement>(null)
   const [isFilled, setFilled] = useState(false)
   const save = useMutation({
-    mutationFn: () =>
-      ask('PATCH /v1/owned-models/{slug}', {
-        path: { slug: model.slug },
-        body: { credential: field.current?.value.trim() ?? '' },
-      }),
+    mutationFn: (act: 'set' | 'remove') => {
+      const path = { slug: model.slug }
+      return act === 'remove'
+        ? ask('DELETE /v1/owned-models/{slug}/credential', { path })
+        : ask('PATCH /v1/owned-models/{slug}', {
+            path,
+            body: { credential: field.current?.value.trim() ?? '' },
+          })
+    },
     gcTime: 0,
     onSuccess: ({ probe }) => {
       if (probe === null) onCancel()
@@ -82,7 +90,7 @@ function CredentialForm({
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    save.mutate()
+    save.mutate('set')
   }
   const problem = problemWith(save.error, 'credential')
   return (
@@ -98,6 +106,11 @@ function CredentialForm({
       />
       {problem === undefined && <ProblemNote error={save.error} className="mt-4" />}
       <DialogActions>
+        {model.credentialSetAt !== null && (
+          <Button look="danger" disabled={save.isPending} onClick={() => save.mutate('remove')}>
+            Remove: its server takes none
+          </Button>
+        )}
         <Button onClick={onCancel}>Cancel</Button>
         <Button look="primary" type="submit" isBusy={save.isPending} disabled={!isFilled}>
           {save.isPending ? 'Trying it' : 'Save and try'}

@@ -4,6 +4,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { readSettings, VARIABLES } from '../../src/config/settings.ts'
+import { AddressGuard } from '../../src/upstream/address-guard.ts'
+import { TrustedHosts } from '../../src/upstream/trusted-hosts.ts'
 
 const REPOSITORY = resolve(import.meta.dir, '../..')
 
@@ -16,6 +18,7 @@ interface Service {
   readonly read_only?: boolean
   readonly cap_drop?: readonly string[]
   readonly security_opt?: readonly string[]
+  readonly extra_hosts?: readonly string[]
   readonly stop_grace_period?: string
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
   readonly healthcheck?: object
@@ -84,6 +87,21 @@ test('what it sets are settings, and they are right once the secrets are filled 
     const graceMs = Number.parseInt(node.stop_grace_period ?? '', 10) * 1_000
     expect(graceMs).toBeGreaterThan(settings.shutdownTimeoutMs + settings.drainDelayMs + 5_000)
   }
+})
+
+test('the nodes reach servers on the machine itself, once the operator has opened them', async () => {
+  for (const [, node] of nodes) expect(node.extra_hosts).toEqual(['host.docker.internal:host-gateway'])
+  const address = 'http://host.docker.internal:11434/v1'
+  const resolve = async () => ['172.17.0.1']
+  const check = (environment: Readonly<Record<string, string>>) => {
+    const trustedHosts = new TrustedHosts(readSettings(environment).trustedHosts)
+    return new AddressGuard({ trustedHosts, resolve }).check(address)
+  }
+  await expect(check({})).rejects.toThrow('GATEHOUSE_TRUSTED_HOSTS')
+  // As the comments of both files say it.
+  const [, trusted = ''] = /GATEHOUSE_TRUSTED_HOSTS=(\S+?)[,\n]/.exec(text) ?? []
+  expect(example).toContain(`GATEHOUSE_TRUSTED_HOSTS=${trusted}`)
+  expect(await check({ GATEHOUSE_TRUSTED_HOSTS: trusted })).toBe('allowed')
 })
 
 /** As the comments of .env.example say. */

@@ -170,6 +170,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
         pricingInput: 50,
         pricingOutput: 150,
       },
+      'One that takes no credential and costs nothing': {
+        slug: 'bare-model',
+        dialect: 'openai-chat',
+        baseUrl: 'https://models.example.com/v1',
+        upstreamModelId: 'bare-7b',
+      },
     },
   },
   getOwnedModel: { parameters: { slug: 'house-model' } },

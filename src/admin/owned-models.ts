@@ -112,7 +112,7 @@ const deleteCredentialRoute = createRoute({
   operationId: 'deleteOwnedModelCredential',
   summary: 'Take away the credential of an owned model',
   description:
-    'From then on no header carries one, for a server that takes none; the model is asked again. Where there is none, nothing changes.',
+    'From then on no header carries one, for a server that takes none; the model is asked again. Nothing changes if there is none.',
   tags,
   request: { params, query: noQuery },
   responses: {

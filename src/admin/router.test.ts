@@ -29,6 +29,7 @@ describe('every route', () => {
     ['GET', '/v1/owned-models/slug_1'],
     ['PATCH', '/v1/owned-models/slug_1'],
     ['DELETE', '/v1/owned-models/slug_1'],
+    ['DELETE', '/v1/owned-models/slug_1/credential'],
     ['POST', '/v1/owned-models/slug_1/probe'],
     ['GET', '/v1/analytics'],
     ['GET', '/v1/analytics/latency'],

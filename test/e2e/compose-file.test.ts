@@ -98,7 +98,7 @@ test('the nodes reach servers on the machine itself, once the operator has opene
     return new AddressGuard({ trustedHosts, resolve }).check(address)
   }
   await expect(check({})).rejects.toThrow('GATEHOUSE_TRUSTED_HOSTS')
-  // As the comments of both files say it.
+  // The comments of both files give it.
   const [, trusted = ''] = /GATEHOUSE_TRUSTED_HOSTS=(\S+?)[,\n]/.exec(text) ?? []
   expect(example).toContain(`GATEHOUSE_TRUSTED_HOSTS=${trusted}`)
   expect(await check({ GATEHOUSE_TRUSTED_HOSTS: trusted })).toBe('allowed')

@@ -65,7 +65,11 @@ export function orderOperations(document: OpenApiDocument): readonly Operation[]
     }
     ordered.push(operation)
   }
-  for (const operation of operations.toSorted((one, other) => rank(one) - rank(other))) place(operation)
+  // Parts of a thing are taken away before the thing.
+  const removalDepth = ({ method, path }: Operation) => (method === 'DELETE' ? path.split('/').length : 0)
+  const compare = (one: Operation, other: Operation) =>
+    rank(one) - rank(other) || removalDepth(other) - removalDepth(one)
+  for (const operation of operations.toSorted(compare)) place(operation)
   return ordered
 }
 

@@ -19,6 +19,8 @@ export const DEFAULT_CONNECTION_SETTINGS: ConnectionSettings = { idleMs: 30_000,
 
 /** Connections of one upstream on their way at once. The runtime cannot call one back, so more calls wait for these. */
 const MAX_CONNECTING = 512
+/** One that is on its way for longer may never arrive: whoever waits for it is given another one. */
+const PROMISING_MS = 1_000
 /** Names lead elsewhere in time, and a connection does not notice. */
 const MAX_AGE_MS = 10 * 60_000
 /** How much sooner than the upstream its connection is let go, at most. */
@@ -121,6 +123,8 @@ export class ConnectionPool implements ConnectionKeeper {
   readonly #times = new Map<Connection, Times>()
   readonly #waiters = new Set<Waiter>()
   #connecting = 0
+  /** Those of them that are likely to arrive. */
+  #promising = 0
   /** Connections that may be closing. */
   #settling = 0
   #isClosed = false
@@ -160,7 +164,7 @@ export class ConnectionPool implements ConnectionKeeper {
     signal.addEventListener('abort', () => {
       if (this.#waiters.delete(waiter)) waiter.reject(new Error('Nobody waits for it any more.'))
     })
-    if (this.#settling < this.#waiters.size && this.#connecting < MAX_CONNECTING) this.#connect()
+    this.#connectMore()
     return waiter.promise
   }
 
@@ -238,9 +242,21 @@ export class ConnectionPool implements ConnectionKeeper {
   #connect(): void {
     const { route, sessions, counts, clock } = this.#options
     this.#connecting += 1
+    this.#promising += 1
+    let isPromising = true
+    const stopPromising = () => {
+      if (isPromising) this.#promising -= 1
+      isPromising = false
+    }
+    const callOff = clock.after(PROMISING_MS, () => {
+      stopPromising()
+      this.#connectMore()
+    })
     const connection = Connection.open({ route, sessions, keeper: this })
     connection.whenReady().then(
       () => {
+        callOff()
+        stopPromising()
         this.#connecting -= 1
         counts.opened += 1
         // It may have ended since.
@@ -260,6 +276,8 @@ export class ConnectionPool implements ConnectionKeeper {
         this.#connectMore()
       },
       (cause: unknown) => {
+        callOff()
+        stopPromising()
         this.#connecting -= 1
         counts.failed += 1
         const [first] = this.#waiters
@@ -272,9 +290,10 @@ export class ConnectionPool implements ConnectionKeeper {
     )
   }
 
-  /** One for each that waits, as far as there is room for connecting. */
+  /** One for each that waits, those counted that are about to be there: no more than there are calls at once. */
   #connectMore(): void {
-    while (this.#connecting < Math.min(MAX_CONNECTING, this.#waiters.size - this.#settling)) this.#connect()
+    while (this.#promising + this.#settling < this.#waiters.size && this.#connecting < MAX_CONNECTING)
+      this.#connect()
   }
 
   #serve(connection: Connection): boolean {

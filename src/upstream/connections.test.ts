@@ -224,6 +224,28 @@ describe('a connection', () => {
     expect(upstream.received[1]).toBe('')
   })
 
+  test('that is on its way is waited for by the next call, and not for long', async () => {
+    const clock = new ScriptedClock()
+    // A proxy that never says whether there is a tunnel.
+    const proxy = await startUpstream(() => undefined)
+    const environment = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }
+    const client = startClient({ environment, clock })
+    const url = 'https://models.example/v1'
+    const left = client.open({ url })
+    const never = left.send().catch(({ type }) => type)
+    await pollUntil('its connection', () => proxy.connections === 1)
+    left.close()
+    expect(await never).toBe('cancelled')
+    const waiting = client.open({ url })
+    const sending = waiting.send().catch(({ type }) => type)
+    await clock.advance(900)
+    expect(proxy.connections).toBe(1)
+    await clock.advance(200)
+    await pollUntil('another one', () => proxy.connections === 2)
+    waiting.close()
+    expect(await sending).toBe('cancelled')
+  })
+
   test('that cannot be made to one address is made to the next in the same call', async () => {
     const upstream = await startUpstream()
     const client = startClient()

@@ -29,6 +29,8 @@ interface Scene {
   readonly fetch: typeof fetch
   /** The heads of answers that the client was sent. */
   readonly heads: readonly Response[]
+  /** What has come of answers' bodies. */
+  readonly received: () => string
 }
 
 interface Client {
@@ -112,15 +114,25 @@ function open(gateway: InProcessGateway): Scene {
   const listener = listen({ host: '127.0.0.1', port: 0 }, (request) => gateway.handle(request))
   listeners.push(listener)
   const heads: Response[] = []
+  let received = ''
   const fetching = async (...args: Parameters<typeof fetch>) => {
     const response = await fetch(...args)
     heads.push(response)
-    return response
+    return new Response(watch(response.body ?? new ReadableStream()), response)
+  }
+  // Bun takes an async iterable as a body, which the web's own type does not know.
+  const watch = (body: ReadableStream<Uint8Array>) => readAlong(body) as unknown as ReadableStream<Uint8Array>
+  async function* readAlong(body: ReadableStream<Uint8Array>) {
+    for await (const piece of body) {
+      received += Buffer.from(piece).toString()
+      yield piece
+    }
   }
   return {
     url: listener.url,
     gateway,
     heads,
+    received: () => received,
     fetch: Object.assign(fetching, { preconnect: fetch.preconnect }),
   }
 }
@@ -162,7 +174,8 @@ describe.each(CLIENTS)('$name', ({ target, events, says, read }) => {
     expect(scene.heads[0]?.status).toBe(200)
     fails.resolve()
     await pollUntil('the row', () => scene.gateway.ledger.records.length === 1)
-    // The connection is cut a moment after its client was told.
+    await pollUntil('what the client is told', () => scene.received().includes('too many of you'))
+    // The connection is cut a moment later.
     await scene.gateway.clock.advance(1_000)
     const thrown = await failure
     expect(thrown).toBeInstanceOf(Error)

@@ -129,6 +129,8 @@ export class SocketExchange implements Exchange, Asker {
 
   onEnd(): void {
     this.#isWhole = true
+    // It serves another call by now, whose reader alone may hold it back or let it go on.
+    this.#connection = undefined
     this.#finish()
     this.#reader?.resolve(undefined)
     this.#collector?.resolve(this.#takeAll())

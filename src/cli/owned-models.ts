@@ -1,6 +1,7 @@
 /** `gatehouse owned-models`: models that you host or pay for yourself. Their credentials are asked for, never given as an argument. */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
+import { CREDENTIAL_HEADERS, FIM_ENDPOINTS, FIM_TEMPLATE_NAMES } from '../core/owned-model.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
@@ -34,31 +35,8 @@ const DIALECTS: readonly Schemas['OwnedModel']['dialect'][] = [
   'openai-embeddings',
 ]
 
-const CREDENTIAL_HEADERS: readonly Schemas['OwnedModel']['credentialHeader'][] = [
-  'auto',
-  'authorization',
-  'x-api-key',
-]
-
-const FIM_ENDPOINTS: readonly Schemas['OwnedModel']['fimEndpoint'][] = [
-  'auto',
-  'fim-completions',
-  'infill',
-  'completions-suffix',
-  'completions-template',
-]
-
-const FIM_TEMPLATES: readonly Schemas['OwnedModel']['fimTemplate'][] = [
-  'auto',
-  'codegemma',
-  'codellama',
-  'codestral',
-  // provider-name-ok: a family of models
-  'deepseek-coder',
-  'granite-code',
-  'qwen-coder',
-  'starcoder2',
-]
+const FIM_ENDPOINT_CHOICES = ['auto', ...FIM_ENDPOINTS] as const
+const FIM_TEMPLATE_CHOICES = ['auto', ...FIM_TEMPLATE_NAMES] as const
 
 /** Between two looks at a check that is under way. */
 const LOOK_AGAIN_MS = 500
@@ -215,13 +193,13 @@ function withChangeOptions(command: Command, isCreation: boolean): Command {
       new Option(
         '--fim-endpoint <name>',
         'how a server of mistral-fim fills in the middle; auto finds it out (auto)',
-      ).choices(FIM_ENDPOINTS),
+      ).choices(FIM_ENDPOINT_CHOICES),
     )
     .addOption(
       new Option(
         '--fim-template <name>',
         'whose tokens completions-template writes; auto goes by the model’s name (auto)',
-      ).choices(FIM_TEMPLATES),
+      ).choices(FIM_TEMPLATE_CHOICES),
     )
 }
 

@@ -1,4 +1,4 @@
-/** What the command line may use of the rest of the house; each part is loaded when a command asks for it. compose.ts constructs. */
+/** The parts of the rest of the house that the command line may use; each part is loaded when a command asks for it. compose.ts constructs. */
 import packageJson from '../package.json' with { type: 'json' }
 import type { CliContext } from './cli/context.ts'
 

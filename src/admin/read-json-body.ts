@@ -8,7 +8,7 @@ import { refuse } from './refusals.ts'
 
 /** Far more than any of these resources needs. */
 const MAX_BODY_BYTES = 1_000_000
-/** Where nobody is known yet, and a name, an address and a password are all that there is to say. */
+/** For requests of nobody known: a name, an address and a password are all that there is to say. */
 const MAX_SIGN_IN_BYTES = 16_384
 /** Each costs a look, and a line in what is refused. */
 const MAX_VALUES = 20_000

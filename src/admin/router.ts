@@ -67,7 +67,7 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
     },
   }
 
-  /** What is at an address and its neighbours, loaded with the first request for one of them. */
+  /** The resources at an address and its neighbours, loaded with the first request for one of them. */
   function appAt(path: string): Promise<ControlPlaneApp> | undefined {
     const place = placeOf(path)
     const resources = resourcesAt(place)

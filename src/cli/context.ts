@@ -1,4 +1,4 @@
-/** What the command line may use of the rest of the house; create-cli-context.ts makes it. Knows no command. */
+/** The parts of the rest of the house that the command line may use; create-cli-context.ts makes it. Knows no command. */
 import type { Terminal } from './terminal.ts'
 
 /** The gateway's own HTTP interface, wherever it runs. */

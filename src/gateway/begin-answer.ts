@@ -5,7 +5,6 @@ import type { Usage } from '../core/usage.ts'
 import type { AnswerHeaders } from '../upstream/answer-headers.ts'
 import type { AnswerHead } from '../upstream/answer-parser.ts'
 import type { Exchange } from '../upstream/exchange.ts'
-import { hasControlCharacters } from '../upstream/forwarded-headers.ts'
 import type { JsonRecord } from '../wire/chat-request.ts'
 import { CONTEXT_FULL, isContextFull, toContextMessage } from '../wire/context-full.ts'
 import type { AcceptedRequest, Dialect, RelayedDialect, StreamTap, TapOutput } from '../wire/dialect.ts'
@@ -74,8 +73,6 @@ export async function beginAnswer(exchange: Exchange, expected: AnswerExpectatio
   if (head.status < 200 || head.status > 299) {
     throw await toRefusal(exchange, head, expected)
   }
-  if (hasControlCharacters(head.headers))
-    throw unusableAnswer(expected.target.name, 'sent control characters in a header')
   const encoding = encodingOf(head.headers)
   if (encoding !== undefined)
     throw unusableAnswer(

@@ -4,10 +4,12 @@
  */
 
 /** As much of the web's `Headers` as answers need. Names are in lower case. */
-export interface AnswerHeaders extends Iterable<[string, string]> {
+export interface AnswerHeaders {
   /** Fields of the same name are one, with `, ` between their values (RFC 9110 §5.3). */
   get(name: string): string | null
   has(name: string): boolean
+  /** Visits each name once. */
+  forEach(visit: (value: string, name: string) => void): void
 }
 
 /** Building the runtime's own `Headers` costs as much as all else that is read of a small answer. */
@@ -15,32 +17,37 @@ export class FieldLines implements AnswerHeaders {
   readonly #names: string[] = []
   readonly #values: string[] = []
 
+  /** How many different names there are. */
+  get size(): number {
+    return this.#names.length
+  }
+
   append(name: string, value: string): void {
-    this.#names.push(name)
-    this.#values.push(value)
+    const at = this.#names.indexOf(name)
+    if (at === -1) {
+      this.#names.push(name)
+      this.#values.push(value)
+    } else this.#values[at] += `, ${value}`
   }
 
   get(name: string): string | null {
-    let at = this.#names.indexOf(name)
-    if (at === -1) return null
-    let value = this.#values[at] ?? ''
-    for (at = this.#names.indexOf(name, at + 1); at !== -1; at = this.#names.indexOf(name, at + 1))
-      value += `, ${this.#values[at]}`
-    return value
+    const at = this.#names.indexOf(name)
+    return at === -1 ? null : (this.#values[at] ?? '')
   }
 
   has(name: string): boolean {
     return this.#names.includes(name)
   }
 
-  *[Symbol.iterator](): Iterator<[string, string]> {
-    for (const name of new Set(this.#names)) yield [name, this.get(name) ?? '']
+  forEach(visit: (value: string, name: string) => void): void {
+    for (let at = 0; at < this.#names.length; at += 1) visit(this.#values[at] ?? '', this.#names[at] ?? '')
   }
 }
 
 /**
  * @param bytes lines up to `end`, each but the last one with its CRLF
- * @returns undefined where a line is no header field of RFC 9112 §5, a folded one (§5.2) included
+ * @returns undefined where a line is no header field of RFC 9112 §5, a folded one (§5.2) included,
+ * and where there are more names than anybody sends
  */
 export function readFields(bytes: Buffer, from: number, end: number): FieldLines | undefined {
   const fields = new FieldLines()
@@ -65,6 +72,7 @@ export function readFields(bytes: Buffer, from: number, end: number): FieldLines
     // Making capitals small costs more than reading the name, and many have none.
     const isSmall = (kinds & CAPITAL) === 0
     fields.append(isSmall ? name : name.toLowerCase(), text.slice(valueFrom - from, valueEnd - from))
+    if (fields.size > MAX_NAMES) return undefined
     if (at === end) break
     if (bytes[at] !== CR || bytes[at + 1] !== LF) return undefined
     at += 2
@@ -72,6 +80,8 @@ export function readFields(bytes: Buffer, from: number, end: number): FieldLines
   return fields
 }
 
+/** Vendors send about thirty. Each name is looked for among those before it. */
+const MAX_NAMES = 500
 const COLON = 0x3a
 const CR = 0x0d
 const LF = 0x0a

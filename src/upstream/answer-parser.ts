@@ -18,6 +18,7 @@ export class MalformedAnswer extends Error {
 
 export interface AnswerHead {
   readonly status: number
+  /** Without control characters, tabs apart: an answer with others is none (RFC 9110 §5.5). */
   readonly headers: AnswerHeaders
 }
 

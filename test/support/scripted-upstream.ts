@@ -17,6 +17,9 @@ type Step =
 /** What an upstream does with one request, in order. After the last step the answer is whole. */
 export type Script = readonly Step[]
 
+/** A real exchange refuses an answer that has one in its head. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/
 const EVENT_STREAM = 'text/event-stream; charset=utf-8'
 
 export function head(status: number, headers: Readonly<Record<string, string>> = {}): Step {
@@ -164,6 +167,11 @@ class ScriptedExchange implements Exchange {
     this.#steps = [...this.#around.begin(this.#sent)]
     const step = await this.#nextStep()
     if (step?.type !== 'head') throw new Error('A script has to begin its answer with a head.')
+    if (Object.values(step.headers).some((value) => CONTROL.test(value))) {
+      this.#end('malformed_answer')
+      this.#letGo()
+      await this.#ended.promise
+    }
     this.#expectWithin(timeouts.firstByteMs)
     return { status: step.status, headers: new Headers(step.headers) }
   }

@@ -156,14 +156,16 @@ export function listen(
     idleTimeout: Math.ceil(limits.idleMs / 1000),
     // Bodies are bounded where the answer can say so in the caller's own envelope.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    async fetch(request) {
+    fetch(request) {
       connections.begin(request)
       if (isDraining) lastRequestAt = performance.now()
-      const response = await handle(request, addressOf).catch(refuseBroken)
-      if (isDraining || room?.isCrowded === true || response.status === REQUEST_TIMEOUT)
-        response.headers.set('connection', 'close')
-      connections.answered(request, response)
-      return response
+      const send = (response: Response) => {
+        if (isDraining || room?.isCrowded === true || response.status === REQUEST_TIMEOUT)
+          response.headers.set('connection', 'close')
+        connections.answered(request, response)
+        return response
+      }
+      return handle(request, addressOf).then(send, (cause) => send(refuseBroken(cause)))
     },
     error: refuseBroken,
   })

@@ -8,18 +8,22 @@ import type { BodyShare } from './body-room.ts'
 import { type BodyLimits, readBody } from './read-body.ts'
 import { readStrictness } from './read-strictness.ts'
 
-/** @throws GatewayError `invalid_request`, `payload_too_large`, `request_timeout` or `unavailable` */
-export async function accept(
+/**
+ * @throws GatewayError (or rejects with it) `invalid_request`, `payload_too_large`,
+ *   `request_timeout` or `unavailable`
+ */
+export function accept(
   ports: { readonly bodyLimits: BodyLimits; readonly deadlines: Deadlines },
   request: Request,
   { dialect, share }: { readonly dialect: Dialect; readonly share: BodyShare },
 ): Promise<AcceptedRequest> {
   // Also where nothing will be translated: what is asked for must be known before a gate decides.
   readStrictness(request.headers)
-  const bytes = await readBody(request, ports.bodyLimits, { deadlines: ports.deadlines, share })
-  if (bytes.byteLength === 0)
-    throw invalidRequest('The request body is empty: send a JSON object.', undefined, 'invalid_json')
-  return dialect.accept(scanBody(bytes))
+  return readBody(request, ports.bodyLimits, {
+    deadlines: ports.deadlines,
+    share,
+    read: (bytes) => dialect.accept(scanBody(bytes)),
+  })
 }
 
 /** Reading an object costs by its members, a microsecond each, in which nobody else is served. */
@@ -28,6 +32,8 @@ const MOST_MEMBERS = 200_000
 const LARGE_BYTES = 1024 * 1024
 
 function scanBody(bytes: Uint8Array): JsonObject {
+  if (bytes.byteLength === 0)
+    throw invalidRequest('The request body is empty: send a JSON object.', undefined, 'invalid_json')
   try {
     const body = scanJsonObject(bytes)
     if (bytes.byteLength > LARGE_BYTES && hasMoreMembers(bytes, MOST_MEMBERS))

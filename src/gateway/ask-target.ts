@@ -6,7 +6,7 @@ import type { AccountId, CallId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Usage } from '../core/usage.ts'
 import { type AddressGuard, AddressRefusedError } from '../upstream/address-guard.ts'
-import type { ExchangeTimeouts, Upstream } from '../upstream/exchange.ts'
+import type { Exchange, ExchangeTimeouts, Upstream } from '../upstream/exchange.ts'
 import { forwardTraceHeaders } from '../upstream/forwarded-headers.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import { type WaitLimits, waitWithin } from '../upstream/wait-within.ts'
@@ -18,7 +18,12 @@ import {
   giveUpAttempt,
   toOutcome,
 } from './attempt-record.ts'
-import { type BegunAnswer, beginAnswer, type OutgoingRequest } from './begin-answer.ts'
+import {
+  type AnswerExpectation,
+  type BegunAnswer,
+  beginAnswer,
+  type OutgoingRequest,
+} from './begin-answer.ts'
 import type { CallHeaders } from './call-headers.ts'
 import { toFailure } from './failures.ts'
 import { isTranslated, type Plan, type Target } from './plan-targets.ts'
@@ -90,11 +95,18 @@ export async function askTarget(
   noteTarget(progress, target)
   if (target.owner === 'account') ports.credentials.touch(plan.gate.accountId, target.providerId)
   health.noteAsked(target.healthKey)
+  let exchange: Exchange | undefined
   try {
-    const attempted = await exchangeOnce(ports, input, { target, signal, attempt })
+    const opening = openExchange(ports, input, { target, signal, attempt })
+    const opened = opening instanceof Promise ? await opening : opening
+    exchange = opened.exchange
+    attempt.isSent = !signal.aborted
+    const beginning = beginAnswer(exchange, await exchange.send(), opened.expected)
+    const answer = beginning instanceof Promise ? await beginning : beginning
     health.noteAnswered(target.healthKey, clock.elapsed() - attempt.askedAt)
-    return attempted
+    return { target, answer, ignored: opened.expected.outgoing.ignored }
   } catch (thrown) {
+    exchange?.close()
     const isCancelled = thrown instanceof UpstreamFailure && thrown.type === 'cancelled'
     if (isCancelled) giveUpAttempt(attempt)
     attempt.failedAt = clock.elapsed()
@@ -123,53 +135,89 @@ interface OneAttempt {
   readonly attempt: AttemptRecord
 }
 
-async function exchangeOnce(
+interface OpenedExchange {
+  readonly exchange: Exchange
+  readonly expected: AnswerExpectation
+}
+
+/** A promise only where something has to be signed or looked up before. */
+function openExchange(
   ports: AskPorts,
   input: AttemptInput,
-  { target, signal, attempt }: OneAttempt,
-): Promise<Attempted> {
-  const { request, accepted, dialect, endsAt } = input
-  const { clock } = ports
+  one: OneAttempt,
+): OpenedExchange | Promise<OpenedExchange> {
+  const { target, attempt } = one
+  const { credential } = target
   const outgoing = toOutgoing(ports, input, target)
-  const { connectMs, firstByteMs, idleMs } = ports.timeouts
-  if (timeUntil(clock, endsAt) <= 0)
+  if (timeUntil(ports.clock, input.endsAt) <= 0)
     throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
   // A client's headers belong to the dialect that it speaks; its trace belongs to no dialect.
   const forwarded = isTranslated(target)
-    ? forwardTraceHeaders(request.headers)
-    : ports.callHeaders.ofRequest(dialect.id, request.headers)
+    ? forwardTraceHeaders(input.request.headers)
+    : ports.callHeaders.ofRequest(input.dialect.id, input.request.headers)
   const headers = toUpstreamHeaders(forwarded, target, attempt)
-  const { credential } = target
   if (target.owner === 'platform' && credential !== undefined)
     ownIdempotencyKey(headers, input.plan.gate.accountId, credential)
-  // What is signed or looked up has to wait, and relayed bytes are only lent until then.
-  const isLent = outgoing.type === 'relayed' && (target.signing !== undefined || target.isGuarded)
-  const body = isLent ? new Uint8Array(outgoing.body) : outgoing.body
+  const request = { outgoing, headers }
+  return target.signing === undefined && !target.isGuarded
+    ? open(ports, input, one, { ...request, body: outgoing.body, secrets: reveal(credential) })
+    : openChecked(ports, input, one, request)
+}
+
+interface PreparedRequest {
+  readonly outgoing: OutgoingRequest
+  readonly headers: Record<string, string>
+}
+
+/** Signs it, and looks up where its address leads. */
+async function openChecked(
+  ports: AskPorts,
+  input: AttemptInput,
+  one: OneAttempt,
+  { outgoing, headers }: PreparedRequest,
+): Promise<OpenedExchange> {
+  const { target, signal } = one
+  // Relayed bytes are only lent until the first wait.
+  const body = outgoing.type === 'relayed' ? new Uint8Array(outgoing.body) : outgoing.body
+  const leftMs = () => timeUntil(ports.clock, input.endsAt)
   const secrets =
     target.signing === undefined
-      ? reveal(credential)
-      : await signRequest(target, { headers, body, signal, withinMs: timeUntil(clock, endsAt) })
+      ? reveal(target.credential)
+      : await signRequest(target, { headers, body, signal, withinMs: leftMs() })
   const addresses = target.isGuarded
-    ? await resolve(ports, target, { signal, withinMs: timeUntil(clock, endsAt) })
+    ? await resolve(ports, target, { signal, withinMs: leftMs() })
     : undefined
+  return open(ports, input, one, { outgoing, headers, body, secrets, addresses })
+}
+
+function open(
+  ports: AskPorts,
+  { accepted, dialect, endsAt, keySha256 }: AttemptInput,
+  { target, signal, attempt }: OneAttempt,
+  prepared: PreparedRequest & {
+    readonly body: Uint8Array
+    readonly secrets: readonly string[]
+    readonly addresses?: readonly string[] | undefined
+  },
+): OpenedExchange {
+  const { outgoing, headers, body, secrets, addresses } = prepared
+  const { connectMs, firstByteMs, idleMs } = ports.timeouts
   const exchange = ports.upstream.open({
     url: target.url,
     addresses,
     group: target.isGuarded ? 'owned' : target.providerId,
     headers,
     body,
-    timeouts: { connectMs, firstByteMs, idleMs, totalMs: Math.max(1, timeUntil(clock, endsAt)) },
+    timeouts: {
+      connectMs,
+      firstByteMs,
+      idleMs,
+      totalMs: Math.max(1, timeUntil(ports.clock, endsAt)),
+    },
     signal,
-    owner: input.keySha256,
+    owner: keySha256,
   })
-  try {
-    attempt.isSent = !signal.aborted
-    const expected = { target, dialect, request: accepted, outgoing, attempt, secrets }
-    return { target, answer: await beginAnswer(exchange, expected), ignored: outgoing.ignored }
-  } catch (thrown) {
-    exchange.close()
-    throw thrown
-  }
+  return { exchange, expected: { target, dialect, request: accepted, outgoing, attempt, secrets } }
 }
 
 function reveal(credential: Secret | undefined): readonly string[] {

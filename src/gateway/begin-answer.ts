@@ -66,13 +66,19 @@ export type OutgoingRequest =
       Pick<RelayedDialect, 'isAnswer' | 'readUsage'>)
   | ({ readonly type: 'translated' } & TranslatedRequest)
 
-/** @throws GatewayError `upstream_error` or `provider_auth_failed`; UpstreamFailure */
-export async function beginAnswer(exchange: Exchange, expected: AnswerExpectation): Promise<BegunAnswer> {
-  const head = await exchange.send()
+/**
+ * A promise only where more of the answer has to come.
+ * @throws GatewayError (or rejects with it) `upstream_error` or `provider_auth_failed`;
+ *   UpstreamFailure
+ */
+export function beginAnswer(
+  exchange: Exchange,
+  head: AnswerHead,
+  expected: AnswerExpectation,
+): BegunAnswer | Promise<BegunAnswer> {
   expected.attempt.status = head.status
-  if (head.status < 200 || head.status > 299) {
-    throw await toRefusal(exchange, head, expected)
-  }
+  if (head.status < 200 || head.status > 299)
+    return toRefusal(exchange, head, expected).then((refusal) => Promise.reject(refusal))
   const encoding = encodingOf(head.headers)
   if (encoding !== undefined)
     throw unusableAnswer(
@@ -83,12 +89,12 @@ export async function beginAnswer(exchange: Exchange, expected: AnswerExpectatio
   if (expected.request.stream) {
     if (!contentType.startsWith(expected.target.codec?.streamContentType ?? 'text/event-stream'))
       throw wrongType(expected.target, contentType, 'an event stream')
-    return await beginEvents(exchange, expected, head)
+    return beginEvents(exchange, expected, head)
   }
   if (contentType !== '' && !/^application\/(?:[\w.-]+\+)?json\b/.test(contentType)) {
     throw wrongType(expected.target, contentType, 'JSON')
   }
-  return await beginWhole(exchange, expected, head)
+  return beginWhole(exchange, expected, head)
 }
 
 /** @returns undefined where the answer is as it is */
@@ -126,21 +132,37 @@ function reportedFailure(message: string, { target, dialect }: AnswerExpectation
   })
 }
 
-async function beginWhole(
+function beginWhole(
   exchange: Exchange,
-  { target, outgoing, secrets }: AnswerExpectation,
-  { status, headers }: AnswerHead,
-): Promise<BegunAnswer> {
+  expected: AnswerExpectation,
+  head: AnswerHead,
+): BegunAnswer | Promise<BegunAnswer> {
+  const { headers } = head
   const declared = Number(headers.get('content-length') ?? Number.NaN)
-  const limit = target.embeddings === undefined ? MAX_WHOLE_ANSWER_BYTES : MAX_EMBEDDINGS_ANSWER_BYTES
   // A length bounds what is read only where it is what frames the answer (RFC 9112 §6.3): otherwise it is counted as it comes.
   const isFramed = !headers.has('transfer-encoding')
   const body =
     isFramed && declared <= MAX_WHOLE_ANSWER_BYTES
-      ? await exchange.readAll()
-      : await readUpTo(exchange, limit)
+      ? exchange.readAll()
+      : readUpTo(exchange, mostBytesOf(expected))
+  return body instanceof Promise
+    ? body.then((read) => toBegun(exchange, expected, { head, body: read }))
+    : toBegun(exchange, expected, { head, body })
+}
+
+function mostBytesOf({ target }: AnswerExpectation): number {
+  return target.embeddings === undefined ? MAX_WHOLE_ANSWER_BYTES : MAX_EMBEDDINGS_ANSWER_BYTES
+}
+
+function toBegun(
+  exchange: Exchange,
+  expected: AnswerExpectation,
+  { head: { status, headers }, body }: { readonly head: AnswerHead; readonly body: Uint8Array },
+): BegunAnswer {
+  const { target, outgoing, secrets } = expected
   if (outgoing.type === 'translated') {
-    if (body.byteLength > limit) throw unusableAnswer(target.name, 'sent an answer too large to translate')
+    if (body.byteLength > mostBytesOf(expected))
+      throw unusableAnswer(target.name, 'sent an answer too large to translate')
     const { json, usage } = outgoing.convert(parseAnswer(body, target))
     return { type: 'whole', status, headers, body: Buffer.from(JSON.stringify(json)), usage }
   }

@@ -10,27 +10,33 @@ export interface BodyLimits {
   readonly bodyTimeoutMs: number
 }
 
+export interface BodyReading<T> {
+  readonly deadlines: Deadlines
+  /** Takes what is held, before it is read where its length is said. */
+  readonly share: BodyShare
+  /** Told the whole body. What it throws, the promise rejects with. */
+  readonly read: (bytes: Uint8Array) => T
+}
+
 /**
- * @param share takes what is held, before it is read where its length is said
- * @throws GatewayError `payload_too_large`, `request_timeout`, `unavailable`, or `invalid_request` for a body that cannot be JSON
+ * @throws GatewayError (or rejects with it) `payload_too_large`, `request_timeout`, `unavailable`,
+ *   or `invalid_request` for a body that cannot be JSON
  */
-export async function readBody(
-  request: Request,
-  limits: BodyLimits,
-  { deadlines, share }: { readonly deadlines: Deadlines; readonly share: BodyShare },
-): Promise<Uint8Array> {
+export function readBody<T>(request: Request, limits: BodyLimits, reading: BodyReading<T>): Promise<T> {
   checkContentHeaders(request.headers)
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > limits.maxBodyBytes) throw tooLarge(limits)
   // With its length known the body is one read; without, it is counted as it comes. Looking at `request.body` makes a
   // stream of it, which costs as much as everything else here.
   if (declared !== null) {
-    share.take(Number(declared) || 0)
-    return await within(deadlines, limits.bodyTimeoutMs, request.bytes())
+    reading.share.take(Number(declared) || 0)
+    return within(limits.bodyTimeoutMs, request.bytes(), reading)
   }
-  if (request.body === null) return new Uint8Array(0)
-  return await within(deadlines, limits.bodyTimeoutMs, readCounted(request.body, limits, share))
+  const body = request.body === null ? NO_BODY : readCounted(request.body, limits, reading.share)
+  return within(limits.bodyTimeoutMs, body, reading)
 }
+
+const NO_BODY = Promise.resolve(new Uint8Array(0))
 
 function checkContentHeaders(headers: Headers): void {
   const type = headers.get('content-type')
@@ -68,17 +74,25 @@ async function readCounted(
 }
 
 /** One promise and no race: this runs for every call, and nearly every body is there already. */
-function within<T>(deadlines: Deadlines, timeoutMs: number, reading: Promise<T>): Promise<T> {
+function within<T>(
+  timeoutMs: number,
+  body: Promise<Uint8Array>,
+  { deadlines, read }: BodyReading<T>,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const deadline = {
       dueAt: deadlines.now() + timeoutMs,
       onDue: () => reject(new GatewayError('request_timeout', 'The request body did not arrive in time.')),
     }
     deadlines.add(deadline)
-    reading.then(
-      (body) => {
+    body.then(
+      (bytes) => {
         deadlines.remove(deadline)
-        resolve(body)
+        try {
+          resolve(read(bytes))
+        } catch (thrown) {
+          reject(thrown)
+        }
       },
       (cause) => {
         deadlines.remove(deadline)

@@ -43,16 +43,16 @@ export interface RelayInput {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** @throws GatewayError `unavailable` when a whole answer could not be written down */
-export async function relayAnswer(ports: RelayPorts, input: RelayInput): Promise<Response> {
+/** @throws GatewayError (rejects) `unavailable` when a whole answer could not be written down */
+export function relayAnswer(ports: RelayPorts, input: RelayInput): Response | Promise<Response> {
   const { answer } = input.attempted
   const headers = Object.assign(toForwarded(ports, input), input.headers)
   const { status } = answer
   switch (answer.type) {
-    case 'whole': {
-      await input.settle(succeeded(status, answer.usage))
-      return answerWhole(answer.body, { status, headers })
-    }
+    case 'whole':
+      return input
+        .settle(succeeded(status, answer.usage))
+        .then(() => answerWhole(answer.body, { status, headers }))
     case 'large':
     case 'events': {
       const progress = new AnswerProgress()

@@ -34,8 +34,11 @@ export interface Exchange {
   send(): Promise<AnswerHead>
   /** The next piece of the body, undefined at its clean end. @throws UpstreamFailure */
   read(): Promise<Uint8Array | undefined>
-  /** The whole body at once: the fast way for answers known to be small. @throws UpstreamFailure */
-  readAll(): Promise<Uint8Array>
+  /**
+   * The whole body at once: the fast way for answers known to be small. No promise where all of it
+   * came with the head. @throws UpstreamFailure (rejects)
+   */
+  readAll(): Uint8Array | Promise<Uint8Array>
   /** Shortens the wait for more bytes, in milliseconds, when all that matters has been read. */
   expectEndWithin(ms: number): void
   /** Ends the exchange. The connection is closed unless the whole answer was read. Safe to call again. */

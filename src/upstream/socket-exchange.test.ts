@@ -58,7 +58,7 @@ function open(url: string, timeouts: Partial<ExchangeTimeouts> = {}) {
   return { exchange, deadlines, client }
 }
 
-async function failureOf(promise: Promise<unknown>): Promise<string> {
+async function failureOf(promise: unknown): Promise<string> {
   try {
     await promise
   } catch (thrown) {

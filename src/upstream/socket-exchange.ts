@@ -35,7 +35,6 @@ export class SocketExchange implements Exchange, Asker {
   readonly #request: ExchangeRequest
   readonly #startedAt: number
   readonly #deadline: Deadline
-  readonly #onAbort: () => void
   #head: PromiseWithResolvers<AnswerHead> | undefined
   #phase: Phase = 'connecting'
   #connection: Connection | undefined
@@ -58,11 +57,13 @@ export class SocketExchange implements Exchange, Asker {
     this.#request = request
     this.#startedAt = deadlines.now()
     this.#endBy = this.#startedAt + request.timeouts.totalMs
-    this.#onAbort = () => this.#fail('cancelled')
-    this.#deadline = { dueAt: 0, owner: request.owner, onDue: (cause) => this.#onDue(cause) }
-    this.#wait(request.timeouts.connectMs)
+    this.#deadline = {
+      dueAt: Math.min(this.#startedAt + request.timeouts.connectMs, this.#endBy),
+      owner: request.owner,
+      signal: request.signal,
+      onDue: (cause) => this.#onDue(cause),
+    }
     deadlines.add(this.#deadline)
-    request.signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
   send(): Promise<AnswerHead> {
@@ -88,9 +89,9 @@ export class SocketExchange implements Exchange, Asker {
     return this.#reader.promise
   }
 
-  readAll(): Promise<Uint8Array> {
+  readAll(): Uint8Array | Promise<Uint8Array> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
-    if (this.#isWhole) return Promise.resolve(this.#takeAll())
+    if (this.#isWhole) return this.#takeAll()
     this.#waitForPiece()
     this.#collector = Promise.withResolvers()
     this.#connection?.resume()
@@ -244,7 +245,6 @@ export class SocketExchange implements Exchange, Asker {
   #finish(): void {
     this.#phase = 'over'
     this.#ports.deadlines.remove(this.#deadline)
-    this.#request.signal.removeEventListener('abort', this.#onAbort)
   }
 }
 

@@ -119,7 +119,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
       usage,
       startedAt,
       outcome,
-      body: request.body,
+      request,
     }),
   }
   ports.observer?.finish(record, progress.attempts, progress.trace)
@@ -144,21 +144,30 @@ function toSpent(record: CallRecord, endedAtMs: number): Spent {
 type PricedCall = Parameters<Prices['priceOf']>[0]
 
 interface UnpricedCall extends Omit<PricedCall, 'isEstimated' | 'hasExtraFees'> {
-  readonly body: AcceptedRequest['body']
+  readonly request: AcceptedRequest
 }
 
 /** Each target's part at its own price. */
 function priceUsed(
   { prices }: SettlePorts,
   used: readonly UsedPart[],
-  { body, ...call }: UnpricedCall,
+  call: UnpricedCall,
 ): Cost | undefined {
   if (prices === undefined) return undefined
   const [first] = used
   if (first === undefined) return prices.priceOf(call)
-  const hasFees = hasExtraFees(body)
+  const { accountId, startedAt, outcome } = call
+  const hasFees = hasExtraFees(call.request.body)
   const price = ({ target, usage, isEstimated }: UsedPart) =>
-    prices.priceOf({ ...call, target, usage, isEstimated, hasExtraFees: hasFees })
+    prices.priceOf({
+      accountId,
+      target,
+      usage,
+      startedAt,
+      outcome,
+      isEstimated,
+      hasExtraFees: hasFees,
+    })
   if (used.length === 1 && first.target === call.target) return price(first)
   const costs = used.map(price)
   return costs.some((cost) => cost === undefined) ? undefined : sumCosts(costs as readonly Cost[])

@@ -117,17 +117,19 @@ export class AnswerParser {
     if (head === undefined) return
     const crlf = head.indexOf(CRLF)
     const lineEnd = crlf === -1 ? head.length : crlf
-    const [, minor, code] = STATUS_LINE.exec(head.toString('latin1', 0, lineEnd)) ?? []
-    if (code === undefined) throw new MalformedAnswer('Its first line is no status line of HTTP/1.1.')
+    const first = head.toString('latin1', 0, lineEnd)
+    if (!STATUS_LINE.test(first))
+      throw new MalformedAnswer('Its first line is no status line of HTTP/1.1.')
+    const isOld = first.charCodeAt(MINOR_VERSION_AT) === ZERO
     const headers = readFields(head, lineEnd + CRLF.length, head.length)
     if (headers === undefined) throw new MalformedAnswer('A line of its head is no header.')
-    const status = Number(code)
-    const framing = readFraming(headers, minor === '0')
+    const status = Number(first.slice(STATUS_AT, STATUS_AT + 3))
+    const framing = readFraming(headers, isOld)
     if (status < 200) {
       this.#passInterim(status)
       return
     }
-    this.#isPersistent = minor === '1' && !hasToken(headers.get('connection'), 'close')
+    this.#isPersistent = !isOld && !hasToken(headers.get('connection'), 'close')
     this.#keepAliveS = readKeepAlive(headers.get('keep-alive'))
     const hasBody = status !== 204 && status !== 304 && !(this.#opensTunnel && status < 300)
     this.#begin(hasBody ? framing : 0)
@@ -320,7 +322,7 @@ function isChunkExtension(line: string, from: number): boolean {
 }
 
 function hasToken(value: string | null, token: string): boolean {
-  if (value === null) return false
+  if (value === null || value === 'keep-alive') return false
   return value.split(',').some((part) => part.trim().toLowerCase() === token)
 }
 
@@ -332,7 +334,11 @@ function readKeepAlive(value: string | null): number | undefined {
 const NOTHING = Buffer.alloc(0)
 const CRLF = Buffer.from('\r\n')
 const BLANK_LINE = Buffer.from('\r\n\r\n')
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
+const STATUS_LINE = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/
+/** Where in a status line these stand. */
+const MINOR_VERSION_AT = 7
+const STATUS_AT = 9
+const ZERO = 0x30
 /** Calling the runtime to copy costs more than copying these. */
 const FEW_BYTES = 16
 const MAX_SIZE_DIGITS = 12

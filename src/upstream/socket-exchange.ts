@@ -251,9 +251,10 @@ export class SocketExchange implements Exchange, Asker {
 /** @throws Error where a value is none that a header may have: it could hold a whole request of its own */
 function toHead(opening: string, { headers, body }: ExchangeRequest): string {
   let head = opening
-  for (const [name, value] of Object.entries(headers)) {
-    // The first lines have it; a signature may name it too.
-    if (name === 'host') continue
+  for (const name in headers) {
+    const value = headers[name]
+    // The first lines name the host; a signature may name it too.
+    if (value === undefined || name === 'host') continue
     if (NOT_IN_VALUES.test(value))
       throw new Error(`The header ${name} of a request has a value that no header can have.`)
     head += `${name}: ${value}\r\n`

@@ -171,7 +171,11 @@ export function* arrayElements(object: JsonObject, member: JsonMember): Generato
  * @throws TypeError when a member is edited twice or is not the object's, or when the result would hold a key twice
  */
 export function spliceJson(object: JsonObject, edits: readonly JsonEdit[], room?: ByteRoom): Uint8Array {
-  if (edits.length === 0) return object.bytes
+  const [only] = edits
+  if (only === undefined) return object.bytes
+  // Nearly every call: a gate's name gives way to a model's.
+  if (edits.length === 1 && only.type === 'replace' && isMember(object, only.member))
+    return applyCuts(object.bytes, [toCut(only)], room)
   const { added, edited } = checkEdits(object, edits)
   const { members } = object
   const lastKept = members.findLastIndex((member) => edited.get(member)?.type !== 'remove')
@@ -184,7 +188,7 @@ export function spliceJson(object: JsonObject, edits: readonly JsonEdit[], room?
   for (const [index, member] of members.entries()) {
     const edit = edited.get(member)
     if (edit?.type === 'replace') {
-      cuts.push({ start: member.valueStart, end: member.valueEnd, text: edit.json })
+      cuts.push(toCut(edit))
     } else if (edit?.type === 'insert') {
       cuts.push({ start: member.valueStart + 1, end: member.valueStart + 1, text: edit.text })
     } else if (edit?.type === 'remove' && index < lastKept) {
@@ -204,6 +208,14 @@ interface Cut extends JsonSpan {
   readonly text: string
 }
 
+function toCut({ member, json }: Extract<JsonEdit, { type: 'replace' }>): Cut {
+  return { start: member.valueStart, end: member.valueEnd, text: json }
+}
+
+function isMember(object: JsonObject, member: JsonMember): boolean {
+  return object.get(member.key) === member
+}
+
 /** @param cuts in the order of the text, not overlapping */
 function applyCuts(bytes: Uint8Array, cuts: readonly Cut[], room: ByteRoom | undefined): Uint8Array {
   let length = bytes.length
@@ -212,14 +224,16 @@ function applyCuts(bytes: Uint8Array, cuts: readonly Cut[], room: ByteRoom | und
   let from = 0
   let to = 0
   for (const { start, end, text } of cuts) {
-    result.set(bytes.subarray(from, start), to)
-    to += start - from
+    to += copyBytes.call(bytes, result, to, from, start)
     to += result.write(text, to)
     from = end
   }
-  result.set(bytes.subarray(from), to)
+  copyBytes.call(bytes, result, to, from)
   return result
 }
+
+/** Works on any bytes, and makes no view of them. */
+const copyBytes = Buffer.prototype.copy
 
 function checkEdits(object: JsonObject, edits: readonly JsonEdit[]) {
   const edited = new Map<JsonMember, JsonEdit>()
@@ -230,7 +244,7 @@ function checkEdits(object: JsonObject, edits: readonly JsonEdit[]) {
       added.set(edit.key, edit.json)
     } else {
       const { member } = edit
-      if (object.get(member.key) !== member) throw new TypeError(`"${member.key}" is another object's member`)
+      if (!isMember(object, member)) throw new TypeError(`"${member.key}" is another object's member`)
       if (edited.has(member)) throw new TypeError(`"${member.key}" is edited twice`)
       edited.set(member, edit)
     }

@@ -10,7 +10,7 @@ import { answerLocally } from './answer-locally.ts'
 import type { AskPorts } from './ask-target.ts'
 import { attemptTargets } from './attempt-targets.ts'
 import { authenticate, whenFresh } from './authenticate.ts'
-import type { BodyRoom, BodyShare } from './body-room.ts'
+import type { BodyRoom } from './body-room.ts'
 import type { CallObserver } from './call-observer.ts'
 import { keepOwnIds } from './keep-own-ids.ts'
 import { keepPriced } from './keep-priced.ts'
@@ -86,7 +86,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       const admitted = admit(ports, caller, { request: accepted, startedAtMs: startedAt })
       const ticket = admitted instanceof Promise ? await admitted : admitted
       Object.assign(headers, ticket.headers)
-      const settleCall = createSettle(ports, {
+      settle = createSettle(ports, {
         id,
         startedAt,
         begunAt,
@@ -94,9 +94,9 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
         caller,
         request: accepted,
         ticket,
+        share,
         progress,
       })
-      settle = freeing(share, settleCall)
       // Also of a call that none of the gate's targets can take.
       progress.gateId = ports.gates.find(caller.accountId, accepted.gateId)?.id ?? null
       const planned = planTargets(ports, caller, accepted, dialect)
@@ -137,14 +137,6 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
         tellRefusal(ports, error, { id, startedAt, begunAt, dialect, caller, accepted, progress })
       return refuse(error, dialect.envelope, { ...headers, ...toSkippedHeader(progress) })
     }
-  }
-}
-
-/** The body is held until the call is over: a target may still be asked, and the log is told of it. */
-function freeing(share: BodyShare, settle: Settle): Settle {
-  return (result) => {
-    share.giveBack()
-    return settle(result)
   }
 }
 

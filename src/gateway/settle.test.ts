@@ -14,6 +14,7 @@ function admittedCall(spent: Spent[]): AdmittedCall {
     dialect: openaiChat,
     caller: { accountId: 'acct_1' as AccountId, keyId: 'key_1' as KeyId, limits },
     request: { stream: false } as AdmittedCall['request'],
+    share: { giveBack: () => {} },
     ticket: { headers: {}, reserveQuota: () => undefined, settle: (used) => void spent.push(used) },
     progress: {
       gateId: null,

@@ -7,6 +7,7 @@ import type { CallId, GateId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { type AttemptRecord, toAttemptDetails } from './attempt-record.ts'
+import type { BodyShare } from './body-room.ts'
 import type { CallObserver, CallTrace } from './call-observer.ts'
 import { countsForQuota } from './counts-for-quota.ts'
 import { hasExtraFees } from './extra-fees.ts'
@@ -59,6 +60,8 @@ export interface AdmittedCall {
   readonly caller: Caller
   readonly request: AcceptedRequest
   readonly ticket: Ticket
+  /** Given back with the call's end: until then a target may be asked, and the log is told of it. */
+  readonly share: Pick<BodyShare, 'giveBack'>
   readonly progress: CallProgress
 }
 
@@ -79,7 +82,8 @@ export function createSettle(ports: SettlePorts, call: AdmittedCall): Settle {
 }
 
 function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult): Promise<void> {
-  const { progress, caller, request, startedAt, begunAt } = call
+  const { progress, caller, request, startedAt, begunAt, share } = call
+  share.giveBack()
   const endedAtMs = ports.clock.elapsed()
   const durationMs = Math.round(endedAtMs - begunAt)
   const { accountId } = caller
@@ -148,11 +152,7 @@ interface UnpricedCall extends Omit<PricedCall, 'isEstimated' | 'hasExtraFees'> 
 }
 
 /** Each target's part at its own price. */
-function priceUsed(
-  { prices }: SettlePorts,
-  used: readonly UsedPart[],
-  call: UnpricedCall,
-): Cost | undefined {
+function priceUsed({ prices }: SettlePorts, used: readonly UsedPart[], call: UnpricedCall): Cost | undefined {
   if (prices === undefined) return undefined
   const [first] = used
   if (first === undefined) return prices.priceOf(call)

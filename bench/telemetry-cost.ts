@@ -152,6 +152,7 @@ function settleOne(observer: CallObserver | undefined): void {
     },
     request: REQUEST,
     ticket: { headers: {}, reserveQuota: () => undefined, settle() {} },
+    share: { giveBack() {} },
     progress,
   }
   const usage = { inputTokens: 100, outputTokens: 50, cachedInputTokens: 10, reasoningTokens: 5 }

@@ -1,12 +1,21 @@
-/** Stage 2: what is asked? The top level of the body, within a size limit; the body stays bytes. */
-import { invalidRequest } from '../core/errors.ts'
+/**
+ * Stage 2: what is asked? Reads the body, within a size and a time, and the top level of its JSON;
+ * the body stays bytes. Knows no dialect's members.
+ */
+import { GatewayError, invalidRequest } from '../core/errors.ts'
+import { isJsonContentType } from '../core/json-content-type.ts'
 import type { Deadlines } from '../upstream/deadlines.ts'
 import { hasMoreMembers } from '../wire/count-members.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import { type JsonObject, JsonSyntaxError, scanJsonObject } from '../wire/json-splice.ts'
 import type { BodyShare } from './body-room.ts'
-import { type BodyLimits, readBody } from './read-body.ts'
 import { readStrictness } from './read-strictness.ts'
+
+export interface BodyLimits {
+  readonly maxBodyBytes: number
+  /** How long the whole body may take to arrive, in milliseconds. */
+  readonly bodyTimeoutMs: number
+}
 
 /**
  * @throws GatewayError (or rejects with it) `invalid_request`, `payload_too_large`,
@@ -43,4 +52,107 @@ function scanBody(bytes: Uint8Array): JsonObject {
     if (!(error instanceof JsonSyntaxError)) throw error
     throw invalidRequest(`The request body is not usable: ${error.message}`, undefined, 'invalid_json')
   }
+}
+
+interface BodyReading<T> {
+  readonly deadlines: Deadlines
+  /** Takes what is held, before it is read where its length is said. */
+  readonly share: BodyShare
+  /** Told the whole body. What it throws, the promise rejects with. */
+  readonly read: (bytes: Uint8Array) => T
+}
+
+/**
+ * @throws GatewayError (or rejects with it) `payload_too_large`, `request_timeout`, `unavailable`,
+ *   or `invalid_request` for a body that cannot be JSON
+ */
+function readBody<T>(request: Request, limits: BodyLimits, reading: BodyReading<T>): Promise<T> {
+  checkContentHeaders(request.headers)
+  const declared = request.headers.get('content-length')
+  if (declared !== null && Number(declared) > limits.maxBodyBytes) throw tooLarge(limits)
+  // With its length known the body is one read; without, it is counted as it comes. Looking at `request.body` makes a
+  // stream of it, which costs as much as everything else here.
+  if (declared !== null) {
+    reading.share.take(Number(declared) || 0)
+    return within(limits.bodyTimeoutMs, request.bytes(), reading)
+  }
+  const body = request.body === null ? NO_BODY : readCounted(request.body, limits, reading.share)
+  return within(limits.bodyTimeoutMs, body, reading)
+}
+
+const NO_BODY = Promise.resolve(new Uint8Array(0))
+
+function checkContentHeaders(headers: Headers): void {
+  const type = headers.get('content-type')
+  if (type !== null && !isJsonContentType(type)) {
+    throw invalidRequest(
+      "The header 'content-type' must be application/json.",
+      'content-type',
+      'invalid_content_type',
+    )
+  }
+  const encoding = headers.get('content-encoding')
+  if (encoding !== null && encoding.toLowerCase() !== 'identity') {
+    throw invalidRequest(
+      "The header 'content-encoding' is not supported: send the body uncompressed.",
+      'content-encoding',
+      'unsupported_content_encoding',
+    )
+  }
+}
+
+async function readCounted(
+  body: ReadableStream<Uint8Array>,
+  limits: BodyLimits,
+  share: BodyShare,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.byteLength
+    if (size > limits.maxBodyBytes) throw tooLarge(limits)
+    share.take(chunk.byteLength)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** One promise and no race: this runs for every call, and nearly every body is there already. */
+function within<T>(
+  timeoutMs: number,
+  body: Promise<Uint8Array>,
+  { deadlines, read }: BodyReading<T>,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const deadline = {
+      dueAt: deadlines.now() + timeoutMs,
+      onDue: () => reject(new GatewayError('request_timeout', 'The request body did not arrive in time.')),
+    }
+    deadlines.add(deadline)
+    body.then(
+      (bytes) => {
+        deadlines.remove(deadline)
+        try {
+          resolve(read(bytes))
+        } catch (thrown) {
+          reject(thrown)
+        }
+      },
+      (cause) => {
+        deadlines.remove(deadline)
+        reject(cause instanceof GatewayError ? cause : unreadable(cause))
+      },
+    )
+  })
+}
+
+function unreadable(cause: unknown): GatewayError {
+  return new GatewayError('invalid_request', 'The request body could not be read to its end.', { cause })
+}
+
+function tooLarge(limits: BodyLimits): GatewayError {
+  return new GatewayError(
+    'payload_too_large',
+    `The request body is larger than ${limits.maxBodyBytes} bytes.`,
+  )
 }

@@ -3,7 +3,7 @@ import type { Timekeeper } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { type CallId, createCallId } from '../core/ids.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
-import { accept } from './accept.ts'
+import { accept, type BodyLimits } from './accept.ts'
 import { admit } from './admit.ts'
 import { toAnswerHeaders, toSkippedHeader } from './answer-headers.ts'
 import { answerLocally } from './answer-locally.ts'
@@ -12,16 +12,13 @@ import { attemptTargets } from './attempt-targets.ts'
 import { authenticate, whenFresh } from './authenticate.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { CallObserver } from './call-observer.ts'
-import { keepOwnIds } from './keep-own-ids.ts'
-import { keepPriced } from './keep-priced.ts'
 import { type PlanPorts, planTargets } from './plan-targets.ts'
 import type { Caller, Freshness, KeyStore, Ledger, Limits, Place, Refusals } from './ports.ts'
-import type { BodyLimits } from './read-body.ts'
 import { refuse, settleRefused } from './refuse.ts'
-import { toRefusedCall } from './refused-call.ts'
+import { tellRefusal } from './refused-call.ts'
 import { relayAnswer } from './relay-answer.ts'
 import { type LatePorts, relayLate } from './relay-late.ts'
-import { reserveQuota } from './reserve-quota.ts'
+import { restrictTargets } from './restrict-targets.ts'
 import { type CallProgress, createSettle, type Settle } from './settle.ts'
 
 export interface PipelinePorts extends PlanPorts, AskPorts, LatePorts {
@@ -101,13 +98,8 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       progress.gateId = ports.gates.find(caller.accountId, accepted.gateId)?.id ?? null
       const planned = planTargets(ports, caller, accepted, dialect)
       if (planned.targets.length === 0) return await answerLocally(dialect, accepted, settle, headers)
-      const priced = keepPriced(ports, caller, {
-        targets: keepOwnIds(planned.request, planned.targets),
-        gateId: accepted.gateId,
-        startedAtMs: startedAt,
-      })
-      const payable = reserveQuota(ticket, priced)
-      const targets = payable instanceof Promise ? await payable : payable
+      const allowed = restrictTargets(ports, planned, { caller, ticket, startedAtMs: startedAt })
+      const targets = allowed instanceof Promise ? await allowed : allowed
       const plan = targets === planned.targets ? planned : { ...planned, targets }
       const call = {
         callId: id,
@@ -138,28 +130,4 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       return refuse(error, dialect.envelope, { ...headers, ...toSkippedHeader(progress) })
     }
   }
-}
-
-interface RefusedCall {
-  readonly id: CallId
-  readonly startedAt: number
-  readonly begunAt: number
-  readonly dialect: Dialect
-  readonly caller: Caller | undefined
-  readonly accepted: AcceptedRequest | undefined
-  readonly progress: CallProgress
-}
-
-/** A call that was turned away before it was admitted is settled nowhere; its account and those who watch are told all the same. */
-function tellRefusal(ports: PipelinePorts, error: GatewayError, call: RefusedCall): void {
-  const { observer, clock, gates, refusals } = ports
-  const { id, startedAt, begunAt, dialect, caller, accepted, progress } = call
-  const { kind, status } = error
-  const durationMs = Math.round(clock.elapsed() - begunAt)
-  const keyId = caller?.keyId ?? null
-  observer?.refuse({ id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs }, progress.trace)
-  // A failure of the gateway itself is told elsewhere, and to its operator.
-  if (caller === undefined || refusals === undefined || status >= 500) return
-  const gateId = accepted && gates.find(caller.accountId, accepted.gateId)?.id
-  refusals.note(toRefusedCall(error, { id, caller, dialect, accepted, gateId, startedAt, durationMs }))
 }

@@ -1,12 +1,14 @@
-/** A call that was turned away before it was admitted, as the ledger keeps it. Pure. */
+/** A call that was turned away before it was admitted: who is told, and what the ledger keeps. */
 import type { CallRecord } from '../core/call.ts'
+import type { Stopwatch } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { CallId, GateId } from '../core/ids.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
-import type { Caller } from './ports.ts'
-import { UNKNOWN_GATE } from './settle.ts'
+import type { CallObserver } from './call-observer.ts'
+import type { Caller, GateStore, Refusals } from './ports.ts'
+import { type CallProgress, UNKNOWN_GATE } from './settle.ts'
 
-export interface TurnedAway {
+interface TurnedAway {
   readonly id: CallId
   readonly caller: Caller
   readonly dialect: Dialect
@@ -19,7 +21,7 @@ export interface TurnedAway {
   readonly durationMs: number
 }
 
-export function toRefusedCall({ kind, status }: GatewayError, call: TurnedAway): CallRecord {
+function toRefusedCall({ kind, status }: GatewayError, call: TurnedAway): CallRecord {
   return {
     id: call.id,
     accountId: call.caller.accountId,
@@ -41,4 +43,37 @@ export function toRefusedCall({ kind, status }: GatewayError, call: TurnedAway):
     cost: { microUsd: 0, status: 'exact', source: 'free' },
     refusals: 1,
   }
+}
+
+export interface RefusalPorts {
+  readonly clock: Stopwatch
+  readonly gates: Pick<GateStore, 'find'>
+  /** Absent: nothing is kept of calls that were turned away. */
+  readonly refusals?: Refusals | undefined
+  /** Absent: nobody watches. */
+  readonly observer?: CallObserver | undefined
+}
+
+interface RefusedCall {
+  readonly id: CallId
+  readonly startedAt: number
+  readonly begunAt: number
+  readonly dialect: Dialect
+  readonly caller: Caller | undefined
+  readonly accepted: AcceptedRequest | undefined
+  readonly progress: CallProgress
+}
+
+/** A call that was turned away before it was admitted is settled nowhere; its account and those who watch are told all the same. */
+export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: RefusedCall): void {
+  const { observer, clock, gates, refusals } = ports
+  const { id, startedAt, begunAt, dialect, caller, accepted, progress } = call
+  const { kind, status } = error
+  const durationMs = Math.round(clock.elapsed() - begunAt)
+  const keyId = caller?.keyId ?? null
+  observer?.refuse({ id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs }, progress.trace)
+  // A failure of the gateway itself is told elsewhere, and to its operator.
+  if (caller === undefined || refusals === undefined || status >= 500) return
+  const gateId = accepted && gates.find(caller.accountId, accepted.gateId)?.id
+  refusals.note(toRefusedCall(error, { id, caller, dialect, accepted, gateId, startedAt, durationMs }))
 }

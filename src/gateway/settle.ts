@@ -1,7 +1,6 @@
 /** Stage 7: exactly once, whatever happened: give the place back and write down what was used. */
 import type { CallCredential, CallOutcome, CallRecord } from '../core/call.ts'
 import type { Stopwatch } from '../core/clock.ts'
-import type { Cost } from '../core/cost.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, GateId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
@@ -10,9 +9,8 @@ import { type AttemptRecord, toAttemptDetails } from './attempt-record.ts'
 import type { BodyShare } from './body-room.ts'
 import type { CallObserver, CallTrace } from './call-observer.ts'
 import { countsForQuota } from './counts-for-quota.ts'
-import { hasExtraFees } from './extra-fees.ts'
 import type { Caller, Ledger, Prices, Spent, Ticket } from './ports.ts'
-import { listUsed, sumUsed, type UsedPart } from './used.ts'
+import { listUsed, priceUsed, sumUsed, UNKNOWN_COST } from './price-used.ts'
 
 /** How a call ended. */
 export interface CallResult {
@@ -117,7 +115,7 @@ function settleOnce(ports: SettlePorts, call: AdmittedCall, result: CallResult):
     usage,
     credential: isPlatforms ? 'platform' : progress.credential,
     attemptDetails: toAttemptDetails(ports.clock, progress.attempts, { outcome, durationMs }),
-    cost: priceUsed(ports, used, {
+    cost: priceUsed(ports.prices, used, {
       accountId,
       target,
       usage,
@@ -144,47 +142,6 @@ function toSpent(record: CallRecord, endedAtMs: number): Spent {
     endedAtMs,
   }
 }
-
-type PricedCall = Parameters<Prices['priceOf']>[0]
-
-interface UnpricedCall extends Omit<PricedCall, 'isEstimated' | 'hasExtraFees'> {
-  readonly request: AcceptedRequest
-}
-
-/** Each target's part at its own price. */
-function priceUsed({ prices }: SettlePorts, used: readonly UsedPart[], call: UnpricedCall): Cost | undefined {
-  if (prices === undefined) return undefined
-  const [first] = used
-  if (first === undefined) return prices.priceOf(call)
-  const { accountId, startedAt, outcome } = call
-  const hasFees = hasExtraFees(call.request.body)
-  const price = ({ target, usage, isEstimated }: UsedPart) =>
-    prices.priceOf({
-      accountId,
-      target,
-      usage,
-      startedAt,
-      outcome,
-      isEstimated,
-      hasExtraFees: hasFees,
-    })
-  if (used.length === 1 && first.target === call.target) return price(first)
-  const costs = used.map(price)
-  return costs.some((cost) => cost === undefined) ? undefined : sumCosts(costs as readonly Cost[])
-}
-
-/** Marks a cost that the price of the row's target does not make again: others were asked beside it. */
-const SUM_MARK = '+hedge'
-
-function sumCosts(costs: readonly Cost[]): Cost {
-  const known = costs.filter((cost) => cost.microUsd !== null)
-  const source = known[0]?.source
-  if (source === undefined) return UNKNOWN_COST
-  const microUsd = known.reduce((sum, cost) => sum + (cost.microUsd ?? 0), 0)
-  return { microUsd, status: 'estimated', source: `${source ?? ''}${SUM_MARK}` }
-}
-
-const UNKNOWN_COST: Cost = { microUsd: null, status: 'unknown', source: null }
 
 /** As in the ledger (record-line.ts): a provider may report anything, and what cannot be true is no report. */
 function toTrueUsage(usage: Usage | null | undefined): Usage | null {

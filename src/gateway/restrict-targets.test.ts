@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
 import type { Target } from './plan-targets.ts'
 import type { Ticket } from './ports.ts'
-import { reserveQuota } from './reserve-quota.ts'
+import { reserveQuota } from './restrict-targets.ts'
 
 const targets = (...names: readonly string[]) =>
   names.map((name) => ({ name, owner: 'platform' }) as unknown as Target)

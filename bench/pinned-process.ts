@@ -7,6 +7,8 @@ export const LOAD_CORE = '1'
 
 export interface PinnedProcess {
   readonly pid: number
+  /** Undefined while it runs; then its exit code or the signal that ended it. */
+  ended(): string | undefined
   /** User and system time of it and its children so far, in microseconds. */
   cpuMicros(): number
   /** Resident memory with its children, in bytes. */
@@ -32,6 +34,10 @@ export function startPinned(
   })
   return {
     pid: child.pid,
+    ended() {
+      if (child.signalCode !== null) return String(child.signalCode)
+      return child.exitCode === null ? undefined : `exit code ${child.exitCode}`
+    },
     cpuMicros: () => sum(treeOf(child.pid), processTicks) * MICROS_PER_TICK,
     residentBytes: () => sum(treeOf(child.pid), readResidentBytes),
     async stop() {
@@ -43,10 +49,19 @@ export function startPinned(
   }
 }
 
-/** Waits until the address answers at all. @returns milliseconds from the call to the answer */
-export async function untilAnswers(url: string, request: RequestInit = {}): Promise<number> {
+/**
+ * Waits until the address answers at all. @returns milliseconds from the call to the answer
+ * @throws as soon as the process that should answer has ended, or when nothing answered for `limitMs`
+ */
+export async function untilAnswers(
+  server: Pick<PinnedProcess, 'ended'>,
+  url: string,
+  { limitMs = 30_000, ...request }: RequestInit & { readonly limitMs?: number } = {},
+): Promise<number> {
   const startedAt = performance.now()
-  while (performance.now() - startedAt < 30_000) {
+  while (performance.now() - startedAt < limitMs) {
+    const end = server.ended()
+    if (end !== undefined) throw new Error(`what should answer at ${url} has ended: ${end}`)
     try {
       await (await fetch(url, request)).arrayBuffer()
       return performance.now() - startedAt

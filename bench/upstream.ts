@@ -41,13 +41,13 @@ export async function startJsonUpstream(folder: string): Promise<Upstream> {
   writeFileSync(path, nginxConfiguration('upstream', folder, server))
   const process = startPinned(LOAD_CORE, ['nginx', '-c', path, '-p', folder])
   const url = `http://127.0.0.1:${JSON_PORT}`
-  await untilAnswers(url)
+  await untilAnswers(process, url)
   return { url, stop: () => process.stop() }
 }
 
 export async function startStreamUpstream(): Promise<Upstream> {
   const server = startPinned(LOAD_CORE, [process.execPath, 'bench/paced-stream.ts', String(STREAM_PORT)])
   const url = `http://127.0.0.1:${STREAM_PORT}`
-  await untilAnswers(url)
+  await untilAnswers(server, url)
   return { url, stop: () => server.stop() }
 }

@@ -12,7 +12,7 @@ export const bare: Contender = {
       environment: { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' },
     })
     const address = `http://127.0.0.1:${PORT}/v1/chat/completions`
-    await untilAnswers(address, { method: 'POST', body: '{}' })
+    await untilAnswers(server, address, { method: 'POST', body: '{}' })
     return { url: address, headers: {}, model: 'gpt-4o', process: server, stop: () => server.stop() }
   },
 }

@@ -52,7 +52,7 @@ async function start(
     },
   })
   const address = `http://127.0.0.1:${PORT}`
-  const startMs = await untilAnswers(`${address}/healthz`)
+  const startMs = await untilAnswers(server, `${address}/healthz`)
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
   await fetch(`${address}/v1/gates`, {
     method: 'POST',

@@ -19,7 +19,7 @@ export const nginx: Contender = {
     writeFileSync(path, nginxConfiguration('proxy', folder, server))
     const process = startPinned(CONTENDER_CORE, ['nginx', '-c', path, '-p', folder])
     const address = `http://127.0.0.1:${PORT}`
-    const startMs = await untilAnswers(address)
+    const startMs = await untilAnswers(process, address)
     return {
       url: `${address}/v1/chat/completions`,
       headers: {},

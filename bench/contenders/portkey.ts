@@ -25,7 +25,7 @@ export const portkey: Contender = {
       },
     )
     const address = `http://127.0.0.1:${PORT}`
-    const startMs = await untilAnswers(address)
+    const startMs = await untilAnswers(server, address)
     const headers = {
       authorization: 'Bearer any',
       'content-type': 'application/json',

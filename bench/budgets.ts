@@ -8,14 +8,23 @@ interface Budget {
   readonly bar: number
   readonly isAtLeast?: boolean
   readonly unit: string
+  /** It rests on how calls are shipped into the store, which is made anew next: judged after that. */
+  readonly isOfLedger?: boolean
 }
+
+const FULL_LOAD = '1 KB, 64 connections'
+const EVENTS = 'streams of 1,000 events: CPU µs an event'
+const FIRST_EVENT = 'streams: first event, one at a time'
+const EVERYDAY_PACES = ['10', '100', '300', '1,000'] as const
 
 const value = (figures: Figures, measure: string, name = 'gatehouse') => figures[measure]?.[name]
 
-function quotient(figures: Figures, measure: string, peer: string): number | undefined {
-  const ours = value(figures, measure)
-  const theirs = value(figures, measure, peer)
-  return ours === undefined || theirs === undefined ? undefined : ours / theirs
+function divide(dividend: number | undefined, divisor: number | undefined): number | undefined {
+  return dividend === undefined || divisor === undefined ? undefined : dividend / divisor
+}
+
+function quotient(figures: Figures, measure: string, peer: string, name?: string): number | undefined {
+  return divide(value(figures, measure, name), value(figures, measure, peer))
 }
 
 function added(figures: Figures, measure: string): number | undefined {
@@ -24,83 +33,143 @@ function added(figures: Figures, measure: string): number | undefined {
   return ours === undefined || theirs === undefined ? undefined : ours - theirs
 }
 
-const BUDGETS: readonly Budget[] = [
+/** @returns undefined as soon as one was not measured: the rest might look met */
+function worst(quotients: readonly (number | undefined)[]): number | undefined {
+  const known = quotients.filter((one) => one !== undefined)
+  return known.length < quotients.length ? undefined : Math.max(...known)
+}
+
+function manyConnections(connections: string): readonly Budget[] {
+  const label = `1 KB, ${connections} connections`
+  return [
+    {
+      text: `${connections} connections: calls a second at least 0.9 × our own at 64`,
+      figure: (figures) =>
+        divide(value(figures, `${label}: calls/s`), value(figures, `${FULL_LOAD}: calls/s`)),
+      bar: 0.9,
+      isAtLeast: true,
+      unit: '× our own at 64',
+    },
+    {
+      text: `${connections} connections: upstream connections opened at most as many as calls at once`,
+      figure: (figures) => value(figures, `${label}: upstream connections opened`),
+      bar: Number(connections.replace(',', '')),
+      unit: 'connections',
+    },
+  ]
+}
+
+export const BUDGETS: readonly Budget[] = [
   {
-    text: '1 KB bodies, 64 connections: calls a second at least 0.5 × nginx',
-    figure: (figures) => quotient(figures, '1 KB, 64 connections: calls/s', 'nginx'),
-    bar: 0.5,
-    isAtLeast: true,
-    unit: '× nginx',
+    text: `${FULL_LOAD}, everything on: calls a second at least 0.33 × nginx (aim 0.40)`,
+    figure: (figures) => quotient(figures, `${FULL_LOAD}: calls/s`, 'nginx'),
+    ...{ bar: 0.33, isAtLeast: true, unit: '× nginx', isOfLedger: true },
   },
   {
-    text: '1 KB bodies, 64 connections: calls a second at least 10 × Portkey',
-    figure: (figures) => quotient(figures, '1 KB, 64 connections: calls/s', 'portkey'),
-    bar: 10,
-    isAtLeast: true,
-    unit: '× Portkey',
+    text: '… processor time of a call at most 3.0 × nginx (aim 2.5)',
+    figure: (figures) => quotient(figures, `${FULL_LOAD}: CPU µs a call`, 'nginx'),
+    ...{ bar: 3, unit: '× nginx', isOfLedger: true },
   },
   {
-    text: 'added latency at 1,000 calls a second, p50 at most 0.15 ms',
-    figure: (figures) => added(figures, '1000 calls/s: p50, ms'),
-    bar: 0.15,
-    unit: 'ms over direct',
+    text: '… processor time of a call at most 1.4 × a bare proxy on fetch',
+    figure: (figures) => quotient(figures, `${FULL_LOAD}: CPU µs a call`, 'bare fetch'),
+    ...{ bar: 1.4, unit: '× bare fetch', isOfLedger: true },
   },
   {
-    text: 'added latency at 1,000 calls a second, p99 at most 1 ms',
-    figure: (figures) => added(figures, '1000 calls/s: p99, ms'),
-    bar: 1,
-    unit: 'ms over direct',
+    text: 'at 10, 100, 300 and 1,000 calls a second: processor time of a call at most 1.5 × a bare proxy on sockets',
+    figure: (figures) =>
+      worst(
+        EVERYDAY_PACES.map((pace) => quotient(figures, `${pace} calls/s: CPU µs a call`, 'bare sockets')),
+      ),
+    ...{ bar: 1.5, unit: '× bare sockets, the worst of the four' },
+  },
+  ...manyConnections('256'),
+  ...manyConnections('1,000'),
+  {
+    text: 'TLS upstream, 256 connections: calls a second at least 1.5 × a bare proxy on fetch',
+    figure: (figures) => quotient(figures, 'TLS upstream, 256 connections: calls/s', 'bare fetch'),
+    ...{ bar: 1.5, isAtLeast: true, unit: '× bare fetch' },
   },
   {
-    text: 'a relayed event, same dialect: at most 10 µs of processor time',
-    figure: (figures) => value(figures, 'streams of 1,000 events: CPU µs an event'),
-    bar: 10,
-    unit: 'µs',
+    text: 'TLS upstream, 256 connections: no call times out',
+    figure: (figures) => value(figures, 'TLS upstream, 256 connections: calls that timed out'),
+    ...{ bar: 0, unit: 'calls' },
   },
   {
-    text: 'a translated event: at most 20 µs of processor time',
-    figure: (figures) => value(figures, 'streams of 1,000 events: CPU µs an event', 'translated'),
-    bar: 20,
-    unit: 'µs',
+    text: 'a relayed event, one a ms, 50 streams: processor time at most 1.7 × nginx',
+    figure: (figures) => quotient(figures, EVENTS, 'nginx'),
+    ...{ bar: 1.7, unit: '× nginx' },
   },
   {
-    text: '200 KB bodies: processor time of a call at most 3 × nginx',
+    text: 'a translated event: processor time at most 2.5 × nginx, which relays it',
+    figure: (figures) => quotient(figures, EVENTS, 'nginx', 'translated'),
+    ...{ bar: 2.5, unit: '× nginx' },
+  },
+  {
+    text: 'the first event, one stream at a time: p50 at most 0.35 ms later than without us',
+    figure: (figures) => added(figures, `${FIRST_EVENT}, p50, ms`),
+    ...{ bar: 0.35, unit: 'ms over direct' },
+  },
+  {
+    text: '… p99 at most 1 ms later',
+    figure: (figures) => added(figures, `${FIRST_EVENT}, p99, ms`),
+    ...{ bar: 1, unit: 'ms over direct' },
+  },
+  {
+    text: '1,000 calls a second on one core: p50 at most 0.10 ms later than without us',
+    figure: (figures) => added(figures, '1,000 calls/s: p50, ms'),
+    ...{ bar: 0.1, unit: 'ms over direct' },
+  },
+  {
+    text: '… p99 at most 0.8 ms later',
+    figure: (figures) => added(figures, '1,000 calls/s: p99, ms'),
+    ...{ bar: 0.8, unit: 'ms over direct', isOfLedger: true },
+  },
+  {
+    text: 'full load, 64 connections: p99 at most 2.5 × p50',
+    figure: (figures) =>
+      divide(value(figures, `${FULL_LOAD}: p99, ms`), value(figures, `${FULL_LOAD}: p50, ms`)),
+    ...{ bar: 2.5, unit: '× p50', isOfLedger: true },
+  },
+  {
+    text: '200 KB bodies: processor time of a call at most 1.8 × nginx',
     figure: (figures) => quotient(figures, '200 KB, 64 connections: CPU µs a call', 'nginx'),
-    bar: 3,
-    unit: '× nginx',
+    ...{ bar: 1.8, unit: '× nginx' },
   },
   {
-    text: '1 MB bodies: processor time of a call at most 3 × nginx',
+    text: '1 MB bodies: processor time of a call at most 2 × nginx',
     figure: (figures) => quotient(figures, '1 MB, 64 connections: CPU µs a call', 'nginx'),
-    bar: 3,
-    unit: '× nginx',
+    ...{ bar: 2, unit: '× nginx' },
   },
   {
-    text: 'memory when idle: at most 100 MB',
+    text: 'memory when idle: at most 85 MB',
     figure: (figures) => value(figures, 'memory: idle, MB'),
-    bar: 100,
-    unit: 'MB',
+    ...{ bar: 85, unit: 'MB' },
   },
   {
-    text: 'memory with 1,000 open streams: at most 200 MB',
-    figure: (figures) => value(figures, '1000 open streams: memory, MB'),
-    bar: 200,
-    unit: 'MB',
+    text: 'memory at full load: at most 130 MB',
+    figure: (figures) => value(figures, 'memory: under load, MB'),
+    ...{ bar: 130, unit: 'MB' },
   },
   {
-    text: 'from start to the first call answered: at most 300 ms',
+    text: 'memory with 1,000 open streams: at most 130 MB',
+    figure: (figures) => value(figures, '1,000 open streams: memory, MB'),
+    ...{ bar: 130, unit: 'MB' },
+  },
+  {
+    text: 'from start to the first call answered: at most 250 ms',
     figure: (figures) => value(figures, 'start to first call answered, ms'),
-    bar: 300,
-    unit: 'ms',
+    ...{ bar: 250, unit: 'ms' },
   },
 ]
 
 export function judgeBudgets({ figures, date }: Results): string {
-  const lines = BUDGETS.map(({ text, figure, bar, isAtLeast = false, unit }) => {
+  const lines = BUDGETS.map(({ text, figure, bar, isAtLeast = false, unit, isOfLedger = false }) => {
+    const name = isOfLedger ? `${text} \\*` : text
     const measured = figure(figures)
-    if (measured === undefined) return `| ${text} | not measured | |`
+    if (measured === undefined) return `| ${name} | not measured | |`
     const isMet = isAtLeast ? measured >= bar : measured <= bar
-    return `| ${text} | ${isMet ? 'met' : '**not met**'} | ${format(measured)} ${unit} |`
+    return `| ${name} | ${isMet ? 'met' : '**not met**'} | ${format(measured)} ${unit} |`
   })
   return [
     `## The budgets, judged by the figures of ${date}`,
@@ -108,5 +177,7 @@ export function judgeBudgets({ figures, date }: Results): string {
     '| budget | | measured |',
     '|---|---|---:|',
     ...lines,
+    '',
+    '\\* Rests on how calls get from the journal into the store, which is the next thing to be made faster; to be judged after it.',
   ].join('\n')
 }

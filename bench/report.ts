@@ -1,5 +1,7 @@
 /** Figures as tables and as ratios. Measures nothing. */
 
+import { isQuiet, type Look, tellQuietness } from './quietness.ts'
+
 /** Measure → contender → median. */
 export type Figures = Readonly<Record<string, Readonly<Record<string, number>>>>
 
@@ -7,12 +9,23 @@ export interface Results {
   readonly date: string
   readonly machine: string
   readonly legend: Readonly<Record<string, string>>
+  /** Before, between and after the rounds; absent in results of earlier versions. */
+  readonly looks?: readonly Look[]
+  /** Contender or scenario → why it has no figures here. */
+  readonly notMeasured?: Readonly<Record<string, string>>
   readonly figures: Figures
 }
 
-export function toMarkdown({ date, machine, legend, figures }: Results): string {
+export function toMarkdown({
+  date,
+  machine,
+  legend,
+  figures,
+  looks = [],
+  notMeasured = {},
+}: Results): string {
   const names = [...new Set(Object.values(figures).flatMap((row) => Object.keys(row)))]
-  const peers = ['nginx', 'bare Bun', 'portkey'].filter((name) => names.includes(name))
+  const peers = ['nginx', 'bare fetch', 'bare sockets', 'litellm'].filter((name) => names.includes(name))
   const rows = Object.entries(figures).map(([measure, row]) => {
     const cells = names.map((name) => format(row[name]))
     const ratios = peers.map((peer) => format(ratio(row, peer)))
@@ -22,8 +35,10 @@ export function toMarkdown({ date, machine, legend, figures }: Results): string 
     '## Every figure',
     '',
     `Measured ${date} on ${machine}. Medians. The contender has one core to itself; generator and upstream share the other.`,
+    ...(looks.length === 0 ? [] : ['', tellQuietness(looks)]),
     '',
     ...names.map((name) => `- **${name}**: ${legend[name]}`),
+    ...Object.entries(notMeasured).map(([name, reason]) => `- **${name}**: not measured: ${reason}`),
     '',
     `| measure | ${names.join(' | ')} | ${peers.map((peer) => `gatehouse / ${peer}`).join(' | ')} |`,
     `|---|${'---:|'.repeat(names.length + peers.length)}`,
@@ -33,28 +48,31 @@ export function toMarkdown({ date, machine, legend, figures }: Results): string 
 }
 
 /** The few lines for the README. */
-export function toSummary({ date, figures }: Results): string {
+export function toSummary({ date, figures, looks = [], notMeasured = {} }: Results): string {
+  const rate = '1 KB, 64 connections: calls/s'
   const shown: readonly (readonly [string, string])[] = [
-    ['Calls a second on one core, 1 KB', '1 KB, 64 connections: calls/s'],
+    ['Calls a second on one core, 1 KB', rate],
     ['… 200 KB', '200 KB, 64 connections: calls/s'],
     ['Processor time of a call, µs', '1 KB, 64 connections: CPU µs a call'],
-    ['Latency at 1,000 calls/s, p50, ms', '1000 calls/s: p50, ms'],
-    ['Processor time of a streamed event, µs', 'streams of 1,000 events: CPU µs an event'],
+    ['Latency at 1,000 calls/s, p50, ms', '1,000 calls/s: p50, ms'],
+    ['Processor time of a streamed event, µs', 'streams of 100 events: CPU µs an event'],
     ['Memory, idle, MB', 'memory: idle, MB'],
   ]
-  const names = ['nginx', 'bare Bun', 'gatehouse', 'portkey']
+  const names = ['nginx', 'bare fetch', 'gatehouse', 'litellm', 'portkey']
   const rows = shown.map(([title, measure]) => {
-    const row = figures[measure] ?? {}
-    // A second for a call that takes a millisecond is a growing queue, and no latency.
-    const cell = (value: number | undefined) =>
-      measure.endsWith('ms') && (value ?? 0) > 1000 ? 'cannot keep up' : format(value)
-    return `| ${[title, ...names.map((name) => cell(row[name]))].join(' | ')} |`
+    const cell = (name: string) => {
+      if (notMeasured[name] !== undefined) return 'not measured'
+      const isTooSlow = measure.startsWith('1,000 calls/s') && (figures[rate]?.[name] ?? 1000) < 1000
+      return isTooSlow ? 'cannot keep up' : format(figures[measure]?.[name])
+    }
+    return `| ${[title, ...names.map(cell)].join(' | ')} |`
   })
   return [
-    `| ${date} | nginx | a bare Bun proxy | **Gatehouse** | Portkey |`,
-    '|---|---:|---:|---:|---:|',
+    `| ${date} | nginx | a bare Bun proxy | **Gatehouse** | LiteLLM | Portkey |`,
+    '|---|---:|---:|---:|---:|---:|',
     ...rows,
     '',
+    ...(isQuiet(looks) ? [] : ['The machine was not quiet while these were measured: they are a trial.', '']),
   ].join('\n')
 }
 

@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+import { isQuiet, readTimes, shareBetween, tellQuietness } from './quietness.ts'
+
+const stat = (line: string) => `cpu  ${line} 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\nintr 1\n`
+
+test('time that is neither idle nor stolen is in use', () => {
+  const before = readTimes(stat('100 10 50 1000 40 5 5 20'))
+  const after = readTimes(stat('130 10 60 1130 60 5 15 20'))
+  expect(shareBetween(before, after)).toEqual({ busy: 0.25, stolen: 0 })
+})
+
+test('what another guest took is told apart from what programs here used', () => {
+  const before = readTimes(stat('0 0 0 0 0 0 0 0'))
+  const after = readTimes(stat('10 0 0 80 0 0 0 10'))
+  const look = shareBetween(before, after)
+  expect(look.busy).toBeCloseTo(0.1)
+  expect(look.stolen).toBeCloseTo(0.1)
+})
+
+test('one busy look of several makes the run a trial, and the page says so', () => {
+  const quiet = { busy: 0.01, stolen: 0.002 }
+  expect(isQuiet([quiet, quiet])).toBe(true)
+  expect(tellQuietness([quiet, quiet])).toStartWith('The machine was quiet: at 2 looks')
+  const looks = [quiet, { busy: 0.4, stolen: 0 }, quiet]
+  expect(isQuiet(looks)).toBe(false)
+  expect(tellQuietness(looks)).toStartWith('**The machine was not quiet**')
+  expect(tellQuietness(looks)).toContain('at most 40.0 % of its cores')
+  expect(isQuiet([{ busy: 0, stolen: 0.2 }])).toBe(false)
+})

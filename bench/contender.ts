@@ -1,5 +1,6 @@
 /** What stands between generator and upstream in a measurement. Each is a small file in contenders/. */
 import type { PinnedProcess } from './pinned-process.ts'
+import type { Plan } from './plan.ts'
 
 export interface RunningContender {
   /** Where the generator sends a chat completion. */
@@ -21,6 +22,8 @@ export interface StartOptions {
   readonly folder: string
   /** Whether it will relay streams, for those that have to be told. */
   readonly streams: boolean
+  /** The file with the certificate that the upstream's own comes from; absent where it speaks plain HTTP. */
+  readonly authority?: string
 }
 
 export interface Contender {
@@ -29,6 +32,18 @@ export interface Contender {
   readonly does: string
   /** Load before anything is measured, until compilers have done their work. Default 3. */
   readonly warmUpSeconds?: number
-  /** @returns undefined when it is not installed here */
+  /** Leaves out what it cannot do in a time that anybody would wait, and what nobody asks of it. */
+  readonly narrow?: (plan: Plan) => Plan
+  /** Installs what is missing, before anything is measured. @throws NotMeasured when it cannot be had here */
+  prepare?(): void
+  /** @returns undefined when nobody asked for it */
   start(upstream: StartOptions): Promise<RunningContender | undefined>
+}
+
+/** Its message is the reason, which the page prints. */
+export class NotMeasured extends Error {}
+
+/** For the environment of a program on this runtime: it reads its authorities when it starts. */
+export function trusting(authority: string | undefined): Readonly<Record<string, string>> {
+  return authority === undefined ? {} : { NODE_EXTRA_CA_CERTS: authority }
 }

@@ -9,6 +9,8 @@ export interface Latency {
   readonly p50Ms: number
   readonly p99Ms: number
   readonly p999Ms: number
+  /** Processor time of the contender for each call, with what it does between calls; absent when nothing is in between. */
+  readonly cpuMicrosPerCall?: number
   readonly failed: number
 }
 
@@ -18,13 +20,19 @@ const NOBODY = new Int32Array(new SharedArrayBuffer(4))
 
 export async function measureLatency(
   contender: RunningContender,
-  load: { readonly perSecond: number; readonly seconds: number },
+  load: {
+    readonly perSecond: number
+    readonly seconds: number
+    /** Of the seconds, those whose times do not count: code and connections warm up. Default 1. */
+    readonly warmUpSeconds?: number
+  },
 ): Promise<Latency> {
   const body = chatBody(contender.model, 1024)
   const headers = { 'content-type': 'application/json', ...contender.headers }
   const total = load.perSecond * load.seconds
   const times: number[] = []
   let failed = 0
+  const cpuBefore = contender.process?.cpuMicros() ?? 0
   const startedAt = performance.now()
   const running: Promise<void>[] = []
   const call = async (dueAt: number) => {
@@ -45,9 +53,15 @@ export async function measureLatency(
     await new Promise((resolve) => setImmediate(resolve))
   }
   await Promise.all(running)
-  // The first second warms up code and connections.
-  const steady = times.slice(load.perSecond).sort((a, b) => a - b)
+  const cpuMicros = (contender.process?.cpuMicros() ?? 0) - cpuBefore
+  const steady = times.slice(load.perSecond * (load.warmUpSeconds ?? 1)).sort((a, b) => a - b)
   const at = (share: number) =>
     steady[Math.min(steady.length - 1, Math.floor(steady.length * share))] ?? Number.NaN
-  return { p50Ms: at(0.5), p99Ms: at(0.99), p999Ms: at(0.999), failed }
+  return {
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    p999Ms: at(0.999),
+    failed,
+    ...(contender.process === undefined ? {} : { cpuMicrosPerCall: cpuMicros / total }),
+  }
 }

@@ -5,7 +5,7 @@ import { promptOfPace } from './pace.ts'
 export interface Streams {
   /** Processor time of the contender for each relayed event. */
   readonly cpuMicrosPerEvent: number
-  readonly medianFirstByteMs: number
+  readonly medianFirstEventMs: number
   /** Resident memory while all were open. */
   readonly residentBytes: number
   readonly failed: number
@@ -21,7 +21,7 @@ export async function measureStreams(
     messages: [{ role: 'user', content: promptOfPace(load.events, load.everyMs) }],
   })
   const headers = { 'content-type': 'application/json', ...contender.headers }
-  const firstBytes: number[] = []
+  const firstEvents: number[] = []
   let failed = 0
   const open = async () => {
     const startedAt = performance.now()
@@ -29,7 +29,7 @@ export async function measureStreams(
     let text = ''
     const decoder = new TextDecoder()
     for await (const chunk of response.body ?? []) {
-      if (text === '') firstBytes.push(performance.now() - startedAt)
+      if (text === '') firstEvents.push(performance.now() - startedAt)
       text = (text + decoder.decode(chunk, { stream: true })).slice(-64)
     }
     if (!text.includes('[DONE]')) failed += 1
@@ -40,10 +40,10 @@ export async function measureStreams(
   const residentBytes = contender.process?.residentBytes() ?? 0
   await streams
   const cpuMicros = (contender.process?.cpuMicros() ?? 0) - cpuBefore
-  firstBytes.sort((a, b) => a - b)
+  firstEvents.sort((a, b) => a - b)
   return {
     cpuMicrosPerEvent: cpuMicros / (load.streams * load.events),
-    medianFirstByteMs: firstBytes[firstBytes.length >> 1] ?? Number.NaN,
+    medianFirstEventMs: firstEvents[firstEvents.length >> 1] ?? Number.NaN,
     residentBytes,
     failed,
   }

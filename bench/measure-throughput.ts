@@ -9,7 +9,16 @@ export interface Throughput {
   /** Processor time of the contender for each call; absent when nothing of ours is in between. */
   readonly cpuMicrosPerCall?: number
   readonly failed: number
+  readonly calls: number
+  /** Not told when a different key goes with each call. */
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Calls that got no answer in time, and connections that broke. */
+  readonly timedOut: number
+  readonly broken: number
 }
+
+const DEFAULT_TIMEOUT_SECONDS = 10
 
 export async function measureThroughput(
   contender: RunningContender,
@@ -20,6 +29,8 @@ export async function measureThroughput(
     readonly folder: string
     /** How many different keys to send in turn instead of the contender's own; 0: only ones that do not exist. */
     readonly keys?: number
+    /** After which a call counts as timed out. Default 10. */
+    readonly timeoutSeconds?: number
   },
 ): Promise<Throughput> {
   const path = join(load.folder, 'body.json')
@@ -36,7 +47,7 @@ export async function measureThroughput(
       `-c${load.connections}`,
       `-d${load.seconds}s`,
       '--timeout',
-      '10s',
+      `${load.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS}s`,
       '-s',
       load.keys === undefined ? 'bench/post.lua' : 'bench/keys.lua',
       contender.url,
@@ -56,11 +67,24 @@ export async function measureThroughput(
   const output = await new Response(child.stdout).text()
   await child.exited
   const cpuMicros = (contender.process?.cpuMicros() ?? 0) - cpuBefore
-  const calls = Number(/(\d+) requests in/.exec(output)?.[1] ?? 0)
+  const measured = readWrk(output)
   return {
-    requestsPerSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1] ?? 0),
-    ...(contender.process === undefined ? {} : { cpuMicrosPerCall: cpuMicros / Math.max(1, calls) }),
-    failed: Number(/Non-2xx or 3xx responses: (\d+)/.exec(output)?.[1] ?? 0),
+    ...measured,
+    ...(contender.process === undefined ? {} : { cpuMicrosPerCall: cpuMicros / Math.max(1, measured.calls) }),
+  }
+}
+
+/** @param output of wrk, with the line that bench/post.lua adds */
+export function readWrk(output: string): Omit<Throughput, 'cpuMicrosPerCall'> {
+  const numberIn = (pattern: RegExp, missing = 0) => Number(pattern.exec(output)?.[1] ?? missing)
+  return {
+    requestsPerSecond: numberIn(/Requests\/sec:\s+([\d.]+)/),
+    calls: numberIn(/(\d+) requests in/),
+    failed: numberIn(/Non-2xx or 3xx responses: (\d+)/),
+    p50Ms: numberIn(/bench: .*p50 (\d+)/, Number.NaN) / 1000,
+    p99Ms: numberIn(/bench: .*p99 (\d+)/, Number.NaN) / 1000,
+    timedOut: numberIn(/bench: timed out (\d+)/),
+    broken: numberIn(/bench: .*broken (\d+)/),
   }
 }
 

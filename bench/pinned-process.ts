@@ -1,5 +1,6 @@
 /** Programs on a core of their own, and what the kernel says they used. Knows nothing of what they do. */
 import { readFileSync } from 'node:fs'
+import { cpuMicrosOf } from './cpu-clock.ts'
 
 /** The contender has one core, generator and upstream share the other: the machine has two. */
 export const CONTENDER_CORE = '0'
@@ -15,9 +16,6 @@ export interface PinnedProcess {
   residentBytes(): number
   stop(): Promise<void>
 }
-
-/** USER_HZ: the unit of /proc/<pid>/stat, 100 on every Linux that matters. */
-const MICROS_PER_TICK = 10_000
 
 export function startPinned(
   core: string,
@@ -38,7 +36,7 @@ export function startPinned(
       if (child.signalCode !== null) return String(child.signalCode)
       return child.exitCode === null ? undefined : `exit code ${child.exitCode}`
     },
-    cpuMicros: () => sum(treeOf(child.pid), processTicks) * MICROS_PER_TICK,
+    cpuMicros: () => sum(treeOf(child.pid), cpuMicrosOf),
     residentBytes: () => sum(treeOf(child.pid), readResidentBytes),
     async stop() {
       child.kill('SIGTERM')
@@ -75,12 +73,6 @@ export async function untilAnswers(
 function treeOf(pid: number): number[] {
   const children = read(`/proc/${pid}/task/${pid}/children`).trim()
   return [pid, ...(children === '' ? [] : children.split(' ').flatMap((child) => treeOf(Number(child))))]
-}
-
-/** User and system time of one process so far. */
-export function processTicks(pid: number): number {
-  const fields = read(`/proc/${pid}/stat`).split(') ')[1]?.split(' ') ?? []
-  return Number(fields[11] ?? 0) + Number(fields[12] ?? 0)
 }
 
 function readResidentBytes(pid: number): number {

@@ -1,43 +1,87 @@
 /** How much a run measures. Knows nothing of how. */
 
 export interface Plan {
-  readonly bodies: readonly number[]
-  readonly connections: readonly number[]
+  readonly loads: readonly Load[]
   /** Of one throughput measurement. */
   readonly seconds: number
   readonly rounds: number
-  /** Calls a second at which latency is measured. */
-  readonly rates: readonly number[]
+  /** At which the cost of a call and its latency are measured. */
+  readonly paces: readonly Pace[]
+  /** Of a fresh process, at 1,000 calls a second; 0: not measured. */
+  readonly youngSeconds: number
+  /** Begun one after the other, for the time to the first event. */
+  readonly singleStreams: number
+  /** In each of 50 streams. */
+  readonly eventsOfStream: number
+  /** At once, for their memory; 0: not measured. */
   readonly openStreams: number
-  /** Clients that leave after the first event. */
+  /** Clients that leave after the first event; 0: not measured. */
   readonly aborts: number
   readonly coldStarts: number
+  /** Whether two workers are held against one process. */
+  readonly hasWorkers: boolean
   /** Rows, keys and gates in the store whose effect on a call is measured; 0: not measured. */
   readonly stored: { readonly keys: number; readonly gates: number; readonly calls: number }
 }
 
+export interface Load {
+  readonly bodyBytes: number
+  readonly connections: number
+}
+
+export interface Pace {
+  readonly perSecond: number
+  readonly seconds: number
+  /** Measured in the first round only, and for contenders whose processor time can be seen. */
+  readonly isEveryday?: boolean
+}
+
+const KB = 1024
+const at = (bodyBytes: number, ...connections: readonly number[]): readonly Load[] =>
+  connections.map((count) => ({ bodyBytes, connections: count }))
+
 export const WHOLE: Plan = {
-  bodies: [1024, 20_480, 204_800, 1_048_576],
-  connections: [1, 16, 64, 256],
+  loads: [...at(KB, 1, 16, 64, 256, 1000), ...at(20 * KB, 64), ...at(200 * KB, 64), ...at(1024 * KB, 64)],
   seconds: 2,
   rounds: 2,
-  rates: [1000, 3000],
+  paces: [
+    { perSecond: 10, seconds: 10, isEveryday: true },
+    { perSecond: 100, seconds: 5, isEveryday: true },
+    { perSecond: 300, seconds: 4, isEveryday: true },
+    { perSecond: 1000, seconds: 5 },
+    { perSecond: 3000, seconds: 3 },
+  ],
+  youngSeconds: 60,
+  singleStreams: 400,
+  eventsOfStream: 1000,
   openStreams: 1000,
   aborts: 2000,
   coldStarts: 5,
+  hasWorkers: true,
   stored: { keys: 100_000, gates: 10_000, calls: 1_000_000 },
 }
 
 export const QUICK: Plan = {
-  bodies: [1024, 204_800],
-  connections: [64],
+  loads: [...at(KB, 64, 256), ...at(200 * KB, 64)],
   seconds: 2,
   rounds: 1,
-  rates: [1000],
+  paces: [
+    { perSecond: 100, seconds: 3, isEveryday: true },
+    { perSecond: 1000, seconds: 3 },
+  ],
+  youngSeconds: 0,
+  singleStreams: 200,
+  eventsOfStream: 1000,
   openStreams: 200,
   aborts: 500,
   coldStarts: 2,
+  hasWorkers: false,
   stored: { keys: 0, gates: 0, calls: 0 },
+}
+
+/** For a contender that answers no more calls a second than that: a pace above it measures its queue. */
+export function within(plan: Plan, callsPerSecond: number): Plan {
+  return { ...plan, paces: plan.paces.filter(({ perSecond }) => perSecond <= callsPerSecond) }
 }
 
 export type Note = (measure: string, value: number) => void

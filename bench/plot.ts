@@ -4,9 +4,11 @@ import type { Figures } from './report.ts'
 const BODIES = ['1 KB', '20 KB', '200 KB', '1 MB'] as const
 const COLOURS: Readonly<Record<string, string>> = {
   nginx: '#5b8a3c',
-  'bare Bun': '#8a7aa8',
+  'bare fetch': '#8a7aa8',
+  'bare sockets': '#4f8f8a',
   gatehouse: '#c2511a',
   portkey: '#3a6ea5',
+  litellm: '#a5853a',
 }
 const WIDTH = 720
 const HEIGHT = 400

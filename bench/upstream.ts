@@ -1,10 +1,13 @@
 /** The fixed upstreams: nginx for whole answers, so that it is never the bottleneck, and a paced one for streams. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { LOCALHOST_CERTIFICATE } from '../test/support/tls-certificates.ts'
 import { LOAD_CORE, startPinned, untilAnswers } from './pinned-process.ts'
 
 const JSON_PORT = 19_200
 const STREAM_PORT = 19_210
+const TLS_PORT = 19_220
+const COUNTS_PATH = '/connection-counts'
 
 export const ANSWER = JSON.stringify({
   id: 'chatcmpl-1',
@@ -35,14 +38,50 @@ export interface Upstream {
   stop(): Promise<void>
 }
 
-export async function startJsonUpstream(folder: string): Promise<Upstream> {
+export interface JsonUpstream extends Upstream {
+  /** The same answers over TLS, under a certificate that names `localhost`. */
+  readonly secureUrl: string
+  /** The file with that certificate, which is its own authority. */
+  readonly authority: string
+  /** Connections that it accepted so far, those of this function left out. */
+  connectionsAccepted(): Promise<number>
+}
+
+export async function startJsonUpstream(folder: string): Promise<JsonUpstream> {
   const path = join(folder, 'upstream.conf')
-  const server = `server { listen 127.0.0.1:${JSON_PORT} backlog=8192; location / { default_type application/json; return 200 '${ANSWER}'; } }`
-  writeFileSync(path, nginxConfiguration('upstream', folder, server))
+  const authority = join(folder, 'upstream.crt')
+  const key = join(folder, 'upstream.key')
+  writeFileSync(authority, LOCALHOST_CERTIFICATE.cert)
+  writeFileSync(key, LOCALHOST_CERTIFICATE.key, { mode: 0o600 })
+  const answer = `location / { default_type application/json; return 200 '${ANSWER}'; }`
+  const servers = `
+    server { listen 127.0.0.1:${JSON_PORT} backlog=8192; location = ${COUNTS_PATH} { stub_status; } ${answer} }
+    server { listen 127.0.0.1:${TLS_PORT} ssl backlog=8192; ssl_certificate ${authority}; ssl_certificate_key ${key};
+      ssl_session_cache shared:tls:8m; ${answer} }`
+  writeFileSync(path, nginxConfiguration('upstream', folder, servers))
   const process = startPinned(LOAD_CORE, ['nginx', '-c', path, '-p', folder])
   const url = `http://127.0.0.1:${JSON_PORT}`
   await untilAnswers(process, url)
-  return { url, stop: () => process.stop() }
+  let asked = 0
+  return {
+    url,
+    secureUrl: `https://localhost:${TLS_PORT}`,
+    authority,
+    async connectionsAccepted() {
+      // A connection of its own each time, so that they can be counted.
+      const response = await fetch(url + COUNTS_PATH, { keepalive: false })
+      asked += 1
+      return readAccepted(await response.text()) - asked
+    },
+    stop: () => process.stop(),
+  }
+}
+
+/** @param page of nginx's stub_status */
+export function readAccepted(page: string): number {
+  const accepted = /accepts handled requests\n +(\d+) /.exec(page)?.[1]
+  if (accepted === undefined) throw new Error(`nginx does not tell its connections: ${page}`)
+  return Number(accepted)
 }
 
 export async function startStreamUpstream(): Promise<Upstream> {

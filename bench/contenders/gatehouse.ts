@@ -1,6 +1,6 @@
 /** Gatehouse with everything on that a company would have on: key check, limits, ledger in the journal and shipped. */
 import { join } from 'node:path'
-import type { Contender, RunningContender, StartOptions } from '../contender.ts'
+import { type Contender, type RunningContender, type StartOptions, trusting } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
 
 const PORT = 19_202
@@ -15,12 +15,26 @@ export const translating: Contender = {
   does: 'Gatehouse, for streams only: Chat callers before an upstream that speaks Anthropic Messages',
 }
 
+/** To see what the store costs: the journal is written, and nothing is shipped from it. */
+export const withoutShipping: Contender = {
+  ...gatehouseWith({ runtimeFlags: ['--preload', './bench/without-shipping.ts'] }),
+  name: 'without shipping',
+  does: 'Gatehouse with its journal and without shipping into SQLite, which no setting does (bench/without-shipping.ts)',
+  narrow: (plan) => ({
+    ...plan,
+    loads: plan.loads.filter(({ bodyBytes, connections }) => bodyBytes === 1024 && connections === 64),
+    paces: plan.paces.filter(({ perSecond }) => perSecond === 1000),
+  }),
+}
+
 export interface GatehouseOptions {
   /** For Bun itself, such as those that make it write a profile. */
   readonly runtimeFlags?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   /** Behind the gate; OpenAI's by default, which is relayed. */
   readonly target?: string
+  /** Those that it may use; by default the one that contenders have. */
+  readonly core?: string
   /** Already filled; otherwise a new one. */
   readonly dataFolder?: string
 }
@@ -34,10 +48,16 @@ export function gatehouseWith(options: GatehouseOptions): Contender {
 }
 
 async function start(
-  { url, folder }: StartOptions,
-  { runtimeFlags = [], environment = {}, dataFolder, target = 'openai/gpt-4o' }: GatehouseOptions,
+  { url, folder, authority }: StartOptions,
+  {
+    runtimeFlags = [],
+    environment = {},
+    dataFolder,
+    core = CONTENDER_CORE,
+    target = 'openai/gpt-4o',
+  }: GatehouseOptions,
 ): Promise<RunningContender> {
-  const server = startPinned(CONTENDER_CORE, [process.execPath, ...runtimeFlags, 'src/main.ts', 'serve'], {
+  const server = startPinned(core, [process.execPath, ...runtimeFlags, 'src/main.ts', 'serve'], {
     environment: {
       GATEHOUSE_PORT: String(PORT),
       GATEHOUSE_DATA_DIR: dataFolder ?? join(folder, `data-${Date.now()}`),
@@ -48,6 +68,7 @@ async function start(
       OPENAI_BASE_URL: `${url}/v1`,
       ANTHROPIC_API_KEY: 'any',
       ANTHROPIC_BASE_URL: url,
+      ...trusting(authority),
       ...environment,
     },
   })

@@ -1,8 +1,9 @@
 /** Portkey's open-source gateway from npm, as its documentation starts it; it has no keys, limits or ledger of its own. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Contender } from '../contender.ts'
+import { type Contender, NotMeasured } from '../contender.ts'
 import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
+import { within } from '../plan.ts'
 
 const PORT = 19_203
 const VERSION = '1.15.2'
@@ -13,8 +14,9 @@ export const portkey: Contender = {
   does: `@portkey-ai/gateway ${VERSION} on Node ${nodeVersion()}; no key, no limit, no ledger`,
   // It doubles its rate in its first ten seconds.
   warmUpSeconds: 12,
+  narrow: (plan) => within(plan, 300),
+  prepare: install,
   async start({ url }) {
-    if (!install()) return undefined
     const server = startPinned(
       CONTENDER_CORE,
       ['node', 'node_modules/@portkey-ai/gateway/build/start-server.js', '--headless', `--port=${PORT}`],
@@ -43,18 +45,13 @@ export const portkey: Contender = {
   },
 }
 
-function install(): boolean {
-  if (existsSync(join(FOLDER, 'node_modules/@portkey-ai/gateway'))) return true
+function install(): void {
+  if (existsSync(join(FOLDER, 'node_modules/@portkey-ai/gateway'))) return
   mkdirSync(FOLDER, { recursive: true })
   writeFileSync(join(FOLDER, 'package.json'), '{"private":true}')
-  return Bun.spawnSync(
-    ['npm', 'install', '--silent', '--no-audit', '--no-fund', `@portkey-ai/gateway@${VERSION}`],
-    {
-      cwd: FOLDER,
-      stdout: 'ignore',
-      stderr: 'inherit',
-    },
-  ).success
+  const command = ['install', '--silent', '--no-audit', '--no-fund', `@portkey-ai/gateway@${VERSION}`]
+  const { success } = Bun.spawnSync(['npm', ...command], { cwd: FOLDER, stdout: 'ignore', stderr: 'inherit' })
+  if (!success) throw new NotMeasured('npm could not install it')
 }
 
 function nodeVersion(): string {

@@ -1,11 +1,10 @@
-/** Streams: the first byte, what an event costs, what a thousand open ones weigh, and clients that leave. */
+/** Streams: the first event, what an event costs, what a thousand open ones weigh, and clients that leave. */
 import type { RunningContender } from '../contender.ts'
 import { measureAborts } from '../measure-aborts.ts'
-import { measureStreams } from '../measure-streams.ts'
+import { measureStreams, type Streams } from '../measure-streams.ts'
 import type { Note, Plan } from '../plan.ts'
 
-/** One after the other, so that none waits for another's. */
-const SINGLE_STREAMS = 60
+const AT_ONCE = 50
 
 export async function measureStreamScenarios(
   plan: Plan,
@@ -13,25 +12,49 @@ export async function measureStreamScenarios(
   contender: RunningContender,
   note: Note,
 ): Promise<void> {
-  await measureStreams(contender, { streams: 50, events: 200, everyMs: 1 })
-  const firstBytes: number[] = []
-  for (let index = 0; index < SINGLE_STREAMS; index += 1) {
+  // Half as long where events are dear: compilers have had their time then.
+  await measureStreams(contender, {
+    streams: AT_ONCE,
+    events: plan.eventsOfStream > 0 ? 200 : 100,
+    everyMs: 1,
+  })
+  const firstEvents: number[] = []
+  for (let index = 0; index < plan.singleStreams; index += 1) {
     const single = await measureStreams(contender, { streams: 1, events: 1, everyMs: 1 })
-    firstBytes.push(single.medianFirstByteMs)
+    firstEvents.push(single.medianFirstEventMs)
   }
-  firstBytes.sort((left, right) => left - right)
-  note('streams: first byte, one at a time, ms', firstBytes[firstBytes.length >> 1] ?? Number.NaN)
-  const short = await measureStreams(contender, { streams: 50, events: 100, everyMs: 1 })
-  note('streams: first byte, 50 begun at once, ms', short.medianFirstByteMs)
-  const few = await measureStreams(contender, { streams: 50, events: 1000, everyMs: 1 })
-  const many = await measureStreams(contender, { streams: plan.openStreams, events: 50, everyMs: 100 })
-  if (short.failed + few.failed + many.failed > 0) throw new Error('streams ended early')
-  const aborts = await measureAborts(contender, upstreamUrl, plan.aborts)
+  firstEvents.sort((left, right) => left - right)
+  const at = (share: number) => firstEvents[Math.floor(firstEvents.length * share)] ?? Number.NaN
+  note('streams: first event, one at a time, p50, ms', at(0.5))
+  note('streams: first event, one at a time, p99, ms', at(0.99))
+  const short = await measureStreams(contender, { streams: AT_ONCE, events: 100, everyMs: 1 })
+  failIfCut(short)
+  note('streams: first event, 50 begun at once, ms', short.medianFirstEventMs)
+  if (contender.process !== undefined) note('streams of 100 events: CPU µs an event', short.cpuMicrosPerEvent)
+  if (plan.eventsOfStream > 0) {
+    const load = { streams: AT_ONCE, events: plan.eventsOfStream, everyMs: 1 }
+    const long = await measureStreams(contender, load)
+    failIfCut(long)
+    if (contender.process !== undefined)
+      note(
+        `streams of ${plan.eventsOfStream.toLocaleString('en-US')} events: CPU µs an event`,
+        long.cpuMicrosPerEvent,
+      )
+  }
   if (contender.process === undefined) return
-  note('streams of 100 events: CPU µs an event', short.cpuMicrosPerEvent)
-  note('streams of 1,000 events: CPU µs an event', few.cpuMicrosPerEvent)
-  note(`${plan.openStreams} open streams: memory, MB`, many.residentBytes / 1e6)
-  note('client leaves after the first event: CPU µs', aborts.cpuMicrosPerAbort)
-  note('client leaves: ms until the upstream is let go, all of them', aborts.releasedAfterMs)
+  if (plan.openStreams > 0) {
+    const many = await measureStreams(contender, { streams: plan.openStreams, events: 50, everyMs: 100 })
+    failIfCut(many)
+    note(`${plan.openStreams.toLocaleString('en-US')} open streams: memory, MB`, many.residentBytes / 1e6)
+  }
+  if (plan.aborts > 0) {
+    const aborts = await measureAborts(contender, upstreamUrl, plan.aborts)
+    note('client leaves after the first event: CPU µs', aborts.cpuMicrosPerAbort)
+    note('client leaves: ms until the upstream is let go, all of them', aborts.releasedAfterMs)
+  }
   note('memory: after streams and aborts, MB', contender.process.residentBytes() / 1e6)
+}
+
+function failIfCut({ failed }: Streams): void {
+  if (failed > 0) throw new Error(`${failed} streams ended early`)
 }

@@ -2,52 +2,72 @@
 import type { RunningContender } from '../contender.ts'
 import { measureLatency } from '../measure-latency.ts'
 import { measureThroughput } from '../measure-throughput.ts'
-import type { Note, Plan } from '../plan.ts'
+import type { Load, Note, Pace, Plan } from '../plan.ts'
+import type { JsonUpstream } from '../upstream.ts'
 
 /** Above this share of its core a contender was busy; below, generator or upstream were what held it back. */
 const BUSY_SHARE = 0.85
+/** The load of which memory and the slowest calls are told. */
+const FULL_LOAD: Load = { bodyBytes: 1024, connections: 64 }
 
 export async function measureWholeAnswers(
   plan: Plan,
-  folder: string,
+  { folder, upstream }: { readonly folder: string; readonly upstream: JsonUpstream },
   contender: RunningContender,
   note: Note,
 ): Promise<void> {
-  for (const bodyBytes of plan.bodies) {
-    for (const connections of plan.connections) {
-      const load = { bodyBytes, connections, seconds: plan.seconds, folder }
-      const measured = await measureThroughput(contender, load)
-      if (measured.failed > 0)
-        throw new Error(`${measured.failed} calls failed: the figures would mean nothing`)
-      const label = `${size(bodyBytes)}, ${connections} connection${connections === 1 ? '' : 's'}`
-      note(`${label}: calls/s`, measured.requestsPerSecond)
-      if (measured.cpuMicrosPerCall === undefined) continue
-      note(`${label}: CPU µs a call`, measured.cpuMicrosPerCall)
-      const busy = (measured.requestsPerSecond * measured.cpuMicrosPerCall) / 1e6
-      // One connection waits for itself; that is no bottleneck of anybody's.
-      if (busy < BUSY_SHARE && connections > 1) note(`${label}: share of its core used`, busy)
-      if (bodyBytes === plan.bodies[0] && connections === 64)
-        note('memory: under load, MB', megabytes(contender))
+  for (const load of plan.loads) {
+    const acceptedBefore = await upstream.connectionsAccepted()
+    const measured = await measureThroughput(contender, { ...load, seconds: plan.seconds, folder })
+    const opened = (await upstream.connectionsAccepted()) - acceptedBefore
+    if (measured.failed + measured.timedOut > 0)
+      throw new Error(`${measured.failed + measured.timedOut} calls failed: the figures would mean nothing`)
+    const { connections, bodyBytes } = load
+    const label = `${size(bodyBytes)}, ${connections.toLocaleString('en-US')} connection${connections === 1 ? '' : 's'}`
+    const isFull = bodyBytes === FULL_LOAD.bodyBytes && connections === FULL_LOAD.connections
+    note(`${label}: calls/s`, measured.requestsPerSecond)
+    if (isFull) {
+      note(`${label}: p50, ms`, measured.p50Ms)
+      note(`${label}: p99, ms`, measured.p99Ms)
     }
+    if (measured.cpuMicrosPerCall === undefined) continue
+    note(`${label}: CPU µs a call`, measured.cpuMicrosPerCall)
+    const busy = (measured.requestsPerSecond * measured.cpuMicrosPerCall) / 1e6
+    // One connection waits for itself; that is no bottleneck of anybody's.
+    if (busy < BUSY_SHARE && connections > 1) note(`${label}: share of its core used`, busy)
+    if (isFull) note('memory: under load, MB', megabytes(contender))
+    if (connections <= FULL_LOAD.connections) continue
+    note(`${label}: upstream connections opened`, opened)
+    note(`${label}: … for 1,000 calls`, (1000 * opened) / measured.calls)
   }
-  for (const perSecond of plan.rates) {
-    const latency = await measureLatency(contender, { perSecond, seconds: Math.max(3, plan.seconds) })
+}
+
+/** @returns nothing of a pace at which calls failed: percentiles of those that survived would flatter it */
+export async function measurePaces(
+  paces: readonly Pace[],
+  contender: RunningContender,
+  note: Note,
+): Promise<void> {
+  for (const { perSecond, seconds, isEveryday = false } of paces) {
+    if (isEveryday && contender.process === undefined) continue
+    const latency = await measureLatency(contender, { perSecond, seconds })
     if (latency.failed > 0) {
-      // Percentiles of the calls that survived would flatter it.
       console.log(`  ${latency.failed} calls failed at ${perSecond} a second: no figure`)
       continue
     }
-    note(`${perSecond} calls/s: p50, ms`, latency.p50Ms)
-    note(`${perSecond} calls/s: p99, ms`, latency.p99Ms)
-    note(`${perSecond} calls/s: p99.9, ms`, latency.p999Ms)
+    const label = `${perSecond.toLocaleString('en-US')} calls/s`
+    if (latency.cpuMicrosPerCall !== undefined) note(`${label}: CPU µs a call`, latency.cpuMicrosPerCall)
+    if (isEveryday) continue
+    note(`${label}: p50, ms`, latency.p50Ms)
+    note(`${label}: p99, ms`, latency.p99Ms)
+    note(`${label}: p99.9, ms`, latency.p999Ms)
   }
-  note('memory: after load, MB', megabytes(contender))
 }
 
 export function megabytes(contender: RunningContender): number {
   return (contender.process?.residentBytes() ?? Number.NaN) / 1e6
 }
 
-export function size(bytes: number): string {
+function size(bytes: number): string {
   return bytes >= 1_048_576 ? `${bytes / 1_048_576} MB` : `${bytes / 1024} KB`
 }

@@ -1,0 +1,101 @@
+/** LiteLLM's proxy from PyPI, as its documentation starts it: one model, one worker, no database. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type Contender, NotMeasured } from '../contender.ts'
+import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
+import { type Plan, within } from '../plan.ts'
+
+const PORT = 19_206
+const VERSION = '1.106.0'
+const FOLDER = '.cache/litellm'
+/** Says which version is there, whole. */
+const MARK = join(FOLDER, 'installed')
+const INSTALL_LIMIT_MS = 600_000
+/** It imports for several seconds. */
+const START_LIMIT_MS = 120_000
+
+export const litellm: Contender = {
+  name: 'litellm',
+  does: `litellm[proxy] ${VERSION} from PyPI on ${pythonVersion()}, one worker, a config.yaml with one model; no key, no database`,
+  warmUpSeconds: 10,
+  narrow,
+  prepare: install,
+  async start({ url, folder }) {
+    const path = join(folder, 'litellm.yaml')
+    writeFileSync(path, configuration(url))
+    const server = startPinned(
+      CONTENDER_CORE,
+      [
+        resolve(FOLDER, 'bin/litellm'),
+        ...['--config', path, '--host', '127.0.0.1', '--port', String(PORT), '--num_workers', '1'],
+      ],
+      // Without it, it asks the network for its table of prices at each start.
+      { folder, environment: { LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR' } },
+    )
+    const address = `http://127.0.0.1:${PORT}`
+    const startMs = await untilAnswers(server, `${address}/health/liveliness`, { limitMs: START_LIMIT_MS })
+    return {
+      url: `${address}/v1/chat/completions`,
+      headers: { authorization: 'Bearer any', 'content-type': 'application/json' },
+      model: 'gpt-4o',
+      process: server,
+      startMs,
+      stop: () => server.stop(),
+    }
+  },
+}
+
+function configuration(upstream: string): string {
+  const parameters = { model: 'openai/gpt-4o', api_base: `${upstream}/v1`, api_key: 'any' }
+  // JSON is YAML.
+  return JSON.stringify({
+    model_list: [{ model_name: 'gpt-4o', litellm_params: parameters }],
+    litellm_settings: { telemetry: false },
+  })
+}
+
+/** Fifty calls a second or so: longer measurements of fewer things. */
+function narrow(plan: Plan): Plan {
+  return {
+    ...within(plan, 10),
+    loads: plan.loads.filter(({ bodyBytes, connections }) => bodyBytes <= 204_800 && connections <= 64),
+    seconds: 3 * plan.seconds,
+    singleStreams: Math.min(50, plan.singleStreams),
+    eventsOfStream: 0,
+    openStreams: 0,
+    aborts: 0,
+    coldStarts: 1,
+  }
+}
+
+/** @throws NotMeasured with the last that Python or PyPI said */
+function install(): void {
+  if (existsSync(MARK) && readFileSync(MARK, 'utf8') === VERSION) return
+  rmSync(FOLDER, { recursive: true, force: true })
+  mkdirSync(FOLDER, { recursive: true })
+  console.log(`installing LiteLLM ${VERSION} into ${FOLDER}: a few minutes`)
+  run(['python3', '-m', 'venv', FOLDER])
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-input']
+  run([join(FOLDER, 'bin/python'), ...pip, `litellm[proxy]==${VERSION}`])
+  writeFileSync(MARK, VERSION)
+}
+
+function run(command: string[]): void {
+  const [name = '', ...rest] = command
+  if (Bun.which(name) === null) throw new NotMeasured(`there is no ${name} here`)
+  const { success, exitedDueToTimeout, stdout, stderr } = Bun.spawnSync([name, ...rest], {
+    stdin: 'ignore',
+    timeout: INSTALL_LIMIT_MS,
+  })
+  if (success) return
+  const said = `${stdout}\n${stderr}`.trim().split('\n').at(-1)?.slice(0, 200)
+  throw new NotMeasured(
+    `${command.join(' ')} ${exitedDueToTimeout === true ? `took more than ${INSTALL_LIMIT_MS / 60_000} minutes` : `failed: ${said}`}`,
+  )
+}
+
+function pythonVersion(): string {
+  return Bun.which('python3') === null
+    ? 'no Python'
+    : Bun.spawnSync(['python3', '--version']).stdout.toString().trim()
+}

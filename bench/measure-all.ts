@@ -1,0 +1,190 @@
+/** Every contender over every scenario, interleaved. Decides what is measured in which order, and knows no figure's meaning. */
+import { type Contender, NotMeasured, type RunningContender, type StartOptions } from './contender.ts'
+import { bare, bareSockets } from './contenders/bare.ts'
+import { gatehouse, translating, withoutShipping } from './contenders/gatehouse.ts'
+import { nginx } from './contenders/nginx.ts'
+import { measureThroughput } from './measure-throughput.ts'
+import type { Plan } from './plan.ts'
+import { type Look, lookAround, tellQuietness } from './quietness.ts'
+import type { Results } from './report.ts'
+import { Samples } from './samples.ts'
+import { measureColdStarts } from './scenarios/cold-start.ts'
+import { measureStored } from './scenarios/stored.ts'
+import { measureStreamScenarios } from './scenarios/streams.ts'
+import { measureTlsUpstream } from './scenarios/tls-upstream.ts'
+import { measureWorkers } from './scenarios/two-workers.ts'
+import { measurePaces, measureWholeAnswers, megabytes } from './scenarios/whole-answers.ts'
+import { measureYoungProcess } from './scenarios/young-process.ts'
+import { type JsonUpstream, startJsonUpstream, startStreamUpstream } from './upstream.ts'
+
+export const PARTS = ['start', 'whole', 'tls', 'streams', 'young', 'stored', 'workers'] as const
+export type Part = (typeof PARTS)[number]
+
+/** The question is what the runtime's client does there, and what ours does. */
+const BEFORE_TLS: readonly Contender[] = [nginx, bare, bareSockets, gatehouse]
+const WHEN_YOUNG: readonly Contender[] = [bare, bareSockets, gatehouse]
+
+export interface Bench {
+  readonly plan: Plan
+  readonly parts: readonly Part[]
+  readonly contenders: readonly Contender[]
+  readonly folder: string
+}
+
+interface Run extends Bench {
+  readonly samples: Samples
+  readonly notMeasured: Map<string, string>
+  readonly looks: Look[]
+  readonly upstream: JsonUpstream
+}
+
+export async function measureAll(bench: Bench): Promise<Pick<Results, 'figures' | 'looks' | 'notMeasured'>> {
+  const notMeasured = new Map<string, string>()
+  const contenders = bench.contenders.filter((contender) => {
+    try {
+      contender.prepare?.()
+      return true
+    } catch (failure) {
+      tellMissing(notMeasured, contender.name, failure)
+      return false
+    }
+  })
+  const samples = new Samples()
+  const looks: Look[] = [await lookAround()]
+  console.log(tellQuietness(looks))
+  const upstream = await startJsonUpstream(bench.folder)
+  try {
+    const run: Run = { ...bench, contenders, samples, notMeasured, looks, upstream }
+    // Interleaved: a machine that grows slower in the middle does so for everybody.
+    for (let round = 0; round < bench.plan.rounds; round += 1) {
+      await measureRound(run, round)
+      looks.push(await lookAround())
+    }
+    await measureGatehouseAlone(run)
+    if (bench.parts.includes('streams')) await measureStreams(run)
+  } finally {
+    await upstream.stop()
+  }
+  looks.push(await lookAround())
+  return { figures: samples.medians(), looks, notMeasured: Object.fromEntries(notMeasured) }
+}
+
+async function measureRound(run: Run, round: number): Promise<void> {
+  const { parts, folder, upstream, samples } = run
+  const plain: StartOptions = { url: upstream.url, folder, streams: false }
+  for (const contender of [...run.contenders, withoutShipping]) {
+    const note = samples.noteFor(contender.name)
+    const plan = contender.narrow?.(run.plan) ?? run.plan
+    console.log(`round ${round + 1} of ${run.plan.rounds}: ${contender.name}`)
+    if (parts.includes('start') && round === 0 && contender !== withoutShipping)
+      await orTell(run, contender.name, () => measureColdStarts(plan, contender, plain, note))
+    if (parts.includes('whole'))
+      await withContender(run, contender, plain, async (running) => {
+        note('memory: idle, MB', megabytes(running))
+        const seconds = contender.warmUpSeconds ?? 3
+        await measureThroughput(running, { bodyBytes: 1024, connections: 64, seconds, folder })
+        await measureWholeAnswers(plan, run, running, note)
+        await measurePaces(
+          plan.paces.filter(({ isEveryday = false }) => round === 0 || !isEveryday),
+          running,
+          note,
+        )
+        note('memory: after load, MB', megabytes(running))
+      })
+  }
+  if (!parts.includes('tls')) return
+  const secure: StartOptions = { ...plain, url: upstream.secureUrl, authority: upstream.authority }
+  for (const contender of BEFORE_TLS) {
+    console.log(`TLS upstream: ${contender.name}`)
+    await withContender(run, contender, secure, (running) =>
+      measureTlsUpstream(run.plan, run, running, samples.noteFor(contender.name)),
+    )
+  }
+}
+
+async function measureStreams(run: Run): Promise<void> {
+  const { folder, plan, samples } = run
+  const paced = await startStreamUpstream()
+  try {
+    for (let round = 0; round < plan.rounds; round += 1) {
+      for (const contender of [...run.contenders, translating]) {
+        console.log(`streams, round ${round + 1} of ${plan.rounds}: ${contender.name}`)
+        await withContender(run, contender, { url: paced.url, folder, streams: true }, async (running) => {
+          const narrowed = contender.narrow?.(plan) ?? plan
+          await measureStreamScenarios(narrowed, paced.url, running, samples.noteFor(contender.name))
+        })
+      }
+    }
+  } finally {
+    await paced.stop()
+  }
+}
+
+async function measureGatehouseAlone(run: Run): Promise<void> {
+  const { parts, plan, folder, upstream, samples } = run
+  const note = samples.noteFor(gatehouse.name)
+  if (parts.includes('young') && plan.youngSeconds > 0)
+    for (const contender of WHEN_YOUNG) {
+      console.log(`the first minute: ${contender.name}`)
+      await withContender(run, contender, { url: upstream.url, folder, streams: false }, (running) =>
+        measureYoungProcess(plan, running, samples.noteFor(contender.name)),
+      )
+    }
+  if (parts.includes('stored') && plan.stored.keys > 0)
+    await orTell(run, 'a full store', () => measureStored(plan, upstream.url, folder, note))
+  if (parts.includes('workers') && plan.hasWorkers) {
+    console.log('one process and two workers')
+    await orTell(run, 'two workers', () => measureWorkers(upstream.url, folder, note))
+  }
+}
+
+async function withContender(
+  run: Run,
+  contender: Contender,
+  upstream: StartOptions,
+  measure: (running: RunningContender) => Promise<void>,
+): Promise<void> {
+  await orTell(run, contender.name, async () => {
+    const running = await contender.start(upstream)
+    if (running === undefined) return
+    try {
+      const complaint = await findFault(running, upstream.streams)
+      if (complaint === undefined) await measure(running)
+      else console.log(`  ${contender.name} is left out: ${complaint}`)
+    } finally {
+      await running.stop()
+    }
+  })
+}
+
+/** What fails has no figure; ten minutes of other figures are not thrown away for it. */
+async function orTell(run: Run, name: string, measure: () => Promise<void>): Promise<void> {
+  try {
+    await measure()
+  } catch (failure) {
+    tellMissing(run.notMeasured, name, failure)
+  }
+}
+
+/** What cannot be had here is no fault of the run. */
+function tellMissing(notMeasured: Map<string, string>, name: string, failure: unknown): void {
+  if (failure instanceof NotMeasured) {
+    notMeasured.set(name, failure.message)
+    console.log(`  ${name} is not measured: ${failure.message}`)
+    return
+  }
+  console.error(`  ${name} failed:`, failure)
+  process.exitCode = 1
+}
+
+/** A fast wrong answer is no result. @returns what is wrong with the answer, undefined when it is right */
+async function findFault(running: RunningContender, stream: boolean): Promise<string | undefined> {
+  const headers = { 'content-type': 'application/json', ...running.headers }
+  const messages = [{ role: 'user', content: 'Hi' }]
+  const body = JSON.stringify({ model: running.model, messages, stream })
+  const response = await fetch(running.url, { method: 'POST', headers, body })
+  const text = await response.text()
+  const isRight =
+    response.status === 200 && text.includes(stream ? '[DONE]' : 'Hello from the fixed upstream')
+  return isRight ? undefined : `${running.url} answered ${response.status}: ${text.slice(0, 300)}`
+}

@@ -1,0 +1,38 @@
+/** An upstream over TLS, as every real provider is, and 256 calls at once. */
+import type { RunningContender } from '../contender.ts'
+import { measureThroughput } from '../measure-throughput.ts'
+import type { Note, Plan } from '../plan.ts'
+import type { JsonUpstream } from '../upstream.ts'
+
+const CONNECTIONS = 256
+const WARM_UP = { bodyBytes: 1024, connections: 32, seconds: 2 }
+/** What wrk takes for lost by itself. */
+const TIMEOUT_SECONDS = 2
+
+export async function measureTlsUpstream(
+  plan: Plan,
+  { folder, upstream }: { readonly folder: string; readonly upstream: JsonUpstream },
+  contender: RunningContender,
+  note: Note,
+): Promise<void> {
+  await measureThroughput(contender, { ...WARM_UP, folder })
+  const acceptedBefore = await upstream.connectionsAccepted()
+  const measured = await measureThroughput(contender, {
+    bodyBytes: 1024,
+    connections: CONNECTIONS,
+    // Twice as long, so that a call can time out.
+    seconds: 2 * plan.seconds,
+    timeoutSeconds: TIMEOUT_SECONDS,
+    folder,
+  })
+  const opened = (await upstream.connectionsAccepted()) - acceptedBefore
+  if (measured.failed > 0) throw new Error(`${measured.failed} calls failed before a TLS upstream`)
+  const label = `TLS upstream, ${CONNECTIONS} connections`
+  note(`${label}: calls/s`, measured.requestsPerSecond)
+  note(`${label}: CPU µs a call`, measured.cpuMicrosPerCall ?? Number.NaN)
+  note(`${label}: p50, ms`, measured.p50Ms)
+  note(`${label}: p99, ms`, measured.p99Ms)
+  note(`${label}: calls that timed out`, measured.timedOut)
+  note(`${label}: upstream connections opened`, opened)
+  note(`${label}: … for 1,000 calls`, (1000 * opened) / measured.calls)
+}

@@ -74,7 +74,10 @@ class Connection {
     this.#head ??= this.#readHead()
     if (this.#head === undefined) return
     const { status, type, bytes } = this.#head
-    if (bytes === undefined) return this.#readChunks(this.#head)
+    if (bytes === undefined) {
+      this.#readChunks(this.#head)
+      return
+    }
     if (this.#received.length < bytes) return
     const body = this.#received.subarray(0, bytes)
     this.#rest()
@@ -106,7 +109,8 @@ class Connection {
       if (size === 0) {
         const relay = this.#relay
         this.#rest()
-        return relay.end()
+        relay.end()
+        return
       }
       this.#relay.write(this.#received.subarray(begin, begin + size))
       at = begin + size + LINE_END.length

@@ -17,11 +17,11 @@ import { QUICK, WHOLE } from './plan.ts'
 import { plotCost } from './plot.ts'
 import { type Figures, type Results, toMarkdown, toRatios, toSummary } from './report.ts'
 
-const HELP = `bun bench/main.ts [--quick] [--only ${PARTS.join('|')}]
+const HELP = `bun bench/main.ts [--quick] [--only ${PARTS.join('|')}] [--contender NAME]…
 
 Measures Gatehouse beside nginx, two bare Bun proxies, LiteLLM, Portkey and no gateway at all, in one run on this machine,
 and writes docs/benchmarks.md, its plot and bench/results/. --quick takes under four minutes, leaves the stored results
-alone and prints how it compares with them; so does --only, which measures one part. GATEWAY_URL (with GATEWAY_HEADERS, a
+alone and prints how it compares with them; so do --only, which measures one part, and --contender. GATEWAY_URL (with GATEWAY_HEADERS, a
 JSON object, and GATEWAY_MODEL) adds a gateway of your own.`
 
 const RESULTS = 'bench/results'
@@ -31,18 +31,27 @@ const contenders: readonly Contender[] = [...quickContenders, litellm, portkey]
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { quick: { type: 'boolean' }, only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    options: {
+      quick: { type: 'boolean' },
+      only: { type: 'string' },
+      contender: { type: 'string', multiple: true },
+      help: { type: 'boolean', short: 'h' },
+    },
   })
   if (values.help === true) return console.log(HELP)
   const parts = PARTS.filter((part) => values.only === undefined || values.only === part)
   if (parts.length === 0) throw new Error(`there is no part '${values.only}': ${PARTS.join(', ')}`)
   const isQuick = values.quick === true
+  const known = isQuick ? quickContenders : contenders
+  const wanted = values.contender ?? known.map(({ name }) => name)
+  const unknown = wanted.find((name) => !known.some((contender) => contender.name === name))
+  if (unknown !== undefined) throw new Error(`there is no contender '${unknown}' in this run`)
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
   try {
     const measured = await measureAll({
       plan: isQuick ? QUICK : WHOLE,
       parts,
-      contenders: isQuick ? quickContenders : contenders,
+      contenders: known.filter(({ name }) => wanted.includes(name)),
       folder,
     })
     const results: Results = {
@@ -51,7 +60,7 @@ async function main(): Promise<void> {
       legend: legend(),
       ...measured,
     }
-    if (isQuick || parts.length < PARTS.length) {
+    if (isQuick || parts.length < PARTS.length || wanted.length < known.length) {
       console.log(`\n${judgeBudgets(results)}\n\n${toMarkdown(results)}`)
       compareWithStored(results.figures)
     } else save(results)

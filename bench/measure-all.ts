@@ -60,7 +60,7 @@ export async function measureAll(bench: Bench): Promise<Pick<Results, 'figures' 
       await measureRound(run, round)
       looks.push(await lookAround())
     }
-    await measureGatehouseAlone(run)
+    await measureOnce(run)
     if (bench.parts.includes('streams')) await measureStreams(run)
   } finally {
     await upstream.stop()
@@ -72,7 +72,8 @@ export async function measureAll(bench: Bench): Promise<Pick<Results, 'figures' 
 async function measureRound(run: Run, round: number): Promise<void> {
   const { parts, folder, upstream, samples } = run
   const plain: StartOptions = { url: upstream.url, folder, streams: false }
-  for (const contender of [...run.contenders, withoutShipping]) {
+  const others = run.contenders.includes(gatehouse) ? [withoutShipping] : []
+  for (const contender of [...run.contenders, ...others]) {
     const note = samples.noteFor(contender.name)
     const plan = contender.narrow?.(run.plan) ?? run.plan
     console.log(`round ${round + 1} of ${run.plan.rounds}: ${contender.name}`)
@@ -94,7 +95,7 @@ async function measureRound(run: Run, round: number): Promise<void> {
   }
   if (!parts.includes('tls')) return
   const secure: StartOptions = { ...plain, url: upstream.secureUrl, authority: upstream.authority }
-  for (const contender of BEFORE_TLS) {
+  for (const contender of BEFORE_TLS.filter((one) => run.contenders.includes(one))) {
     console.log(`TLS upstream: ${contender.name}`)
     await withContender(run, contender, secure, (running) =>
       measureTlsUpstream(run.plan, run, running, samples.noteFor(contender.name)),
@@ -104,10 +105,11 @@ async function measureRound(run: Run, round: number): Promise<void> {
 
 async function measureStreams(run: Run): Promise<void> {
   const { folder, plan, samples } = run
+  const others = run.contenders.includes(gatehouse) ? [translating] : []
   const paced = await startStreamUpstream()
   try {
     for (let round = 0; round < plan.rounds; round += 1) {
-      for (const contender of [...run.contenders, translating]) {
+      for (const contender of [...run.contenders, ...others]) {
         console.log(`streams, round ${round + 1} of ${plan.rounds}: ${contender.name}`)
         await withContender(run, contender, { url: paced.url, folder, streams: true }, async (running) => {
           const narrowed = contender.narrow?.(plan) ?? plan
@@ -120,16 +122,17 @@ async function measureStreams(run: Run): Promise<void> {
   }
 }
 
-async function measureGatehouseAlone(run: Run): Promise<void> {
+async function measureOnce(run: Run): Promise<void> {
   const { parts, plan, folder, upstream, samples } = run
-  const note = samples.noteFor(gatehouse.name)
   if (parts.includes('young') && plan.youngSeconds > 0)
-    for (const contender of WHEN_YOUNG) {
+    for (const contender of WHEN_YOUNG.filter((one) => run.contenders.includes(one))) {
       console.log(`the first minute: ${contender.name}`)
       await withContender(run, contender, { url: upstream.url, folder, streams: false }, (running) =>
         measureYoungProcess(plan, running, samples.noteFor(contender.name)),
       )
     }
+  if (!run.contenders.includes(gatehouse)) return
+  const note = samples.noteFor(gatehouse.name)
   if (parts.includes('stored') && plan.stored.keys > 0)
     await orTell(run, 'a full store', () => measureStored(plan, upstream.url, folder, note))
   if (parts.includes('workers') && plan.hasWorkers) {

@@ -28,11 +28,13 @@ export async function measureTlsUpstream(
   const opened = (await upstream.connectionsAccepted()) - acceptedBefore
   if (measured.failed > 0) throw new Error(`${measured.failed} calls failed before a TLS upstream`)
   const label = `TLS upstream, ${CONNECTIONS} connections`
+  note(`${label}: calls that timed out`, measured.timedOut)
+  // Of next to nothing there is no cost and no rate.
+  if (measured.calls < CONNECTIONS) return
   note(`${label}: calls/s`, measured.requestsPerSecond)
   note(`${label}: CPU µs a call`, measured.cpuMicrosPerCall ?? Number.NaN)
   note(`${label}: p50, ms`, measured.p50Ms)
   note(`${label}: p99, ms`, measured.p99Ms)
-  note(`${label}: calls that timed out`, measured.timedOut)
   note(`${label}: upstream connections opened`, opened)
   note(`${label}: … for 1,000 calls`, (1000 * opened) / measured.calls)
 }

@@ -1,7 +1,7 @@
 /** Whole answers: how many a second, what each costs, and what a steady rate of them adds in latency. */
 import type { RunningContender } from '../contender.ts'
 import { measureLatency } from '../measure-latency.ts'
-import { measureThroughput } from '../measure-throughput.ts'
+import { measureThroughput, type Throughput } from '../measure-throughput.ts'
 import type { Load, Note, Pace, Plan } from '../plan.ts'
 import type { JsonUpstream } from '../upstream.ts'
 
@@ -20,10 +20,13 @@ export async function measureWholeAnswers(
     const acceptedBefore = await upstream.connectionsAccepted()
     const measured = await measureThroughput(contender, { ...load, seconds: plan.seconds, folder })
     const opened = (await upstream.connectionsAccepted()) - acceptedBefore
-    if (measured.failed + measured.timedOut > 0)
-      throw new Error(`${measured.failed + measured.timedOut} calls failed: the figures would mean nothing`)
     const { connections, bodyBytes } = load
     const label = `${size(bodyBytes)}, ${connections.toLocaleString('en-US')} connection${connections === 1 ? '' : 's'}`
+    const fault = findFault(measured, connections)
+    if (fault !== undefined) {
+      console.log(`  ${label}: ${fault}: no figure`)
+      continue
+    }
     const isFull = bodyBytes === FULL_LOAD.bodyBytes && connections === FULL_LOAD.connections
     note(`${label}: calls/s`, measured.requestsPerSecond)
     if (isFull) {
@@ -42,7 +45,14 @@ export async function measureWholeAnswers(
   }
 }
 
-/** @returns nothing of a pace at which calls failed: percentiles of those that survived would flatter it */
+/** @returns why the measurement is thrown away: its figures would mean nothing, or flatter */
+function findFault({ calls, failed, timedOut }: Throughput, connections: number): string | undefined {
+  if (failed + timedOut > 0) return `${failed + timedOut} calls failed`
+  // Some connection waited from the first second to the last.
+  return calls < connections ? `${calls} answers on ${connections} connections` : undefined
+}
+
+/** Notes nothing of a pace at which calls failed: percentiles of those that survived would flatter. */
 export async function measurePaces(
   paces: readonly Pace[],
   contender: RunningContender,

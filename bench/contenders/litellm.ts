@@ -1,4 +1,5 @@
 /** LiteLLM's proxy from PyPI, as its documentation starts it: one model, one worker, no database. */
+import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Contender, NotMeasured } from '../contender.ts'
@@ -6,6 +7,7 @@ import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
 import { type Plan, within } from '../plan.ts'
 
 const PORT = 19_206
+const KEY = `sk-${randomBytes(32).toString('hex')}`
 const VERSION = '1.106.0'
 const FOLDER = '.cache/litellm'
 /** Says which version is there, whole. */
@@ -16,7 +18,7 @@ const START_LIMIT_MS = 120_000
 
 export const litellm: Contender = {
   name: 'litellm',
-  does: `litellm[proxy] ${VERSION} from PyPI on ${pythonVersion()}, one worker, a config.yaml with one model; no key, no database`,
+  does: `litellm[proxy] ${VERSION} from PyPI on ${pythonVersion()}, one worker, a config.yaml with one model and a master key, which it does not start without; no database`,
   warmUpSeconds: 10,
   narrow,
   prepare: install,
@@ -30,13 +32,16 @@ export const litellm: Contender = {
         ...['--config', path, '--host', '127.0.0.1', '--port', String(PORT), '--num_workers', '1'],
       ],
       // Without it, it asks the network for its table of prices at each start.
-      { folder, environment: { LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR' } },
+      {
+        folder,
+        environment: { LITELLM_MASTER_KEY: KEY, LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR' },
+      },
     )
     const address = `http://127.0.0.1:${PORT}`
     const startMs = await untilAnswers(server, `${address}/health/liveliness`, { limitMs: START_LIMIT_MS })
     return {
       url: `${address}/v1/chat/completions`,
-      headers: { authorization: 'Bearer any', 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
       model: 'gpt-4o',
       process: server,
       startMs,

@@ -37,10 +37,10 @@ chaos: node_modules/.installed ## every test that has a long form, in it, with f
 soak: node_modules/.installed ## three nodes at a steady load for half an hour: does anything grow? MINUTES=30 RATE=60
 	@scripts/require-programs.sh postgresql procps redis-server && exec $(BUN) test/chaos/soak.ts --minutes $(or $(MINUTES),30) --rate $(or $(RATE),60)
 
-bench: node_modules/.installed ## measure beside nginx and Portkey in one run; writes docs/benchmarks.md
+bench: node_modules/.installed ## measure beside nginx, LiteLLM and Portkey in one run; writes docs/benchmarks.md
 	@scripts/require-programs.sh nginx wrk && exec taskset -c 1 env BUN_CONFIG_MAX_HTTP_REQUESTS=65535 $(BUN) bench/main.ts
 
-bench-quick: node_modules/.installed ## the same in two minutes, compared with the stored figures
+bench-quick: node_modules/.installed ## the same in four minutes, compared with the stored figures
 	@scripts/require-programs.sh nginx wrk && exec taskset -c 1 env BUN_CONFIG_MAX_HTTP_REQUESTS=65535 $(BUN) bench/main.ts --quick
 
 profile: node_modules/.installed ## where the processor time of a call goes, by function; writes bench/profiles/

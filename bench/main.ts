@@ -17,12 +17,16 @@ import { QUICK, WHOLE } from './plan.ts'
 import { plotCost } from './plot.ts'
 import { type Figures, type Results, toMarkdown, toRatios, toSummary } from './report.ts'
 
-const HELP = `bun bench/main.ts [--quick] [--only ${PARTS.join('|')}] [--contender NAME]…
+const HELP = `bun bench/main.ts [--quick] [--only ${PARTS.join('|')}] [--contender NAME]… | --render
 
-Measures Gatehouse beside nginx, two bare Bun proxies, LiteLLM, Portkey and no gateway at all, in one run on this machine,
-and writes docs/benchmarks.md, its plot and bench/results/. --quick takes under four minutes, leaves the stored results
-alone and prints how it compares with them; so do --only, which measures one part, and --contender. GATEWAY_URL (with GATEWAY_HEADERS, a
-JSON object, and GATEWAY_MODEL) adds a gateway of your own.`
+Measures Gatehouse beside nginx, two bare Bun proxies, LiteLLM, Portkey and no gateway at all, in one run on this
+machine, and writes docs/benchmarks.md, its plot, the figures in README.md and bench/results/.
+
+--quick       less than four minutes; prints how it compares with the stored results and leaves them alone
+--only        one part, --contender some contenders; they too leave the stored results alone
+--render      measures nothing: writes the page anew from the stored results, after a change of its prose
+
+GATEWAY_URL (with GATEWAY_HEADERS, a JSON object, and GATEWAY_MODEL) adds a gateway of your own.`
 
 const RESULTS = 'bench/results'
 /** Peers that need time to install and to warm up are in the whole run alone. */
@@ -35,10 +39,16 @@ async function main(): Promise<void> {
       quick: { type: 'boolean' },
       only: { type: 'string' },
       contender: { type: 'string', multiple: true },
+      render: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
   })
   if (values.help === true) return console.log(HELP)
+  if (values.render === true) {
+    const last = lastResults()
+    if (last === undefined) throw new Error(`there are no results in ${RESULTS}`)
+    return writePage(last.results)
+  }
   const parts = PARTS.filter((part) => values.only === undefined || values.only === part)
   if (parts.length === 0) throw new Error(`there is no part '${values.only}': ${PARTS.join(', ')}`)
   const isQuick = values.quick === true
@@ -69,15 +79,25 @@ async function main(): Promise<void> {
   }
 }
 
-function compareWithStored(figures: Figures): void {
-  const last = readdirSync(RESULTS)
-    .filter((name) => name.endsWith('.json'))
+interface StoredResults {
+  readonly name: string
+  readonly results: Results
+}
+
+function lastResults(): StoredResults | undefined {
+  const name = readdirSync(RESULTS)
+    .filter((file) => file.endsWith('.json'))
     .sort()
     .at(-1)
+  if (name === undefined) return undefined
+  return { name, results: JSON.parse(readFileSync(join(RESULTS, name), 'utf8')) as Results }
+}
+
+function compareWithStored(figures: Figures): void {
+  const last = lastResults()
   if (last === undefined) return
-  const stored = JSON.parse(readFileSync(join(RESULTS, last), 'utf8')) as Results
-  console.log(`\nGatehouse / nginx now, and in ${last}:`)
-  const before = toRatios(stored.figures, 'nginx')
+  console.log(`\nGatehouse / nginx now, and in ${last.name}:`)
+  const before = toRatios(last.results.figures, 'nginx')
   for (const [measure, ratio] of Object.entries(toRatios(figures, 'nginx'))) {
     const old = before[measure]
     console.log(
@@ -89,6 +109,14 @@ function compareWithStored(figures: Figures): void {
 function save(results: Results): void {
   mkdirSync(RESULTS, { recursive: true })
   writeFileSync(join(RESULTS, `${results.date}.json`), `${JSON.stringify(results, null, 2)}\n`)
+  writePage(results)
+  console.log(`\n${toSummary(results)}\n${judgeBudgets(results)}`)
+  console.log(
+    `\nWritten: ${RESULTS}/${results.date}.json, docs/benchmarks.md, docs/benchmarks.svg, README.md`,
+  )
+}
+
+function writePage(results: Results): void {
   writeFileSync('docs/benchmarks.svg', plotCost(results.figures))
   const text = [
     readFileSync('bench/preface.md', 'utf8').trimEnd(),
@@ -101,10 +129,6 @@ function save(results: Results): void {
   writeFileSync(
     'README.md',
     readme.replace(marked, (_, open, close) => `${open}${toSummary(results)}${close}`),
-  )
-  console.log(`\n${toSummary(results)}\n${judgeBudgets(results)}`)
-  console.log(
-    `\nWritten: ${RESULTS}/${results.date}.json, docs/benchmarks.md, docs/benchmarks.svg, README.md`,
   )
 }
 

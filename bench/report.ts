@@ -55,7 +55,7 @@ export function toSummary({ date, figures, looks = [], notMeasured = {} }: Resul
     ['… 200 KB', '200 KB, 64 connections: calls/s'],
     ['Processor time of a call, µs', '1 KB, 64 connections: CPU µs a call'],
     ['Latency at 1,000 calls/s, p50, ms', '1,000 calls/s: p50, ms'],
-    ['Processor time of a streamed event, µs', 'streams of 100 events: CPU µs an event'],
+    ['Processor time of an event, streams of 100, µs', 'streams of 100 events: CPU µs an event'],
     ['Memory, idle, MB', 'memory: idle, MB'],
   ]
   const names = ['nginx', 'bare fetch', 'gatehouse', 'litellm', 'portkey']

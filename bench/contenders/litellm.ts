@@ -93,10 +93,10 @@ function run(command: string[]): void {
     timeout: INSTALL_LIMIT_MS,
   })
   if (success) return
-  const said = `${stdout}\n${stderr}`.trim().split('\n').at(-1)?.slice(0, 200)
-  throw new NotMeasured(
-    `${command.join(' ')} ${exitedDueToTimeout === true ? `took more than ${INSTALL_LIMIT_MS / 60_000} minutes` : `failed: ${said}`}`,
-  )
+  const lines = `${stdout}\n${stderr}`.trim().split('\n')
+  const said = lines.find((line) => /error|not available/i.test(line)) ?? lines.at(-1) ?? ''
+  const end = exitedDueToTimeout === true ? `took more than ${INSTALL_LIMIT_MS / 60_000} minutes` : 'failed'
+  throw new NotMeasured(`\`${command.join(' ')}\` ${end}: ${said.trim().slice(0, 200)}`)
 }
 
 function pythonVersion(): string {

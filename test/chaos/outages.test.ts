@@ -12,6 +12,8 @@ import { describeIf } from '../support/skip-unless.ts'
 setDefaultTimeout(180_000)
 
 const LASTING_MS = IS_LONG ? 30_000 : 1_000
+/** Of each client between two of its calls. */
+const PAUSE_MS = IS_LONG ? 20 : 50
 /** What the heap of a node may grow by in an outage: a turn of the garbage collector, and no queue of calls. */
 const LARGEST_GROWTH_BYTES = 60 * 1024 * 1024
 /** Of one node: those that set out before it was known, twice the pool; then from one attempt to the next 0.5 s to 1 s. */
@@ -38,7 +40,7 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
 
   /** @returns the calls that were made from the moment that `begin` had resolved to the one that `end` was called in */
   async function during(what: string, begin: () => Promise<void>, end: () => Promise<void>) {
-    const load = startClusterLoad(cluster, { clients: 6, pauseMs: 20 })
+    const load = startClusterLoad(cluster, { clients: 6, pauseMs: PAUSE_MS })
     // A node that has served a call knows what was used before; the promise is about such nodes.
     const hasServed = ({ index }: { readonly index: number }) =>
       load.calls.some(({ node, status }) => node === index && status === 200)

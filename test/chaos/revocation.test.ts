@@ -12,6 +12,8 @@ import { describeIf } from '../support/skip-unless.ts'
 setDefaultTimeout(IS_LONG ? 1_200_000 : 180_000)
 
 const LONG_ROUNDS = 8
+/** Of each client between two of its calls. */
+const PAUSE_MS = IS_LONG ? 2 : 10
 
 /** What happens to node 2 while node 0 revokes; `times` in each round of the long form. */
 const SCENES = [
@@ -221,7 +223,12 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
           body: { name: 'to be revoked' },
           status: 201,
         })
-        const load = startClusterLoad(cluster, { key: made.key, clients: 6, timeoutMs: 10_000, pauseMs: 2 })
+        const load = startClusterLoad(cluster, {
+          key: made.key,
+          clients: 6,
+          timeoutMs: 10_000,
+          pauseMs: PAUSE_MS,
+        })
         await pollUntil('calls that are served', () => load.calls.some(({ status }) => status === 200))
         await Bun.sleep(Math.random() * 300)
         harm(cluster)

@@ -15,6 +15,8 @@ import type { TemporaryFolder } from '../support/temporary-folder.ts'
 setDefaultTimeout(180_000)
 
 const NODES = 3
+/** Of each client between two of its calls. */
+const PAUSE_MS = IS_LONG ? 5 : 30
 
 interface Kind {
   readonly name: string
@@ -59,7 +61,10 @@ async function open({ drainDelayMs, start }: Kind): Promise<{ cluster: Cluster; 
 
 function loadThrough({ url }: Balancer, { key }: Cluster, calls: SeenCall[]) {
   const nodes = [{ index: 0, url, isRunning: true }]
-  return startClusterLoad({ key, nodes }, { clients: 8, pauseMs: 5, onCall: (call) => calls.push(call) })
+  return startClusterLoad(
+    { key, nodes },
+    { clients: 8, pauseMs: PAUSE_MS, onCall: (call) => calls.push(call) },
+  )
 }
 
 async function versionOf(url: string): Promise<string> {

@@ -29,8 +29,8 @@ const EARLY_FAULTS = [
   'cut-mid-stream',
   'hang-mid-stream',
 ]
-const CALLS_PER_FAULT = IS_LONG ? Math.ceil(10_000 / EARLY_FAULTS.length) : 100
 const AT_ONCE = 50
+const CALLS_PER_FAULT = IS_LONG ? Math.ceil(10_000 / EARLY_FAULTS.length) : AT_ONCE
 
 /** Between two dialects: an answer is translated as a whole, so that it may also fail at its very end. */
 const TRANSLATED_FAULTS = [...EARLY_FAULTS, 'clean-cut', 'half-event', 'error-mid-stream', 'quota']

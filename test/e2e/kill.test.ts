@@ -10,7 +10,7 @@ import { createTemporaryFolder, type TemporaryFolder } from '../support/temporar
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
 setDefaultTimeout(180_000)
 
-const ROUNDS = IS_LONG ? 20 : 5
+const ROUNDS = IS_LONG ? 20 : 3
 const CLIENTS = 12
 /** Until the kill is near: a core is left for others. */
 const PAUSE_MS = IS_LONG ? 0 : 20

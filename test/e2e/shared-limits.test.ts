@@ -13,7 +13,7 @@ import { createTemporaryFolder, type TemporaryFolder } from '../support/temporar
 setDefaultTimeout(180_000)
 
 const NODES = 3
-const PER_MINUTE = 600
+const PER_MINUTE = IS_LONG ? 600 : 300
 /** What a node may hold in advance: docs/decisions/0018. */
 const LEASE = Math.floor(PER_MINUTE / 64)
 
@@ -91,7 +91,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one 
     })
   }
 
-  test('600 requests a minute are 600 for all together, with Redis killed and restarted in the middle', async () => {
+  test(`${PER_MINUTE} requests a minute are ${PER_MINUTE} for all together, with Redis killed and restarted in the middle`, async () => {
     const gateways = await start({ GATEHOUSE_REQUESTS_PER_MINUTE: String(PER_MINUTE) })
     const startedAtMs = performance.now()
     const elapsedMs = () => performance.now() - startedAtMs
@@ -103,7 +103,7 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one 
         const { status } = await call(node)
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
         if (status === 200) admitted += 1
-        else await Bun.sleep(5)
+        else await Bun.sleep(20)
       }
     }
     const floods = gateways.flatMap((node) => [flood(node), flood(node)])

@@ -7,6 +7,8 @@ import { parseSeries, type Series } from './scrape.ts'
 import { type Gatehouse, type GatehouseOptions, startGatehouse } from './start-gatehouse.ts'
 
 export const METRICS_TOKEN = 'metrics'
+/** Of each client between two of its calls: one that never pauses keeps a core busy. */
+const CLIENT_PAUSE_MS = 10
 
 export interface WorkerScene {
   readonly postgres: PostgresScene
@@ -116,6 +118,7 @@ export function keepCalling(gatehouse: Gatehouse, clients: number, complete: Set
         await response.json()
         if (response.status !== 200) throw new Error(`answered ${response.status}`)
         complete.add(response.headers.get('x-request-id') ?? '')
+        await Bun.sleep(CLIENT_PAUSE_MS)
       } catch {
         failures += 1
         await Bun.sleep(10)

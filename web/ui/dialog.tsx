@@ -6,7 +6,7 @@ import { Button } from './button.tsx'
 import { classNames } from './class-names.ts'
 import { ProblemNote } from './states.tsx'
 
-const OVERLAY = 'fixed inset-0 z-40 bg-black/40 backdrop-blur-[1px] dark:bg-black/60'
+const OVERLAY = 'fixed inset-0 z-40 bg-black/40 dark:bg-black/60'
 const WINDOW =
   'fixed top-1/2 left-1/2 z-50 flex max-h-[90dvh] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 flex-col overflow-y-auto rounded-2xl border border-line bg-surface shadow-high focus:outline-none'
 

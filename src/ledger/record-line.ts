@@ -11,6 +11,7 @@ import type { Cost, CostStatus } from '../core/cost.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
+import { isCount, toWholeRecord } from './whole-record.ts'
 
 /**
  * 2 added the credential; 3 the cache writes, and the attempts where there is something to say of them; 4 the cost; 5 is
@@ -31,11 +32,11 @@ const COST_STATUSES: readonly unknown[] = ['exact', 'estimated', 'unknown'] sati
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The whole line with its newline. Neither an id nor a target can break it: JSON escapes control characters.
- * Every number in it is a whole one from 0 up, as the store's columns are: a provider that reports a count of 1.5 or
- * 1e30 must not be able to make a row that the store refuses again and again.
+ * The whole line with its newline, of a record as `toWholeRecord` makes it. Neither an id nor a target can break it: JSON
+ * escapes control characters.
  */
-export function encodeRecordLine(call: CallRecord): string {
+export function encodeWholeRecord(call: CallRecord): string {
+  const { usage, cost } = call
   const members: unknown[] = [
     call.refusals === undefined ? PRICED_VERSION : REFUSED_VERSION,
     call.id,
@@ -49,18 +50,23 @@ export function encodeRecordLine(call: CallRecord): string {
     call.outcome,
     call.status,
     call.errorKind,
-    toWholeMs(call.startedAt),
-    call.firstByteMs === null ? null : toWholeMs(call.firstByteMs),
-    toWholeMs(call.durationMs),
-    call.usage === null ? null : toCounts(call.usage),
+    call.startedAt,
+    call.firstByteMs,
+    call.durationMs,
+    usage === null ? null : toCounts(usage),
     call.credential,
-    call.cost === undefined ? null : toCostMembers(call.cost),
+    cost === undefined ? null : [cost.microUsd, cost.status, cost.source],
   ]
   const attempts = call.attemptDetails?.map(toAttemptMembers)
-  if (call.refusals !== undefined) members.push(attempts ?? null, toWholeMs(call.refusals))
+  if (call.refusals !== undefined) members.push(attempts ?? null, call.refusals)
   else if (attempts !== undefined) members.push(attempts)
   const json = JSON.stringify(members)
   return `${toChecksum(json)} ${json}\n`
+}
+
+/** As `encodeWholeRecord`, of any record. */
+export function encodeRecordLine(call: CallRecord): string {
+  return encodeWholeRecord(toWholeRecord(call))
 }
 
 /**
@@ -94,26 +100,14 @@ function readChecksum(line: Uint8Array): number {
   return line[CHECKSUM_CHARS] === SPACE ? checksum : Number.NaN
 }
 
-/** What is no time at all becomes 0: a record with a wrong duration is worth more than none. */
-function toWholeMs(timeMs: number): number {
-  const whole = Math.round(timeMs)
-  return isCount(whole) ? whole : 0
-}
-
-/** Null when the provider's report cannot be true. */
-function toCounts(usage: Usage): readonly number[] | null {
+function toCounts(usage: Usage): readonly number[] {
   const counts = [usage.inputTokens, usage.outputTokens, usage.cachedInputTokens, usage.reasoningTokens]
   if (usage.cacheWriteTokens !== undefined) counts.push(usage.cacheWriteTokens)
-  return counts.every(isCount) ? counts : null
-}
-
-/** Null, so that it is priced later, when it is no cost that the store could hold. */
-function toCostMembers({ microUsd, status, source }: Cost): readonly unknown[] | null {
-  return microUsd === null || isCount(microUsd) ? [microUsd, status, source] : null
+  return counts
 }
 
 function toAttemptMembers({ target, status, afterMs, durationMs }: CallAttempt): readonly unknown[] {
-  return [target, status, toWholeMs(afterMs), toWholeMs(durationMs)]
+  return [target, status, afterMs, durationMs]
 }
 
 function toCallRecord(members: readonly unknown[]): CallRecord | undefined {
@@ -218,8 +212,4 @@ function toAttempts(members: unknown): readonly CallAttempt[] | undefined {
 
 function isString(value: unknown): value is string {
   return typeof value === 'string'
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0
 }

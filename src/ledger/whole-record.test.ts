@@ -1,0 +1,83 @@
+/** The record in memory and the record in the journal's line are one: a row does not tell which of them it came from. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { CallRecord } from '../core/call.ts'
+import { toRow, toRowValues } from '../store/call-rows.ts'
+import { sumCalls } from '../store/sum-calls.ts'
+import { anyCallRecord } from './any-call-record.fixture.ts'
+import { createCallRecord } from './call-record.fixture.ts'
+import { decodeRecordLine, encodeWholeRecord } from './record-line.ts'
+import { toWholeRecord } from './whole-record.ts'
+
+/** Whatever arithmetic and providers make of one. */
+const oddNumber = fc.oneof(
+  fc.double(),
+  fc.constantFrom(-0, -0.2, 0.5, 1e30, Number.NaN, Number.POSITIVE_INFINITY, 3_599_999.6),
+  fc.nat(),
+)
+const odd = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
+  fc.option(value, { nil: undefined })
+
+/** Any record, some of whose numbers are no counts. */
+const anyOddRecord: fc.Arbitrary<CallRecord> = fc
+  .record({
+    record: anyCallRecord,
+    attempts: odd(oddNumber),
+    status: odd(oddNumber),
+    startedAt: odd(oddNumber),
+    firstByteMs: odd(oddNumber),
+    durationMs: odd(oddNumber),
+    refusals: odd(oddNumber),
+    usage: odd(
+      fc.record({
+        inputTokens: oddNumber,
+        outputTokens: oddNumber,
+        cachedInputTokens: oddNumber,
+        reasoningTokens: oddNumber,
+      }),
+    ),
+    cacheWriteTokens: odd(oddNumber),
+    microUsd: odd(oddNumber),
+    afterMs: odd(oddNumber),
+  })
+  .map(({ record, microUsd, afterMs, cacheWriteTokens, ...numbers }) => ({
+    ...record,
+    ...Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== undefined)),
+    ...(cacheWriteTokens !== undefined && record.usage !== null
+      ? { usage: { ...record.usage, cacheWriteTokens } }
+      : {}),
+    ...(microUsd === undefined ? {} : { cost: { microUsd, status: 'exact', source: 'test@1' } as const }),
+    ...(afterMs === undefined
+      ? {}
+      : { attemptDetails: [{ target: 'p/m', status: 500, afterMs, durationMs: afterMs }] }),
+  }))
+
+function readBack(record: CallRecord): CallRecord {
+  const read = decodeRecordLine(new TextEncoder().encode(encodeWholeRecord(record).slice(0, -1)))
+  if (read === undefined || read === 'newer') throw new Error('its line is damaged')
+  return read
+}
+
+test.each([
+  ['any record', anyCallRecord],
+  ['one with odd numbers', anyOddRecord],
+])('row, bound values and sums are the same from memory as from the line: %s', (_name, records) => {
+  fc.assert(
+    fc.property(records, (record) => {
+      const whole = toWholeRecord(record)
+      const read = readBack(whole)
+      expect(toRow(whole)).toStrictEqual(toRow(read))
+      expect(toRowValues([whole])).toStrictEqual(toRowValues([read]))
+      expect(sumCalls([whole])).toStrictEqual(sumCalls([read]))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('a record that is whole already is not copied', () => {
+  fc.assert(fc.property(anyCallRecord, (record) => toWholeRecord(record) === record))
+})
+
+test('-0, which no line can hold, is 0 in memory too', () => {
+  expect(Object.is(toWholeRecord(createCallRecord({ durationMs: -0.2 })).durationMs, 0)).toBe(true)
+})

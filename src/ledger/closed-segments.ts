@@ -1,11 +1,13 @@
 /** The segments that wait to be shipped, leftovers of earlier processes included. Must not know who ships them. */
-import { renameSync, unlinkSync } from 'node:fs'
+import { renameSync, statSync, unlinkSync } from 'node:fs'
+import type { CallRecord } from '../core/call.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
 import { type ClosedSegment, listSegments } from './segment-file.ts'
 import type { Damage } from './segment-reader.ts'
 
 export class ClosedSegments {
-  readonly #segments = new Set<ClosedSegment>()
+  /** With their records, where these are still in memory. */
+  readonly #segments = new Map<ClosedSegment, readonly CallRecord[] | undefined>()
   readonly #report: ReportLedgerEvent
   #damagedLines = 0
   #newer = 0
@@ -20,7 +22,7 @@ export class ClosedSegments {
 
   get bytes(): number {
     let bytes = 0
-    for (const segment of this.#segments) bytes += segment.bytes
+    for (const segment of this.#segments.keys()) bytes += segment.bytes
     return bytes
   }
 
@@ -34,20 +36,39 @@ export class ClosedSegments {
     return this.#newer
   }
 
-  add(segment: ClosedSegment): void {
-    this.#segments.add(segment)
+  /** How many records are in memory. */
+  get records(): number {
+    let records = 0
+    for (const kept of this.#segments.values()) records += kept?.length ?? 0
+    return records
+  }
+
+  /** @param records all that is in the segment, where that is in memory */
+  add(segment: ClosedSegment, records?: readonly CallRecord[]): void {
+    this.#segments.set(segment, records)
+  }
+
+  /**
+   * What is in the segment, from memory. Undefined where that is to be read from the file: it is not in memory, or the file
+   * is not as it was written, and whoever reads it tells what became of it.
+   */
+  recordsOf(segment: ClosedSegment): readonly CallRecord[] | undefined {
+    const records = this.#segments.get(segment)
+    if (records === undefined) return undefined
+    const file = statSync(segment.path, { throwIfNoEntry: false })
+    return file?.size === segment.bytes ? records : undefined
   }
 
   /** Oldest first. */
   list(): readonly ClosedSegment[] {
-    return [...this.#segments]
+    return [...this.#segments.keys()]
   }
 
   /** Takes over what an earlier process left. @returns the first free sequence number. @throws the file system's error. */
   recover(folder: string): number {
     let next = 1
     for (const { sequence, segment } of listLeftovers(folder)) {
-      this.#segments.add(segment)
+      this.#segments.set(segment, undefined)
       next = sequence + 1
     }
     return next

@@ -5,14 +5,16 @@
 import { join } from 'node:path'
 import type { CallRecord } from '../core/call.ts'
 import type { Ledger } from '../gateway/ports.ts'
+import { ActiveRecords } from './active-records.ts'
 import { Backlog } from './backlog.ts'
 import { ClosedSegments } from './closed-segments.ts'
 import { journalUnavailable, toFailureReason } from './journal-failure.ts'
 import type { JournalOptions, JournalState } from './journal-options.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
 import { LineBatch } from './line-batch.ts'
-import { encodeRecordLine } from './record-line.ts'
+import { encodeWholeRecord } from './record-line.ts'
 import { SegmentFile, type SyncMode } from './segment-file.ts'
+import { toWholeRecord } from './whole-record.ts'
 
 interface Turn {
   readonly written: Promise<void>
@@ -36,6 +38,10 @@ interface Turn {
  * may appear later for a call whose caller was told 503, but a caller never sees a complete answer without a row. With
  * `onFailure: 'open'` calls go on; what does not fit the backlog is dropped and counted.
  *
+ * What was written stays in memory too, up to a bound, until it is in the store: the shipper takes it from there and reads
+ * a file only where some of it is not in memory, or where the file is not as it was written. The backlog's lines and those
+ * rescued from a deleted file are read back.
+ *
  * One process per data folder: at its start it takes every segment that it finds for a closed one.
  */
 export class Journal implements Ledger {
@@ -49,6 +55,8 @@ export class Journal implements Ledger {
   readonly #report: ReportLedgerEvent
   readonly #batch = new LineBatch()
   readonly #backlog: Backlog
+  readonly #records = new ActiveRecords()
+  readonly #keptRecords: number
   #active: SegmentFile | undefined
   #turn: Turn | undefined
   #nextSequence: number | undefined
@@ -68,12 +76,15 @@ export class Journal implements Ledger {
     this.#report = options.report ?? (() => {})
     this.closed = new ClosedSegments(this.#report)
     this.#backlog = new Backlog(options.backlogRecords ?? 25_000)
+    this.#keptRecords = options.keptRecords ?? 25_000
     this.#begin()
   }
 
   /** @throws GatewayError `unavailable` (rejects) when the record is not on disk and the journal fails closed. */
   record(call: CallRecord): Promise<void> {
-    this.#batch.add(encodeRecordLine(call))
+    const record = toWholeRecord(call)
+    this.#batch.add(encodeWholeRecord(record))
+    this.#records.add(record)
     if (this.#turn === undefined) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       this.#turn = { written: promise, resolve, reject }
@@ -158,6 +169,7 @@ export class Journal implements Ledger {
     }
     try {
       active.append(lines)
+      this.#records.markWritten()
       return true
     } catch (error) {
       // A new file helps where the trouble is this file's: it was deleted, or reached a size limit.
@@ -182,11 +194,12 @@ export class Journal implements Ledger {
    */
   #retire(segment: SegmentFile): void {
     this.#active = undefined
+    const records = this.#records.end()
     const rescued = segment.holdsRecords ? segment.rescueLines() : undefined
     if (!segment.holdsRecords) {
       segment.remove()
     } else if (rescued === undefined) {
-      this.closed.add({ path: segment.path, bytes: segment.bytes })
+      this.closed.add({ path: segment.path, bytes: segment.bytes }, records)
     } else {
       this.#report({ type: 'segment-missing', path: segment.path })
       this.#keep(rescued, countLines(rescued))
@@ -209,6 +222,7 @@ export class Journal implements Ledger {
       return false
     }
     this.#active = segment
+    this.#records.begin(this.#backlog.lines > 0 ? 0 : this.#keptRecords - this.closed.records)
     if (this.#failure !== undefined) this.#recovered()
     this.#backlog.clear()
     return true

@@ -1,6 +1,7 @@
 /**
- * Moves closed journal segments into the store, and deletes each only after its commit. Must not know SQL: the store
- * hands in `insertMany`, which is idempotent by call id, so that a segment may be shipped twice.
+ * Moves closed journal segments into the store, from memory where what they hold is still there, and deletes each only
+ * after its commit. Must not know SQL: the store hands in `insertMany`, which is idempotent by call id, so that a segment
+ * may be shipped twice.
  */
 import type { CallRecord } from '../core/call.ts'
 import type { Journal } from './journal.ts'
@@ -14,6 +15,8 @@ import { type Damage, SegmentReader } from './segment-reader.ts'
  */
 const UNHURRIED_BYTES = 1024 * 1024
 const UNHURRIED_PAUSE_MS = 1
+
+const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
 
 export interface ShipperOptions {
   /** Default 1,000. */
@@ -171,8 +174,23 @@ export class Shipper {
   }
 
   async #shipSegment(segment: ClosedSegment): Promise<Damage> {
-    const reader = new SegmentReader(segment.path)
     const pauseMs = this.#journal.closed.bytes <= UNHURRIED_BYTES ? UNHURRIED_PAUSE_MS : 0
+    const kept = this.#journal.closed.recordsOf(segment)
+    const damage = await (kept === undefined
+      ? this.#shipFile(segment, pauseMs)
+      : this.#shipKept(kept, pauseMs))
+    await this.#syncStore().catch(failStore)
+    return damage
+  }
+
+  async #shipKept(records: readonly CallRecord[], pauseMs: number): Promise<Damage> {
+    for (let start = 0; start < records.length; start += this.#batchRecords)
+      await this.#insert(records.slice(start, start + this.#batchRecords), pauseMs)
+    return NO_DAMAGE
+  }
+
+  async #shipFile({ path }: ClosedSegment, pauseMs: number): Promise<Damage> {
+    const reader = new SegmentReader(path)
     let batch: CallRecord[] = []
     for await (const records of reader.records()) {
       for (const record of records) {
@@ -183,7 +201,6 @@ export class Shipper {
       }
     }
     if (batch.length > 0) await this.#insert(batch, pauseMs)
-    await this.#syncStore().catch(failStore)
     return reader.damage
   }
 

@@ -1,0 +1,169 @@
+/** What is in memory beside a segment is what is in its file, whatever happens to the disk; or it is read from the file. */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import type { CallRecord } from '../core/call.ts'
+import { createCallRecord } from './call-record.fixture.ts'
+import { Journal } from './journal.ts'
+import type { ClosedSegment } from './segment-file.ts'
+import { SegmentReader } from './segment-reader.ts'
+import { Shipper } from './shipper.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-active-'))
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function createRecords(count: number): CallRecord[] {
+  return Array.from({ length: count }, () => createCallRecord())
+}
+
+async function recordAll(journal: Journal, records: readonly CallRecord[]): Promise<void> {
+  await Promise.all(records.map((record) => journal.record(record)))
+}
+
+function onlyClosed(journal: Journal): ClosedSegment {
+  const [segment, ...others] = journal.closed.list()
+  if (segment === undefined || others.length > 0) throw new Error('not one segment was closed')
+  return segment
+}
+
+/** Of the same length, so that only who reads it finds out. */
+function spoil({ path }: ClosedSegment): void {
+  writeFileSync(path, readFileSync(path, 'latin1').replaceAll('openai', 'iapeno'))
+}
+
+async function readFile({ path }: ClosedSegment): Promise<CallRecord[]> {
+  const found: CallRecord[] = []
+  for await (const records of new SegmentReader(path).records()) found.push(...records)
+  return found
+}
+
+async function shipAll(journal: Journal): Promise<CallRecord[]> {
+  const shipped: CallRecord[] = []
+  await new Shipper(
+    journal,
+    async (records) => {
+      shipped.push(...records)
+    },
+    { batchRecords: 4 },
+  ).ship()
+  return shipped
+}
+
+test('a segment that this process wrote is shipped without being read back', async () => {
+  const journal = new Journal(folder)
+  const records = createRecords(10)
+  await recordAll(journal, records)
+  journal.rotate()
+  spoil(onlyClosed(journal))
+  expect(await shipAll(journal)).toEqual(records)
+  expect(journal.state()).toMatchObject({ segments: 0, damagedLines: 0 })
+  journal.close()
+})
+
+test('a segment of an earlier process is read', async () => {
+  const earlier = new Journal(folder)
+  await recordAll(earlier, createRecords(3))
+  earlier.close()
+  const journal = new Journal(folder)
+  expect(journal.closed.recordsOf(onlyClosed(journal))).toBeUndefined()
+  journal.close()
+})
+
+test('what does not fit into memory is read, and there is room again when the store has taken the rest', async () => {
+  const journal = new Journal(folder, { keptRecords: 5 })
+  const [fits, beyond, later] = [createRecords(3), createRecords(3), createRecords(5)]
+  await recordAll(journal, fits)
+  journal.rotate()
+  await recordAll(journal, beyond)
+  journal.rotate()
+  expect(journal.closed.list().map((segment) => journal.closed.recordsOf(segment)?.length)).toEqual([
+    3,
+    undefined,
+  ])
+  expect(journal.closed.records).toBe(3)
+  expect(await shipAll(journal)).toEqual([...fits, ...beyond])
+  await recordAll(journal, beyond)
+  await shipAll(journal)
+  await recordAll(journal, later)
+  journal.rotate()
+  expect(journal.closed.recordsOf(onlyClosed(journal))).toEqual(later)
+  expect(await shipAll(journal)).toEqual(later)
+  expect(journal.closed.records).toBe(0)
+  journal.close()
+})
+
+test.each([
+  ['deleted', (path: string) => rmSync(path)],
+  ['cut short', (path: string) => writeFileSync(path, '\n')],
+  ['added to', (path: string) => writeFileSync(path, 'torn', { flag: 'a' })],
+])('of a segment that was %s after it was written, only the file counts', async (_how, act) => {
+  const journal = new Journal(folder)
+  await recordAll(journal, createRecords(2))
+  journal.rotate()
+  const segment = onlyClosed(journal)
+  act(segment.path)
+  expect(journal.closed.recordsOf(segment)).toBeUndefined()
+  journal.close()
+})
+
+test('whatever happens to the disk, what is in memory of a segment is what is in its file', async () => {
+  const step = fc.oneof(
+    fc.record({ type: fc.constant('record' as const), count: fc.integer({ min: 1, max: 4 }) }),
+    fc.constantFrom(
+      { type: 'rotate' as const },
+      { type: 'delete' as const },
+      { type: 'break' as const },
+      { type: 'heal' as const },
+      { type: 'ship' as const },
+    ),
+  )
+  // A pass brings what it rescues from a deleted file into the next segment, and the next pass ships that.
+  const end = [{ type: 'heal' as const }, { type: 'ship' as const }, { type: 'ship' as const }]
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 14, size: 'max' }), async (steps) => {
+      const place = join(folder, 'journal')
+      rmSync(place, { recursive: true, force: true })
+      const journal = new Journal(folder, { segmentBytes: 1200, keptRecords: 12, probeIntervalMs: 1 })
+      const expected: string[] = []
+      const shipped = new Set<string>()
+      let isBroken = false
+      for (const current of [...steps, ...end]) {
+        if (current.type === 'record') {
+          const records = createRecords(current.count)
+          expected.push(...records.map(({ id }) => id))
+          for (const record of records) journal.record(record).catch(() => {})
+          journal.flush()
+        } else if (current.type === 'rotate') journal.rotate()
+        // Only the file that is written to: those that are closed are nobody's to rescue.
+        else if (current.type === 'delete' && journal.closed.count === 0 && !isBroken) {
+          rmSync(place, { recursive: true, force: true })
+        } else if (current.type === 'break' && journal.closed.count === 0 && !isBroken) {
+          isBroken = true
+          rmSync(place, { recursive: true, force: true })
+          writeFileSync(place, 'in the way')
+        } else if (current.type === 'heal' && isBroken) {
+          rmSync(place)
+          while (!journal.state().writable) await Bun.sleep(1)
+          isBroken = false
+        } else if (current.type === 'ship' && !isBroken) {
+          for (const { id } of await shipAll(journal)) shipped.add(id)
+        }
+        for (const segment of journal.closed.list()) {
+          const records = journal.closed.recordsOf(segment)
+          if (records !== undefined) expect(records).toEqual(await readFile(segment))
+        }
+        expect(journal.closed.records).toBeLessThanOrEqual(12)
+      }
+      expect([...shipped].sort()).toEqual([...expected].sort())
+      journal.close()
+    }),
+    { numRuns: 60 },
+  )
+})

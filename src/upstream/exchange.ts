@@ -28,12 +28,20 @@ export interface ExchangeRequest {
   readonly owner?: string | undefined
 }
 
+export type TakePiece = (piece: Uint8Array) => boolean
+
 /** Closing or aborting it closes the connection at once. */
 export interface Exchange {
   /** Sends the request and waits for the answer's head. @throws UpstreamFailure */
   send(): Promise<AnswerHead>
   /** The next piece of the body, undefined at its clean end. @throws UpstreamFailure */
   read(): Promise<Uint8Array | undefined>
+  /**
+   * Hands over the body's pieces, each in the turn in which it comes, for as long as `take` says that it takes the
+   * next one too. Otherwise the upstream has to wait.
+   * @returns whether there may be more: not after the clean end @throws UpstreamFailure, and what `take` throws
+   */
+  readWhile(take: TakePiece): Promise<boolean>
   /**
    * The whole body at once: the fast way for answers known to be small. No promise where all of it
    * came with the head. @throws UpstreamFailure (rejects)

@@ -6,7 +6,7 @@ import { type AnswerHead, MalformedAnswer } from './answer-parser.ts'
 import type { Asker, Connection } from './connection.ts'
 import type { ConnectionPool, ConnectionPools } from './connection-pools.ts'
 import type { Deadline, Deadlines, DueCause } from './deadlines.ts'
-import type { Exchange, ExchangeRequest } from './exchange.ts'
+import type { Exchange, ExchangeRequest, TakePiece } from './exchange.ts'
 import type { Routes } from './routes.ts'
 import { UpstreamFailure, type UpstreamFailureType } from './upstream-failure.ts'
 
@@ -18,6 +18,11 @@ export interface ExchangePorts {
 }
 
 type Phase = 'connecting' | 'asked' | 'answering' | 'over'
+
+interface Reader {
+  readonly take: TakePiece
+  readonly over: PromiseWithResolvers<boolean>
+}
 
 /** What it is called when a deadline falls due in each phase. */
 const SILENCES: Record<Phase, UpstreamFailureType> = {
@@ -46,8 +51,8 @@ export class SocketExchange implements Exchange, Asker {
   #endBy: number
   #isWhole = false
   #failure: UpstreamFailure | undefined
-  /** Whoever waits for the next piece. */
-  #reader: PromiseWithResolvers<Uint8Array | undefined> | undefined
+  /** Whoever takes the pieces as they come. */
+  #reader: Reader | undefined
   /** Whoever waits for all of it. */
   #collector: PromiseWithResolvers<Uint8Array> | undefined
 
@@ -75,18 +80,27 @@ export class SocketExchange implements Exchange, Asker {
     return head.promise
   }
 
-  read(): Promise<Uint8Array | undefined> {
-    const piece = this.#pieces.shift()
-    if (piece !== undefined) {
+  async read(): Promise<Uint8Array | undefined> {
+    let next: Uint8Array | undefined
+    await this.readWhile((piece) => {
+      next = piece
+      return false
+    })
+    return next
+  }
+
+  async readWhile(take: TakePiece): Promise<boolean> {
+    for (let piece = this.#pieces.shift(); piece !== undefined; piece = this.#pieces.shift()) {
       this.#unreadBytes -= piece.byteLength
       if (this.#unreadBytes === 0) this.#connection?.resume()
-      return Promise.resolve(piece)
+      if (!take(piece)) return true
     }
-    if (this.#failure !== undefined) return Promise.reject(this.#failure)
-    if (this.#isWhole) return Promise.resolve(undefined)
+    if (this.#failure !== undefined) throw this.#failure
+    if (this.#isWhole) return false
     this.#waitForPiece()
-    this.#reader = Promise.withResolvers()
-    return this.#reader.promise
+    const over = Promise.withResolvers<boolean>()
+    this.#reader = { take, over }
+    return over.promise
   }
 
   readAll(): Uint8Array | Promise<Uint8Array> {
@@ -114,12 +128,8 @@ export class SocketExchange implements Exchange, Asker {
 
   onPiece(piece: Uint8Array): void {
     this.#phase = 'answering'
-    const reader = this.#reader
-    if (reader !== undefined) {
-      this.#reader = undefined
-      // Whoever does not ask for more waits for nothing.
-      this.#deadline.dueAt = this.#endBy
-      reader.resolve(piece)
+    if (this.#reader !== undefined) {
+      this.#give(piece, this.#reader)
       return
     }
     this.#pieces.push(piece)
@@ -133,12 +143,27 @@ export class SocketExchange implements Exchange, Asker {
     // It serves another call by now, whose reader alone may hold it back or let it go on.
     this.#connection = undefined
     this.#finish()
-    this.#reader?.resolve(undefined)
+    this.#reader?.over.resolve(false)
     this.#collector?.resolve(this.#takeAll())
   }
 
   onLost(cause: Error): void {
     this.#fail(cause instanceof MalformedAnswer ? 'malformed_answer' : 'connection_lost', cause)
+  }
+
+  #give(piece: Uint8Array, { take, over }: Reader): void {
+    try {
+      if (take(piece)) {
+        this.#waitForPiece()
+        return
+      }
+      over.resolve(true)
+    } catch (thrown) {
+      over.reject(thrown)
+    }
+    this.#reader = undefined
+    // Whoever does not ask for more waits for nothing.
+    this.#deadline.dueAt = this.#endBy
   }
 
   /** Over an open connection in the same turn of the event loop, in which the body is still the request's. */
@@ -238,7 +263,7 @@ export class SocketExchange implements Exchange, Asker {
     this.#connecting?.abort()
     this.#connection?.drop()
     this.#head?.reject(failure)
-    this.#reader?.reject(failure)
+    this.#reader?.over.reject(failure)
     this.#collector?.reject(failure)
   }
 

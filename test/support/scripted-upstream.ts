@@ -3,7 +3,13 @@
  * It must not know any dialect, nor the gateway in front of it.
  */
 import type { Deadline, Deadlines, DueCause } from '../../src/upstream/deadlines.ts'
-import type { Exchange, ExchangeRequest, ExchangeTimeouts, Upstream } from '../../src/upstream/exchange.ts'
+import type {
+  Exchange,
+  ExchangeRequest,
+  ExchangeTimeouts,
+  TakePiece,
+  Upstream,
+} from '../../src/upstream/exchange.ts'
 import { UpstreamFailure, type UpstreamFailureType } from '../../src/upstream/upstream-failure.ts'
 import type { ScriptedClock } from './scripted-clock.ts'
 
@@ -187,6 +193,14 @@ class ScriptedExchange implements Exchange {
     if (this.#sent !== undefined) this.#sent.taken += 1
     this.#expectWithin(this.#request.timeouts.idleMs)
     return step.bytes
+  }
+
+  async readWhile(take: TakePiece): Promise<boolean> {
+    for (;;) {
+      const bytes = await this.read()
+      if (bytes === undefined) return false
+      if (!take(bytes)) return true
+    }
   }
 
   async readAll(): Promise<Uint8Array> {

@@ -2,7 +2,7 @@
 import { createRoute } from '@hono/zod-openapi'
 import { exportQuery, type LogBody } from '../contract/logs.ts'
 import type { AccountId } from '../core/ids.ts'
-import { AnswerProgress, StreamedAnswer } from '../gateway/streamed-answer.ts'
+import { StreamedAnswer, sendEach } from '../gateway/streamed-answer.ts'
 import type { CallFilter, CallPosition } from '../store/call-pages.ts'
 import {
   type ControlPlaneApp,
@@ -55,33 +55,27 @@ export function bindLogExport(app: ControlPlaneApp, { calls }: ControlPlaneDepen
     const { format, ...query } = c.req.valid('query')
     const { contentType, head, line } = FORMATS[format]
     const pages = readPages(calls, callerOf(c.env).accountId, toFilter(query))
-    const progress = new AnswerProgress()
-    const file = encodePages(pages, { head: head(), line, progress })
+    const file = encodePages(pages, { head: head(), line })
     const headers = {
       'content-type': contentType,
       'content-disposition': `attachment; filename="gatehouse-logs.${format}"`,
     }
-    return new StreamedAnswer(file, { headers, progress })
+    return new StreamedAnswer(sendEach(file), { headers })
   })
 }
 
 async function* encodePages(
   pages: AsyncGenerator<readonly LogBody[], undefined>,
-  { head, line, progress }: LogFile,
+  { head, line }: LogFile,
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
-  try {
-    if (head !== '') yield encoder.encode(head)
-    for await (const page of pages) yield encoder.encode(page.map(line).join(''))
-  } finally {
-    progress.end()
-  }
+  if (head !== '') yield encoder.encode(head)
+  for await (const page of pages) yield encoder.encode(page.map(line).join(''))
 }
 
 interface LogFile {
   readonly head: string
   readonly line: (log: LogBody) => string
-  readonly progress: AnswerProgress
 }
 
 async function* readPages(

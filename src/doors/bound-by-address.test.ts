@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { AnswerProgress, StreamedAnswer } from '../gateway/streamed-answer.ts'
+import { StreamedAnswer, sendEach } from '../gateway/streamed-answer.ts'
 import { boundByAddress } from './bound-by-address.ts'
 
 /** A door behind which answers wait until the test lets them go. */
@@ -61,13 +61,8 @@ test('behind a proxy that is trusted the last address in its header counts, and 
 
 test('a stream is open until its last piece', async () => {
   const { ask, waiting } = open(1)
-  const progress = new AnswerProgress()
-  async function* pieces() {
-    yield Buffer.from('x')
-    progress.end()
-  }
   const asked = ask('192.0.2.1')
-  waiting.shift()?.(new StreamedAnswer(pieces(), { headers: {}, progress }))
+  waiting.shift()?.(new StreamedAnswer(sendEach([Buffer.from('x')]), { headers: {} }))
   const stream = await asked
   expect((await ask('192.0.2.1')).status).toBe(429)
   await stream.text()

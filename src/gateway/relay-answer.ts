@@ -5,19 +5,18 @@
 import type { Timekeeper } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Usage } from '../core/usage.ts'
-import type { Deadlines } from '../upstream/deadlines.ts'
 import { upstreamRequestId } from '../upstream/forwarded-headers.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
-import type { Dialect, StreamTap } from '../wire/dialect.ts'
+import type { Dialect, StreamTap, TapOutput } from '../wire/dialect.ts'
 import type { Attempted } from './ask-target.ts'
 import type { BegunAnswer } from './begin-answer.ts'
 import type { CallHeaders } from './call-headers.ts'
 import { toFailure, unusableAnswer } from './failures.ts'
-import { KEEP_ALIVE, PatientReader, SILENCE } from './patient-reader.ts'
+import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
 import { isTranslated } from './plan-targets.ts'
 import { isTargetsFault } from './retry.ts'
 import type { CallResult, Settle } from './settle.ts'
-import { AnswerProgress, answerWhole, StreamedAnswer } from './streamed-answer.ts'
+import { type AnswerSink, answerWhole, StreamedAnswer } from './streamed-answer.ts'
 import type { TargetHealth } from './target-health.ts'
 
 /** After the last event that counts, an upstream that does not close is waited for only this long, in milliseconds. */
@@ -26,11 +25,8 @@ const GRACE_AFTER_END_MS = 1_000
 /** How long the bytes of a failure event get to reach the client before its connection is cut, in milliseconds. */
 const FLUSH_BEFORE_CUT_MS = 50
 
-export interface RelayPorts {
+export interface RelayPorts extends KeepAlivePorts {
   readonly clock: Timekeeper
-  readonly deadlines: Deadlines
-  /** Silence after which a comment keeps the client's connection alive, in milliseconds. */
-  readonly keepAliveMs: number
   readonly health: TargetHealth
   readonly callHeaders: CallHeaders
 }
@@ -54,19 +50,17 @@ export function relayAnswer(ports: RelayPorts, input: RelayInput): Response | Pr
         .settle(succeeded(status, answer.usage))
         .then(() => answerWhole(answer.body, { status, headers }))
     case 'large':
-    case 'events': {
-      const progress = new AnswerProgress()
-      const stream = { ...input, progress }
-      const onLeft = () => giveUp(answer, stream)
-      if (answer.type === 'large')
-        return new StreamedAnswer(relayLarge(ports, answer, stream), { status, headers, progress, onLeft })
-      return new StreamedAnswer(relayEvents(ports, answer, stream), {
+      return new StreamedAnswer((client) => relayLarge(ports, answer, input, client), {
         status,
-        headers: { ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
-        progress,
-        onLeft,
+        headers,
+        onLeft: () => giveUp(answer, input),
       })
-    }
+    case 'events':
+      return new StreamedAnswer((client) => relayEvents(ports, answer, input, client), {
+        status,
+        headers: Object.assign(headers, NOT_KEPT),
+        onLeft: () => giveUp(answer, input),
+      })
   }
 }
 
@@ -85,19 +79,13 @@ function toForwarded(
   }
 }
 
+/** Of an event stream: neither a cache nor a proxy on the way may hold it back. */
+export const NOT_KEPT = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
+
 type BegunStream = Extract<BegunAnswer, { type: 'large' | 'events' }>
 
-/** One that its client reads piece by piece. */
-export interface StreamInput extends RelayInput {
-  readonly progress: AnswerProgress
-}
-
 /** Whatever has become of the answer: nothing is read any more, and the call is settled. Safe to call again. */
-export function giveUp(
-  answer: BegunStream,
-  input: Pick<StreamInput, 'settle' | 'dialect' | 'progress'>,
-): Promise<void> {
-  input.progress.end()
+export function giveUp(answer: BegunStream, input: Pick<RelayInput, 'settle' | 'dialect'>): Promise<void> {
   answer.exchange.close()
   // Without an end before this only when the client has left.
   return settleQuietly(input.settle, leftResult(answer, input))
@@ -115,32 +103,41 @@ function unreportedOf(answer: BegunStream, dialect: Dialect): number {
   return dialect.isEmbeddings === true || usageOf(answer) !== null ? 0 : answer.counted.textBytes
 }
 
-export async function* relayEvents(
+export async function relayEvents(
   ports: RelayPorts,
   answer: Extract<BegunAnswer, { type: 'events' }>,
-  input: StreamInput,
-): AsyncGenerator<Uint8Array> {
+  input: RelayInput,
+  client: AnswerSink,
+): Promise<void> {
   const { exchange, tap, status } = answer
   const { settle } = input
-  const reader = new PatientReader(exchange, ports.deadlines, ports.keepAliveMs)
+  const keepAlive = new KeepAlive(ports, client)
   let isTold = false
-  let hasEnded = false
+  let output = answer.first
+  let slow: Promise<void> | undefined
+  /** Sent in the turn that brought it; what ends the answer, and a client that does not keep up, are waited for. */
+  const pass = (piece: Uint8Array): boolean => {
+    output = tap.push(piece)
+    if (output.held.byteLength > 0) return false
+    slow = client.write(output.now)
+    keepAlive.restart()
+    return slow === undefined
+  }
+  const passEnd = async ({ now, held }: TapOutput): Promise<void> => {
+    await client.write(now)
+    if (held.byteLength === 0) return
+    if (!isTold) await settle(endOf(tap, status))
+    isTold = true
+    await client.write(held)
+    exchange.expectEndWithin(GRACE_AFTER_END_MS)
+  }
   try {
-    let output = answer.first
-    for (;;) {
-      if (output.now.byteLength > 0) yield output.now
-      if (output.held.byteLength > 0) {
-        if (!isTold) await settle(endOf(tap, status))
-        isTold = true
-        yield output.held
-        exchange.expectEndWithin(GRACE_AFTER_END_MS)
-      }
-      if (hasEnded) break
-      const chunk = await reader.read()
-      hasEnded = chunk === undefined
-      if (chunk === undefined) output = tap.end()
-      else output = chunk === SILENCE ? { now: KEEP_ALIVE, held: NOTHING } : tap.push(chunk)
+    await passEnd(answer.first)
+    while (await keepAlive.during(exchange.readWhile(pass))) {
+      await (slow ?? passEnd(output))
+      slow = undefined
     }
+    await passEnd(tap.end())
     if (!isTold) {
       if (!tap.isWholeAtEnd())
         throw unusableAnswer(input.attempted.target.name, 'ended its stream before it was complete')
@@ -148,34 +145,36 @@ export async function* relayEvents(
     }
   } catch (thrown) {
     if (isTold) return
-    yield* endBroken(ports, input, { thrown, answer, encode: (error) => tap.encodeFailure(error) })
+    await endBroken(ports, input, { thrown, answer, client, encode: (error) => tap.encodeFailure(error) })
   } finally {
-    reader.close()
+    keepAlive.close()
     await giveUp(answer, input)
   }
 }
 
 /** An answer too large to hold: it flows through, and only its last piece waits for the ledger. */
-async function* relayLarge(
+async function relayLarge(
   ports: RelayPorts,
   answer: Extract<BegunAnswer, { type: 'large' }>,
-  input: StreamInput,
-): AsyncGenerator<Uint8Array> {
+  input: RelayInput,
+  client: AnswerSink,
+): Promise<void> {
   const { exchange, status } = answer
   const { settle } = input
+  let held = answer.first
+  let slow: Promise<void> | undefined
+  const pass = (piece: Uint8Array): boolean => {
+    answer.counted.push(piece)
+    slow = client.write(held)
+    held = piece
+    return slow === undefined
+  }
   try {
-    let held = answer.first
-    for (;;) {
-      const chunk = await exchange.read()
-      if (chunk === undefined) break
-      answer.counted.push(chunk)
-      yield held
-      held = chunk
-    }
+    while (await exchange.readWhile(pass)) await slow
     await settle(succeeded(status, usageOf(answer)))
-    yield held
+    await client.write(held)
   } catch (thrown) {
-    yield* endBroken(ports, input, { thrown, answer, encode: () => NOTHING })
+    await endBroken(ports, input, { thrown, answer, client, encode: () => NOTHING })
   } finally {
     await giveUp(answer, input)
   }
@@ -185,11 +184,11 @@ async function* relayLarge(
  * The end of an answer that broke: told in the caller's dialect, then an unclean close, so that no client can take it
  * for a whole one. A client that has left itself is told nothing.
  */
-async function* endBroken(
+async function endBroken(
   { clock, health }: RelayPorts,
   input: RelayInput,
-  { thrown, answer, encode }: BrokenAnswer,
-): AsyncGenerator<Uint8Array> {
+  { thrown, answer, client, encode }: BrokenAnswer,
+): Promise<void> {
   const { status } = answer
   if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') {
     await settleQuietly(input.settle, leftResult(answer, input))
@@ -204,16 +203,14 @@ async function* endBroken(
     input.settle,
     isOurEnd(thrown) ? { ...failed, unreportedBytes: unreportedOf(answer, input.dialect) } : failed,
   )
-  const told = encode(error)
-  if (told.byteLength > 0) yield told
+  await client.write(encode(error))
   await cutBody(clock)
 }
 
 /** Ends a body without its closing chunk, when what it said last has had its time to leave. */
 export async function cutBody(clock: Pick<Timekeeper, 'after'>): Promise<never> {
   await new Promise<void>((resolve) => clock.after(FLUSH_BEFORE_CUT_MS, resolve))
-  // Bun cuts the connection when a body throws, and prints what is thrown unless it is undefined; the failure has been
-  // told and written down already.
+  // Bun cuts the connection; the failure has been told and written down already.
   throw undefined
 }
 
@@ -229,6 +226,7 @@ function isOurEnd(thrown: unknown): boolean {
 interface BrokenAnswer {
   readonly thrown: unknown
   readonly answer: BegunStream
+  readonly client: AnswerSink
   readonly encode: (error: GatewayError) => Uint8Array
 }
 

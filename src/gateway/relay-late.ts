@@ -5,15 +5,16 @@
  */
 import type { GatewayError } from '../core/errors.ts'
 import type { CallId } from '../core/ids.ts'
+import type { Deadline, Deadlines } from '../upstream/deadlines.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import type { Dialect } from '../wire/dialect.ts'
 import type { Attempted } from './ask-target.ts'
 import { unusableAnswer } from './failures.ts'
-import { KEEP_ALIVE, PatientReader, SILENCE } from './patient-reader.ts'
+import { KEEP_ALIVE, KeepAlive } from './keep-alive.ts'
 import { settleRefused } from './refuse.ts'
-import { cutBody, giveUp, type RelayPorts, relayEvents } from './relay-answer.ts'
+import { cutBody, giveUp, NOT_KEPT, type RelayPorts, relayEvents } from './relay-answer.ts'
 import type { Settle } from './settle.ts'
-import { AnswerProgress, StreamedAnswer } from './streamed-answer.ts'
+import { type AnswerSink, StreamedAnswer } from './streamed-answer.ts'
 
 export interface LatePorts extends RelayPorts {
   /**
@@ -41,73 +42,73 @@ export interface LateInput {
 export async function relayLate(ports: LatePorts, input: LateInput): Promise<Response | undefined> {
   const { commitAfterMs, deadlines } = ports
   if (commitAfterMs === 0 || input.dialect.encodeFailedStream === undefined) return undefined
-  const patience = new PatientReader(reading(input), deadlines, commitAfterMs)
-  try {
-    if ((await patience.read()) !== SILENCE) return undefined
-  } finally {
-    patience.close()
-  }
-  const progress = new AnswerProgress()
-  const stream = { ...input, progress }
-  return new StreamedAnswer(lateEvents(ports, stream), {
-    headers: {
-      ...input.headers,
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-    },
-    progress,
-    onLeft: () => giveUpLate(stream),
+  if (await isOverWithin(commitAfterMs, input.attempting, deadlines)) return undefined
+  return new StreamedAnswer((client) => relayLateEvents(ports, input, client), {
+    headers: { ...input.headers, 'content-type': 'text/event-stream; charset=utf-8', ...NOT_KEPT },
+    onLeft: () => giveUpLate(input),
   })
 }
 
-type LateStream = LateInput & { readonly progress: AnswerProgress }
-
-function reading({ attempting }: LateInput) {
-  return { read: () => attempting }
+/** @throws what the work does in that time */
+function isOverWithin(ms: number, work: Promise<unknown>, deadlines: Deadlines): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const deadline: Deadline = {
+      dueAt: deadlines.now() + ms,
+      // Otherwise the work itself fails.
+      onDue: (cause) => cause === 'due' && resolve(false),
+    }
+    deadlines.add(deadline)
+    const end = (then: () => void) => {
+      deadlines.remove(deadline)
+      then()
+    }
+    work.then(
+      () => end(() => resolve(true)),
+      (thrown) => end(() => reject(thrown)),
+    )
+  })
 }
 
-async function* lateEvents(ports: LatePorts, input: LateStream): AsyncGenerator<Uint8Array> {
-  const patience = new PatientReader(reading(input), ports.deadlines, ports.keepAliveMs)
+async function relayLateEvents(ports: LatePorts, input: LateInput, client: AnswerSink): Promise<void> {
+  const keepAlive = new KeepAlive(ports, client)
   let attempted: Attempted
   try {
-    yield KEEP_ALIVE
-    let next = await patience.read()
-    for (; next === SILENCE; next = await patience.read()) yield KEEP_ALIVE
-    attempted = next
+    await client.write(KEEP_ALIVE)
+    attempted = await keepAlive.during(input.attempting)
   } catch (thrown) {
-    yield* endRefused(ports, input, thrown)
+    await endRefused(ports, input, { thrown, client })
     return
   } finally {
-    patience.close()
+    keepAlive.close()
   }
   const { answer, target } = attempted
-  if (answer.type === 'events') yield* relayEvents(ports, answer, { ...input, attempted })
-  else yield* endRefused(ports, input, unusableAnswer(target.name, 'sent no event stream'))
+  if (answer.type === 'events') await relayEvents(ports, answer, { ...input, attempted }, client)
+  else await endRefused(ports, input, { thrown: unusableAnswer(target.name, 'sent no event stream'), client })
 }
 
 /**
  * The call is written down as what it is, and its client is told in the stream: there is no status
  * any more.
  */
-async function* endRefused(
+async function endRefused(
   { clock, reportFailure }: LatePorts,
-  { settle, dialect, callId, progress }: LateStream,
-  thrown: unknown,
-): AsyncGenerator<Uint8Array> {
-  progress.end()
+  { settle, dialect, callId }: LateInput,
+  { thrown, client }: { readonly thrown: unknown; readonly client: AnswerSink },
+): Promise<void> {
   const error = await settleRefused(thrown, settle)
   if (error.kind === 'internal_error') reportFailure(error, callId)
   if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') return
   const told = dialect.encodeFailedStream?.(error)
-  if (told !== undefined) yield told
+  if (told !== undefined) await client.write(told)
   await cutBody(clock)
 }
 
 /** The client left: its request is aborted, and with it whatever was still being asked. */
-function giveUpLate(input: LateStream): Promise<unknown> {
-  return input.attempting.then(
-    ({ answer }) => (answer.type === 'whole' ? undefined : giveUp(answer, input)),
-    (thrown) => settleRefused(thrown, input.settle),
-  )
+async function giveUpLate({ attempting, settle, dialect }: LateInput): Promise<void> {
+  try {
+    const { answer } = await attempting
+    if (answer.type !== 'whole') await giveUp(answer, { settle, dialect })
+  } catch (thrown) {
+    await settleRefused(thrown, settle)
+  }
 }

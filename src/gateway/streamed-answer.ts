@@ -1,10 +1,11 @@
 /**
- * An answer in pieces, and what its server has to know of it: whether its client takes them, and
- * when it is over. It must not know what is in them.
+ * An answer in pieces, sent as they come at the pace of its client, and when it is over. It must
+ * not know what is in them.
  */
 
+/** What the server has to know of an answer on its way. */
 export class AnswerProgress {
-  /** How many pieces its client has asked for. */
+  /** How many pieces its client has taken. */
   taken = 0
   #isOver = false
   readonly #waiting: (() => void)[] = []
@@ -15,7 +16,11 @@ export class AnswerProgress {
     else this.#waiting.push(run)
   }
 
-  /** To be said by the body itself, before its end has gone out. Safe to call again. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Before its end has gone out. Safe to call again. */
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -23,48 +28,103 @@ export class AnswerProgress {
   }
 }
 
+/** The client's end of an answer. */
+export interface AnswerSink {
+  /**
+   * Sends a piece, in this turn where the client keeps up. A client that has left is told nothing.
+   * @returns set while it does not keep up: whoever does not wait for it fills the memory
+   */
+  write(piece: Uint8Array): Promise<void> | undefined
+  /** The client has left. */
+  readonly isLeft: boolean
+}
+
+/** Sends all of an answer. Its connection is cut, instead of ended, where it throws. */
+export type SendPieces = (client: AnswerSink) => Promise<void>
+
 export interface StreamedAnswerInit {
   readonly status?: number
   readonly headers: Readonly<Record<string, string>>
-  /** The generator ends it. */
-  readonly progress: AnswerProgress
-  /**
-   * The client left, perhaps before the generator was begun: one that was not runs no `finally`.
-   */
-  readonly onLeft?: () => unknown
+  /** The client left, perhaps before anything was sent. */
+  readonly onLeft?: () => Promise<void>
 }
 
 export class StreamedAnswer extends Response {
   readonly progress: AnswerProgress
+  /** Its body as the server reads it: pulled once, or cancelled before. */
+  readonly source: DirectSource
 
-  /**
-   * @param pieces is pulled at the client's pace: a slow reader slows its source instead of filling
-   * memory
-   */
-  constructor(pieces: AsyncGenerator<Uint8Array>, init: StreamedAnswerInit) {
-    const { status = 200, headers, progress } = init
-    // Bun takes an async iterable as a body, which the web's own type does not know.
-    super(watch(pieces, init) as unknown as ReadableStream<Uint8Array>, { status, headers })
-    this.progress = progress
+  constructor(send: SendPieces, { status = 200, headers, onLeft }: StreamedAnswerInit) {
+    const source = new DirectSource(send, onLeft)
+    super(new ReadableStream(source), { status, headers })
+    this.source = source
+    this.progress = source.progress
   }
 }
 
-function watch(
-  pieces: AsyncGenerator<Uint8Array>,
-  { progress, onLeft }: StreamedAnswerInit,
-): AsyncGenerator<Uint8Array> {
-  const { next, return: end } = pieces
-  pieces.next = () => {
-    progress.taken += 1
-    return next.call(pieces)
+/** The runtime's: its promises resolve also when the client leaves. */
+type DirectController = Pick<ReadableStreamDirectController, 'write' | 'flush' | 'close'>
+
+/** Costs less than an async generator: the runtime takes a piece in the turn in which it comes. */
+class DirectSource implements AnswerSink {
+  readonly type = 'direct'
+  readonly progress = new AnswerProgress()
+  readonly #send: SendPieces
+  readonly #onLeft: (() => Promise<void>) | undefined
+  #controller: DirectController | undefined
+  #sending: Promise<void> | undefined
+  isLeft = false
+
+  constructor(send: SendPieces, onLeft: (() => Promise<void>) | undefined) {
+    this.#send = send
+    this.#onLeft = onLeft
   }
-  pieces.return = async (value) => {
-    const result = await end.call(pieces, value)
-    progress.end()
-    await onLeft?.()
-    return result
+
+  /** The server asks once; a reader in this process asks again for each piece. */
+  pull(controller: DirectController): Promise<void> {
+    this.#controller = controller
+    this.#sending ??= this.#sendAll(controller)
+    return this.#sending
   }
-  return pieces
+
+  cancel(): void | Promise<void> {
+    this.isLeft = true
+    this.progress.end()
+    return this.#onLeft?.()
+  }
+
+  write(piece: Uint8Array): Promise<void> | undefined {
+    if (piece.byteLength === 0 || this.isLeft) return undefined
+    const taking = this.#controller?.write(piece as Uint8Array<ArrayBuffer>)
+    this.#controller?.flush()
+    if (taking instanceof Promise) return this.#whenTaken(taking)
+    this.progress.taken += 1
+    return undefined
+  }
+
+  async #whenTaken(taking: Promise<number>): Promise<void> {
+    await taking
+    this.progress.taken += 1
+  }
+
+  async #sendAll(controller: DirectController): Promise<void> {
+    try {
+      await this.#send(this)
+    } finally {
+      this.progress.end()
+    }
+    if (!this.isLeft) controller.close()
+  }
+}
+
+/** Sends what is made piece by piece, each when the client has taken the one before. */
+export function sendEach(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): SendPieces {
+  return async (client) => {
+    for await (const piece of pieces) {
+      await client.write(piece)
+      if (client.isLeft) break
+    }
+  }
 }
 
 /**
@@ -77,21 +137,12 @@ const PIECE_BYTES = 256 * 1024
 /** A body that is there as a whole. The runtime gives one in pieces no length. */
 export function answerWhole(
   body: Uint8Array,
-  { status, headers }: Omit<StreamedAnswerInit, 'progress'>,
+  { status = 200, headers }: Omit<StreamedAnswerInit, 'onLeft'>,
 ): Response {
-  if (body.byteLength <= MOST_AT_ONCE_BYTES) return new Response(body, { status: status ?? 200, headers })
-  const progress = new AnswerProgress()
-  return new StreamedAnswer(cut(body, progress), {
-    ...(status === undefined ? {} : { status }),
-    headers,
-    progress,
-  })
+  if (body.byteLength <= MOST_AT_ONCE_BYTES) return new Response(body, { status, headers })
+  return new StreamedAnswer(sendEach(cut(body)), { status, headers })
 }
 
-async function* cut(body: Uint8Array, progress: AnswerProgress): AsyncGenerator<Uint8Array> {
-  try {
-    for (let at = 0; at < body.byteLength; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES)
-  } finally {
-    progress.end()
-  }
+function* cut(body: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < body.byteLength; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES)
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { composeGatehouse, type Gatehouse } from '../../src/compose.ts'
 import { readSettings } from '../../src/config/settings.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../../src/core/ids.ts'
-import { AnswerProgress, StreamedAnswer } from '../../src/gateway/streamed-answer.ts'
+import { StreamedAnswer, sendEach } from '../../src/gateway/streamed-answer.ts'
 import { type Listener, listen } from '../../src/server.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { CHAT_JSON, CHAT_STREAM } from '../support/dialect-samples.ts'
@@ -57,19 +57,17 @@ function startUpstream() {
 
 /** An answer without end, to a client that takes nothing of it. */
 async function beginFlood() {
-  const progress = new AnswerProgress()
   const over = Promise.withResolvers<void>()
-  progress.whenOver(over.resolve)
-  async function* pieces() {
-    try {
-      for (;;) yield Buffer.alloc(64 * 1024, 'x')
-    } finally {
-      progress.end()
-    }
+  function* pieces() {
+    for (;;) yield Buffer.alloc(64 * 1024, 'x')
   }
   const flooding = listen(
     { host: '127.0.0.1', port: 0 },
-    async () => new StreamedAnswer(pieces(), { headers: {}, progress }),
+    async () => {
+      const answer = new StreamedAnswer(sendEach(pieces()), { headers: {} })
+      answer.progress.whenOver(over.resolve)
+      return answer
+    },
     { connections: { ...SHORTEST, stallMs: 1_000 } },
   )
   const connection = await connectRaw(flooding.url)

@@ -23,6 +23,7 @@ import type {
   OwnedUpstream,
   Refusals,
 } from '../../src/gateway/ports.ts'
+import { StreamedAnswer } from '../../src/gateway/streamed-answer.ts'
 import { TargetHealth } from '../../src/gateway/target-health.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { Deadlines } from '../../src/upstream/deadlines.ts'
@@ -266,7 +267,8 @@ class ReadingClient {
   readonly #script: ClientScript
   readonly #leaving: AbortController
   readonly #pieces: string[] = []
-  #reader: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'> | undefined
+  readonly #left = Promise.withResolvers<'left'>()
+  #source: StreamedAnswer['source'] | undefined
 
   constructor(clock: ScriptedClock, script: ClientScript, leaving: AbortController) {
     this.#clock = clock
@@ -276,8 +278,10 @@ class ReadingClient {
 
   /** As a server does when a connection goes: the request is aborted and the answer's body is given up. */
   leave(): void {
+    if (this.#leaving.signal.aborted) return
     this.#leaving.abort()
-    this.#reader?.cancel().catch(() => {})
+    this.#source?.cancel()?.catch(() => {})
+    this.#left.resolve('left')
   }
 
   async read(answer: Promise<Response>): Promise<Seen> {
@@ -295,25 +299,47 @@ class ReadingClient {
   }
 
   async #readBody(response: Response): Promise<Seen['ending']> {
+    if (response instanceof StreamedAnswer) return await this.#readStream(response)
+    if (this.#script.leavesAfterEvents === 0) this.leave()
+    const text = await response.text()
+    if (this.#leaving.signal.aborted) return 'left'
+    if (text !== '') this.#pieces.push(text)
+    return 'whole'
+  }
+
+  /** As the server does: it takes what is sent, and says when its client does not keep up. */
+  async #readStream({ source }: StreamedAnswer): Promise<Seen['ending']> {
+    this.#source = source
+    const { leavesAfterEvents } = this.#script
+    if (this.#leaving.signal.aborted) await source.cancel()
+    else if (leavesAfterEvents === 0) this.leave()
+    if (this.#leaving.signal.aborted) return 'left'
     const decoder = new TextDecoder()
-    this.#reader = response.body?.getReader()
-    const { leavesAfterEvents, msForEachPiece } = this.#script
-    let events = 0
-    for (;;) {
-      if (leavesAfterEvents !== undefined && events >= leavesAfterEvents) this.leave()
-      if (this.#leaving.signal.aborted) this.#reader?.cancel().catch(() => {})
-      try {
-        const next = await this.#reader?.read()
-        if (this.#leaving.signal.aborted) return 'left'
-        if (next?.value === undefined) return 'whole'
-        this.#pieces.push(decoder.decode(next.value, { stream: true }))
-        if (leavesAfterEvents !== undefined) events = this.#pieces.join('').split('\n\n').length - 1
-      } catch {
-        return this.#leaving.signal.aborted ? 'left' : 'cut'
-      }
-      if (msForEachPiece !== undefined)
-        await new Promise<void>((resolve) => this.#clock.after(msForEachPiece, resolve))
-    }
+    const sending = source.pull({
+      write: (bytes) => {
+        if (this.#leaving.signal.aborted) return 0
+        const piece = decoder.decode(bytes as Uint8Array, { stream: true })
+        this.#pieces.push(piece)
+        const events = this.#pieces.join('').split('\n\n').length - 1
+        if (leavesAfterEvents !== undefined && events >= leavesAfterEvents) queueMicrotask(() => this.leave())
+        return this.#take(piece.length)
+      },
+      flush: () => 0,
+      close: () => {},
+    })
+    const ending = sending.then(
+      () => 'whole' as const,
+      () => 'cut' as const,
+    )
+    return await Promise.race([this.#left.promise, ending])
+  }
+
+  #take(length: number): number | Promise<number> {
+    const { msForEachPiece } = this.#script
+    if (msForEachPiece === undefined) return length
+    // A client that leaves waits for nothing more.
+    const taking = new Promise<number>((resolve) => this.#clock.after(msForEachPiece, () => resolve(length)))
+    return Promise.race([taking, this.#left.promise.then(() => 0)])
   }
 }
 

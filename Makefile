@@ -12,6 +12,9 @@ browser_needs := chromium
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
+# The load generator's core, and as many connections as the system allows: 1,000 calls at once need more than its default.
+bench_with := ulimit -n $$(ulimit -Hn) && exec taskset -c 1 env BUN_CONFIG_MAX_HTTP_REQUESTS=65535 $(BUN)
+
 run: dashboard ## serve on 127.0.0.1:4000 with the sandbox provider; data in ./data
 	@exec $(BUN) src/main.ts serve --sandbox
 
@@ -38,13 +41,13 @@ soak: node_modules/.installed ## three nodes at a steady load for half an hour: 
 	@scripts/require-programs.sh postgresql procps redis-server && exec $(BUN) test/chaos/soak.ts --minutes $(or $(MINUTES),30) --rate $(or $(RATE),60)
 
 bench: node_modules/.installed ## measure beside nginx, LiteLLM and Portkey in one run; writes docs/benchmarks.md
-	@scripts/require-programs.sh nginx wrk && exec taskset -c 1 env BUN_CONFIG_MAX_HTTP_REQUESTS=65535 $(BUN) bench/main.ts
+	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/main.ts
 
 bench-quick: node_modules/.installed ## the same in four minutes, compared with the stored figures
-	@scripts/require-programs.sh nginx wrk && exec taskset -c 1 env BUN_CONFIG_MAX_HTTP_REQUESTS=65535 $(BUN) bench/main.ts --quick
+	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/main.ts --quick
 
 profile: node_modules/.installed ## where the processor time of a call goes, by function; writes bench/profiles/
-	@scripts/require-programs.sh nginx wrk && exec taskset -c 1 env BUN_CONFIG_MAX_HTTP_REQUESTS=65535 $(BUN) bench/profile.ts
+	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/profile.ts
 
 binary: dashboard ## one program with everything inside: dist/gatehouse
 	@exec $(BUN) scripts/build-binary.ts

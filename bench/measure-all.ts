@@ -22,7 +22,7 @@ export type Part = (typeof PARTS)[number]
 
 /** The question is what the runtime's client does there, and what ours does. */
 const BEFORE_TLS: readonly Contender[] = [nginx, bare, bareSockets, gatehouse]
-const WHEN_YOUNG: readonly Contender[] = [bare, bareSockets, gatehouse]
+const WHEN_YOUNG: readonly Contender[] = [bareSockets, gatehouse]
 
 export interface Bench {
   readonly plan: Plan
@@ -76,7 +76,8 @@ async function measureRound(run: Run, round: number): Promise<void> {
   for (const contender of [...run.contenders, ...others]) {
     const note = samples.noteFor(contender.name)
     const plan = contender.narrow?.(run.plan) ?? run.plan
-    console.log(`round ${round + 1} of ${run.plan.rounds}: ${contender.name}`)
+    if (parts.includes('start') || parts.includes('whole'))
+      console.log(`round ${round + 1} of ${run.plan.rounds}: ${contender.name}`)
     if (parts.includes('start') && round === 0 && contender !== withoutShipping)
       await orTell(run, contender.name, () => measureColdStarts(plan, contender, plain, note))
     if (parts.includes('whole'))

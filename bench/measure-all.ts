@@ -3,6 +3,7 @@ import { type Contender, NotMeasured, type RunningContender, type StartOptions }
 import { bare, bareSockets } from './contenders/bare.ts'
 import { gatehouse, translating, withoutShipping } from './contenders/gatehouse.ts'
 import { nginx } from './contenders/nginx.ts'
+import { findFault } from './find-fault.ts'
 import { measureThroughput } from './measure-throughput.ts'
 import type { Plan } from './plan.ts'
 import { type Look, lookAround, tellQuietness } from './quietness.ts'
@@ -179,16 +180,4 @@ function tellMissing(notMeasured: Map<string, string>, name: string, failure: un
   }
   console.error(`  ${name} failed:`, failure)
   process.exitCode = 1
-}
-
-/** A fast wrong answer is no result. @returns what is wrong with the answer, undefined when it is right */
-async function findFault(running: RunningContender, stream: boolean): Promise<string | undefined> {
-  const headers = { 'content-type': 'application/json', ...running.headers }
-  const messages = [{ role: 'user', content: 'Hi' }]
-  const body = JSON.stringify({ model: running.model, messages, stream })
-  const response = await fetch(running.url, { method: 'POST', headers, body })
-  const text = await response.text()
-  const isRight =
-    response.status === 200 && text.includes(stream ? '[DONE]' : 'Hello from the fixed upstream')
-  return isRight ? undefined : `${running.url} answered ${response.status}: ${text.slice(0, 300)}`
 }

@@ -40,7 +40,7 @@ export function toMarkdown({
     ...names.map((name) => `- **${name}**: ${legend[name]}`),
     ...Object.entries(notMeasured).map(([name, reason]) => `- **${name}**: not measured: ${reason}`),
     '',
-    `| measure | ${names.join(' | ')} | ${peers.map((peer) => `gatehouse / ${peer}`).join(' | ')} |`,
+    `| ${['measure', ...names, ...peers.map((peer) => `gatehouse / ${peer}`)].join(' | ')} |`,
     `|---|${'---:|'.repeat(names.length + peers.length)}`,
     ...rows,
     '',

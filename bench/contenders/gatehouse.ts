@@ -7,6 +7,9 @@ import { CONTENDER_CORE, startPinned, untilAnswers } from '../pinned-process.ts'
 const PORT = 19_202
 export const KEY = `sk-svc-${'b'.repeat(64)}`
 
+const MOST_QUESTIONS = 1_000
+const QUESTION_EVERY_MS = 10
+
 export const gatehouse: Contender = gatehouseWith({})
 
 /** Chat callers, and an upstream that speaks Messages: each event is decoded and encoded. */
@@ -90,11 +93,7 @@ async function start(
   const address = `http://127.0.0.1:${PORT}`
   const startMs = await untilAnswers(server, `${address}/healthz`)
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
-  await fetch(`${address}/v1/gates`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ id: 'bench', targets: [{ model: target }] }),
-  })
+  await createGate(address, headers, target)
   return {
     url: `${address}/v1/chat/completions`,
     headers,
@@ -103,4 +102,16 @@ async function start(
     startMs,
     stop: () => server.stop(),
   }
+}
+
+/** Again while it answers 401: it listens before its first key is made, so that no key is made for a start that fails. */
+async function createGate(address: string, headers: Record<string, string>, target: string): Promise<void> {
+  const body = JSON.stringify({ id: 'bench', targets: [{ model: target }] })
+  for (let asked = 0; asked < MOST_QUESTIONS; asked += 1) {
+    const { ok, status } = await fetch(`${address}/v1/gates`, { method: 'POST', headers, body })
+    if (ok) return
+    if (status !== 401) throw new Error(`Gatehouse made no gate: ${status}`)
+    await Bun.sleep(QUESTION_EVERY_MS)
+  }
+  throw new Error('Gatehouse did not take its first key')
 }

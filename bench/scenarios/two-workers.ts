@@ -9,6 +9,7 @@ import { findPostgres, type PostgresServer, startPostgres } from '../../test/sup
 import { findRedis, type RedisServer, startRedis } from '../../test/support/redis-server.ts'
 import { NotMeasured } from '../contender.ts'
 import { gatehouseWith } from '../contenders/gatehouse.ts'
+import { findFault } from '../find-fault.ts'
 import { measureThroughput } from '../measure-throughput.ts'
 import type { Note } from '../plan.ts'
 
@@ -54,6 +55,8 @@ async function measure(workers: number, scene: Scene, note: Note): Promise<void>
   }).start({ url: scene.upstreamUrl, folder, streams: false })
   if (running === undefined) throw new Error('the gateway did not start')
   try {
+    const fault = await findFault(running, false)
+    if (fault !== undefined) throw new Error(fault)
     await measureThroughput(running, { ...LOAD, folder })
     const measured = await measureThroughput(running, { ...LOAD, folder })
     if (measured.failed + measured.timedOut > 0)

@@ -19,7 +19,7 @@ import {
   startOn,
   waitForRows,
 } from '../support/postgres-scene.ts'
-import { findPostgres, startPostgres } from '../support/postgres-server.ts'
+import { findPostgres } from '../support/postgres-server.ts'
 import { runCli } from '../support/run-cli.ts'
 import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import { describeIf } from '../support/skip-unless.ts'
@@ -104,8 +104,7 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
   })
 
   test('while Postgres is away calls are served, and afterwards they are in the log, once each', async () => {
-    const own = await startPostgres()
-    const gatehouse = await startOn(own.urlOf('postgres'))
+    const gatehouse = await startOn(await scene.createDatabase())
     try {
       const ids = new Set<string>()
       const callSome = async () => {
@@ -117,10 +116,10 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
         }
       }
       await callSome()
-      await own.stop('immediate')
+      await scene.server.stop('immediate')
       await callSome()
       await expectAway(gatehouse)
-      await own.start()
+      await scene.server.start()
       await pollUntil(
         'the control plane',
         async () => (await controlPlaneCall(gatehouse, 'GET', '/v1/logs')).ok,
@@ -130,21 +129,22 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
       expectNoPassword(gatehouse.output())
     } finally {
       await gatehouse.remove()
-      await own.remove()
     }
   })
 
   test('a Postgres that is silent is given up, and used again when it is heard of', async () => {
-    const own = await startPostgres()
     const gatehouse = await startGatehouse({
       sandbox: true,
-      environment: { DATABASE_URL: own.urlOf('postgres'), GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS: '500' },
+      environment: {
+        DATABASE_URL: await scene.createDatabase(),
+        GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS: '500',
+      },
     })
     try {
       const ids = new Set<string>()
       ids.add((await call(gatehouse)).headers.get('x-request-id') ?? '')
       await waitForRows(gatehouse, ids)
-      own.signal('SIGSTOP')
+      scene.server.signal('SIGSTOP')
       const answer = await call(gatehouse)
       expect(answer.status).toBe(200)
       ids.add(answer.headers.get('x-request-id') ?? '')
@@ -152,12 +152,11 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
       await pollUntil('the shipper to give up', () => gatehouse.output().includes('ship-failed'), {
         timeoutMs: 50_000,
       })
-      own.signal('SIGCONT')
+      scene.server.signal('SIGCONT')
       expect(await waitForRows(gatehouse, ids)).toHaveLength(2)
     } finally {
-      own.signal('SIGCONT')
+      scene.server.signal('SIGCONT')
       await gatehouse.remove()
-      await own.remove()
     }
   })
 

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { controlPlaneCall, createGate } from './control-plane.ts'
+import { createMigratedDatabase, OUR_TABLES } from './migrated-postgres.ts'
 import { pollUntil } from './poll-until.ts'
 import { findPostgres, type PostgresServer, startPostgres } from './postgres-server.ts'
 import { findRedis, type RedisServer, startRedis } from './redis-server.ts'
@@ -101,9 +102,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   try {
     const folder = await createTemporaryFolder()
     endings.push(() => folder.remove())
-    const postgres = await startPostgres()
+    const postgres = await startPostgres({ content: OUR_TABLES })
     endings.push(() => postgres.remove())
-    await postgres.run(`CREATE DATABASE ${DATABASE}`)
+    await createMigratedDatabase(postgres, DATABASE)
     const redis = await startRedis()
     endings.push(() => redis.remove())
     const sandbox = await startSandboxServer({ delayMs: options.eventPauseMs ?? 0 })

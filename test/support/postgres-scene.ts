@@ -1,6 +1,7 @@
 /** A Postgres of a test's own with a database for each scene, and gateways on it, from outside. */
 import { expect } from 'bun:test'
 import { type LogRow, listLogRows } from './control-plane.ts'
+import { createMigratedDatabase, OUR_TABLES } from './migrated-postgres.ts'
 import { pollUntil } from './poll-until.ts'
 import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from './postgres-server.ts'
 import { type Gatehouse, startGatehouse } from './start-gatehouse.ts'
@@ -10,21 +11,26 @@ export const password = 'correct horse battery staple'
 
 export interface PostgresScene {
   readonly server: PostgresServer
-  /** @returns the address of a new one */
+  /** With our tables, as the program leaves them. @returns its address */
   createDatabase(): Promise<string>
+  /** As an operator makes it, for tests of the first start. @returns its address */
+  createEmptyDatabase(): Promise<string>
   remove(): Promise<void>
 }
 
 export async function createPostgresScene(): Promise<PostgresScene> {
-  const server = await startPostgres()
+  const server = await startPostgres({ content: OUR_TABLES })
   let databases = 0
+  const create = async (make: (name: string) => Promise<unknown>) => {
+    databases += 1
+    const name = `gateway_${databases}`
+    await make(name)
+    return server.urlOf(name)
+  }
   return {
     server,
-    createDatabase: async () => {
-      databases += 1
-      await server.run(`CREATE DATABASE gateway_${databases}`)
-      return server.urlOf(`gateway_${databases}`)
-    },
+    createDatabase: () => create((name) => createMigratedDatabase(server, name)),
+    createEmptyDatabase: () => create((name) => server.run(`CREATE DATABASE ${name}`)),
     remove: () => server.remove(),
   }
 }

@@ -25,6 +25,9 @@ const USER = 'gatehouse'
 export const POSTGRES_PASSWORD = 'test/Passw@rd%1'
 const START_TIMEOUT_MS = 20_000
 const STEM = 'gatehouse-postgres-'
+/** While one test process makes what all of them copy, the others wait. */
+const LOCK_TIMEOUT_MS = 60_000
+const LOCK_LOOK_EVERY_MS = 50
 
 export interface PostgresServer {
   readonly port: number
@@ -49,6 +52,16 @@ export interface PostgresOptions {
   readonly isDurable?: boolean
   /** It takes encrypted connections too, under this one. */
   readonly certificate?: TestCertificate
+  /** What it holds when it is there. */
+  readonly content?: PreparedContent
+}
+
+/** Made once in a run of the tests, and copied. */
+export interface PreparedContent {
+  /** A word that nothing else is called by. */
+  readonly name: string
+  /** Puts it into a server that holds nothing. */
+  prepare(server: PostgresServer): Promise<void>
 }
 
 /** What needs Postgres is not wanted now. Whoever leaves something out for it says so. */
@@ -103,15 +116,14 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   return await createIn(join(tmpdir(), `${STEM}${process.pid}-${ownServers}-${Date.now()}`), options)
 }
 
-async function createIn(
-  folder: string,
-  { certificate, isDurable = false }: PostgresOptions = {},
-): Promise<PostgresServer> {
+async function createIn(folder: string, options: PostgresOptions = {}): Promise<PostgresServer> {
+  const { certificate, content, isDurable = false } = options
   mkdirSync(folder, { mode: 0o755 })
   watch(folder)
   const identity = identityOfPostgres()
   if (identity !== undefined) chownSync(folder, identity.uid, identity.gid)
-  makeData(folder)
+  const server = describe(folder, await findFreePort(), isDurable)
+  await makeData(server, { content, isDurable })
   if (certificate !== undefined) {
     const data = join(folder, 'data')
     for (const [name, text] of [
@@ -123,39 +135,78 @@ async function createIn(
     }
     appendFileSync(join(data, 'postgresql.conf'), 'ssl = on\n')
   }
-  // Tests of logic: nothing has to outlive a loss of power.
-  if (!isDurable)
-    appendFileSync(join(folder, 'data', 'postgresql.conf'), 'fsync = off\nfull_page_writes = off\n')
-  const server = describe(folder, await findFreePort())
   await server.start()
   return server
 }
 
+interface DataOptions {
+  readonly content: PreparedContent | undefined
+  readonly isDurable: boolean
+}
+
 /** Made once in a run of the tests, which names a folder for it, and copied. */
-function makeData(folder: string): void {
-  const data = join(folder, 'data')
+async function makeData(server: PostgresServer, { content, isDurable }: DataOptions): Promise<void> {
   const run = process.env.GATEHOUSE_TEST_RUN_FOLDER
-  const prepared = run === undefined ? undefined : join(run, 'postgres-data')
-  if (prepared !== undefined && existsSync(prepared)) {
-    copy(prepared, data)
-    return
+  const data = join(server.folder, 'data')
+  const makeEmpty = async () => initialise(server.folder, { isDurable })
+  const makeFilled = async () => {
+    await makeOrCopy(data, run && join(run, 'postgres-data'), makeEmpty)
+    await server.start()
+    await content?.prepare(server)
+    await server.stop('fast')
   }
+  if (content === undefined) await makeOrCopy(data, run && join(run, 'postgres-data'), makeEmpty)
+  else await makeOrCopy(data, run && join(run, `postgres-data-${content.name}`), makeFilled)
+}
+
+function initialise(folder: string, { isDurable }: Pick<DataOptions, 'isDurable'>): void {
   writeFileSync(join(folder, 'password'), POSTGRES_PASSWORD)
   const made = asPostgres('initdb', [
-    ...['-D', data, '-U', USER, '--pwfile', join(folder, 'password')],
+    ...['-D', join(folder, 'data'), '-U', USER, '--pwfile', join(folder, 'password')],
     ...['-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
+    // The log's first file is 16 MB otherwise: nearly half of what is copied for each server.
+    ...(isDurable ? [] : ['--wal-segsize=1']),
   ])
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
-  if (prepared === undefined) return
-  // Whole or not at all: another process may look for it at this moment.
-  const own = `${prepared}-${process.pid}`
-  copy(data, own)
+}
+
+/** @param prepared where the first of all test processes leaves what it has made, for the others */
+async function makeOrCopy(
+  data: string,
+  prepared: string | undefined,
+  make: () => Promise<void>,
+): Promise<void> {
+  if (prepared === undefined) return await make()
+  const lock = `${prepared}.lock`
+  const deadlineMs = Date.now() + LOCK_TIMEOUT_MS
+  while (!existsSync(prepared)) {
+    if (!takeLock(lock)) {
+      if (Date.now() > deadlineMs) throw new Error(`Another test process has not made ${prepared}.`)
+      await Bun.sleep(LOCK_LOOK_EVERY_MS)
+      continue
+    }
+    try {
+      if (existsSync(prepared)) break
+      await make()
+      // Whole or not at all: another process may look for it at this moment.
+      copy(data, `${prepared}.copy`)
+      renameSync(`${prepared}.copy`, prepared)
+      return
+    } finally {
+      rmSync(lock, { recursive: true, force: true })
+    }
+  }
+  copy(prepared, data)
+}
+
+/** @returns whether it was free */
+function takeLock(path: string): boolean {
   try {
-    renameSync(own, prepared)
+    mkdirSync(path)
+    return true
   } catch (error) {
-    // Another process has made it meanwhile.
-    if (!existsSync(prepared)) throw error
-    rmSync(own, { recursive: true, force: true })
+    if ((error as { code?: unknown }).code === 'EEXIST') return false
+    throw error
   }
 }
 
@@ -165,7 +216,7 @@ function copy(from: string, to: string): void {
   if (status !== 0) throw new Error(`The data could not be copied: ${String(stderr)}`)
 }
 
-function describe(folder: string, port: number): PostgresServer {
+function describe(folder: string, port: number, isDurable = false): PostgresServer {
   const data = join(folder, 'data')
   const urlOf = (database: string) =>
     `postgres://${USER}:${encodeURIComponent(POSTGRES_PASSWORD)}@127.0.0.1:${port}/${database}`
@@ -213,6 +264,8 @@ function describe(folder: string, port: number): PostgresServer {
           '-c',
           'max_connections=100',
         ],
+        // Tests of logic: nothing has to outlive a loss of power.
+        ...(isDurable ? [] : ['-c', 'fsync=off', '-c', 'full_page_writes=off']),
       ]
       const log = join(folder, 'log')
       const started = asPostgres('pg_ctl', [

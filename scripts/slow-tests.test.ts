@@ -23,11 +23,15 @@ test('the slowest of a run are begun first, in their order, also beside files th
     const timings = JSON.parse(toTimings(paths)).files as Record<string, number>
     const own = Object.fromEntries(files.map((name, index) => [name, timings[paths[index] ?? '']]))
     writeFileSync(join(folder, 'timings.json'), JSON.stringify({ version: 1, files: own }))
+    // None ends before two have begun: on a busy machine the second process of two comes late.
     for (const name of files)
       writeFileSync(
         join(folder, name),
-        `require('node:fs').appendFileSync(${JSON.stringify(begun)}, '${name}\\n')
-        require('bun:test').test('waits', () => Bun.sleep(50))`,
+        `const { appendFileSync, readFileSync } = require('node:fs')
+        appendFileSync(${JSON.stringify(begun)}, '${name}\\n')
+        require('bun:test').test('waits for another', async () => {
+          while (readFileSync(${JSON.stringify(begun)}, 'utf8').split('\\n').length < 3) await Bun.sleep(5)
+        }, 60_000)`,
       )
     const ran = Bun.spawnSync(
       [

@@ -82,7 +82,8 @@ export function locate(server: PostgresServer, database: string) {
     postgres: {
       url: new Secret(server.urlOf(database)),
       poolSize: 4,
-      connectTimeoutMs: 5_000,
+      // No busy machine takes so long; whoever asks while others hold all connections waits too.
+      connectTimeoutMs: 60_000,
       statementTimeoutMs: 30_000,
     },
   }

@@ -99,8 +99,9 @@ test('the heat map is walked by arrow keys, and shown as a table', async () => {
 })
 
 test('nothing is hard to reach in either palette, nor wider than a phone', async () => {
-  const narrow = await browser.visit(gatehouse.url, { viewport: { width: 390, height: 844 } })
-  const { page } = narrow
+  const { page, context } = visit
+  await page.setViewportSize({ width: 390, height: 844 })
+  await context.clearCookies()
   await page.goto('/dashboard/sign-in?returnTo=%2Fdashboard%2Fanalytics%3Fgate%3Ddemo')
   await page.getByLabel('Email').fill(OWNER.email)
   await page.getByLabel('Password').fill(OWNER.password)
@@ -109,8 +110,6 @@ test('nothing is hard to reach in either palette, nor wider than a phone', async
   await page.getByRole('application', { name: /^Duration/ }).waitFor()
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   expect(await findFaultsOfPalettes(page)).toEqual([])
-  expect(narrow.complaints).toEqual([])
-  await narrow.close()
 })
 
 test('nothing on these pages complains or leaves the gateway', () => {

@@ -94,7 +94,6 @@ test('a key is made, shown once, works, is deleted, and the next call is refused
 
 test('a name that is refused is told at its field', async () => {
   const { page } = visit
-  await page.goto('/dashboard/keys')
   await page.getByRole('button', { name: 'Create New Key' }).click()
   await page.getByLabel('Name').fill('a\u0007b')
   await page.getByRole('button', { name: 'Create', exact: true }).click()
@@ -333,7 +332,7 @@ test.each([
     const { page } = visit
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await page.setViewportSize({ width, height: 844 })
-    await page.goto('/dashboard/keys')
+    await page.locator(`html[data-theme=${colorScheme}]`).waitFor()
     await page.getByRole('cell', { name: 'old billing' }).first().waitFor()
     expect(await findAccessibilityFaults(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)

@@ -2,7 +2,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { resolve } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
-import { BROWSER_TEST_TIMEOUT_MS, enterAsOwner, openBrowser, type Visit } from '../support/chromium.ts'
+import {
+  BROWSER_TEST_TIMEOUT_MS,
+  enterAsOwner,
+  follow,
+  openBrowser,
+  type Visit,
+} from '../support/chromium.ts'
 import { controlPlaneCall, createGate, createKey, waitForLogRow } from '../support/control-plane.ts'
 import { type PageList, tryList } from '../support/page-lists.ts'
 import { exampleBodies } from '../support/route-examples.ts'
@@ -46,6 +52,8 @@ afterEach(async () => {
 
 interface PageWithLists {
   readonly path: string
+  /** Whether it has to be opened anew, because the page before is the same one. */
+  readonly isAnew?: boolean
   /** The files of web/ whose lists these are. */
   readonly files: readonly string[]
   /** Goes to where the lists are. */
@@ -92,6 +100,7 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/playground?gate=demo',
+    isAnew: true,
     files: ['features/playground/code-dialog.tsx'],
     prepare: async () => {
       await page.getByRole('textbox', { name: 'Message' }).fill('hello')
@@ -145,6 +154,7 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/owned-models/new?',
+    isAnew: true,
     files: ['features/owned-models/fim-fields.tsx'],
     prepare: async () => await page.getByRole('radio', { name: 'Fill in the middle' }).check(),
     lists: [
@@ -177,6 +187,7 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/keys?',
+    isAnew: true,
     files: ['features/keys/rotate-key-dialog.tsx'],
     prepare: async () => {
       await page.getByRole('button', { name: 'Actions for key 0', exact: true }).press('Enter')
@@ -316,9 +327,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'features/overview/first-steps.tsx': 'overview.test.ts: it is gone once there was a call',
 }
 
-describe.each(PAGES)('$path', ({ path, prepare, lists }) => {
+describe.each(PAGES)('$path', ({ path, isAnew = false, prepare, lists }) => {
   beforeAll(async () => {
-    await page.goto(`/dashboard${path}`)
+    if (isAnew) await page.goto(`/dashboard${path}`)
+    else await follow(page, path)
     await prepare?.()
   })
   test.each(lists)('$kind: $name', async (list) => {
@@ -327,7 +339,7 @@ describe.each(PAGES)('$path', ({ path, prepare, lists }) => {
 })
 
 test('the colours in the account’s menu', async () => {
-  await page.goto('/dashboard/keys')
+  await follow(page, '/keys')
   const trigger = page.getByRole('button', { name: 'Account' })
   const choices = page.getByRole('menuitemradio')
   const isTheme = (theme: string) => page.locator(`html[data-theme=${theme}]`).waitFor()
@@ -366,7 +378,7 @@ test('the colours in the account’s menu', async () => {
 })
 
 test('the actions of a key', async () => {
-  await page.goto('/dashboard/keys')
+  await follow(page, '/keys')
   const trigger = page.getByRole('button', { name: 'Actions for key 1', exact: true })
   const actions = page.getByRole('menuitem')
   const rotates = page.getByRole('dialog', { name: 'Rotate “key 1”?' })
@@ -399,7 +411,7 @@ test('the actions of a key', async () => {
 })
 
 test('the formats of the log’s export', async () => {
-  await page.goto('/dashboard/logs')
+  await follow(page, '/logs')
   const trigger = page.getByRole('button', { name: 'Export' })
   const named = async (choose: () => Promise<unknown>) => {
     const [download] = await Promise.all([page.waitForEvent('download'), choose()])
@@ -415,7 +427,7 @@ test('the formats of the log’s export', async () => {
 })
 
 test('the calls of the log', async () => {
-  await page.goto('/dashboard/logs')
+  await follow(page, '/logs')
   const rows = page.getByRole('grid', { name: 'Calls' }).locator('tbody').getByRole('row')
   await rows.nth(3).waitFor()
   const ids = await rows.evaluateAll((all) => all.map(({ id }) => id.replace('log-', '')))
@@ -442,7 +454,7 @@ test('the calls of the log', async () => {
 })
 
 test('the targets that the log suggests', async () => {
-  await page.goto('/dashboard/logs')
+  await follow(page, '/logs')
   const field = page.getByRole('combobox', { name: 'Target' })
   // They come with the first page of the log.
   await page.locator('datalist option').nth(2).waitFor({ state: 'attached' })
@@ -461,7 +473,7 @@ test('the targets that the log suggests', async () => {
 })
 
 test('the columns that the analytics are sorted by', async () => {
-  await page.goto('/dashboard/analytics')
+  await follow(page, '/analytics')
   const heads = page.getByRole('region', { name: 'Figures by gate' }).getByRole('columnheader')
   await heads.nth(2).waitFor()
   for (const index of [1, 2]) {
@@ -480,7 +492,7 @@ test('the columns that the analytics are sorted by', async () => {
 })
 
 test('the events of a webhook', async () => {
-  await page.goto('/dashboard/settings/webhooks')
+  await follow(page, '/settings/webhooks')
   await page.getByRole('button', { name: 'Add a webhook' }).first().click()
   const events = page.getByRole('dialog').getByRole('checkbox')
   await events.nth(2).waitFor()
@@ -494,7 +506,7 @@ test('the events of a webhook', async () => {
 })
 
 test('the pages of the audit log', async () => {
-  await page.goto('/dashboard/settings/audit-log')
+  await follow(page, '/settings/audit-log')
   const changes = page.getByRole('region', { name: 'Changes' }).locator('tbody tr')
   await changes.nth(PAGE_OF_CHANGES - 1).waitFor()
   const before = await changes.count()
@@ -503,7 +515,7 @@ test('the pages of the audit log', async () => {
 })
 
 test('a search for models that finds none is left by every key without harm', async () => {
-  await page.goto('/dashboard/gates/new')
+  await follow(page, '/gates/new')
   await page.getByLabel('Description').fill('typed before')
   const picker = page.getByRole('combobox', { name: 'Add a target' })
   await picker.fill('no such model')
@@ -528,11 +540,11 @@ test('lists of gates say that there is none', async () => {
   await page.getByText('There is none yet. Make one under').waitFor()
   await page.goto('/dashboard/playground?gate=demo')
   await page.getByRole('heading', { name: 'No gates' }).waitFor()
-  await page.goto('/dashboard/logs')
+  await follow(page, '/logs')
   const gates = page.getByRole('combobox', { name: 'Gate', exact: true })
   for (const key of ['ArrowDown', 'End', 'Home', 'ArrowUp']) await gates.press(key)
   expect(await gates.inputValue()).toBe('')
-  await page.goto('/dashboard/settings/budgets')
+  await follow(page, '/settings/budgets')
   await page
     .getByRole('button', { name: /budget/i })
     .first()

@@ -4,6 +4,7 @@ import {
   BROWSER_TEST_TIMEOUT_MS,
   enterAsOwner,
   findAccessibilityFaults,
+  follow,
   openBrowser,
   type Visit,
 } from '../support/chromium.ts'
@@ -281,12 +282,13 @@ test.each([
     const { page } = visit
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await page.setViewportSize({ width, height: 844 })
+    await page.locator(`html[data-theme=${colorScheme}]`).waitFor()
     for (const [path, seenWhenThere] of [
       ['', 'link:Llama in the basement'],
       ['/new', 'button:Register'],
       ['/house-llama', 'button:Rotate'],
     ] as const) {
-      await page.goto(`/dashboard/owned-models${path}`)
+      await follow(page, `/owned-models${path}`)
       const [role = '', name = ''] = seenWhenThere.split(':')
       await page.getByRole(role as 'link' | 'button', { name }).waitFor()
       expect(await findAccessibilityFaults(page)).toEqual([])

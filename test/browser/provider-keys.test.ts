@@ -178,7 +178,7 @@ test.each([
     const { page } = visit
     await page.emulateMedia({ colorScheme })
     await page.setViewportSize({ width, height: 844 })
-    await page.goto('/dashboard/provider-keys')
+    await page.locator(`html[data-theme=${colorScheme}]`).waitFor()
     await sandboxRow().waitFor()
     expect(await findAccessibilityFaults(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)

@@ -14,6 +14,8 @@ let gatehouse: Gatehouse
 let browser: Awaited<ReturnType<typeof openBrowser>>
 let visit: Visit
 let guest: Visit
+/** Has no session when a test begins. */
+let stranger: Visit
 let token: string
 let provider: IdentityProvider
 beforeAll(async () => {
@@ -30,7 +32,7 @@ beforeAll(async () => {
   gatehouse = await startGatehouse({ sandbox: true, environment })
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
-  await enterAsOwner(visit.page, gatehouse)
+  await enterAsOwner(visit.page, gatehouse, '/keys')
 })
 afterAll(async () => {
   await browser.close()
@@ -100,10 +102,10 @@ test('whoever is invited signs up by the link, once shown, and appears', async (
 })
 
 test('a link that was used is told to be of no use any more', async () => {
-  const late = await browser.visit(gatehouse.url)
-  await late.page.goto(`/dashboard/sign-up#invitation=${token}`)
-  await late.page.getByRole('heading', { name: 'This invitation is not open', level: 1 }).waitFor()
-  expect(await late.page.getByLabel('Password').count()).toBe(0)
+  stranger = await browser.visit(gatehouse.url)
+  await stranger.page.goto(`/dashboard/sign-up#invitation=${token}`)
+  await stranger.page.getByRole('heading', { name: 'This invitation is not open', level: 1 }).waitFor()
+  expect(await stranger.page.getByLabel('Password').count()).toBe(0)
 })
 
 test('single sign-on joins an account on the yes of the page that names it and who invited, and never before', async () => {
@@ -115,8 +117,7 @@ test('single sign-on joins an account on the yes of the page that names it and w
   })
   const { link } = (await made.json()) as { link: string }
   provider.user = { sub: 'sub-vic', email, email_verified: true, name: 'Vic Newcomer' }
-  const invited = await browser.visit(gatehouse.url)
-  const other = invited.page
+  const other = stranger.page
   const isOutside = async () => {
     expect((await other.request.get('/v1/session')).status()).toBe(401)
     const members = await page.request.get('/v1/members')
@@ -153,9 +154,9 @@ test('single sign-on joins an account on the yes of the page that names it and w
   await page.reload()
   const members = page.getByRole('region', { name: 'Members' })
   await members.getByRole('cell', { name: 'Vic Newcomer', exact: true }).waitFor()
-  const elsewhere = invited.complaints.filter((complaint) => !complaint.includes(provider.issuer))
+  const elsewhere = stranger.complaints.filter((complaint) => !complaint.includes(provider.issuer))
   expect(elsewhere).toEqual([])
-  await invited.close()
+  await stranger.context.clearCookies()
 })
 
 test('an invitation is revoked', async () => {
@@ -178,12 +179,12 @@ test('members see why they cannot remove others', async () => {
 
 test('the password is changed, which ends the other sessions; a wrong one is told', async () => {
   const { page } = visit
-  const other = await browser.visit(gatehouse.url)
-  await other.page.goto('/dashboard/sign-in')
-  await other.page.getByLabel('Email').fill(OWNER.email)
-  await other.page.getByLabel('Password').fill(OWNER.password)
-  await other.page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await other.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  const other = stranger.page
+  await other.goto('/dashboard/sign-in')
+  await other.getByLabel('Email').fill(OWNER.email)
+  await other.getByLabel('Password').fill(OWNER.password)
+  await other.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await other.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
 
   await page.goto('/dashboard/settings/security')
   const sessions = page.getByRole('region', { name: 'Sessions' }).getByRole('row')
@@ -203,25 +204,23 @@ test('the password is changed, which ends the other sessions; a wrong one is tol
   await page.getByRole('button', { name: 'Change the password' }).click()
   await page.getByText('Your other sessions have ended.').waitFor()
   await sessions.nth(2).waitFor({ state: 'detached' })
-  await other.page.goto('/dashboard/settings')
-  await other.page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  await other.close()
+  await other.goto('/dashboard/settings')
+  await other.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
 test('a session is ended from another one', async () => {
   const { page } = visit
-  const other = await browser.visit(gatehouse.url)
-  await other.page.goto('/dashboard/sign-in')
-  await other.page.getByLabel('Email').fill(OWNER.email)
-  await other.page.getByLabel('Password').fill('a rather different one 8')
-  await other.page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await other.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  const other = stranger.page
+  await other.goto('/dashboard/sign-in')
+  await other.getByLabel('Email').fill(OWNER.email)
+  await other.getByLabel('Password').fill('a rather different one 8')
+  await other.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await other.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
   await page.reload()
   await page.getByRole('button', { name: /^End the session/ }).click()
   await page.getByRole('button', { name: /^End the session/ }).waitFor({ state: 'detached' })
-  await other.page.goto('/dashboard/settings')
-  await other.page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  await other.close()
+  await other.goto('/dashboard/settings')
+  await other.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
 test('the account is handed on; what only the owner may do is then refused in words; and one leaves', async () => {

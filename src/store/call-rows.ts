@@ -34,41 +34,36 @@ export function toRow(record: CallRecord): CallTable {
   }
 }
 
-/** The values of one row after the other, in the order of the members of `toRow`: what a bulk insert binds. */
-export function toRowValues(records: readonly CallRecord[]): unknown[] {
-  const values: unknown[] = []
-  for (const record of records) {
-    const row = toRow(record)
-    // Named one by one: Object.values costs several times as much, for every call.
-    values.push(
-      row.id,
-      row.account_id,
-      row.key_id,
-      row.gate_id,
-      row.dialect,
-      row.stream,
-      row.target,
-      row.attempts,
-      row.outcome,
-      row.status,
-      row.error_kind,
-      row.started_at,
-      row.first_byte_ms,
-      row.duration_ms,
-      row.input_tokens,
-      row.output_tokens,
-      row.cached_input_tokens,
-      row.reasoning_tokens,
-      row.cache_write_tokens,
-      row.attempt_details,
-      row.cost_micro_usd,
-      row.cost_status,
-      row.price_source,
-      row.credential,
-      row.refusals,
-    )
-  }
-  return values
+/** The values of `toRow`, in the order of its members: what a bulk insert binds. Each by itself, for this is done for every call. */
+export function toRowValues(record: CallRecord): unknown[] {
+  const { usage, cost, attemptDetails } = record
+  return [
+    record.id,
+    record.accountId,
+    record.keyId,
+    record.gateId,
+    record.dialect,
+    record.stream ? 1 : 0,
+    record.target,
+    record.attempts,
+    record.outcome,
+    record.status,
+    record.errorKind,
+    Math.round(record.startedAt),
+    record.firstByteMs === null ? null : Math.round(record.firstByteMs),
+    Math.round(record.durationMs),
+    usage?.inputTokens ?? null,
+    usage?.outputTokens ?? null,
+    usage?.cachedInputTokens ?? null,
+    usage?.reasoningTokens ?? null,
+    usage?.cacheWriteTokens ?? null,
+    attemptDetails === undefined ? null : encodeAttempts(attemptDetails),
+    cost?.microUsd ?? null,
+    cost?.status ?? 'unknown',
+    cost?.source ?? null,
+    record.credential,
+    record.refusals ?? null,
+  ]
 }
 
 /** Its cost is absent where nothing is known of it. */

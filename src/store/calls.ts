@@ -8,10 +8,11 @@ import { type CallFilter, type CallPage, type CallPageResult, findCallPage } fro
 import { toRecord, toRow, toRowValues } from './call-rows.ts'
 import { takeTurnAtUsage } from './change-account.ts'
 import type { Schema } from './schema.ts'
+import { insertRows, rowsPerInsert } from './sql-differences.ts'
 import { sumCalls, sumCorrections } from './sum-calls.ts'
 import type { UsageBacklog } from './usage-backlog.ts'
 
-/** Rows of one statement: a quarter of a millisecond of the event loop, and far below a database's parameter limit. */
+/** Rows of which it is asked which are new. */
 const ROWS_PER_STATEMENT = 64
 
 export class CallTableStore {
@@ -41,14 +42,16 @@ export class CallTableStore {
 
   /** @returns false, with nothing inserted, when one is there already or comes twice */
   async #insertNew(records: readonly CallRecord[], between: () => Promise<unknown>): Promise<boolean> {
+    const most = rowsPerInsert(this.#database)
     try {
       await this.#database.transaction().execute(async (transaction) => {
         for (let start = 0; start < records.length; ) {
           if (start > 0) await between()
-          const chunk = records.slice(start, start + rowsOfNext(records.length - start))
+          const chunk = records.slice(start, start + rowsOfNext(records.length - start, most))
           start += chunk.length
-          const { numAffectedRows } = await transaction.executeQuery(this.#compileInsert(chunk))
-          if (Number(numAffectedRows) !== chunk.length) throw new NotAllNewError()
+          const insertOf = (rows: number) => this.#compileInsert(rows, chunk)
+          const inserted = await insertRows(transaction, insertOf, chunk.map(toRowValues))
+          if (inserted !== chunk.length) throw new NotAllNewError()
         }
         await this.#backlog.note(transaction, sumCalls(records))
       })
@@ -74,10 +77,10 @@ export class CallTableStore {
   }
 
   /** The text for a number of rows is made once: making it costs Kysely three times what running it costs SQLite. */
-  #compileInsert(records: readonly CallRecord[]): CompiledQuery {
-    const known = this.#inserts.get(records.length) ?? toInsert(this.#database, records).compile()
-    this.#inserts.set(records.length, known)
-    return { ...known, parameters: toRowValues(records) }
+  #compileInsert(rows: number, like: readonly CallRecord[]): CompiledQuery {
+    const known = this.#inserts.get(rows) ?? toInsert(this.#database, like.slice(0, rows)).compile()
+    this.#inserts.set(rows, known)
+    return known
   }
 
   /** Newest first; calls of the same millisecond in the order of their ids, so that no page repeats or skips one. */
@@ -191,8 +194,8 @@ export class CallTableStore {
 }
 
 /** A full statement, or for the rest powers of two: so that there are few texts, each of which is made once. */
-function rowsOfNext(left: number): number {
-  return left >= ROWS_PER_STATEMENT ? ROWS_PER_STATEMENT : 2 ** Math.floor(Math.log2(left))
+function rowsOfNext(left: number, most: number): number {
+  return left >= most ? most : 2 ** Math.floor(Math.log2(left))
 }
 
 class NotAllNewError extends Error {}

@@ -93,3 +93,18 @@ test('a transaction that finds no room fails with that, also where SQLite has ro
   expect(await database.selectFrom('numbers').selectAll().execute()).toEqual([])
   await database.destroy()
 })
+
+test('a statement that is given rows of values is run for each of them, and all that changed is counted', async () => {
+  const database = await openNumbers()
+  await database.schema.createIndex('each_once').unique().on('numbers').column('n').execute()
+  const insert = database
+    .insertInto('numbers')
+    .values({ n: 0 })
+    .onConflict((conflict) => conflict.doNothing())
+    .compile()
+  const { numAffectedRows } = await database.executeQuery({ ...insert, parameters: [[3], [4], [5], [4]] })
+  expect(numAffectedRows).toBe(2n)
+  const rows = await database.selectFrom('numbers').select('n').orderBy('n').execute()
+  expect(rows.map(({ n }) => n)).toEqual([1, 2, 3, 4, 5])
+  await database.destroy()
+})

@@ -160,7 +160,8 @@ function toKyselyStatement(database: Database, sql: string, statement: KeptState
   return {
     reader: statement.columnNames.length > 0,
     all: (parameters) => statement.all(...toBindings(parameters)),
-    run: (parameters) => statement.run(...toBindings(parameters)),
+    run: (parameters) =>
+      isRows(parameters) ? runEach(statement, parameters) : statement.run(...toBindings(parameters)),
     // One of its own: others may use the kept one while this is read row by row.
     *iterate(parameters) {
       const own = prepare(database, sql)
@@ -171,6 +172,18 @@ function toKyselyStatement(database: Database, sql: string, statement: KeptState
       }
     },
   }
+}
+
+/** Parameters of one row after the other in place of parameters: no value of SQLite is an array. See `insertRows`. */
+function isRows(parameters: readonly unknown[]): parameters is readonly (readonly unknown[])[] {
+  return Array.isArray(parameters[0])
+}
+
+/** Without a turn in between. */
+function runEach(statement: KeptStatement, rows: readonly (readonly unknown[])[]) {
+  let changes = 0
+  for (const row of rows) changes += statement.run(...toBindings(row)).changes
+  return { changes, lastInsertRowid: 0 }
 }
 
 function toBindings(parameters: readonly unknown[]): SQLQueryBindings[] {

@@ -116,6 +116,113 @@ describe('deadlines', () => {
   })
 })
 
+describe('pieces, in the turn that brings them', () => {
+  /** Writes what the test says, when it says so. */
+  function startDictated() {
+    let write = (_: string): void => {}
+    let end = (): void => {}
+    const upstream = startUpstream((...script) => {
+      ;[write, end] = script
+      write(`${HEAD}transfer-encoding: chunked\r\n\r\n`)
+    })
+    const send = (...pieces: readonly string[]) => write(pieces.map(toChunk).join(''))
+    return { ...upstream, send, cut: () => end() }
+  }
+  const toChunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+
+  function collect(exchange: SocketExchange, goesOn: (seen: readonly string[]) => boolean) {
+    const seen: string[] = []
+    const reading = exchange.readWhile((piece) => {
+      seen.push(Buffer.from(piece).toString())
+      return goesOn(seen)
+    })
+    return { seen, reading }
+  }
+
+  test('are taken until the end', async () => {
+    const upstream = startDictated()
+    const { exchange, deadlines } = open(upstream.url)
+    await exchange.send()
+    const { seen, reading } = collect(exchange, () => true)
+    for (const text of ['one', 'two']) {
+      upstream.send(text)
+      await pollUntil(text, () => seen.at(-1) === text)
+    }
+    upstream.send('')
+    expect(await reading).toBeFalse()
+    expect(deadlines.size).toBe(0)
+  })
+
+  test('are kept for whoever reads next where one is enough', async () => {
+    const upstream = startDictated()
+    const { exchange } = open(upstream.url)
+    await exchange.send()
+    const first = collect(exchange, () => false)
+    upstream.send('one')
+    expect(await first.reading).toBeTrue()
+    upstream.send('two')
+    await Bun.sleep(20)
+    expect(first.seen).toEqual(['one'])
+    const second = collect(exchange, () => true)
+    await pollUntil('the piece that was kept', () => second.seen.length === 1)
+    upstream.send('')
+    expect(await second.reading).toBeFalse()
+    expect(second.seen).toEqual(['two'])
+  })
+
+  test('that cannot be used are told to whoever took them, and the rest can still be let go', async () => {
+    const upstream = startDictated()
+    const { exchange, deadlines } = open(upstream.url)
+    await exchange.send()
+    const { reading } = collect(exchange, () => {
+      throw new Error('too large')
+    })
+    upstream.send('one')
+    await reading.then(
+      () => expect.unreachable(),
+      (thrown) => expect(thrown).toEqual(new Error('too large')),
+    )
+    exchange.close()
+    await pollUntil('the end of the connection', () => upstream.openConnections() === 0)
+    expect(deadlines.size).toBe(0)
+  })
+
+  test('end with the exchange, also where whoever takes one ends it', async () => {
+    const upstream = startDictated()
+    const { exchange, deadlines } = open(upstream.url)
+    await exchange.send()
+    const { seen, reading } = collect(exchange, () => {
+      exchange.close()
+      return true
+    })
+    upstream.send('one')
+    expect(await failureOf(reading)).toBe('cancelled')
+    expect(seen).toEqual(['one'])
+    expect(deadlines.size).toBe(0)
+  })
+
+  test('that came before a break are taken first', async () => {
+    const upstream = startDictated()
+    const { exchange } = open(upstream.url)
+    await exchange.send()
+    upstream.send('one')
+    upstream.cut()
+    await pollUntil('the end of the connection', () => upstream.openConnections() === 0)
+    const { seen, reading } = collect(exchange, () => true)
+    expect(await failureOf(reading)).toBe('connection_lost')
+    expect(seen).toEqual(['one'])
+  })
+
+  test('an upstream that falls silent between them is idle', async () => {
+    const upstream = startDictated()
+    const { exchange } = open(upstream.url, { idleMs: 60 })
+    await exchange.send()
+    const { reading } = collect(exchange, () => true)
+    upstream.send('one')
+    expect(await failureOf(reading)).toBe('idle_timeout')
+  })
+})
+
 describe('endings', () => {
   test('a client that leaves closes the connection to the upstream', async () => {
     const upstream = startUpstream(halfABody)

@@ -117,6 +117,18 @@ describe('responses', () => {
   })
 })
 
+test('the last that is said of a failure arrives every time', async () => {
+  const [row] = DIALECTS
+  if (row === undefined) throw new Error('no dialects')
+  scene.upstream.answer(streamAnswer(row.stream.slice(0, 2), { ending: 'reset' }))
+  const asked = Array.from({ length: 20 }, () => scene.post(row.path, requestBody(row, { stream: true })))
+  for (const answer of await Promise.all(asked)) {
+    expect(answer.complete).toBeFalse()
+    expectFailure(row.dialect, parseEvents(answer.text).slice(2))
+    rows.expectRow(answer, { outcome: 'failed', errorKind: 'upstream_error', status: 200 })
+  }
+})
+
 test('half an event before any whole one is a real HTTP status', async () => {
   for (const row of DIALECTS) {
     scene.upstream.answer(streamAnswer(['data: {"half":'], { ending: 'close' }))

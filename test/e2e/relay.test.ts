@@ -86,6 +86,36 @@ describe('back-pressure', () => {
     },
   )
 
+  test('a client that takes its time gets 25 MB of a stream whole, and memory does not grow', async () => {
+    const [, row] = DIALECTS
+    if (row === undefined) throw new Error('no dialects')
+    const piece = chunk(event.repeat(60))
+    const pieces = Math.ceil((25 * MEGABYTE) / piece.length)
+    scene.upstream.answer(async (exchange) => {
+      await beginStream(exchange)
+      for (let sent = 0; sent < pieces && !exchange.closed; sent++) await exchange.write(piece)
+      await exchange.write(chunk('data: [DONE]\n\n'))
+      await exchange.write(LAST_CHUNK)
+    })
+    const connection = await connectAndSend(row, true, 15 * MEGABYTE)
+    const highest = await highestUntil(() => connection.receivedBytes() >= pieces * event.length * 60)
+    connection.destroy()
+    expect(highest).toBeLessThan(MEMORY_BOUND)
+  })
+
+  async function highestUntil(isOver: () => boolean): Promise<number> {
+    let highest = 0
+    await pollUntil(
+      'all of the answer',
+      async () => {
+        highest = Math.max(highest, await residentBytes(scene.gatehouse.pid))
+        return isOver()
+      },
+      { timeoutMs: 120_000 },
+    )
+    return highest
+  }
+
   test('nor does a 400 MB answer that is no stream', async () => {
     const [row] = DIALECTS
     if (row === undefined) throw new Error('no dialects')

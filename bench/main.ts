@@ -13,6 +13,7 @@ import { litellm } from './contenders/litellm.ts'
 import { nginx } from './contenders/nginx.ts'
 import { portkey } from './contenders/portkey.ts'
 import { measureAll, PARTS } from './measure-all.ts'
+import { runAlone } from './one-at-a-time.ts'
 import { QUICK, WHOLE } from './plan.ts'
 import { plotCost } from './plot.ts'
 import { type Figures, type Results, toMarkdown, toRatios, toSummary } from './report.ts'
@@ -56,6 +57,7 @@ async function main(): Promise<void> {
   const wanted = values.contender ?? known.map(({ name }) => name)
   const unknown = wanted.find((name) => !known.some((contender) => contender.name === name))
   if (unknown !== undefined) throw new Error(`there is no contender '${unknown}' in this run`)
+  runAlone()
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
   try {
     const measured = await measureAll({

@@ -6,6 +6,7 @@ import type { RunningContender } from './contender.ts'
 import { gatehouseWith } from './contenders/gatehouse.ts'
 import { measureStreams } from './measure-streams.ts'
 import { measureThroughput } from './measure-throughput.ts'
+import { runAlone } from './one-at-a-time.ts'
 import { startJsonUpstream, startStreamUpstream } from './upstream.ts'
 
 const FOLDER = 'bench/profiles'
@@ -150,4 +151,5 @@ function place({ callFrame }: ProfileNode): string {
   return `${name} (${shown}:${lineNumber + 1})`
 }
 
+runAlone()
 for (const scenario of SCENARIOS) await profile(scenario)

@@ -11,10 +11,10 @@ setDefaultTimeout(180_000)
 
 const KILLS = IS_LONG ? 20 : 3
 /** Seen complete between one kill and the next, at least. */
-const CALLS = 100
+const CALLS = IS_LONG ? 100 : 40
 const LONGEST_PAUSE_MS = IS_LONG ? 3_000 : 500
 /** Of each client between two of its calls: one that never pauses keeps a core busy. */
-const PAUSE_MS = IS_LONG ? 0 : 20
+const PAUSE_MS = IS_LONG ? 0 : 40
 /** As many as the counters of limits need to be asked for in advance. */
 const PLANS = 'plans: {default: large, definitions: {large: {monthlyTokens: 1000000000}}}'
 

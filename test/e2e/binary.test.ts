@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
 import { Browser } from '../support/browser.ts'
 import { createGate, waitForLogRow } from '../support/control-plane.ts'
-import { findPostgres, startPostgres } from '../support/postgres-server.ts'
+import { findPostgres } from '../support/postgres-server.ts'
 import { BUILT_PROGRAM } from '../support/program.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { findRedis } from '../support/redis-server.ts'
@@ -106,13 +106,17 @@ test('its command line speaks to a gateway', async () => {
 })
 
 testIf(findPostgres() !== undefined && findRedis() !== undefined, 'needs Postgres and redis-server')(
-  'serves with several workers too',
+  'serves with several workers too, and keeps the store in Postgres',
   async () => {
     const scene = await createWorkerScene()
-    const own = await startWorkers(await scene.createStores(), 2, { program })
+    const stores = await scene.createStores()
+    const own = await startWorkers(stores, 2, { program })
     try {
       expect((await post(own)).status).toBe(200)
       expect(workerPids(own).size).toBe(2)
+      const database = new URL(`${stores.environment.DATABASE_URL}`).pathname.slice(1)
+      expect(own.output()).toContain(`Postgres, 127.0.0.1:${scene.postgres.server.port}/${database}`)
+      expect(await scene.postgres.server.run('SELECT id FROM api_keys', database)).toHaveLength(1)
       expect(await own.stop()).toBe(0)
     } finally {
       await own.remove()
@@ -120,15 +124,3 @@ testIf(findPostgres() !== undefined && findRedis() !== undefined, 'needs Postgre
     }
   },
 )
-
-testIf(findPostgres() !== undefined, 'needs Postgres')('keeps the store in Postgres too', async () => {
-  const postgres = await startPostgres()
-  const own = await startGatehouse({ program, environment: { DATABASE_URL: postgres.urlOf('postgres') } })
-  try {
-    expect(own.output()).toContain(`Postgres, 127.0.0.1:${postgres.port}/postgres`)
-    expect(await postgres.run('SELECT id FROM api_keys')).toHaveLength(1)
-  } finally {
-    await own.remove()
-    await postgres.remove()
-  }
-})

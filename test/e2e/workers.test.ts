@@ -183,45 +183,59 @@ describeIf(findPostgres() !== undefined && findRedis() !== undefined, 'needs Pos
       })
     })
 
-    test('a second signal ends all at once', async () => {
-      const gatehouse = await start(await scene.createStores(), 2)
-      // Every worker has it when the answer is there.
-      await createGate(gatehouse, 'hang', ['sandbox/hang'])
-      const open = post(gatehouse, { model: 'hang', input: 'hello' }).then(
-        (response) => response.text(),
-        () => 'broken',
-      )
-      await pollUntil('the call', async () => {
-        const series = await readMetrics(`${gatehouse.url}/metrics`)
-        return [...series].some(([name, value]) => name.startsWith('gatehouse_calls_in_flight') && value > 0)
+    describe('two that are killed', () => {
+      let stores: Stores
+      let first: Gatehouse
+      let gatehouse: Gatehouse
+      beforeAll(async () => {
+        stores = await scene.createStores()
+        first = await startWorkers(stores, 2)
+        gatehouse = first
       })
-      gatehouse.signal('SIGTERM')
-      await pollUntil('the first signal', () => gatehouse.output().includes('ending: open calls'))
-      gatehouse.signal('SIGTERM')
-      expect(await within(45_000, 'exit', gatehouse.exited)).toBe(1)
-      await whenGone(gatehouse)
-      expect(await open).toBe('broken')
-    })
+      afterAll(async () => {
+        await remove(gatehouse)
+        await remove(first)
+      })
 
-    test('none outlives a supervisor that is killed, and its port is free', async () => {
-      const stores = await scene.createStores()
-      const gatehouse = await start(stores, 2)
-      const complete = new Set<string>()
-      const load = keepCalling(gatehouse, 4, complete)
-      await pollUntil('calls', () => complete.size > 20)
-      await gatehouse.kill()
-      await whenGone(gatehouse)
-      await load.stop()
-      await waitForCalls(stores, complete)
-      const { port } = new URL(gatehouse.url)
-      const again = await start(stores, 2, {
-        key: gatehouse.key,
-        dataFolder: gatehouse.dataFolder,
-        environment: { GATEHOUSE_PORT: port },
+      test('none outlives a supervisor that is killed, and its port is free', async () => {
+        const complete = new Set<string>()
+        const load = keepCalling(gatehouse, 4, complete)
+        await pollUntil('calls', () => complete.size > 20)
+        await gatehouse.kill()
+        await whenGone(gatehouse)
+        await load.stop()
+        await waitForCalls(stores, complete)
+        const { port } = new URL(gatehouse.url)
+        const again = await startWorkers(stores, 2, {
+          key: gatehouse.key,
+          dataFolder: gatehouse.dataFolder,
+          environment: { GATEHOUSE_PORT: port },
+        })
+        gatehouse = again
+        expect(new URL(again.url).port).toBe(port)
+        expect((await post(again)).status).toBe(200)
       })
-      expect(new URL(again.url).port).toBe(port)
-      expect((await post(again)).status).toBe(200)
-      expect(await again.stop()).toBe(0)
+
+      test('a second signal ends all at once', async () => {
+        // Every worker has it when the answer is there.
+        await createGate(gatehouse, 'hang', ['sandbox/hang'])
+        const open = post(gatehouse, { model: 'hang', input: 'hello' }).then(
+          (response) => response.text(),
+          () => 'broken',
+        )
+        await pollUntil('the call', async () => {
+          const series = await readMetrics(`${gatehouse.url}/metrics`)
+          return [...series].some(
+            ([name, value]) => name.startsWith('gatehouse_calls_in_flight') && value > 0,
+          )
+        })
+        gatehouse.signal('SIGTERM')
+        await pollUntil('the first signal', () => gatehouse.output().includes('ending: open calls'))
+        gatehouse.signal('SIGTERM')
+        expect(await within(45_000, 'exit', gatehouse.exited)).toBe(1)
+        await whenGone(gatehouse)
+        expect(await open).toBe('broken')
+      })
     })
 
     test('what three workers left is shipped by one process, and what that left by two workers', async () => {

@@ -5,6 +5,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { placeOfRuns } from './place-of-runs.ts'
 
 export interface RunFolder {
   readonly path: string
@@ -26,8 +27,8 @@ const STEM = 'gh-'
 const NAME = /\/gh-\w{6}$/
 
 /** The name is short, because the path of a Unix socket may have 104 to 108 bytes. */
-export function createRunFolder(): RunFolder {
-  const path = mkdtempSync(join(tmpdir(), STEM))
+export function createRunFolder({ mayBeInMemory = false } = {}): RunFolder {
+  const path = mkdtempSync(join(mayBeInMemory ? placeOfRuns() : tmpdir(), STEM))
   const temporary = join(path, 't')
   mkdirSync(temporary)
   // Servers that refuse to run as root have their files here as another user.

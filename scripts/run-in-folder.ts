@@ -12,6 +12,8 @@ export interface FolderResult extends CommandResult {
 export interface FolderOptions extends Omit<CommandOptions, 'environment' | 'onStart'> {
   /** How long what the program left may take to clean up after it. */
   readonly settleTimeoutMs?: number
+  /** Whether its folder may be one in memory: nothing in it asks for a disk, or for more room than there is. */
+  readonly mayBeInMemory?: boolean
 }
 
 /** Long for a busy machine; where nothing is left, nothing is waited for. */
@@ -32,7 +34,7 @@ export async function runInFolder<Report>(
   readReport: (folder: RunFolder) => Promise<Report>,
   options: FolderOptions,
 ): Promise<FolderResult & { readonly report: Report }> {
-  const folder = createRunFolder()
+  const folder = createRunFolder(options)
   let leader = 0
   let end = async (): Promise<void> => rmSync(folder.path, { recursive: true, force: true })
   try {

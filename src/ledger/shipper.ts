@@ -21,7 +21,7 @@ const NO_DAMAGE: Damage = { damagedLines: 0, tornEnd: false, newerLines: 0 }
 export interface ShipperOptions {
   /** Default 1,000. */
   readonly intervalMs?: number
-  /** Records in one insert when many are waiting. Default 512: whole statements of the store, whose text is made once. */
+  /** Records in one insert when many are waiting. Default 1,024: they share a commit. */
   readonly batchRecords?: number
   /** Longest pause after failures. Default 30,000. */
   readonly maxBackoffMs?: number
@@ -61,7 +61,7 @@ export class Shipper {
     this.#journal = journal
     this.#insertMany = insertMany
     this.#intervalMs = options.intervalMs ?? 1000
-    this.#batchRecords = options.batchRecords ?? 512
+    this.#batchRecords = options.batchRecords ?? 1024
     this.#maxBackoffMs = options.maxBackoffMs ?? 30_000
     this.#syncStore = options.syncStore ?? (() => Promise.resolve())
     this.#report = options.report ?? (() => {})

@@ -1,14 +1,14 @@
 /** Calls in the database: written in bulk by the ledger, read by the log pages. Never read on the hot path. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { CompiledQuery, Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
 import type { KeptRows } from '../core/retention-horizon.ts'
+import { BulkInsert } from './bulk-insert.ts'
 import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
 import { toRecord, toRow, toRowValues } from './call-rows.ts'
 import { takeTurnAtUsage } from './change-account.ts'
 import type { Schema } from './schema.ts'
-import { insertRows, rowsPerInsert } from './sql-differences.ts'
 import { sumCalls, sumCorrections } from './sum-calls.ts'
 import type { UsageBacklog } from './usage-backlog.ts'
 
@@ -18,12 +18,12 @@ const ROWS_PER_STATEMENT = 64
 export class CallTableStore {
   readonly #database: Kysely<Schema>
   readonly #backlog: UsageBacklog
-  /** By the number of rows. */
-  readonly #inserts = new Map<number, CompiledQuery>()
+  readonly #insert: BulkInsert<CallRecord>
 
   constructor(database: Kysely<Schema>, backlog: UsageBacklog) {
     this.#database = database
     this.#backlog = backlog
+    this.#insert = new BulkInsert((records) => toInsert(database, records).compile(), toRowValues)
   }
 
   /**
@@ -42,18 +42,11 @@ export class CallTableStore {
 
   /** @returns false, with nothing inserted, when one is there already or comes twice */
   async #insertNew(records: readonly CallRecord[], between: () => Promise<unknown>): Promise<boolean> {
-    const most = rowsPerInsert(this.#database)
     try {
       await this.#database.transaction().execute(async (transaction) => {
-        for (let start = 0; start < records.length; ) {
-          if (start > 0) await between()
-          const chunk = records.slice(start, start + rowsOfNext(records.length - start, most))
-          start += chunk.length
-          const insertOf = (rows: number) => this.#compileInsert(rows, chunk)
-          const inserted = await insertRows(transaction, insertOf, chunk.map(toRowValues))
-          if (inserted !== chunk.length) throw new NotAllNewError()
-        }
-        await this.#backlog.note(transaction, sumCalls(records))
+        const inserted = await this.#insert.run(transaction, records, between)
+        if (inserted !== records.length) throw new NotAllNewError()
+        await this.#backlog.note(transaction, sumCalls(records), between)
       })
       return true
     } catch (error) {
@@ -72,15 +65,8 @@ export class CallTableStore {
         const ids = new Set(rows.map((row) => row.id))
         for (const record of chunk) if (ids.delete(record.id)) added.push(record)
       }
-      await this.#backlog.note(transaction, sumCalls(added))
+      await this.#backlog.note(transaction, sumCalls(added), between)
     })
-  }
-
-  /** The text for a number of rows is made once: making it costs Kysely three times what running it costs SQLite. */
-  #compileInsert(rows: number, like: readonly CallRecord[]): CompiledQuery {
-    const known = this.#inserts.get(rows) ?? toInsert(this.#database, like.slice(0, rows)).compile()
-    this.#inserts.set(rows, known)
-    return known
   }
 
   /** Newest first; calls of the same millisecond in the order of their ids, so that no page repeats or skips one. */
@@ -126,7 +112,7 @@ export class CallTableStore {
         const before = toRecord(row)
         corrections.push({ before, after: { ...before, ...(after.cost && { cost: after.cost }) } })
       }
-      await this.#backlog.note(transaction, sumCorrections(corrections))
+      await this.#backlog.note(transaction, sumCorrections(corrections), nextTurn)
       return corrections.length
     })
   }
@@ -191,11 +177,6 @@ export class CallTableStore {
       accounts.push(row.account_id)
     }
   }
-}
-
-/** A full statement, or for the rest powers of two: so that there are few texts, each of which is made once. */
-function rowsOfNext(left: number, most: number): number {
-  return left >= most ? most : 2 ** Math.floor(Math.log2(left))
 }
 
 class NotAllNewError extends Error {}

@@ -3,7 +3,6 @@
  * what they want, and this says how each database is told.
  */
 import {
-  type CompiledQuery,
   type CreateTableBuilder,
   type Kysely,
   type RawBuilder,
@@ -34,29 +33,6 @@ export function storedByKey<Tables, Name extends string, Columns extends string>
   table: CreateTableBuilder<Name, Columns>,
 ): CreateTableBuilder<Name, Columns> {
   return isSqlite(database) ? table.modifyEnd(sql`WITHOUT ROWID`) : table
-}
-
-/** How many rows `insertRows` takes at once: a quarter of a millisecond of the event loop here, a millisecond there. */
-export function rowsPerInsert<Tables>(database: Kysely<Tables>): number {
-  return isSqlite(database) ? 64 : 256
-}
-
-/**
- * Inserts rows of values. SQLite runs a statement of one row for each of them: of one for many rows it reads and binds so
- * much more that a row costs twice as much (7.3 and 3.7 µs). To Postgres each statement is a message, so it is given one.
- * @param insertOf the query for so many rows; its own parameters are not looked at
- * @returns how many were inserted
- */
-export async function insertRows<Tables>(
-  database: Kysely<Tables>,
-  insertOf: (rows: number) => CompiledQuery,
-  rows: readonly (readonly unknown[])[],
-): Promise<number> {
-  const query = isSqlite(database)
-    ? { ...insertOf(1), parameters: rows }
-    : { ...insertOf(rows.length), parameters: rows.flat() }
-  const { numAffectedRows } = await database.executeQuery(query)
-  return Number(numAffectedRows)
 }
 
 /** Whether this database (of Postgres: the schema in use) has such a table. */

@@ -4,8 +4,9 @@
  * the hours adds the notes to them. Must not see a call, which could be counted twice.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type CompiledQuery, type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
+import { BulkInsert } from './bulk-insert.ts'
 import { takeTurnAtUsage } from './change-account.ts'
 import type { Schema, UsageTable } from './schema.ts'
 import { addRows, addToHours, COUNTERS } from './usage-hours.ts'
@@ -30,35 +31,51 @@ const MEMBERS = [
   'first_bytes',
 ] as const satisfies readonly (keyof UsageTable)[]
 
+/** What a batch adds to one account's hours. */
+type AccountRows = readonly [accountId: AccountId, rows: readonly UsageTable[]]
+
 export class UsageBacklog {
   readonly #database: Kysely<Schema>
   /** What this process noted of each account; what an earlier one left is added to the hours with the next days. */
   readonly #noted = new Map<AccountId, { notes: number; rows: number }>()
 
-  #insert: CompiledQuery | undefined
+  /** Those of them that have many. */
+  readonly #due = new Set<AccountId>()
+  readonly #insert: BulkInsert<AccountRows>
 
   constructor(database: Kysely<Schema>) {
     this.#database = database
+    this.#insert = new BulkInsert(
+      (notes) => {
+        const values = notes.map(([account_id]) => ({ account_id, id: '', sums: '' }))
+        return database.insertInto('usage_notes').values(values).compile()
+      },
+      ([accountId, rows]) => [accountId, crypto.randomUUID(), encodeRows(rows)],
+    )
   }
 
-  /** @param transaction the one that stores the calls */
-  async note(transaction: Kysely<Schema>, rows: readonly UsageTable[]): Promise<void> {
-    const byAccount = Map.groupBy(rows, (row) => row.account_id)
-    for (const [accountId, own] of byAccount) {
-      const note = { account_id: accountId, id: crypto.randomUUID(), sums: encodeRows(own) }
-      // Its text is made once: making it costs Kysely more than running it costs SQLite.
-      this.#insert ??= transaction.insertInto('usage_notes').values(note).compile()
-      await transaction.executeQuery({ ...this.#insert, parameters: Object.values(note) })
-      const noted = this.#noted.get(accountId) ?? { notes: 0, rows: 0 }
-      this.#noted.set(accountId, { notes: noted.notes + 1, rows: noted.rows + own.length })
+  /**
+   * @param transaction the one that stores the calls
+   * @param between awaited between the statements
+   */
+  async note(
+    transaction: Kysely<Schema>,
+    rows: readonly UsageTable[],
+    between: () => Promise<unknown>,
+  ): Promise<void> {
+    const notes = [...Map.groupBy(rows, (row) => row.account_id)]
+    await this.#insert.run(transaction, notes, between)
+    for (const [accountId, own] of notes) {
+      const before = this.#noted.get(accountId)
+      const noted = { notes: (before?.notes ?? 0) + 1, rows: (before?.rows ?? 0) + own.length }
+      this.#noted.set(accountId, noted)
+      if (noted.notes >= MAX_NOTES || noted.rows >= MAX_ROWS) this.#due.add(accountId)
     }
   }
 
   /** Adds the notes of accounts that have many to the hours. @param between awaited between the statements */
   async settleMany(between: () => Promise<unknown>): Promise<void> {
-    for (const [accountId, { notes, rows }] of this.#noted) {
-      if (notes >= MAX_NOTES || rows >= MAX_ROWS) await this.#settle(accountId, between)
-    }
+    for (const accountId of this.#due) await this.#settle(accountId, between)
   }
 
   /** Adds every account's notes to the hours. */
@@ -84,6 +101,7 @@ export class UsageBacklog {
       await addToHours(transaction, [...sums.values()], between)
     })
     this.#noted.delete(accountId)
+    this.#due.delete(accountId)
   }
 }
 

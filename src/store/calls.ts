@@ -19,9 +19,16 @@ export class CallTableStore {
   readonly #database: Kysely<Schema>
   readonly #backlog: UsageBacklog
   readonly #insert: BulkInsert<CallRecord>
+  readonly #relieve: (rows: number) => Promise<void>
 
-  constructor(database: Kysely<Schema>, backlog: UsageBacklog) {
+  /** @param relieve awaited after so many rows */
+  constructor(
+    database: Kysely<Schema>,
+    backlog: UsageBacklog,
+    relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
+  ) {
     this.#database = database
+    this.#relieve = relieve
     this.#backlog = backlog
     this.#insert = new BulkInsert((records) => toInsert(database, records).compile(), toRowValues)
   }
@@ -38,6 +45,7 @@ export class CallTableStore {
     // Nearly always all of them are new, and to ask SQLite which ones costs as much as an index.
     if (!(await this.#insertNew(records, between))) await this.#insertMissing(records, between)
     await this.#backlog.settleMany(between)
+    await this.#relieve(records.length)
   }
 
   /** @returns false, with nothing inserted, when one is there already or comes twice */

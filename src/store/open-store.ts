@@ -6,6 +6,7 @@ import { AuditLogTableStore } from './audit-log.ts'
 import { BudgetBeginnings } from './budget-beginnings.ts'
 import { BudgetTableStore } from './budgets.ts'
 import { CallTableStore } from './calls.ts'
+import { CheckpointThread } from './checkpoint-thread.ts'
 import { createTables } from './create-tables.ts'
 import { GateTableStore } from './gates.ts'
 import { InstallationTableStore } from './installation.ts'
@@ -92,6 +93,10 @@ export async function openStore(
   }
   const backlog = new UsageBacklog(database)
   const assertThere = 'path' in location ? watchFile(location.path) : () => {}
+  const checkpoints =
+    'path' in location && location.path !== ':memory:'
+      ? new CheckpointThread(database, location.path)
+      : undefined
   const sync = async (): Promise<void> => {
     // Postgres has written a commit to its disk when it answers.
     if (isSqlite(database)) await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(database)
@@ -100,7 +105,7 @@ export async function openStore(
     keys: new KeyTableStore(database, sync, caps),
     gates: new GateTableStore(database, caps),
     ownedModels: new OwnedModelTableStore(database, caps),
-    calls: new CallTableStore(database, backlog),
+    calls: new CallTableStore(database, backlog, async (rows) => checkpoints?.relieve(rows)),
     providerKeys: new ProviderKeyTableStore(database, sync),
     auditLog: new AuditLogTableStore(database),
     accounts: new AccountTableStore(database),
@@ -118,7 +123,10 @@ export async function openStore(
     newerSteps,
     sync,
     assertThere,
-    close: () => database.destroy(),
+    async close() {
+      await checkpoints?.close()
+      await database.destroy()
+    },
   }
 }
 

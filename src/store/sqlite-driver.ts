@@ -24,6 +24,12 @@ const BUSY_TIMEOUT_MS = 1_000
  */
 const CACHE_KIB = 8_000
 
+/**
+ * After so many pages (16 MB) a commit brings the log into the file itself, which takes tens of milliseconds: who writes much
+ * has it done earlier and elsewhere, by `CheckpointThread`.
+ */
+const CHECKPOINT_PAGES = 4_000
+
 /** SQLite's data definition is transactional: a migration that fails half-way leaves nothing behind. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
@@ -93,6 +99,7 @@ function openSqliteFile(path: string): Database {
   database.run('PRAGMA synchronous = NORMAL')
   database.run('PRAGMA foreign_keys = ON')
   database.run(`PRAGMA cache_size = -${CACHE_KIB}`)
+  database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
   return database
 }
 

@@ -67,7 +67,7 @@ interface ProfileNode {
  * What a start sets before it replaces its process (src/prepare-process.ts); given these, it does not. The profiler stops the
  * thread by SIGPWR, and one that is on its way then ends the new process, which does not know of it yet: 1 start of 8.
  */
-const SECOND_START_DONE = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', MIMALLOC_PURGE_DELAY: '1000' }
+const SECOND_START_DONE = { MIMALLOC_PURGE_DELAY: '1000' }
 
 /** A sample stands for no more than this, in microseconds: what is longer was a pause in which nothing ran. */
 const LONGEST_SAMPLE_MICROS = 3000
@@ -78,11 +78,7 @@ async function profile(scenario: Scenario): Promise<void> {
   try {
     const contender = await gatehouseWith({
       runtimeFlags: ['--cpu-prof', '--cpu-prof-dir', folder],
-      environment: {
-        // As batch work the sampling thread would hardly ever get its turn.
-        GATEHOUSE_SCHEDULING: 'normal',
-        ...SECOND_START_DONE,
-      },
+      environment: SECOND_START_DONE,
     }).start({
       url: upstream.url,
       folder,

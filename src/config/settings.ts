@@ -76,7 +76,6 @@ export interface Settings extends ProviderSettings {
   readonly drainDelayMs: number
   readonly shutdownTimeoutMs: number
   /** How the process shares its cores (docs/decisions/0006). Acted upon before anything is loaded. */
-  readonly scheduling: 'batch' | 'normal'
   readonly ledgerFailure: 'closed' | 'open'
   /** Pause between two shipments of the journal into the store. */
   readonly shipIntervalMs: number
@@ -156,7 +155,6 @@ export const VARIABLES = {
   GATEHOUSE_DRAIN_DELAY_MS:
     'time after SIGTERM in which /readyz is 503 and calls are still taken, for balancers to notice (0)',
   GATEHOUSE_SHUTDOWN_TIMEOUT_MS: 'time that open calls get to finish at SIGTERM (30000)',
-  GATEHOUSE_SCHEDULING: 'batch, or normal where other programs compete for the same cores (batch)',
   GATEHOUSE_LEDGER_FAILURE:
     'closed: refuse calls while usage cannot be written down; open: serve them (closed)',
   GATEHOUSE_SHIP_INTERVAL_MS:
@@ -245,7 +243,6 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     proxyVariables: pickProxyVariables(environment),
     drainDelayMs: integer('GATEHOUSE_DRAIN_DELAY_MS', 0, { min: 0, max: 3_600_000 }),
     shutdownTimeoutMs: integer('GATEHOUSE_SHUTDOWN_TIMEOUT_MS', 30_000, milliseconds),
-    scheduling: readChoice(environment, 'GATEHOUSE_SCHEDULING', ['batch', 'normal'] as const),
     ledgerFailure: readChoice(environment, 'GATEHOUSE_LEDGER_FAILURE', ['closed', 'open'] as const),
     shipIntervalMs: integer('GATEHOUSE_SHIP_INTERVAL_MS', 1_000, { min: 10, max: 60_000 }),
     retentionDays: integer('GATEHOUSE_RETENTION_DAYS', 30, { min: 1, max: 36_500 }),

@@ -1,11 +1,8 @@
-/** The environment and the runtime: what is misspelt, what slows the server down, what makes it careless. */
+/** The environment and the runtime: settings that are misspelt or careless, and limits that are low. */
 import type { Environment } from '../config/environment.ts'
 import { VARIABLES } from '../config/settings.ts'
 import type { Finding } from './finding.ts'
 
-/** Bun opens this many upstream connections unless told otherwise; `serve` tells it, unless the variable is set already. */
-const CONNECTIONS_VARIABLE = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
-const FEW_CONNECTIONS = 1_000
 const FEW_FILES = 4_096
 const MOST_TYPOS = 3
 
@@ -35,14 +32,11 @@ export function checkVariables(environment: Environment): Finding[] {
 }
 
 /** @param openFiles how many this process may have open; undefined where the system does not say */
-export function checkRuntime(
-  environment: Environment,
-  runtime: {
-    readonly version: string
-    readonly pinnedVersion: string
-    readonly openFiles: number | undefined
-  },
-): Finding[] {
+export function checkRuntime(runtime: {
+  readonly version: string
+  readonly pinnedVersion: string
+  readonly openFiles: number | undefined
+}): Finding[] {
   const { version, pinnedVersion, openFiles } = runtime
   const findings: Finding[] = [
     version === pinnedVersion
@@ -54,14 +48,6 @@ export function checkRuntime(
           cure: 'Run it with node_modules/.bin/bun, which npm ci installs',
         },
   ]
-  const connections = environment[CONNECTIONS_VARIABLE]
-  if (connections !== undefined && !(Number(connections) >= FEW_CONNECTIONS))
-    findings.push({
-      level: 'warn',
-      check: 'runtime',
-      message: `${CONNECTIONS_VARIABLE} allows few upstream connections at once, and further calls wait`,
-      cure: 'Unset it: the server sets it to 65535 itself',
-    })
   if (openFiles !== undefined && openFiles < FEW_FILES)
     findings.push({
       level: 'warn',

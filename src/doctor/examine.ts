@@ -41,7 +41,7 @@ export async function examine(options: ExamineOptions): Promise<readonly Finding
   const holder = findHolder(folder)
   const url = environment.GATEHOUSE_URL || holder
   const runtime = { version: process.versions.bun, pinnedVersion: pinnedRuntime, openFiles: openFileLimit() }
-  const findings = [...checkVariables(environment), ...checkRuntime(environment, runtime)]
+  const findings = [...checkVariables(environment), ...checkRuntime(runtime)]
   const server: ExaminedServer =
     url === undefined
       ? { findings: [] }

@@ -118,8 +118,7 @@ export class AnswerParser {
     const crlf = head.indexOf(CRLF)
     const lineEnd = crlf === -1 ? head.length : crlf
     const first = head.toString('latin1', 0, lineEnd)
-    if (!STATUS_LINE.test(first))
-      throw new MalformedAnswer('Its first line is no status line of HTTP/1.1.')
+    if (!STATUS_LINE.test(first)) throw new MalformedAnswer('Its first line is no status line of HTTP/1.1.')
     const isOld = first.charCodeAt(MINOR_VERSION_AT) === ZERO
     const headers = readFields(head, lineEnd + CRLF.length, head.length)
     if (headers === undefined) throw new MalformedAnswer('A line of its head is no header.')

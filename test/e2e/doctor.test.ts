@@ -40,12 +40,11 @@ test('a new machine: nothing fails, nothing is made, and a person can read it', 
 })
 
 describe('variables and runtime', () => {
-  test('misspelt, careless and slow ones are named', async () => {
+  test('misspelt and careless ones are named', async () => {
     const examined = await examine({
       GATEHOUSE_PROT: '1',
       GATEHOUSE_SOMETHING_ELSE: 'planted',
       NODE_TLS_REJECT_UNAUTHORIZED: '0',
-      BUN_CONFIG_MAX_HTTP_REQUESTS: '256',
     })
     const variables = found(examined, 'variables', 'warn')
     expect(variables).toContain(
@@ -53,7 +52,6 @@ describe('variables and runtime', () => {
     )
     expect(variables).toContain('GATEHOUSE_SOMETHING_ELSE')
     expect(variables).toContain('NODE_TLS_REJECT_UNAUTHORIZED')
-    expect(found(examined, 'runtime', 'warn')).toContain('BUN_CONFIG_MAX_HTTP_REQUESTS')
     expect(examined.said).not.toContain('planted')
     expect(examined.exitCode).toBe(0)
   })

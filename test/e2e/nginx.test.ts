@@ -184,7 +184,7 @@ describeIf(isHere, 'needs nginx, Postgres and redis-server')('nginx in front of 
 
   test('nodes that are ended and started again in turn under load fail no call, and each answer has its row', async () => {
     const complete = new Set<string>()
-    const load = startLoad(front, { clients: 8, complete, pauseMs: 40 })
+    const load = startLoad(front, { clients: 8, complete, pauseMs: 100 })
     for (const index of [0, 1]) {
       const before = complete.size
       await pollUntil('answers', () => complete.size > before + 50)

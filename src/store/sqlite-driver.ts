@@ -25,10 +25,10 @@ const BUSY_TIMEOUT_MS = 1_000
 const CACHE_KIB = 8_000
 
 /**
- * After so many pages (16 MB) a commit brings the log into the file itself, which takes tens of milliseconds: who writes much
- * has it done earlier and elsewhere, by `CheckpointThread`.
+ * After so many pages (64 MB) a commit brings the log into the file itself, which takes tens of milliseconds: who writes much
+ * has it done earlier and elsewhere, by `CheckpointThread`. One batch of calls of thousands of accounts writes 6,000.
  */
-const CHECKPOINT_PAGES = 4_000
+const CHECKPOINT_PAGES = 16_000
 
 /** SQLite's data definition is transactional: a migration that fails half-way leaves nothing behind. */
 class TransactionalSqliteAdapter extends SqliteAdapter {

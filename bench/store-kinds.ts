@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CallRecord } from '../src/core/call.ts'
-import { createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../src/core/ids.ts'
+import { type AccountId, createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../src/core/ids.ts'
 import type { StoreLocation } from '../src/store/open-database.ts'
 import { openStore } from '../src/store/open-store.ts'
 import { locate } from '../test/support/databases.ts'
@@ -72,13 +72,14 @@ async function measure(name: string, location: StoreLocation): Promise<void> {
   const deletedAt = performance.now()
   let deleted = 0
   let longestMs = 0
-  for (;;) {
+  let place: AccountId | undefined
+  do {
     const before = performance.now()
-    const count = await store.calls.deleteBefore(begin + DAY_MS, DELETED_AT_ONCE)
+    const step = await store.calls.deleteBefore(begin + DAY_MS, DELETED_AT_ONCE, place)
     longestMs = Math.max(longestMs, performance.now() - before)
-    deleted += count
-    if (count === 0) break
-  }
+    deleted += step.deleted
+    place = step.next
+  } while (place !== undefined)
   tell(`${name}: a day deleted`, {
     calls: deleted,
     'µs/call': (((performance.now() - deletedAt) * 1000) / deleted).toFixed(1),

@@ -3,6 +3,7 @@
  * and a little at a time. Must not know SQL; never waited for by a call.
  */
 import type { Clock } from '../core/clock.ts'
+import type { AccountId } from '../core/ids.ts'
 import type { RetentionHorizon } from '../core/retention-horizon.ts'
 import type { Store } from '../store/open-store.ts'
 
@@ -33,7 +34,7 @@ export class Retention {
   readonly #options: RetentionOptions
   #timer: ReturnType<typeof setTimeout> | undefined
   #running: Promise<void> | undefined
-  #isStopped = true
+  #stopping = new AbortController()
 
   constructor(options: RetentionOptions) {
     this.#options = options
@@ -41,13 +42,13 @@ export class Retention {
 
   /** The first pass comes after an interval's sixtieth, so that it never competes with a start. */
   start(): void {
-    this.#isStopped = false
+    this.#stopping = new AbortController()
     this.#schedule((this.#options.intervalMs ?? HOUR_MS) / 60)
   }
 
   /** Ends a pass after the batch that it is at. */
   async stop(): Promise<void> {
-    this.#isStopped = true
+    this.#stopping.abort()
     clearTimeout(this.#timer)
     await this.#running
   }
@@ -56,11 +57,12 @@ export class Retention {
   async run(): Promise<number> {
     // A segment that is shipped again after its calls were deleted would be counted twice: nothing old may be waiting.
     await this.#options.ship()
-    const { store, horizon, clock } = this.#options
+    const { store, horizon, clock, pauseMs } = this.#options
     const bounds = await store.calls.findBounds()
     const before = bounds && horizon.cut(bounds)
     const deleted = before === undefined ? 0 : await this.#deleteBefore(before)
-    if (!this.#isStopped) await store.usage.rollUpDays(clock.now())
+    const { signal } = this.#stopping
+    if (!signal.aborted) await store.usage.rollUpDays(clock.now(), { signal, pauseMs: pauseMs ?? PAUSE_MS })
     return deleted
   }
 
@@ -68,12 +70,15 @@ export class Retention {
     const { store, pauseMs } = this.#options
     await store.budgetBeginnings.keep(before)
     let deleted = 0
-    for (;;) {
-      const count = await store.calls.deleteBefore(before, ROWS_PER_BATCH)
-      deleted += count
-      if (count === 0 || this.#isStopped) return deleted
+    let place: AccountId | undefined
+    do {
+      const step = await store.calls.deleteBefore(before, ROWS_PER_BATCH, place)
+      deleted += step.deleted
+      place = step.next
+      if (place === undefined || this.#stopping.signal.aborted) break
       await Bun.sleep(pauseMs ?? PAUSE_MS)
-    }
+    } while (!this.#stopping.signal.aborted)
+    return deleted
   }
 
   #schedule(delayMs: number): void {
@@ -81,7 +86,7 @@ export class Retention {
       this.#running = this.run()
         .then(() => {}, this.#options.onFailure)
         .finally(() => {
-          if (!this.#isStopped) this.#schedule(this.#options.intervalMs ?? HOUR_MS)
+          if (!this.#stopping.signal.aborted) this.#schedule(this.#options.intervalMs ?? HOUR_MS)
         })
     }, delayMs)
     this.#timer.unref()

@@ -8,6 +8,7 @@ import { BulkInsert } from './bulk-insert.ts'
 import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
 import { toRecord, toRow, toRowValues } from './call-rows.ts'
 import { takeTurnAtUsage } from './change-account.ts'
+import { type DeletedStep, deleteCallsBefore, findBounds } from './old-calls.ts'
 import type { Schema } from './schema.ts'
 import { sumCalls, sumCorrections } from './sum-calls.ts'
 import type { UsageBacklog } from './usage-backlog.ts'
@@ -125,65 +126,14 @@ export class CallTableStore {
     })
   }
 
-  /** When the first and the last of all accounts' calls began; undefined: there are none. Seeks, two for each account. */
-  async findBounds(): Promise<KeptRows | undefined> {
-    let bounds: KeptRows | undefined
-    for (const accountId of await this.#listAccounts()) {
-      const ofAccount = this.#database
-        .selectFrom('calls')
-        .select('started_at')
-        .where('account_id', '=', accountId)
-        .limit(1)
-      const first = await ofAccount.orderBy('started_at').executeTakeFirst()
-      const last = await ofAccount.orderBy('started_at', 'desc').executeTakeFirst()
-      if (first === undefined || last === undefined) continue
-      bounds = {
-        oldestMs: Math.min(bounds?.oldestMs ?? first.started_at, first.started_at),
-        newestMs: Math.max(bounds?.newestMs ?? last.started_at, last.started_at),
-      }
-    }
-    return bounds
+  /** When the first and the last of all accounts' calls began; undefined: there are none. */
+  findBounds(): Promise<KeptRows | undefined> {
+    return findBounds(this.#database)
   }
 
-  /**
-   * Deletes calls that began before this time, no more than `limit` of each account; the hours' sums stay.
-   * @returns how many were deleted
-   */
-  async deleteBefore(timeMs: number, limit: number): Promise<number> {
-    let deleted = 0
-    for (const accountId of await this.#listAccounts()) {
-      const result = await this.#database
-        .deleteFrom('calls')
-        .where('id', 'in', (eb) =>
-          eb
-            .selectFrom('calls')
-            .select('id')
-            .where('account_id', '=', accountId)
-            .where('started_at', '<', timeMs)
-            .orderBy('started_at')
-            .limit(limit),
-        )
-        .executeTakeFirst()
-      deleted += Number(result.numDeletedRows)
-    }
-    return deleted
-  }
-
-  /** From one account's first row to the next account's: a table of a million rows is not read for it. */
-  async #listAccounts(): Promise<readonly AccountId[]> {
-    const accounts: AccountId[] = []
-    for (;;) {
-      const last = accounts.at(-1)
-      const row = await this.#database
-        .selectFrom('calls')
-        .select('account_id')
-        .where('account_id', '>', last ?? ('' as AccountId))
-        .orderBy('account_id')
-        .limit(1)
-        .executeTakeFirst()
-      if (row === undefined) return accounts
-      accounts.push(row.account_id)
-    }
+  /** One step of deleting what began before this time, of `limit` calls at most; the hours' sums stay. */
+  deleteBefore(timeMs: number, limit: number, place?: AccountId): Promise<DeletedStep> {
+    return deleteCallsBefore(this.#database, { timeMs, limit, place })
   }
 }
 

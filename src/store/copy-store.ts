@@ -26,6 +26,8 @@ export const TABLES = [
   'usage_hours',
   'usage_days',
   'usage_rolled_days',
+  'usage_due_days',
+  'upkeep',
   'usage_notes',
   'budgets',
   'budget_alerts',

@@ -6,6 +6,7 @@ import { auditLogTable } from './audit-migration.ts'
 import { budgetBeginnings } from './budget-beginnings-migration.ts'
 import { changeFeed } from './change-feed-migration.ts'
 import { deletedKeys } from './deleted-keys-migration.ts'
+import { dueDays } from './due-days-migration.ts'
 import { installationTable } from './installation-migration.ts'
 import { keyLifetimes } from './key-lifetimes-migration.ts'
 import { limitsAndWebhooks } from './limits-migration.ts'
@@ -175,6 +176,7 @@ export const migrations: Steps = {
   '0022_owned_model_probes': ownedModelProbes,
   '0023_owned_model_fim': ownedModelFim,
   '0024_owned_model_credential': ownedModelCredential,
+  '0026_due_days': dueDays,
 }
 
 /**

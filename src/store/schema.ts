@@ -29,6 +29,8 @@ export interface Schema extends UserSchema {
   readonly usage_hours: UsageTable
   readonly usage_days: UsageTable
   readonly usage_rolled_days: RolledDayTable
+  readonly usage_due_days: RolledDayTable
+  readonly upkeep: UpkeepTable
   readonly usage_notes: UsageNoteTable
   readonly installation: InstallationTable
 }
@@ -193,10 +195,19 @@ export interface UsageNoteTable {
   sums: string
 }
 
-/** Days of an account whose hours are summed up in `usage_days` and have not changed since. */
+/**
+ * Days of an account: of `usage_rolled_days` those whose hours are summed up in `usage_days` and have not changed since, of
+ * `usage_due_days` those that are to be summed up once they are over.
+ */
 export interface RolledDayTable {
   account_id: AccountId
   starts_at: number
+}
+
+/** When work that is done now and then was done last. */
+export interface UpkeepTable {
+  name: string
+  done_at: number
 }
 
 export interface ProviderKeyTable {

@@ -29,11 +29,21 @@ export const COUNTERS = [
   'cost_unknown',
 ] as const satisfies readonly (keyof UsageTable)[]
 
+/** As `writeHours`; their days are to be summed up anew. */
+export async function addToHours(
+  database: Kysely<Schema>,
+  rows: readonly UsageTable[],
+  between?: () => Promise<unknown>,
+): Promise<void> {
+  await writeHours(database, rows, between)
+  await markDaysDue(database, rows)
+}
+
 /**
  * Each row's place must come once; `database` is the transaction that takes the rows from where they were.
  * @param between awaited before each statement, so that others get their turn
  */
-export async function addToHours(
+export async function writeHours(
   database: Kysely<Schema>,
   rows: readonly UsageTable[],
   between?: () => Promise<unknown>,
@@ -53,7 +63,6 @@ export async function addToHours(
     })
     await database.executeQuery(compileUpsert(database, joined))
   }
-  await forgetDays(database, rows)
 }
 
 /** Adds rows to sums by place. */
@@ -162,7 +171,7 @@ function sumOf(name: (typeof COUNTERS)[number]): RawBuilder<number> {
   return sql<number>`${sql.ref(`usage_hours.${name}`)} + ${sql.ref(`excluded.${name}`)}`
 }
 
-async function forgetDays(database: Kysely<Schema>, rows: readonly UsageTable[]): Promise<void> {
+async function markDaysDue(database: Kysely<Schema>, rows: readonly UsageTable[]): Promise<void> {
   const days = new Map<string, { accountId: AccountId; day: number }>()
   for (const { account_id, starts_at } of rows) {
     const day = Math.floor(starts_at / DAY_MS) * DAY_MS
@@ -175,4 +184,11 @@ async function forgetDays(database: Kysely<Schema>, rows: readonly UsageTable[])
       .where('starts_at', '=', day)
       .execute()
   }
+  const due = Array.from(days.values(), ({ accountId, day }) => ({ account_id: accountId, starts_at: day }))
+  for (let start = 0; start < due.length; start += ROWS_PER_STATEMENT)
+    await database
+      .insertInto('usage_due_days')
+      .values(due.slice(start, start + ROWS_PER_STATEMENT))
+      .onConflict((conflict) => conflict.columns(['starts_at', 'account_id']).doNothing())
+      .execute()
 }

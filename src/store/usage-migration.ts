@@ -4,7 +4,7 @@ import { toRecord } from './call-rows.ts'
 import type { Schema, UsageTable } from './schema.ts'
 import { storedByKey } from './sql-differences.ts'
 import { sumCalls } from './sum-calls.ts'
-import { addToHours } from './usage-hours.ts'
+import { writeHours } from './usage-hours.ts'
 
 /** Calls read at a time when those of an earlier version are summed up. */
 const ROWS_PER_STEP = 5_000
@@ -103,7 +103,8 @@ async function sumUpEarlierCalls(database: Kysely<Schema>): Promise<void> {
       .orderBy('id')
       .limit(ROWS_PER_STEP)
       .execute()
-    await addToHours(database, sumCalls(rows.map(toRecord)))
+    // No day is summed up yet, and the table of those that are due comes with a later step.
+    await writeHours(database, sumCalls(rows.map(toRecord)))
     last = rows.at(-1)?.id ?? last
     if (rows.length < ROWS_PER_STEP) return
   }

@@ -4,7 +4,7 @@ import type { AccountId } from '../core/ids.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
 import type { Schema } from './schema.ts'
 import type { UsageBacklog } from './usage-backlog.ts'
-import { rollUpDays } from './usage-days.ts'
+import { type RollUpOptions, rollUpDays } from './usage-days.ts'
 import { COUNTERS } from './usage-hours.ts'
 import { type LatencyStep, sumLatencies } from './usage-latencies.ts'
 import { readUsageRows, type SummedRow, toStart, type UsageGroup, type UsageQuery } from './usage-rows.ts'
@@ -77,9 +77,9 @@ export class UsageStore {
   }
 
   /** Sums up the hours of every day that ended before this time and is not summed up yet. @returns how many days */
-  async rollUpDays(nowMs: number): Promise<number> {
+  async rollUpDays(nowMs: number, options?: RollUpOptions): Promise<number> {
     await this.#backlog.settleAll()
-    return await rollUpDays(this.#database, nowMs)
+    return await rollUpDays(this.#database, nowMs, options)
   }
 }
 

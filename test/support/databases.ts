@@ -135,6 +135,13 @@ export async function withTestStore<Result>(
 
 /** For the runs of one property: a database for each would take longer than what is tried. */
 export async function forgetCalls({ database }: Store): Promise<void> {
-  for (const table of ['calls', 'usage_notes', 'usage_hours', 'usage_days', 'usage_rolled_days'] as const)
+  for (const table of [
+    'calls',
+    'usage_notes',
+    'usage_hours',
+    'usage_days',
+    'usage_rolled_days',
+    'usage_due_days',
+  ] as const)
     await database.deleteFrom(table).execute()
 }

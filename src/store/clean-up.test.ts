@@ -1,0 +1,126 @@
+/** The hourly clean-up asks for what is to be done, step by step, and not for what is done already. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { databases, type TestDatabase } from '../../test/support/databases.ts'
+import { type WatchedStatements, watchStatements } from '../../test/support/watched-statements.ts'
+import type { AccountId } from '../core/ids.ts'
+import { createCallRecord } from '../ledger/call-record.fixture.ts'
+import { Retention } from '../ledger/retention.ts'
+import { BudgetBeginnings } from './budget-beginnings.ts'
+import { CallTableStore } from './calls.ts'
+import { openStore, type Store } from './open-store.ts'
+import type { Schema } from './schema.ts'
+import { UsageStore } from './usage.ts'
+import { UsageBacklog } from './usage-backlog.ts'
+
+const DAY_MS = 86_400_000
+const NOW = Date.parse('2026-11-21T09:30:00Z')
+/** More than one step looks at. */
+const ACCOUNTS = 105
+const accounts = Array.from({ length: ACCOUNTS }, (_, index) => `acct_${index}` as AccountId)
+
+let database: TestDatabase
+let store: Store
+let watched: WatchedStatements<Schema>
+
+describe.each(databases)('on $name', (kind) => {
+  beforeEach(async () => {
+    database = await kind.create()
+    store = await openStore(database.location)
+    watched = watchStatements(store.database)
+  })
+  afterEach(async () => {
+    watched.stop()
+    await store.close()
+    await database.remove()
+  })
+
+  const callsOf = (daysAgo: number, of = accounts) =>
+    of.map((accountId) => createCallRecord({ accountId, startedAt: NOW - daysAgo * DAY_MS }))
+
+  async function cleanUp(days = 30, nowMs = NOW) {
+    const backlog = new UsageBacklog(watched.database)
+    const retention = new Retention({
+      horizon: { cut: () => nowMs - days * DAY_MS },
+      clock: { now: () => nowMs },
+      store: {
+        calls: new CallTableStore(watched.database, backlog),
+        usage: new UsageStore(watched.database, backlog),
+        budgetBeginnings: new BudgetBeginnings(watched.database),
+      },
+      ship: async () => {},
+      onFailure: () => {},
+      pauseMs: 0,
+    })
+    const before = watched.statements
+    // Its own first pass is a minute away.
+    retention.start()
+    const deleted = await retention.run()
+    await retention.stop()
+    return { deleted, statements: watched.statements - before }
+  }
+
+  const rolledDays = async () => (await database.run('SELECT 1 AS one FROM usage_rolled_days')).length
+
+  test('with nothing to do, it asks no more however many days of however many accounts are stored', async () => {
+    await store.calls.insertMany(callsOf(3, accounts.slice(0, 2)))
+    await cleanUp()
+    const few = await cleanUp()
+    await store.calls.insertMany(callsOf(3))
+    await cleanUp()
+    expect(await rolledDays()).toBe(ACCOUNTS)
+    const many = await cleanUp()
+    // Twice through the accounts, a hundred at a time.
+    expect(many.statements - few.statements).toBeLessThanOrEqual(4)
+  })
+
+  test('others get their turn between few statements, however many accounts and days there are', async () => {
+    await store.calls.insertMany([...callsOf(40), ...callsOf(3)])
+    // Settles what waits for the hours, which is not looked at here.
+    await store.usage.rollUpDays(0)
+    expect((await cleanUp()).deleted).toBe(ACCOUNTS)
+    expect(await rolledDays()).toBe(2 * ACCOUNTS)
+    // Two days of an account at most, each of which is a transaction.
+    expect(watched.mostInOneTurn).toBeLessThanOrEqual(20)
+    expect(watched.mostRows).toBeLessThanOrEqual(250)
+  })
+
+  test('days that a build of before has left are found, and those that change later are summed up again', async () => {
+    await store.calls.insertMany(callsOf(3))
+    await store.usage.rollUpDays(0)
+    // It knows no list of days, nor that anybody has looked at all of them.
+    await database.run('DELETE FROM usage_due_days')
+    await database.run('DELETE FROM upkeep')
+    await cleanUp()
+    expect(await rolledDays()).toBe(ACCOUNTS)
+    await store.calls.insertMany(callsOf(3, accounts.slice(7, 9)))
+    await store.usage.rollUpDays(0)
+    expect(await rolledDays()).toBe(ACCOUNTS - 2)
+    await cleanUp()
+    expect(await rolledDays()).toBe(ACCOUNTS)
+    // Today's is not over.
+    await store.calls.insertMany(callsOf(0, accounts.slice(0, 3)))
+    await cleanUp()
+    expect(await rolledDays()).toBe(ACCOUNTS)
+    await cleanUp(30, NOW + DAY_MS)
+    expect(await rolledDays()).toBe(ACCOUNTS + 3)
+  })
+
+  test('all days are gone through again after a month, for what a build of before adds meanwhile', async () => {
+    await store.calls.insertMany(callsOf(3))
+    await cleanUp()
+    await database.run("DELETE FROM usage_rolled_days WHERE account_id = 'acct_7'")
+    await cleanUp(365, NOW + 29 * DAY_MS)
+    expect(await rolledDays()).toBe(ACCOUNTS - 1)
+    await cleanUp(365, NOW + 31 * DAY_MS)
+    expect(await rolledDays()).toBe(ACCOUNTS)
+  })
+
+  test('a pass that is stopped ends after the day that it is at', async () => {
+    await store.calls.insertMany(callsOf(3, accounts.slice(0, 3)))
+    await store.usage.rollUpDays(0)
+    const stopping = new AbortController()
+    stopping.abort()
+    expect(await store.usage.rollUpDays(NOW, { signal: stopping.signal })).toBe(0)
+    expect(await store.usage.rollUpDays(NOW)).toBe(3)
+  })
+})

@@ -1,0 +1,60 @@
+/**
+ * Counts the statements that a store makes, in all and without a break: what happens between two turns of the event loop is
+ * what calls wait for, on any machine. Knows no table.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Kysely, KyselyPlugin } from 'kysely'
+
+export interface WatchedStatements<Tables> {
+  /** Use this one in its place. */
+  readonly database: Kysely<Tables>
+  readonly statements: number
+  /** Of all answers together. */
+  readonly rows: number
+  readonly mostRows: number
+  /** Statements that were answered within one turn of the event loop. */
+  readonly mostInOneTurn: number
+  stop(): void
+}
+
+export function watchStatements<Tables>(watched: Kysely<Tables>): WatchedStatements<Tables> {
+  const seen = { statements: 0, rows: 0, mostRows: 0, mostInOneTurn: 0 }
+  let inTurn = 0
+  let isStopped = false
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      inTurn += 1
+      seen.statements += 1
+      seen.rows += result.rows.length
+      seen.mostRows = Math.max(seen.mostRows, result.rows.length)
+      seen.mostInOneTurn = Math.max(seen.mostInOneTurn, inTurn)
+      return result
+    },
+  }
+  const countTurns = async () => {
+    while (!isStopped) {
+      await nextTurn()
+      inTurn = 0
+    }
+  }
+  void countTurns()
+  return {
+    database: watched.withPlugin(plugin),
+    get statements() {
+      return seen.statements
+    },
+    get rows() {
+      return seen.rows
+    },
+    get mostRows() {
+      return seen.mostRows
+    },
+    get mostInOneTurn() {
+      return seen.mostInOneTurn
+    },
+    stop() {
+      isStopped = true
+    },
+  }
+}

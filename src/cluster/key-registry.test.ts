@@ -264,6 +264,8 @@ describe.each(databases)('on $name', (kind) => {
         expect(writes).toBe(round - 1)
         jest.advanceTimersByTime(1)
         expect(writes).toBe(round)
+        // The write is done, and there is nothing new.
+        await ticking.flush()
       }
       await ticking.close()
       jest.advanceTimersByTime(60_000)

@@ -21,6 +21,7 @@ import type { Caller, KeyLimits, KeyStore } from '../gateway/ports.ts'
 import { currentOrigin } from '../store/change-origin.ts'
 import { DeletedKeyError, type KeyChange, type KeyTableStore } from '../store/keys.ts'
 import type { Follower } from './change-followers.ts'
+import { UnsavedUses } from './unsaved-uses.ts'
 
 export interface KeyRegistryOptions {
   readonly keys: Pick<
@@ -89,7 +90,11 @@ export class KeyRegistry implements KeyStore, Follower {
   readonly #onFlushFailure: (error: unknown) => void
   readonly #byHash = new Map<string, Presented>()
   readonly #byId = new Map<KeyId, Entry>()
-  readonly #unsaved = new Set<Entry>()
+  readonly #unsaved = new UnsavedUses<Entry>({
+    save: (entries) =>
+      this.#keys.saveLastUsed(new Map(entries.map(({ record, lastUsedAt }) => [record.id, lastUsedAt ?? 0]))),
+    isCurrent: (entry) => this.#byId.get(entry.record.id) === entry,
+  })
   /** Known to have been deleted. A store that was set back in time has them again, and they stay refused. */
   readonly #buried = new Set<KeyId>()
   readonly #timer: NodeJS.Timeout
@@ -286,18 +291,8 @@ export class KeyRegistry implements KeyStore, Follower {
   }
 
   /** Writes the last-used times that wait. On failure they are kept for the next time and the error is thrown. */
-  async flush(): Promise<void> {
-    if (this.#unsaved.size === 0) return
-    const entries = [...this.#unsaved]
-    this.#unsaved.clear()
-    try {
-      await this.#keys.saveLastUsed(
-        new Map(entries.map(({ record, lastUsedAt }) => [record.id, lastUsedAt ?? 0])),
-      )
-    } catch (error) {
-      for (const entry of entries) if (this.#byId.get(entry.record.id) === entry) this.#unsaved.add(entry)
-      throw error
-    }
+  flush(): Promise<void> {
+    return this.#unsaved.flush()
   }
 
   /** Stops the clockwork and writes what waits; a failure goes to `onFlushFailure`. */

@@ -11,6 +11,7 @@ import type { Vault } from '../core/vault.ts'
 import type { Credential, Credentials } from '../gateway/ports.ts'
 import type { ProviderKeyTableStore, SealedProviderKey } from '../store/provider-keys.ts'
 import type { Follower } from './change-followers.ts'
+import { UnsavedUses } from './unsaved-uses.ts'
 
 export interface ProviderKeyRegistryOptions {
   readonly keys: Pick<
@@ -56,7 +57,13 @@ export class ProviderKeyRegistry implements Credentials, Follower {
   readonly #clock: Clock
   readonly #platform: ReadonlyMap<string, Credential>
   readonly #byAccount = new Map<AccountId, Map<string, Entry>>()
-  readonly #unsaved = new Set<Entry>()
+  readonly #unsaved = new UnsavedUses<Entry>({
+    save: (entries) =>
+      this.#options.keys.saveLastUsed(
+        entries.map(({ key }) => ({ ...key, lastUsedAt: key.lastUsedAt ?? 0 })),
+      ),
+    isCurrent: (entry) => this.#isCurrent(entry),
+  })
   readonly #timer: NodeJS.Timeout
   /** The last write; each waits for the one before, so that two changes at once both count. */
   #writes: Promise<unknown> = Promise.resolve()
@@ -179,15 +186,9 @@ export class ProviderKeyRegistry implements Credentials, Follower {
   }
 
   async #tryFlush(): Promise<void> {
-    if (this.#unsaved.size === 0) return
-    const entries = [...this.#unsaved]
-    this.#unsaved.clear()
     try {
-      await this.#options.keys.saveLastUsed(
-        entries.map(({ key }) => ({ ...key, lastUsedAt: key.lastUsedAt ?? 0 })),
-      )
+      await this.#unsaved.flush()
     } catch (error) {
-      for (const entry of entries) if (this.#isCurrent(entry)) this.#unsaved.add(entry)
       this.#options.onFlushFailure?.(error)
     }
   }

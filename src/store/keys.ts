@@ -1,15 +1,13 @@
 /** API keys in the database: hash and masked prefix only. The key itself never comes this far. */
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import type { Kysely, Selectable, Transaction } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import { type ApiKey, type PreviousKey, toPublicKey } from '../core/api-key.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
 import { insertWithinCap } from './insert-within-cap.ts'
+import { saveLastUses, type UsedThings } from './save-last-used.ts'
 import type { ApiKeyTable, Schema } from './schema.ts'
-
-/** Keeps one statement under the parameters that a database allows (SQLite: 32,766; three per key here). */
-const KEYS_PER_STATEMENT = 500
 
 /** The key was deleted once: nothing brings it back. Nothing was changed. */
 export class DeletedKeyError extends Error {
@@ -20,6 +18,7 @@ export class KeyTableStore {
   readonly #database: Kysely<Schema>
   readonly #sync: () => Promise<void>
   readonly #caps: AccountCaps
+  readonly #uses: UsedThings = { table: 'api_keys', key: ['id'], statements: new Map() }
 
   constructor(database: Kysely<Schema>, sync: () => Promise<void>, caps: AccountCaps = DEFAULT_ACCOUNT_CAPS) {
     this.#database = database
@@ -142,27 +141,10 @@ export class KeyTableStore {
     return wasThere
   }
 
-  /**
-   * Writes last-used times (ms since the epoch), one statement per few hundred keys. Unknown keys are passed over, and so
-   * are those that another node saw later.
-   */
+  /** Writes last-used times (ms since the epoch). Unknown keys are passed over, and so are those that another node saw later. */
   async saveLastUsed(lastUsed: ReadonlyMap<KeyId, number>): Promise<void> {
-    const entries = [...lastUsed]
-    for (let start = 0; start < entries.length; start += KEYS_PER_STATEMENT) {
-      const batch = entries.slice(start, start + KEYS_PER_STATEMENT)
-      const cases = batch.map(([id, at]) => sql`when ${id} then cast(${at} as bigint)`)
-      const usedAt = sql<number>`case id ${sql.join(cases, sql` `)} end`
-      await this.#database
-        .updateTable('api_keys')
-        .set({ last_used_at: usedAt })
-        .where(
-          'id',
-          'in',
-          batch.map(([id]) => id),
-        )
-        .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', usedAt)]))
-        .execute()
-    }
+    const uses = Array.from(lastUsed, ([id, at]) => ({ key: [id], at }))
+    await saveLastUses(this.#database, this.#uses, uses)
   }
 }
 

@@ -4,6 +4,7 @@ import type { AccountId } from '../core/ids.ts'
 import { type ProviderKey, toPublicProviderKey } from '../core/provider-key.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
+import { saveLastUses, type UsedThings } from './save-last-used.ts'
 import type { ProviderKeyTable, Schema } from './schema.ts'
 
 export interface SealedProviderKey {
@@ -22,6 +23,11 @@ export interface ProviderKeyUse {
 export class ProviderKeyTableStore {
   readonly #database: Kysely<Schema>
   readonly #sync: () => Promise<void>
+  readonly #uses: UsedThings = {
+    table: 'provider_keys',
+    key: ['account_id', 'provider'],
+    statements: new Map(),
+  }
 
   constructor(database: Kysely<Schema>, sync: () => Promise<void>) {
     this.#database = database
@@ -112,15 +118,11 @@ export class ProviderKeyTableStore {
 
   /** Keys that are gone are passed over, and so are those that another node used later. */
   async saveLastUsed(uses: readonly ProviderKeyUse[]): Promise<void> {
-    for (const { accountId, providerId, lastUsedAt } of uses) {
-      await this.#database
-        .updateTable('provider_keys')
-        .set({ last_used_at: lastUsedAt })
-        .where('account_id', '=', accountId)
-        .where('provider', '=', providerId)
-        .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', lastUsedAt)]))
-        .execute()
-    }
+    const rows = uses.map(({ accountId, providerId, lastUsedAt: at }) => ({
+      key: [accountId, providerId],
+      at,
+    }))
+    await saveLastUses(this.#database, this.#uses, rows)
   }
 }
 

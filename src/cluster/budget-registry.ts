@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import type { BudgetTableStore } from '../store/budgets.ts'
+import type { NamedThing } from '../store/find-some.ts'
 import type { Follower } from './change-followers.ts'
 import type { UsageWindow } from './usage-counter.ts'
 import type { UsageLimits } from './usage-limits.ts'
@@ -15,7 +16,10 @@ const MAY_DIFFER_MS = 1_000
 const PAST_THIS_MILLISECOND_MS = 2
 
 export interface BudgetRegistryOptions {
-  readonly budgets: Pick<BudgetTableStore, 'sharedNowMs' | 'loadAll' | 'find' | 'insert' | 'save' | 'delete'>
+  readonly budgets: Pick<
+    BudgetTableStore,
+    'sharedNowMs' | 'loadAll' | 'findSome' | 'insert' | 'save' | 'delete'
+  >
   readonly usage: UsageLimits
   /** The one that calls begin by. */
   readonly clock?: Clock
@@ -125,11 +129,14 @@ export class BudgetRegistry implements Follower {
   }
 
   /** What a budget has counted stays. */
-  follow(accountId: AccountId, id: string): Promise<void> {
+  follow(things: readonly NamedThing[]): Promise<void> {
     return this.#inTurn(async () => {
-      const budget = await this.#store.find(accountId, id)
-      if (budget === undefined) this.#forget(id)
-      else this.#remember(budget)
+      const budgets = await this.#store.findSome(things)
+      for (const [index, { id }] of things.entries()) {
+        const budget = budgets[index]
+        if (budget === undefined) this.#forget(id)
+        else this.#remember(budget)
+      }
     })
   }
 

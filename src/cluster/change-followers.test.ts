@@ -10,14 +10,18 @@ const OTHER = 'acct_other' as AccountId
 
 function start() {
   const told: string[] = []
+  const steps: number[] = []
   const follower = (name: string): Follower => ({
-    follow: async (accountId, id) => void told.push(`${name} ${accountId} ${id}`),
+    follow: async (things) => {
+      for (const { accountId, id } of things) told.push(`${name} ${accountId} ${id}`)
+      steps.push(things.length)
+    },
     followAll: async () => void told.push(`all of ${name}`),
   })
   const forget = (accountId: AccountId, id: string) => void told.push(`forget ${accountId} ${id}`)
   const each = Object.fromEntries(FOLLOWED_RESOURCES.map((name) => [name, follower(name)]))
   const followers = { ...each, key: { ...follower('key'), forget } } as unknown as Followers
-  return { told, followers: new ChangeFollowers(followers) }
+  return { told, steps, followers: new ChangeFollowers(followers) }
 }
 
 function changeOf(change: Partial<FollowedChange>): FollowedChange {
@@ -55,15 +59,16 @@ test('what a newer version follows and this one does not hold is passed over', a
   expect(told).toEqual(['gate acct_acme gate_1'])
 })
 
-test('of more than a hundred things all is read anew', async () => {
-  const many = (count: number) =>
-    Array.from({ length: count }, (_, index) => changeOf({ seq: index, resourceId: `gate_${index}` }))
-  const alone = start()
-  await alone.followers.follow(many(100))
-  expect(alone.told).toHaveLength(100)
-  const together = start()
-  await together.followers.follow(many(101))
-  expect(together.told.toSorted()).toEqual(FOLLOWED_RESOURCES.map((name) => `all of ${name}`).toSorted())
+test('however many changed, those are read and nothing else, some with one question', async () => {
+  const { told, steps, followers } = start()
+  const changes = Array.from({ length: 450 }, (_, index) =>
+    changeOf({ seq: index, resourceId: `gate_${index % 225}` }),
+  )
+  await followers.follow([...changes, changeOf({ resourceType: 'key', resourceId: 'key_1' })])
+  expect(told).toHaveLength(226)
+  expect(new Set(told).size).toBe(226)
+  expect(told.filter((name) => name.startsWith('all'))).toEqual([])
+  expect(steps).toEqual([100, 100, 25, 1])
 })
 
 test('it resolves when all is read, and not before', async () => {

@@ -2,10 +2,11 @@
 import type { AccountId } from '../core/ids.ts'
 import type { FollowedChange } from '../store/change-feed.ts'
 import type { FollowedResource } from '../store/changes-made.ts'
+import type { NamedThing } from '../store/find-some.ts'
 
 export interface Follower {
-  /** Takes over what the store holds of one thing: new, changed or gone. A failure leaves all as it is. */
-  follow(accountId: AccountId, id: string): Promise<void>
+  /** Takes over what the store holds of some things: new, changed or gone. A failure leaves all as it is. */
+  follow(things: readonly NamedThing[]): Promise<void>
   /** The same for all there are. @param isOlder the store has been set back: what is missing need not have been deleted */
   followAll(isOlder?: boolean): Promise<void>
 }
@@ -14,8 +15,8 @@ export type Followers = Readonly<Record<FollowedResource, Follower>> & {
   readonly key: { forget(accountId: AccountId, keyId: string): void }
 }
 
-/** Reading each thing alone would take longer. */
-const MOST_ALONE = 100
+/** As many are read with one statement, and taken over in one turn of the event loop. */
+const THINGS_PER_STEP = 100
 
 export class ChangeFollowers {
   readonly #followers: Followers
@@ -26,10 +27,17 @@ export class ChangeFollowers {
 
   /** Resolves when this process works with what the store held when it was called, or something newer. */
   async follow(changes: readonly FollowedChange[]): Promise<void> {
-    const changed = new Map(changes.map((change) => [idOf(change), change]))
-    if (changed.size > MOST_ALONE) return await this.followAll()
-    for (const { resourceType, accountId, resourceId } of changed.values())
-      await this.#of(resourceType)?.follow(accountId, resourceId)
+    const changed = new Map<string, Map<string, NamedThing>>()
+    for (const { resourceType, accountId, resourceId: id } of changes) {
+      const things = changed.get(resourceType) ?? new Map<string, NamedThing>()
+      things.set(`${accountId} ${id}`, { accountId, id })
+      changed.set(resourceType, things)
+    }
+    for (const [resourceType, byName] of changed) {
+      const things = [...byName.values()]
+      for (let start = 0; start < things.length; start += THINGS_PER_STEP)
+        await this.#of(resourceType)?.follow(things.slice(start, start + THINGS_PER_STEP))
+    }
   }
 
   async followAll(isOlder = false): Promise<void> {
@@ -55,8 +63,4 @@ export class ChangeFollowers {
       ? this.#followers[resourceType as FollowedResource]
       : undefined
   }
-}
-
-function idOf({ resourceType, accountId, resourceId }: FollowedChange): string {
-  return `${resourceType} ${accountId} ${resourceId}`
 }

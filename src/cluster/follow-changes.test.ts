@@ -76,7 +76,7 @@ describe.each(databases)('on $name', (kind) => {
   describe.each(['follow', 'followAll'] as const)('by %s', (way) => {
     type Registry = Node['keys' | 'gates' | 'ownedModels' | 'providerKeys' | 'budgets'] | WebhookRegistry
     const follow = (registry: Registry, id: string) =>
-      way === 'follow' ? registry.follow(DEFAULT_ACCOUNT, id) : registry.followAll()
+      way === 'follow' ? registry.follow([{ accountId: DEFAULT_ACCOUNT, id: id }]) : registry.followAll()
 
     test('a key made there is accepted here, one deleted there is not, and when one was used here stays known', async () => {
       const own = generateApiKey()
@@ -93,7 +93,9 @@ describe.each(databases)('on $name', (kind) => {
       expect(here.keys.list(DEFAULT_ACCOUNT)).toMatchObject([{ id: second.record.id, lastUsedAt: 5_000 }])
       expect(find(own)).toBeDefined()
       await here.keys.flush()
-      expect(await store.keys.find(DEFAULT_ACCOUNT, second.record.id)).toMatchObject({ lastUsedAt: 5_000 })
+      expect(await store.keys.findSome([{ accountId: DEFAULT_ACCOUNT, id: second.record.id }])).toMatchObject(
+        [{ lastUsedAt: 5_000 }],
+      )
     })
 
     test('a key that is deleted here while it is being followed does not come back', async () => {

@@ -95,7 +95,7 @@ describe.each(databases)('on $name', (kind) => {
     let isBroken = true
     const gates = {
       loadAll: () => store.gates.loadAll(),
-      find: async () => undefined,
+      findSome: async () => [],
       insert: async (gate: Parameters<typeof store.gates.insert>[0]) => {
         if (isBroken) throw new Error('disk on fire')
         return store.gates.insert(gate)

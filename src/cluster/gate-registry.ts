@@ -4,11 +4,12 @@ import { GatewayError } from '../core/errors.ts'
 import type { Gate, GateDefaults, Overrides, Strategy } from '../core/gate.ts'
 import { type AccountId, createGateId, type GateId } from '../core/ids.ts'
 import type { GateStore } from '../gateway/ports.ts'
+import type { NamedThing } from '../store/find-some.ts'
 import type { GateTableStore } from '../store/gates.ts'
 import type { Follower } from './change-followers.ts'
 
 export interface GateRegistryOptions {
-  readonly gates: Pick<GateTableStore, 'loadAll' | 'find' | 'insert' | 'save' | 'delete'>
+  readonly gates: Pick<GateTableStore, 'loadAll' | 'findSome' | 'insert' | 'save' | 'delete'>
   readonly clock?: Clock
 }
 
@@ -92,11 +93,14 @@ export class GateRegistry implements GateStore, Follower {
     })
   }
 
-  follow(accountId: AccountId, gateId: string): Promise<void> {
+  follow(things: readonly NamedThing[]): Promise<void> {
     return this.#inTurn(async () => {
-      const gate = await this.#gates.find(accountId, gateId)
-      if (gate === undefined) this.#byAccount.get(accountId)?.delete(gateId)
-      else this.#remember(gate)
+      const gates = await this.#gates.findSome(things)
+      for (const [index, { accountId, id }] of things.entries()) {
+        const gate = gates[index]
+        if (gate === undefined) this.#byAccount.get(accountId)?.delete(id)
+        else this.#remember(gate)
+      }
     })
   }
 

@@ -36,7 +36,7 @@ describe.each(databases)('on $name', (kind) => {
   const idBy = (node: KeyRegistry, key: Secret) => node.find(hashApiKey(key.reveal()))?.keyId
   /** By which of the keys one comes in, on each node, after the other one has followed. */
   async function acceptedOf(keyId: KeyId, ...keys: Secret[]) {
-    await there.follow(DEFAULT_ACCOUNT, keyId)
+    await there.follow([{ accountId: DEFAULT_ACCOUNT, id: keyId }])
     return [here, there].map((node) => keys.map((key) => idBy(node, key) === keyId))
   }
 
@@ -106,7 +106,9 @@ describe.each(databases)('on $name', (kind) => {
         kind: 'conflict',
       })
     await here.flush()
-    expect(await store.keys.find(DEFAULT_ACCOUNT, record.id)).toMatchObject({ lastUsedAt: 5_000 })
+    expect(await store.keys.findSome([{ accountId: DEFAULT_ACCOUNT, id: record.id }])).toMatchObject([
+      { lastUsedAt: 5_000 },
+    ])
   })
 
   test('nobody imports or bootstraps an old key, before or after its end', async () => {
@@ -132,7 +134,7 @@ describe.each(databases)('on $name', (kind) => {
     const [made, ...others] = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
     if (made === undefined) throw new Error('neither rotated it')
     expect(others).toEqual([])
-    await here.follow(DEFAULT_ACCOUNT, record.id)
+    await here.follow([{ accountId: DEFAULT_ACCOUNT, id: record.id }])
     expect(await acceptedOf(record.id, first, made.key)).toEqual([
       [true, true],
       [true, true],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
-import { generateApiKey, hashApiKey } from '../core/api-key.ts'
+import { type ApiKey, generateApiKey, hashApiKey } from '../core/api-key.ts'
 import { GatewayError } from '../core/errors.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
@@ -113,7 +113,7 @@ describe.each(databases)('on $name', (kind) => {
   test('a key that the store failed to delete stays in force', async () => {
     const keys = Object.assign(Object.create(store.keys) as typeof store.keys, {
       loadAll: () => store.keys.loadAll(),
-      find: async () => undefined,
+      findSome: async () => [],
       delete: async () => {
         throw new Error('disk on fire')
       },
@@ -184,7 +184,7 @@ describe.each(databases)('on $name', (kind) => {
     const written: ReadonlyMap<KeyId, number>[] = []
     const keys = {
       loadAll: () => store.keys.loadAll(),
-      find: async () => undefined,
+      findSome: async () => [],
       insert: (record: Parameters<typeof store.keys.insert>[0]) => store.keys.insert(record),
       change: async () => undefined,
       delete: (accountId: AccountId, keyId: KeyId) => store.keys.delete(accountId, keyId),
@@ -223,7 +223,7 @@ describe.each(databases)('on $name', (kind) => {
     const { promise, resolve } = Promise.withResolvers<ReadonlyMap<KeyId, number>>()
     const keys = {
       loadAll: () => store.keys.loadAll(),
-      find: async () => undefined,
+      findSome: async () => [],
       insert: async () => true,
       change: async () => undefined,
       delete: async () => true,
@@ -247,7 +247,7 @@ describe.each(databases)('on $name', (kind) => {
       let writes = 0
       const keys = {
         loadAll: async () => [record],
-        find: async () => undefined,
+        findSome: async () => [],
         insert: async () => true,
         delete: async () => true,
         insertFirst: async () => true,
@@ -281,7 +281,7 @@ describe.each(databases)('on $name', (kind) => {
     const failures: unknown[] = []
     const keys = {
       loadAll: () => store.keys.loadAll(),
-      find: async () => undefined,
+      findSome: async () => [],
       insert: async () => true,
       change: async () => undefined,
       delete: async () => true,
@@ -341,4 +341,46 @@ describe.each(databases)('on $name', (kind) => {
     for (const hash of ['__proto__', 'constructor', 'toString', ''])
       expect(registry.find(hash)).toBeUndefined()
   })
+})
+
+test('a list looks at the keys of its account alone, and knows them after changes too', async () => {
+  let looks = 0
+  const stored = (number: number, accountId: AccountId): ApiKey => ({
+    id: `key_${number}` as KeyId,
+    name: `key ${number}`,
+    sha256: String(number).padStart(64, '0'),
+    maskedPrefix: 'sk-svc-ab12…',
+    createdAt: number,
+    lastUsedAt: null,
+    createdBy: null,
+    expiresAt: null,
+    previous: null,
+    get accountId() {
+      if (accountId === stranger) looks += 1
+      return accountId
+    },
+  })
+  let records = [stored(0, DEFAULT_ACCOUNT), stored(1, DEFAULT_ACCOUNT)]
+  for (let number = 2; number < 1_000; number += 1) records.push(stored(number, stranger))
+  const keys = {
+    loadAll: async () => records,
+    findSome: async () => [],
+    insert: async () => true,
+    insertFirst: async () => true,
+    change: async () => undefined,
+    delete: async () => true,
+    saveLastUsed: async () => {},
+  }
+  const many = await KeyRegistry.load({ keys, limitsOf })
+  const idsOf = (accountId: AccountId) => many.list(accountId).map(({ id }): string => id)
+  looks = 0
+  expect(idsOf(DEFAULT_ACCOUNT)).toEqual(['key_1', 'key_0'])
+  expect(looks).toBe(0)
+  records = [{ ...stored(1, DEFAULT_ACCOUNT), name: 'renamed' }, stored(2, stranger)]
+  await many.followAll()
+  expect(many.list(DEFAULT_ACCOUNT)).toMatchObject([{ id: 'key_1', name: 'renamed' }])
+  expect(idsOf(stranger)).toEqual(['key_2'])
+  await many.delete(DEFAULT_ACCOUNT, 'key_1' as KeyId)
+  expect(idsOf(DEFAULT_ACCOUNT)).toEqual([])
+  await many.close()
 })

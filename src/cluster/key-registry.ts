@@ -19,6 +19,7 @@ import { type AccountId, createKeyId, type KeyId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Caller, KeyLimits, KeyStore } from '../gateway/ports.ts'
 import { currentOrigin } from '../store/change-origin.ts'
+import type { NamedThing } from '../store/find-some.ts'
 import { DeletedKeyError, type KeyChange, type KeyTableStore } from '../store/keys.ts'
 import type { Follower } from './change-followers.ts'
 import { UnsavedUses } from './unsaved-uses.ts'
@@ -26,7 +27,7 @@ import { UnsavedUses } from './unsaved-uses.ts'
 export interface KeyRegistryOptions {
   readonly keys: Pick<
     KeyTableStore,
-    'loadAll' | 'find' | 'insert' | 'insertFirst' | 'change' | 'delete' | 'saveLastUsed'
+    'loadAll' | 'findSome' | 'insert' | 'insertFirst' | 'change' | 'delete' | 'saveLastUsed'
   >
   /** What the keys of an account may use. */
   readonly limitsOf: (accountId: AccountId) => KeyLimits
@@ -90,6 +91,8 @@ export class KeyRegistry implements KeyStore, Follower {
   readonly #onFlushFailure: (error: unknown) => void
   readonly #byHash = new Map<string, Presented>()
   readonly #byId = new Map<KeyId, Entry>()
+  /** What is listed: without the ephemeral ones. */
+  readonly #byAccount = new Map<AccountId, Set<Entry>>()
   readonly #unsaved = new UnsavedUses<Entry>({
     save: (entries) =>
       this.#keys.saveLastUsed(new Map(entries.map(({ record, lastUsedAt }) => [record.id, lastUsedAt ?? 0]))),
@@ -186,8 +189,7 @@ export class KeyRegistry implements KeyStore, Follower {
 
   /** The account's stored keys, newest first, last-used times up to the moment. */
   list(accountId: AccountId): readonly ApiKey[] {
-    return [...this.#byId.values()]
-      .filter((entry) => !entry.isEphemeral && entry.record.accountId === accountId)
+    return [...(this.#byAccount.get(accountId) ?? [])]
       .map((entry) => ({ ...entry.record, lastUsedAt: entry.lastUsedAt }))
       .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
   }
@@ -247,11 +249,14 @@ export class KeyRegistry implements KeyStore, Follower {
     })
   }
 
-  follow(accountId: AccountId, keyId: string): Promise<void> {
+  follow(things: readonly NamedThing[]): Promise<void> {
     return this.#inTurn(async () => {
-      const record = await this.#keys.find(accountId, keyId)
-      if (record === undefined) this.forget(accountId, keyId)
-      else this.#adopt(record)
+      const records = await this.#keys.findSome(things)
+      for (const [index, { accountId, id }] of things.entries()) {
+        const record = records[index]
+        if (record === undefined) this.forget(accountId, id)
+        else this.#adopt(record)
+      }
     })
   }
 
@@ -285,6 +290,7 @@ export class KeyRegistry implements KeyStore, Follower {
     const entry = this.#byId.get(keyId as KeyId)
     if (entry === undefined || entry.isEphemeral || entry.record.accountId !== accountId) return
     this.#byId.delete(entry.record.id)
+    this.#unlist(entry)
     this.#unsaved.delete(entry)
     for (const sha256 of hashesOf(entry.record))
       if (this.#byHash.get(sha256)?.entry === entry) this.#byHash.delete(sha256)
@@ -391,7 +397,19 @@ export class KeyRegistry implements KeyStore, Follower {
       this.#byHash.set(keySha256, { entry, caller: { accountId, keyId, limits, keySha256 }, endsAt })
     present(sha256, expiresAt)
     if (previous !== null) present(previous.sha256, Math.min(previous.endsAt, expiresAt ?? previous.endsAt))
+    const former = this.#byId.get(keyId)
+    if (former !== undefined) this.#unlist(former)
     this.#byId.set(keyId, entry)
+    if (isEphemeral) return
+    const entries = this.#byAccount.get(accountId) ?? new Set()
+    this.#byAccount.set(accountId, entries.add(entry))
+  }
+
+  #unlist(entry: Entry): void {
+    const { accountId } = entry.record
+    const entries = this.#byAccount.get(accountId)
+    entries?.delete(entry)
+    if (entries?.size === 0) this.#byAccount.delete(accountId)
   }
 }
 

@@ -56,7 +56,8 @@ const shown = (slug = 'a') => {
 }
 
 /** The row as another node, or this one after a restart, reads it. */
-const stored = async (slug = 'a') => (await store.ownedModels.find(DEFAULT_ACCOUNT, slug))?.model.probe
+const stored = async (slug = 'a') =>
+  (await store.ownedModels.findSome([{ accountId: DEFAULT_ACCOUNT, id: slug }]))[0]?.model.probe
 
 /** The one that was asked last. */
 function last(): Asked {
@@ -164,7 +165,7 @@ describe.each(databases)('on $name', (kind) => {
     const reached = await first
     expect(providerOf()).not.toHaveProperty('keyHeader')
     expect(providerOf()?.endpoints).toHaveProperty('anthropic-count-tokens')
-    await elsewhere.follow(DEFAULT_ACCOUNT, 'a')
+    await elsewhere.follow([{ accountId: DEFAULT_ACCOUNT, id: 'a' }])
     expect(elsewhere.find(DEFAULT_ACCOUNT, 'a')?.provider).toEqual(
       registry.find(DEFAULT_ACCOUNT, 'a')?.provider,
     )

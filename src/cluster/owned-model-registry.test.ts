@@ -95,7 +95,7 @@ describe.each(databases)('on $name', (kind) => {
     }
     expect(changed).toEqual(['bare', 'bare'])
     // Nothing of the one before is left in the row, and a rotation of the master key finds something to open.
-    const row = await store.ownedModels.find(DEFAULT_ACCOUNT, 'bare')
+    const [row] = await store.ownedModels.findSome([{ accountId: DEFAULT_ACCOUNT, id: 'bare' }])
     const opened = createVault([oldKey]).decrypt(
       row?.sealedCredential ?? '',
       ownedModelBinding(DEFAULT_ACCOUNT, 'bare'),
@@ -115,7 +115,7 @@ describe.each(databases)('on $name', (kind) => {
       .updateTable('owned_models')
       .set({ sealed_credential: sealed, credential_set_at: 1500 })
       .execute()
-    await registry.follow(DEFAULT_ACCOUNT, 'bare')
+    await registry.follow([{ accountId: DEFAULT_ACCOUNT, id: 'bare' }])
     expect(credentialOf(registry, 'bare')).toBe('by an older node')
     expect(registry.show(DEFAULT_ACCOUNT, 'bare')).toMatchObject({ hasCredential: true })
   })
@@ -173,7 +173,7 @@ describe.each(databases)('on $name', (kind) => {
     const failing = await OwnedModelRegistry.load({
       ownedModels: {
         loadAll: () => store.ownedModels.loadAll(),
-        find: async () => undefined,
+        findSome: async () => [],
         insert: () => Promise.reject(new Error('disk on fire')),
         save: () => Promise.reject(new Error('disk on fire')),
         saveProbe: () => Promise.reject(new Error('disk on fire')),

@@ -17,13 +17,14 @@ import { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
 import { toOwnedUpstream } from '../gateway/owned-upstream.ts'
 import type { OwnedModelStore, OwnedUpstream, TargetCredential } from '../gateway/ports.ts'
+import type { NamedThing } from '../store/find-some.ts'
 import type { OwnedModelTableStore, StoredOwnedModel } from '../store/owned-models.ts'
 import type { Follower } from './change-followers.ts'
 
 export interface OwnedModelRegistryOptions {
   readonly ownedModels: Pick<
     OwnedModelTableStore,
-    'loadAll' | 'find' | 'insert' | 'save' | 'saveProbe' | 'delete'
+    'loadAll' | 'findSome' | 'insert' | 'save' | 'saveProbe' | 'delete'
   >
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   readonly clock?: Clock
@@ -223,11 +224,14 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
     })
   }
 
-  follow(accountId: AccountId, slug: string): Promise<void> {
+  follow(things: readonly NamedThing[]): Promise<void> {
     return this.#inTurn(async () => {
-      const stored = await this.#store.find(accountId, slug)
-      if (stored === undefined) this.#byAccount.get(accountId)?.delete(slug)
-      else this.#adopt(stored)
+      const found = await this.#store.findSome(things)
+      for (const [index, { accountId, id: slug }] of things.entries()) {
+        const stored = found[index]
+        if (stored === undefined) this.#byAccount.get(accountId)?.delete(slug)
+        else this.#adopt(stored)
+      }
     })
   }
 

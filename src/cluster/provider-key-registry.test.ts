@@ -224,7 +224,7 @@ describe.each(databases)('on $name', (kind) => {
     const flaky = await ProviderKeyRegistry.load({
       keys: {
         loadAll: () => store.providerKeys.loadAll(),
-        find: (...key) => store.providerKeys.find(...key),
+        findSome: (things) => store.providerKeys.findSome(things),
         save: (row) => store.providerKeys.save(row),
         saveActive: (row) => store.providerKeys.saveActive(row),
         delete: (...key) => store.providerKeys.delete(...key),

@@ -9,6 +9,7 @@ import { maskProviderKey, type ProviderKey, providerKeyBinding } from '../core/p
 import type { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
 import type { Credential, Credentials } from '../gateway/ports.ts'
+import type { NamedThing } from '../store/find-some.ts'
 import type { ProviderKeyTableStore, SealedProviderKey } from '../store/provider-keys.ts'
 import type { Follower } from './change-followers.ts'
 import { UnsavedUses } from './unsaved-uses.ts'
@@ -16,7 +17,7 @@ import { UnsavedUses } from './unsaved-uses.ts'
 export interface ProviderKeyRegistryOptions {
   readonly keys: Pick<
     ProviderKeyTableStore,
-    'loadAll' | 'find' | 'save' | 'saveActive' | 'delete' | 'saveLastUsed'
+    'loadAll' | 'findSome' | 'save' | 'saveActive' | 'delete' | 'saveLastUsed'
   >
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   /** Provider id → the operator's own credential. */
@@ -160,11 +161,14 @@ export class ProviderKeyRegistry implements Credentials, Follower {
     })
   }
 
-  follow(accountId: AccountId, providerId: string): Promise<void> {
+  follow(things: readonly NamedThing[]): Promise<void> {
     return this.#inTurn(async () => {
-      const stored = await this.#options.keys.find(accountId, providerId)
-      if (stored === undefined) this.#forget(accountId, providerId)
-      else this.#adopt(stored)
+      const found = await this.#options.keys.findSome(things)
+      for (const [index, { accountId, id: providerId }] of things.entries()) {
+        const stored = found[index]
+        if (stored === undefined) this.#forget(accountId, providerId)
+        else this.#adopt(stored)
+      }
     })
   }
 

@@ -6,7 +6,7 @@ import type { AccountId } from '../core/ids.ts'
 import type { StoreOutagePolicy } from '../core/store-outage.ts'
 import type { FollowedChange } from '../store/change-feed.ts'
 import type { WitnessAnswer } from './change-witness.ts'
-import { type FreshnessState, SnapshotFreshness } from './snapshot-freshness.ts'
+import { type FreshnessState, MOST_FOLLOWED, SnapshotFreshness } from './snapshot-freshness.ts'
 
 const LEASE_MS = 3_000
 const ACME = 'acct_acme' as AccountId
@@ -65,9 +65,9 @@ class Scene {
           return this.#counter()
         },
         register: async () => {},
-        since: async (seq) => {
+        since: async (seq, limit) => {
           this.#counter()
-          return this.changes.filter((change) => change.seq > seq)
+          return this.changes.filter((change) => change.seq > seq).slice(0, limit)
         },
         sweep: async () => {
           this.sweeps += 1
@@ -191,7 +191,28 @@ describe('with the database', () => {
     expect(scene.node.appliedSeq).toBe(8)
   })
 
-  test('so does one whose database was put back to an earlier state', async () => {
+  test('many changes at once are followed page by page, in their order, and nothing else is read', async () => {
+    const scene = new Scene({}, { hasWitness: true })
+    await scene.node.start()
+    scene.changes = Array.from({ length: 1_200 }, (_, index) => changeOf(index + 1, 'gate.update'))
+    await scene.node.catchUp()
+    expect(scene.followed).toEqual(scene.changes.map(({ seq }) => `read ${seq}`))
+    expect(scene.told).toEqual([0, 500, 1_000, 1_200])
+    expect(scene.node.state()).toMatchObject({ status: 'ok', appliedSeq: 1_200, behind: 0 })
+  })
+
+  test('beyond five thousand changes everything is read anew', async () => {
+    const scene = new Scene()
+    await scene.node.start()
+    scene.changes = Array.from({ length: MOST_FOLLOWED + 1 }, (_, index) =>
+      changeOf(index + 1, 'gate.update'),
+    )
+    await scene.node.catchUp()
+    expect(scene.followed).toEqual(['read all'])
+    expect(scene.node.appliedSeq).toBe(MOST_FOLLOWED + 1)
+  })
+
+  test('so does a node whose database was put back to an earlier state', async () => {
     const scene = new Scene()
     scene.changes = [changeOf(1, 'key.delete')]
     await scene.node.start()

@@ -15,8 +15,10 @@ import type { ChangeWitness } from './change-witness.ts'
 import { type Clocks, Lease, momentOf, systemClocks } from './lease.ts'
 import { SingleFlight } from './single-flight.ts'
 
-/** More changes than that are taken over by reading everything anew. */
-export const MOST_CHANGES = 500
+/** As many are read, taken over and told at a time. */
+const CHANGES_PER_PAGE = 500
+/** Reading everything anew would be sooner done, and a node that lags serves nobody. */
+export const MOST_FOLLOWED = 5_000
 /** A request does not wait longer for this node to catch up. */
 const PATIENCE_MS = 5_000
 /** For so long after a lease has ended a request waits for the next one; after that it is refused at once. */
@@ -220,10 +222,11 @@ export class SnapshotFreshness implements Freshness {
   async #follow(counter: number): Promise<void> {
     const { feed, followers } = this.#options
     this.#seen = counter
-    const changes = await feed.since(this.#applied, MOST_CHANGES)
+    const changes = await feed.since(this.#applied, CHANGES_PER_PAGE)
     const isOlder = counter < this.#applied
     // Too many, too long ago, or a database that was put back to an earlier state.
-    const isWhole = !isOlder && changes[0]?.seq === this.#applied + 1 && changes.length < MOST_CHANGES
+    const isWhole =
+      !isOlder && changes[0]?.seq === this.#applied + 1 && counter - this.#applied <= MOST_FOLLOWED
     if (isOlder) this.#options.onSetBack?.(this.#applied, counter)
     if (isWhole) await followers.follow(changes)
     else await followers.followAll(isOlder)

@@ -5,6 +5,7 @@ import { type Budget, toPublicBudget } from '../core/budget.ts'
 import type { AccountId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
+import { findSome, type NamedThing } from './find-some.ts'
 import { insertWithinCap } from './insert-within-cap.ts'
 import type { BudgetTable, Schema } from './schema.ts'
 import { isSqlite } from './sql-differences.ts'
@@ -24,8 +25,9 @@ export class BudgetTableStore {
     return rows.map(toBudget)
   }
 
-  find(accountId: AccountId, id: string): Promise<Budget | undefined> {
-    return find(this.#database, accountId, id)
+  /** One for each that is asked for; undefined where there is none. */
+  findSome(things: readonly NamedThing[]): Promise<readonly (Budget | undefined)[]> {
+    return findSome(this.#database, { table: 'budgets', idColumn: 'id', toStored: toBudget }, things)
   }
 
   /** The time on the clock that all nodes share, in milliseconds since the Unix epoch; undefined: there is one process. */

@@ -5,6 +5,7 @@ import { type Gate, type GateDefaults, type GateTarget, toPublicGate } from '../
 import type { AccountId, GateId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
+import { findSome, type NamedThing } from './find-some.ts'
 import { insertWithinCap } from './insert-within-cap.ts'
 import type { GateTable, Schema } from './schema.ts'
 
@@ -23,8 +24,9 @@ export class GateTableStore {
     return rows.map(toGate)
   }
 
-  find(accountId: AccountId, gateId: string): Promise<Gate | undefined> {
-    return find(this.#database, accountId, gateId as GateId)
+  /** One for each that is asked for; undefined where there is none. */
+  findSome(things: readonly NamedThing[]): Promise<readonly (Gate | undefined)[]> {
+    return findSome(this.#database, { table: 'gates', idColumn: 'id', toStored: toGate }, things)
   }
 
   /**

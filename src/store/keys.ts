@@ -5,6 +5,7 @@ import { type ApiKey, type PreviousKey, toPublicKey } from '../core/api-key.ts'
 import type { AccountId, KeyId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
+import { findSome, type NamedThing } from './find-some.ts'
 import { insertWithinCap } from './insert-within-cap.ts'
 import { saveLastUses, type UsedThings } from './save-last-used.ts'
 import type { ApiKeyTable, Schema } from './schema.ts'
@@ -32,14 +33,9 @@ export class KeyTableStore {
     return rows.map(toApiKey)
   }
 
-  async find(accountId: AccountId, keyId: string): Promise<ApiKey | undefined> {
-    const row = await this.#database
-      .selectFrom('api_keys')
-      .selectAll()
-      .where('account_id', '=', accountId)
-      .where('id', '=', keyId as KeyId)
-      .executeTakeFirst()
-    return row === undefined ? undefined : toApiKey(row)
+  /** One for each that is asked for; undefined where there is none. */
+  findSome(things: readonly NamedThing[]): Promise<readonly (ApiKey | undefined)[]> {
+    return findSome(this.#database, { table: 'api_keys', idColumn: 'id', toStored: toApiKey }, things)
   }
 
   /**

@@ -10,6 +10,7 @@ import {
 } from '../core/owned-model.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
+import { findSome, type NamedThing } from './find-some.ts'
 import { insertWithinCap } from './insert-within-cap.ts'
 import type { OwnedModelTable, Schema } from './schema.ts'
 
@@ -39,8 +40,9 @@ export class OwnedModelTableStore {
     return rows.map(toStored)
   }
 
-  find(accountId: AccountId, slug: string): Promise<StoredOwnedModel | undefined> {
-    return find(this.#database, accountId, slug)
+  /** One for each that is asked for; undefined where there is none. */
+  findSome(things: readonly NamedThing[]): Promise<readonly (StoredOwnedModel | undefined)[]> {
+    return findSome(this.#database, { table: 'owned_models', idColumn: 'slug', toStored: toStored }, things)
   }
 
   /**

@@ -4,6 +4,7 @@ import type { AccountId } from '../core/ids.ts'
 import { type ProviderKey, toPublicProviderKey } from '../core/provider-key.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
+import { findSome, type NamedThing } from './find-some.ts'
 import { saveLastUses, type UsedThings } from './save-last-used.ts'
 import type { ProviderKeyTable, Schema } from './schema.ts'
 
@@ -40,8 +41,13 @@ export class ProviderKeyTableStore {
     return rows.map(toSealedProviderKey)
   }
 
-  find(accountId: AccountId, providerId: string): Promise<SealedProviderKey | undefined> {
-    return find(this.#database, accountId, providerId)
+  /** One for each that is asked for; undefined where there is none. */
+  findSome(things: readonly NamedThing[]): Promise<readonly (SealedProviderKey | undefined)[]> {
+    return findSome(
+      this.#database,
+      { table: 'provider_keys', idColumn: 'provider', toStored: toSealedProviderKey },
+      things,
+    )
   }
 
   /** Makes the row, or replaces all of it. */

@@ -5,6 +5,7 @@ import type { AccountId } from '../core/ids.ts'
 import { toPublicWebhook, type Webhook, type WebhookDelivery, type WebhookEvent } from '../core/webhook.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
+import { findSome, type NamedThing } from './find-some.ts'
 import { insertWithinCap } from './insert-within-cap.ts'
 import type { Schema, WebhookDeliveryTable, WebhookTable } from './schema.ts'
 
@@ -31,8 +32,9 @@ export class WebhookTableStore {
     return rows.map(toWebhook)
   }
 
-  find(accountId: AccountId, id: string): Promise<Webhook | undefined> {
-    return find(this.#database, accountId, id)
+  /** One for each that is asked for; undefined where there is none. */
+  findSome(things: readonly NamedThing[]): Promise<readonly (Webhook | undefined)[]> {
+    return findSome(this.#database, { table: 'webhooks', idColumn: 'id', toStored: toWebhook }, things)
   }
 
   /** @throws GatewayError `conflict` when the account has too many */

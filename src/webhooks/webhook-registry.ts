@@ -6,10 +6,11 @@ import type { AccountId } from '../core/ids.ts'
 import { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
 import { createWebhookId, secretBinding, type Webhook, type WebhookEvent } from '../core/webhook.ts'
+import type { NamedThing } from '../store/find-some.ts'
 import type { WebhookTableStore } from '../store/webhooks.ts'
 
 export interface WebhookRegistryOptions {
-  readonly webhooks: Pick<WebhookTableStore, 'loadAll' | 'find' | 'insert' | 'save' | 'delete'>
+  readonly webhooks: Pick<WebhookTableStore, 'loadAll' | 'findSome' | 'insert' | 'save' | 'delete'>
   readonly vault: Pick<Vault, 'encrypt' | 'decrypt'>
   readonly clock?: Clock
 }
@@ -123,12 +124,15 @@ export class WebhookRegistry {
     })
   }
 
-  /** Another node has changed it. */
-  follow(accountId: AccountId, id: string): Promise<void> {
+  /** Another node has changed them. */
+  follow(things: readonly NamedThing[]): Promise<void> {
     return this.#inTurn(async () => {
-      const webhook = await this.#store.find(accountId, id)
-      if (webhook === undefined) this.#byId.delete(id)
-      else this.#byId.set(id, webhook)
+      const webhooks = await this.#store.findSome(things)
+      for (const [index, { id }] of things.entries()) {
+        const webhook = webhooks[index]
+        if (webhook === undefined) this.#byId.delete(id)
+        else this.#byId.set(id, webhook)
+      }
     })
   }
 

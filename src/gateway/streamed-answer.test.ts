@@ -102,23 +102,26 @@ describe('a client that leaves', () => {
     const asked = Promise.withResolvers<void>()
     const told = Promise.withResolvers<void>()
     let isBegun = false
-    let answer: StreamedAnswer | undefined
+    let isOver = false
     const url = serve(async (request) => {
       asked.resolve()
       await new Promise((resolve) => request.signal.addEventListener('abort', resolve, { once: true }))
-      answer = answering(
+      const answer = answering(
         async () => {
           isBegun = true
         },
         async () => told.resolve(),
       )
+      answer.progress.whenOver(() => {
+        isOver = true
+      })
       return answer
     })
     const connection = await ask(url)
     await asked.promise
     connection.destroy()
     await told.promise
-    expect({ isBegun, isOver: answer?.progress.isOver }).toEqual({ isBegun: false, isOver: true })
+    expect({ isBegun, isOver }).toEqual({ isBegun: false, isOver: true })
   })
 
   test('lets the source of its pieces end itself', async () => {

@@ -16,10 +16,6 @@ export class AnswerProgress {
     else this.#waiting.push(run)
   }
 
-  get isOver(): boolean {
-    return this.#isOver
-  }
-
   /** Before its end has gone out. Safe to call again. */
   end(): void {
     if (this.#isOver) return

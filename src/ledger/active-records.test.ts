@@ -99,6 +99,21 @@ test('what does not fit into memory is read, and there is room again when the st
   journal.close()
 })
 
+test('a segment that is being written has room again as soon as the store has taken another', async () => {
+  const journal = new Journal(folder, { keptRecords: 5 })
+  await recordAll(journal, createRecords(4))
+  journal.rotate()
+  const [segment] = journal.closed.list()
+  if (segment === undefined) throw new Error('nothing was closed')
+  const records = createRecords(5)
+  await recordAll(journal, records.slice(0, 1))
+  journal.closed.discard(segment, { damagedLines: 0, tornEnd: false, newerLines: 0 })
+  await recordAll(journal, records.slice(1))
+  journal.rotate()
+  expect(journal.closed.recordsOf(onlyClosed(journal))).toEqual(records)
+  journal.close()
+})
+
 test.each([
   ['deleted', (path: string) => rmSync(path)],
   ['cut short', (path: string) => writeFileSync(path, '\n')],

@@ -8,19 +8,27 @@ export class ActiveRecords {
   /** Undefined: the file holds, or will hold, records that are not here. */
   #records: CallRecord[] | undefined
   #written = 0
-  #room = 0
+  readonly #room: () => number
+  /** What it was when it was last asked for. */
+  #knownRoom = 0
 
-  /** A segment begins. @param room how many records may be kept of it; 0: it is read from its file */
-  begin(room: number): void {
-    this.#records = room > 0 ? [] : undefined
-    this.#written = 0
+  /** @param room how many records may be kept of a segment now: more, when the store has taken others */
+  constructor(room: () => number) {
     this.#room = room
+  }
+
+  /** A segment begins. @param isEmpty whether nothing is in its file that was not handed in here */
+  begin(isEmpty: boolean): void {
+    this.#records = isEmpty ? [] : undefined
+    this.#written = 0
+    this.#knownRoom = 0
   }
 
   /** Handed in, and not written yet. */
   add(record: CallRecord): void {
     if (this.#records === undefined) return
-    if (this.#records.length < this.#room) this.#records.push(record)
+    if (this.#records.length >= this.#knownRoom) this.#knownRoom = this.#room()
+    if (this.#records.length < this.#knownRoom) this.#records.push(record)
     else this.#records = undefined
   }
 

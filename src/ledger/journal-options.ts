@@ -15,8 +15,8 @@ export interface JournalOptions {
    */
   readonly backlogRecords?: number
   /**
-   * How many records stay in memory until they are in the store, so that they need not be read back. Default 25,000: about
-   * 10 MB, and two seconds of what one core can serve. 0: none.
+   * How many records stay in memory until they are in the store, so that they need not be read back. Default 32,000: about
+   * 13 MB, and some three seconds of what one core can serve. 0: none.
    */
   readonly keptRecords?: number
   /** How often a failed disk is tried again. Default 1,000. */

@@ -55,8 +55,7 @@ export class Journal implements Ledger {
   readonly #report: ReportLedgerEvent
   readonly #batch = new LineBatch()
   readonly #backlog: Backlog
-  readonly #records = new ActiveRecords()
-  readonly #keptRecords: number
+  readonly #records: ActiveRecords
   #active: SegmentFile | undefined
   #turn: Turn | undefined
   #nextSequence: number | undefined
@@ -76,7 +75,8 @@ export class Journal implements Ledger {
     this.#report = options.report ?? (() => {})
     this.closed = new ClosedSegments(this.#report)
     this.#backlog = new Backlog(options.backlogRecords ?? 25_000)
-    this.#keptRecords = options.keptRecords ?? 25_000
+    const { keptRecords = 32_000 } = options
+    this.#records = new ActiveRecords(() => keptRecords - this.closed.records)
     this.#begin()
   }
 
@@ -222,7 +222,7 @@ export class Journal implements Ledger {
       return false
     }
     this.#active = segment
-    this.#records.begin(this.#backlog.lines > 0 ? 0 : this.#keptRecords - this.closed.records)
+    this.#records.begin(this.#backlog.lines === 0)
     if (this.#failure !== undefined) this.#recovered()
     this.#backlog.clear()
     return true

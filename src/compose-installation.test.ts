@@ -358,6 +358,20 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     expect(await refusalOf()).not.toContain('was copied')
   })
 
+  test('a copy takes as long as it takes, whatever limit a server has for a statement', async () => {
+    await start()
+    await stop()
+    // Of a test, and gone with its database.
+    await one.run(
+      "CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1.2); RETURN NEW; END'",
+    )
+    await one.run('CREATE TRIGGER linger BEFORE INSERT ON accounts FOR EACH ROW EXECUTE FUNCTION linger()')
+    const environment = { ...at(one), GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS: '1000' }
+    const { tables } = await copyLocalStore({ GATEHOUSE_DATA_DIR: folder.path, ...environment })
+    expect(tables).toContainEqual({ table: 'accounts', rows: 1 })
+    await one.run('DROP FUNCTION linger CASCADE')
+  })
+
   test('set back in time while it serves: it is told everywhere, and a key that was deleted stays refused', async () => {
     const receiver = startWebhookReceiver('unknown')
     try {

@@ -1,16 +1,24 @@
 /** `gatehouse store copy`: the local data folder's database into the Postgres that the settings name. No server may run meanwhile. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CopiedStore } from './cli/context.ts'
+import type { CopiedStore, CopyProgress } from './cli/context.ts'
 import type { Environment } from './config/environment.ts'
 import { readSettings } from './config/settings.ts'
 import { copyStore } from './store/copy-store.ts'
 import { lockDataFolder } from './store/data-folder.ts'
-import { describeStore, locateStore, type StoreLocation } from './store/open-database.ts'
+import {
+  describeStore,
+  locateStore,
+  type StoreLocation,
+  withoutStatementLimit,
+} from './store/open-database.ts'
 import { openStore, type Store } from './store/open-store.ts'
 
 /** @throws SettingsError, DataFolderInUseError, StoreNotEmptyError, DatabaseUnreachableError, and an Error with the cure when there is nothing to copy */
-export async function copyLocalStore(environment: Environment): Promise<CopiedStore> {
+export async function copyLocalStore(
+  environment: Environment,
+  onProgress?: (progress: CopyProgress) => void,
+): Promise<CopiedStore> {
   const { dataFolder, database } = readSettings(environment)
   if (database === undefined) throw new Error('Set DATABASE_URL to the database to copy to.')
   const source = { path: join(dataFolder, 'gatehouse.db') }
@@ -22,11 +30,11 @@ export async function copyLocalStore(environment: Environment): Promise<CopiedSt
     const from = await openStore(source)
     try {
       assertNothingNewer(from, source)
-      const to = await openStore(target)
+      const to = await openStore(withoutStatementLimit(target))
       try {
         assertNothingNewer(to, target)
         const copied = { from: describeStore(source), to: describeStore(target) }
-        const tables = await copyStore(from, to)
+        const tables = await copyStore(from, to, onProgress)
         // A start that forgets DATABASE_URL would serve what is old from now on.
         await from.installation.noteMove(copied.to)
         return { ...copied, tables }

@@ -28,9 +28,9 @@ export function createCliContext(
         return await rotateMasterKey(environment)
       },
     },
-    async copyStore() {
+    async copyStore(onProgress) {
       const { copyLocalStore } = await import('./copy-local-store.ts')
-      return await copyLocalStore(environment)
+      return await copyLocalStore(environment, onProgress)
     },
     async acceptStore() {
       const { acceptLocalStore } = await import('./accept-local-store.ts')

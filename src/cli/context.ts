@@ -82,12 +82,18 @@ export interface MasterKeyRotation extends MasterKeyStatus {
   readonly encryptedAnew: number
 }
 
+/** How far `store copy` is: so many rows of this table. */
+export interface CopyProgress {
+  readonly table: string
+  readonly rows: number
+}
+
 /** What `store copy` has done. */
 export interface CopiedStore {
   /** Which stores: never with a password. */
   readonly from: string
   readonly to: string
-  readonly tables: readonly { readonly table: string; readonly rows: number }[]
+  readonly tables: readonly CopyProgress[]
 }
 
 /** What `store accept` has done. */
@@ -125,7 +131,7 @@ export interface CliContext {
     readonly rotate: () => Promise<MasterKeyRotation>
   }
   /** From the local data folder, which no server may be using. */
-  readonly copyStore: () => Promise<CopiedStore>
+  readonly copyStore: (onProgress: (progress: CopyProgress) => void) => Promise<CopiedStore>
   /** Of the local data folder, which no server may be using. */
   readonly acceptStore: () => Promise<AcceptedStore>
   /** The server that the environment names and this machine; changes neither. */

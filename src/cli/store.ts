@@ -4,6 +4,9 @@ import type { CliContext } from './context.ts'
 import { formatTable, printJson, printLine, printNote } from './output.ts'
 import { asJson, example } from './program-parts.ts'
 
+/** Some seconds of copying. */
+const ROWS_PER_NOTE = 50_000
+
 export function bindStore(program: Command, context: CliContext): void {
   const store = program.command('store').description('where keys, gates and calls are kept')
 
@@ -14,7 +17,9 @@ export function bindStore(program: Command, context: CliContext): void {
     )
     .addHelpText('after', example('DATABASE_URL=postgres://gatehouse:…@db/gatehouse gatehouse store copy'))
     .action(async (_flags, command: Command) => {
-      const copied = await context.copyStore()
+      const copied = await context.copyStore(({ table, rows }) => {
+        if (rows % ROWS_PER_NOTE === 0) printNote(`${table}: ${rows} rows so far`)
+      })
       if (asJson(command)) {
         printJson(copied)
         return

@@ -137,6 +137,50 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     expect(notices).toBeGreaterThan(0)
   })
 
+  test('a transaction with many changes writes the counter once, and not a version of it for each row', async () => {
+    const feed = await open()
+    await store.database.transaction().execute(async (transaction) => {
+      for (let start = 0; start < 3_000; start += 500)
+        await transaction
+          .insertInto('api_keys')
+          .values(Array.from({ length: 500 }, (_, index) => row(`key_${start + index}`)))
+          .execute()
+    })
+    await store.keys.insert(keyOf('key_last'))
+    expect(await feed.counter()).toBe(3_001)
+    const changes = await feed.since(0, 4_000)
+    expect(changes.map(({ seq }) => seq)).toEqual(Array.from({ length: 3_001 }, (_, index) => index + 1))
+    expect(changes.at(-1)).toMatchObject({ resourceId: 'key_last' })
+    // One page: 3,000 versions are a dozen of them.
+    expect(await created.run("SELECT pg_relation_size('change_counter')::integer AS bytes")).toEqual([
+      { bytes: 8_192 },
+    ])
+  })
+
+  test('numbers have no gap where a transaction notes its changes before its end, or takes some of them back', async () => {
+    const feed = await open()
+    const { sql } = await import('kysely')
+    await store.database.transaction().execute(async (transaction) => {
+      const insert = (...ids: string[]) => transaction.insertInto('api_keys').values(ids.map(row)).execute()
+      await insert('key_1', 'key_2')
+      await sql`SET CONSTRAINTS ALL IMMEDIATE`.execute(transaction)
+      await insert('key_3', 'key_4')
+      await sql`SAVEPOINT half`.execute(transaction)
+      await insert('key_5', 'key_6')
+      await sql`ROLLBACK TO SAVEPOINT half`.execute(transaction)
+      await insert('key_7')
+      await sql`SET CONSTRAINTS ALL DEFERRED`.execute(transaction)
+      await insert('key_8', 'key_9')
+      await sql`SAVEPOINT half`.execute(transaction)
+      await insert('key_10')
+      await sql`ROLLBACK TO SAVEPOINT half`.execute(transaction)
+    })
+    const found = (await feed.since(0, 100)).map(({ seq, resourceId }) => [seq, resourceId])
+    const kept = [1, 2, 3, 4, 7, 8, 9].map((number) => `key_${number}`)
+    expect(found).toEqual(kept.map((id, index) => [index + 1, id]))
+    expect(await feed.counter()).toBe(kept.length)
+  })
+
   test('a change that is rolled back is not in it, and leaves no gap', async () => {
     const feed = await open()
     await store.database

@@ -43,6 +43,30 @@ describe.each(databases)('to $name', (kind) => {
     })
   })
 
+  test('it is told how far the copy is, table by table', async () => {
+    const [source = kind] = databases
+    await withTestStore(source, async (from) => {
+      const others = {
+        account_id: DEFAULT_ACCOUNT,
+        url: 'https://a.example',
+        sealed_secret: '',
+        events: '[]',
+      }
+      const times = { active: 1, created_at: 1, updated_at: 1 }
+      const rows = Array.from({ length: 1_100 }, (_, index) => ({ id: `hook_${index}`, ...others, ...times }))
+      await from.database.insertInto('webhooks').values(rows).execute()
+      await withTestStore(kind, async (to) => {
+        const told: string[] = []
+        await copyStore(from, to, ({ table, rows }) => told.push(`${table} ${rows}`))
+        expect(told.filter((each) => each.startsWith('webhooks'))).toEqual([
+          'webhooks 500',
+          'webhooks 1000',
+          'webhooks 1100',
+        ])
+      })
+    })
+  })
+
   test('a database that holds anything is left as it is', async () => {
     const [source = kind] = databases
     await withTestStore(source, async (from) => {

@@ -48,11 +48,13 @@ const ROWS_PER_STATEMENT = 500
 
 /**
  * All of it is copied or nothing. The tables of both have to be up to date, and nobody may write to `from` meanwhile.
+ * @param onProgress told how many rows of a table are copied so far, several times for a large one
  * @throws StoreNotEmptyError when `to` holds more than the account that every database begins with
  */
 export async function copyStore(
   from: Pick<Store, 'database' | 'installation'>,
   to: Pick<Store, 'database'>,
+  onProgress: (progress: CopiedTable) => void = () => {},
 ): Promise<readonly CopiedTable[]> {
   return await to.database.transaction().execute(async (transaction) => {
     await assertEmpty(transaction)
@@ -60,7 +62,7 @@ export async function copyStore(
     await transaction.deleteFrom('accounts').execute()
     const copied: CopiedTable[] = []
     for (const table of TABLES)
-      copied.push({ table, rows: await copyTable(from.database, transaction, table) })
+      copied.push({ table, rows: await copyTable(from.database, transaction, { table, onProgress }) })
     await copyInstallation(from, transaction)
     return copied
   })
@@ -97,7 +99,13 @@ async function assertEmpty(transaction: Transaction<Schema>): Promise<void> {
 async function copyTable(
   from: Kysely<Schema>,
   to: Transaction<Schema>,
-  table: (typeof TABLES)[number],
+  {
+    table,
+    onProgress,
+  }: {
+    readonly table: (typeof TABLES)[number]
+    readonly onProgress: (progress: CopiedTable) => void
+  },
 ): Promise<number> {
   let rows = 0
   let batch: object[] = []
@@ -110,6 +118,7 @@ async function copyTable(
       .execute()
     rows += batch.length
     batch = []
+    onProgress({ table, rows })
   }
   for await (const row of from.selectFrom(table).selectAll().stream()) {
     batch.push(row)

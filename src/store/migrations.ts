@@ -4,6 +4,7 @@ import { DEFAULT_ACCOUNT } from '../core/ids.ts'
 import { accountIndexes } from './account-indexes-migration.ts'
 import { auditLogTable } from './audit-migration.ts'
 import { budgetBeginnings } from './budget-beginnings-migration.ts'
+import { changeCounter } from './change-counter-migration.ts'
 import { changeFeed } from './change-feed-migration.ts'
 import { deletedKeys } from './deleted-keys-migration.ts'
 import { dueDays } from './due-days-migration.ts'
@@ -177,6 +178,7 @@ export const migrations: Steps = {
   '0023_owned_model_fim': ownedModelFim,
   '0024_owned_model_credential': ownedModelCredential,
   '0026_due_days': dueDays,
+  '0028_change_counter': changeCounter,
 }
 
 /**

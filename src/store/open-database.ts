@@ -43,3 +43,8 @@ export function describeStore(location: StoreLocation): string {
   if ('path' in location) return `SQLite, ${location.path}`
   return `Postgres, ${describeAddress(location.postgres.url)}`
 }
+
+/** For what may take longer than any statement of a server may: schema steps, a copy. */
+export function withoutStatementLimit(location: StoreLocation): StoreLocation {
+  return 'path' in location ? location : { postgres: { ...location.postgres, statementTimeoutMs: 0 } }
+}

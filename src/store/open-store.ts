@@ -14,7 +14,7 @@ import { InvitationTableStore } from './invitations.ts'
 import { KeyTableStore } from './keys.ts'
 import { MemberTableStore } from './members.ts'
 import { assertUpToDate, compareSteps, migrateToLatest } from './migrations.ts'
-import { openDatabase, type StoreLocation } from './open-database.ts'
+import { openDatabase, type StoreLocation, withoutStatementLimit } from './open-database.ts'
 import { OwnedModelTableStore } from './owned-models.ts'
 import { ProviderKeyTableStore } from './provider-keys.ts'
 import type { Schema } from './schema.ts'
@@ -136,7 +136,7 @@ async function migrateAt(location: StoreLocation, database: Kysely<Schema>): Pro
     if (!(await createTables(database))) await migrateToLatest(database)
     return
   }
-  const unhurried = await openDatabase({ postgres: { ...location.postgres, statementTimeoutMs: 0 } })
+  const unhurried = await openDatabase(withoutStatementLimit(location))
   try {
     await migrateToLatest(unhurried)
   } finally {

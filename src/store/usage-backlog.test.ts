@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Kysely } from 'kysely'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import type { CallRecord } from '../core/call.ts'
-import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import { type AccountId, type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import { CallTableStore } from './calls.ts'
 import { openDatabase } from './open-database.ts'
 import type { Schema } from './schema.ts'
@@ -59,9 +59,9 @@ describe.each(databases)('on $name', (kind) => {
     return row.count
   }
 
-  const readCalls = async (usage: UsageStore) =>
+  const readCalls = async (usage: UsageStore, accountId = DEFAULT_ACCOUNT) =>
     (
-      await usage.read(DEFAULT_ACCOUNT, {
+      await usage.read(accountId, {
         fromMs: NOON,
         toMs: NOON + HOUR,
         interval: 'all',
@@ -77,6 +77,22 @@ describe.each(databases)('on $name', (kind) => {
       expect(await count('usage_notes')).toBeLessThan(64)
     }
     expect(await count('usage_hours')).toBe(1)
+  })
+
+  test('the notes of many accounts come with one batch, and only those of an account that has many are settled', async () => {
+    const { calls, usage } = open()
+    const accounts = Array.from({ length: 300 }, (_, index) => `acct_${index}` as AccountId)
+    await calls.insertMany(accounts.map((accountId, id) => ({ ...createCall(id), accountId })))
+    expect(await count('usage_notes')).toBe(300)
+    for (const accountId of [accounts[0], accounts[299]]) {
+      expect(await readCalls(usage, accountId)).toBe(1)
+    }
+    for (let id = 300; id < 363; id += 1) {
+      await calls.insertMany([{ ...createCall(id), accountId: accounts[299] ?? DEFAULT_ACCOUNT }])
+    }
+    expect(await count('usage_notes')).toBe(299)
+    expect(await count('usage_hours')).toBe(1)
+    expect(await readCalls(usage, accounts[299])).toBe(64)
   })
 
   test('what an earlier process noted is counted, and written into the hours with the next days', async () => {

@@ -3,7 +3,14 @@
  * began. Serves nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keepLoading, loadUsage, showUsage } from './cluster/load-usage.ts'
+import {
+  keepLoading,
+  type LoadedLedger,
+  loadBudgets,
+  loadQuotas,
+  loadUsage,
+  showUsage,
+} from './cluster/load-usage.ts'
 import { Looks } from './cluster/looks.ts'
 import type { ComposedLimits } from './compose-limits.ts'
 import type { State } from './compose-state.ts'
@@ -134,13 +141,23 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
     onFailure: (error: unknown) =>
       log.error({ err: error }, 'what was used before could not be read: calls with a quota or budget fail'),
   }
-  let loading = keepLoading({
-    ...counting,
-    load: async () => {
-      const cutsMs = budgets.all().map(({ createdAt }) => createdAt)
-      const sums = await openPastUsage(store, log, { ...past, prices: callPrices, cutsMs })
-      await loadUsage(usage, budgets, { sums, nowMs: past.nowMs })
-    },
+  /** The quotas' attempt opens the ledger that the budgets are read from. */
+  const keepLoadingFrom = async (open: () => Promise<LoadedLedger>) => {
+    let opened = open
+    return await keepLoading({
+      ...counting,
+      loadQuotas: async () => {
+        const ledger = await open()
+        opened = async () => ledger
+        await loadQuotas(usage, ledger)
+      },
+      loadBudgets: async () => await loadBudgets(usage, budgets, await opened()),
+    })
+  }
+  let loading = keepLoadingFrom(async () => {
+    const cutsMs = budgets.all().map(({ createdAt }) => createdAt)
+    const sums = await openPastUsage(store, log, { ...past, prices: callPrices, cutsMs })
+    return { sums, nowMs: past.nowMs }
   }).then((isLoaded) => {
     // Not before: what this process records is counted as it ends, and must not be in the sums as well.
     if (!isLoaded) return
@@ -150,14 +167,11 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
   /** Of the periods that hold this moment: this process may never have been in them. */
   const countAgain = async () => {
     if (closing.signal.aborted) return
-    await keepLoading({
-      ...counting,
-      load: async () => {
-        await shipper.ship()
-        const { signal } = closing
-        const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
-        await loadUsage(usage, budgets, { sums, nowMs: clock.now(), isAgain: true })
-      },
+    await keepLoadingFrom(async () => {
+      await shipper.ship()
+      const { signal } = closing
+      const sums = await openPastUsage(store, log, { segments: [], signal, prices: callPrices })
+      return { sums, nowMs: clock.now(), isAgain: true }
     })
   }
   const stopWatching = watchClock(clock, (step) => {

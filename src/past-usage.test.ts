@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { databases, forgetCalls, type TestDatabase } from '../test/support/databases.ts'
 import { runsOn } from '../test/support/property-runs.ts'
+import { watchStatements } from '../test/support/watched-statements.ts'
 import { BudgetRegistry } from './cluster/budget-registry.ts'
 import { loadUsage } from './cluster/load-usage.ts'
 import { UsageLimits } from './cluster/usage-limits.ts'
@@ -16,6 +17,7 @@ import { createCallRecord } from './ledger/call-record.fixture.ts'
 import { PastUsage } from './ledger/past-usage.ts'
 import { Retention } from './ledger/retention.ts'
 import { openStore, type Store } from './store/open-store.ts'
+import { UsageSums } from './store/usage-sums.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -290,5 +292,48 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 10 })).toEqual([])
     const { budgets: counted } = await countedAtStart(budgets)
     expect(counted.map((amounts) => amounts?.tokens)).toEqual([17, 0])
+  })
+
+  test('a start reads what an account used once for all of its budgets, some hundred rows at a time', async () => {
+    // On five days, in 600 places each.
+    const records = [10, 8, 6, 4, 2].flatMap((daysAgo) =>
+      Array.from({ length: 600 }, (_, index) =>
+        createCallRecord({ keyId: `key_${index}` as KeyId, startedAt: NOW - daysAgo * DAY_MS }),
+      ),
+    )
+    await store.calls.insertMany(records)
+    await store.usage.rollUpDays(NOW)
+    const createdAt = NOW - 40 * DAY_MS
+    const budgets = Array.from(
+      { length: 50 },
+      (_, index): Budget => ({
+        accountId: DEFAULT_ACCOUNT,
+        id: `bud_${index}`,
+        name: 'one of many',
+        scope: { type: 'key', keyId: `key_${index}` as KeyId },
+        limit: { type: 'tokens', tokens: 1000 },
+        period: 'total',
+        unpriced: 'allow',
+        alertAt: [],
+        createdAt: createdAt + index,
+        updatedAt: createdAt,
+      }),
+    )
+    const usage = new UsageLimits({ plans: createPlans() })
+    for (const budget of budgets) usage.putBudget(budget)
+    const watched = watchStatements(store.database)
+    const sums = await PastUsage.open({
+      sums: new UsageSums(watched.database),
+      beginnings: store.budgetBeginnings,
+      segments: [],
+      onUnreadable: () => {},
+    })
+    await loadUsage(usage, { all: () => budgets }, { sums, nowMs: NOW })
+    watched.stop()
+    const used = new Set(budgets.map(({ id }) => usage.budgetWindow(id, NOW)?.tokens))
+    expect([...used]).toEqual([5 * 17])
+    expect(watched.mostRows).toBeLessThanOrEqual(400)
+    // The month's for the quota, and all for the budgets.
+    expect(watched.rows).toBeLessThan(2 * records.length + 500)
   })
 })

@@ -9,7 +9,8 @@ import { openStore, type Store } from '../store/open-store.ts'
 import type { BudgetAlert } from './budget-counter.ts'
 import { BudgetRegistry, type NewBudget } from './budget-registry.ts'
 import { createKeyLimits } from './key-limits.ts'
-import { type LedgerSums, loadUsage } from './load-usage.ts'
+import { createLedgerSums } from './ledger-sums.fixture.ts'
+import { loadUsage } from './load-usage.ts'
 import { MemoryLimits } from './memory-limits.ts'
 import { UsageLimits } from './usage-limits.ts'
 
@@ -65,18 +66,15 @@ describe.each(databases)('on $name', (kind) => {
     const second = await start()
     second.clock.nowMs += 1000
     const asked: number[] = []
-    const sums: LedgerSums = {
-      since: async (fromMs) => {
-        asked.push(fromMs)
-        return [
-          sumOf(),
-          sumOf({ gateId: 'other' }),
-          sumOf({ accountId: stranger }),
-          sumOf({ credential: 'own' }),
-        ]
-      },
-      budgetBeginnings: async () => new Map(),
-    }
+    const sums = createLedgerSums(async (fromMs) => {
+      asked.push(fromMs)
+      return [
+        sumOf(),
+        sumOf({ gateId: 'other' }),
+        sumOf({ accountId: stranger }),
+        sumOf({ credential: 'own' }),
+      ]
+    })
     await loadUsage(second.usage, second.registry, { sums, nowMs: second.clock.nowMs })
     expect(asked).toEqual([Date.parse('2026-11-01'), NOW_MS + 1])
     expect(second.registry.windowOf(budget)).toMatchObject({ tokens: 120, microUsd: 10 })
@@ -89,10 +87,7 @@ describe.each(databases)('on $name', (kind) => {
     const { registry, usage, alerts, clock } = await start()
     const budget = await registry.create(DEFAULT_ACCOUNT, newBudget)
     clock.nowMs += 1000
-    const sums: LedgerSums = {
-      since: async () => [sumOf({ tokens: 40 })],
-      budgetBeginnings: async () => new Map(),
-    }
+    const sums = createLedgerSums(async () => [sumOf({ tokens: 40 })])
     await loadUsage(usage, registry, { sums, nowMs: clock.nowMs })
     expect(alerts).toEqual([])
     await registry.update(DEFAULT_ACCOUNT, budget.id, { limit: { type: 'tokens', tokens: 40 } })

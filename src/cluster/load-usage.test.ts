@@ -5,7 +5,8 @@ import { GatewayError } from '../core/errors.ts'
 import { type AccountId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import { createPlans } from '../core/plan.ts'
 import { createKeyLimits } from './key-limits.ts'
-import { keepLoading, type LedgerSums, loadUsage } from './load-usage.ts'
+import { createLedgerSums } from './ledger-sums.fixture.ts'
+import { keepLoading, type LedgerSums, loadBudgets, loadQuotas, loadUsage } from './load-usage.ts'
 import { admitted, budgetOf, spent, start } from './usage-limits.fixture.ts'
 
 const caller = {
@@ -27,14 +28,11 @@ const past = {
 /** A ledger that answers when it is told to. */
 function slowLedger() {
   const waiting: PromiseWithResolvers<Awaited<ReturnType<LedgerSums['since']>>>[] = []
-  const sums: LedgerSums = {
-    since() {
-      const answer = Promise.withResolvers<Awaited<ReturnType<LedgerSums['since']>>>()
-      waiting.push(answer)
-      return answer.promise
-    },
-    budgetBeginnings: async () => new Map(),
-  }
+  const sums = createLedgerSums(() => {
+    const answer = Promise.withResolvers<Awaited<ReturnType<LedgerSums['since']>>>()
+    waiting.push(answer)
+    return answer.promise
+  })
   const next = async () => {
     while (waiting.length === 0) await Bun.sleep(1)
     const [first] = waiting.splice(0, 1)
@@ -53,7 +51,8 @@ function begin(limits: Parameters<typeof start>[0], hasBudget = false) {
   const budgets = { all: () => (hasBudget ? [budgetOf()] : []) }
   const loading = keepLoading({
     usage: scene.usage,
-    load: () => loadUsage(scene.usage, budgets, { sums: ledger.sums, nowMs: scene.clock.nowMs }),
+    loadQuotas: () => loadQuotas(scene.usage, { sums: ledger.sums, nowMs: scene.clock.nowMs }),
+    loadBudgets: () => loadBudgets(scene.usage, budgets, { sums: ledger.sums, nowMs: scene.clock.nowMs }),
     signal: closing.signal,
     onFailure: (error) => failures.push(error),
     retryMs: 1,
@@ -94,7 +93,36 @@ test('only a call with a quota or a budget waits, and no longer than needed', as
   expect(limited.usage.whenCountedFor(caller, 'gate')).toBeUndefined()
 })
 
-test('a failure half-way counts nothing, refuses those who wait, and is tried again', async () => {
+test('a call with a quota and no budget does not wait for what budgets have used', async () => {
+  const scene = begin({ monthlyTokens: 20 }, true)
+  const ofQuota = scene.usage.whenCountedFor(caller, 'other')
+  const ofBoth = scene.usage.whenCountedFor(caller, 'gate')
+  ;(await scene.ledger.next()).resolve([past])
+  await ofQuota
+  expect(scene.admit({ gateId: 'other' as GateId })).toMatchObject({ kind: 'quota_exceeded' })
+  expect(scene.usage.whenCountedFor(caller, 'other')).toBeUndefined()
+  const ofBudget = await scene.ledger.next()
+  expect(scene.usage.whenCountedFor(caller, 'gate')).toBe(ofBoth)
+  expect(scene.usage.pastState()).toBe('reading')
+  ofBudget.resolve([past])
+  await ofBoth
+  expect(await scene.loading).toBe(true)
+  expect(scene.usage.pastState()).toBe('ok')
+  expect(scene.usage.budgetWindow('bud_1', scene.clock.nowMs)?.tokens).toBe(30)
+})
+
+test('quotas that cannot be read count nothing, and refuse calls with a budget too', async () => {
+  const scene = begin({ monthlyTokens: 1000 }, true)
+  const waiting = ['gate', 'other'].map((gate) => scene.usage.whenCountedFor(caller, gate))
+  ;(await scene.ledger.next()).reject(new Error('the disk is gone'))
+  for (const refusal of await Promise.allSettled(waiting))
+    expect(refusal).toMatchObject({ reason: { kind: 'unavailable' } })
+  expect(scene.usage.pastState()).toBe('failing')
+  expect(scene.quota().tokens).toBe(0)
+  scene.closing.abort()
+})
+
+test('a failure half-way refuses those who wait, is tried again, and counts nothing twice', async () => {
   const scene = begin({ monthlyTokens: 1000 }, true)
   const waiting = scene.usage.whenCountedFor(caller, 'gate')
   ;(await scene.ledger.next()).resolve([past])
@@ -102,8 +130,9 @@ test('a failure half-way counts nothing, refuses those who wait, and is tried ag
   const refusal = await waiting?.catch((error: unknown) => error)
   expect(refusal).toBeInstanceOf(GatewayError)
   expect(refusal).toMatchObject({ kind: 'unavailable', message: expect.not.stringContaining('disk') })
-  expect(scene.quota().tokens).toBe(0)
-  ;(await scene.ledger.next()).resolve([past])
+  expect(scene.usage.budgetWindow('bud_1', scene.clock.nowMs)?.tokens).toBe(0)
+  // The quota is counted, and not asked for again.
+  expect(scene.quota().tokens).toBe(30)
   ;(await scene.ledger.next()).resolve([past])
   expect(await scene.loading).toBe(true)
   expect(scene.failures).toHaveLength(1)
@@ -128,10 +157,7 @@ test('read again, the ledger is not added to what was counted: the greater of th
       scene.usage,
       { all: () => [budgetOf()] },
       {
-        sums: {
-          since: async () => [{ ...past, tokens, microUsd: 2 * tokens, unpricedCalls: 1 }],
-          budgetBeginnings: async () => new Map(),
-        },
+        sums: createLedgerSums(async () => [{ ...past, tokens, microUsd: 2 * tokens, unpricedCalls: 1 }]),
         nowMs: scene.clock.nowMs,
         isAgain: true,
       },
@@ -149,13 +175,10 @@ test('calls of other periods are asked for by nobody, whatever their clocks said
   const budgets = (['day', 'total'] as const).map((period) => budgetOf({ id: period, period }))
   for (const budget of budgets) scene.usage.putBudget(budget)
   const asked: unknown[] = []
-  const sums: LedgerSums = {
-    since: async (...range) => {
-      asked.push(range)
-      return []
-    },
-    budgetBeginnings: async () => new Map(),
-  }
+  const sums = createLedgerSums(async (...range) => {
+    asked.push(range)
+    return []
+  })
   await loadUsage(scene.usage, { all: () => budgets }, { sums, nowMs: scene.clock.nowMs })
   const { createdAt } = budgetOf()
   const december = Date.parse('2026-12-01')

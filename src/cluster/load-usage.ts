@@ -15,53 +15,84 @@ import type { BudgetRegistry } from './budget-registry.ts'
 import type { Amounts } from './usage-counter.ts'
 import type { PastUsage, UsageLimits } from './usage-limits.ts'
 
+type Used = Amounts & { readonly unpricedCalls: number }
+
 export interface LedgerSums {
   /**
-   * Of all calls that began at `fromMs` or later, and before `untilMs`: a clock may have been far ahead.
-   * @param accountId undefined: of every account, and then `fromMs` is the beginning of an hour
-   * @param untilMs the beginning of an hour, or infinite
+   * Of all calls that began at `fromMs` or later, and before `untilMs`: a clock may have been far ahead. Both are beginnings
+   * of hours.
+   * @param accountId undefined: of every account
    */
   since(
     fromMs: number,
     accountId: AccountId | undefined,
     untilMs: number,
   ): Promise<
-    readonly {
+    readonly (Used & {
       readonly accountId: AccountId
       readonly keyId: KeyId
       readonly gateId: GateId
       readonly target: string | null
       readonly credential: CallCredential | null
-      readonly tokens: number
-      readonly microUsd: number
-      readonly unpricedCalls: number
-    }[]
+    })[]
   >
+  /**
+   * Of each of these stretches of time, in their order; all of one account are asked for together.
+   * @param ranges each of one key or one gate; they end at the beginning of an hour, or never
+   */
+  ofRanges(
+    accountId: AccountId,
+    ranges: readonly {
+      readonly fromMs: number
+      readonly untilMs: number
+      readonly keyId?: KeyId
+      readonly gateId?: GateId
+    }[],
+  ): Promise<readonly Used[]>
   /** By budget id: what it used up to the end of the hour of its creation, where those calls are deleted. */
-  budgetBeginnings(): Promise<ReadonlyMap<string, Amounts & { readonly unpricedCalls: number }>>
+  budgetBeginnings(): Promise<ReadonlyMap<string, Used>>
+}
+
+export interface LoadedLedger {
+  readonly sums: LedgerSums
+  readonly nowMs: number
+  readonly beforeCounting?: () => Promise<void>
+  /** The sums may hold what was counted here since. */
+  readonly isAgain?: boolean
+}
+
+/** Quotas, then budgets. */
+export async function loadUsage(
+  usage: UsageLimits,
+  budgets: Pick<BudgetRegistry, 'all'>,
+  ledger: LoadedLedger,
+): Promise<void> {
+  await loadQuotas(usage, ledger)
+  await loadBudgets(usage, budgets, ledger)
+}
+
+/** All or nothing, so that it can be tried again. */
+export async function loadQuotas(
+  usage: UsageLimits,
+  { sums, nowMs, beforeCounting, isAgain }: LoadedLedger,
+): Promise<void> {
+  const month = spanOf('month', nowMs)
+  const ofMonth = (await sums.since(month.startsAtMs, undefined, month.endsAtMs)).map(toPast)
+  await beforeCounting?.()
+  usage.addPastQuotaUsage(nowMs, ofMonth, isAgain)
 }
 
 /**
  * All or nothing, so that it can be tried again. Alerts that are due, because the process ended before it could tell, are
  * told now.
  */
-export async function loadUsage(
+export async function loadBudgets(
   usage: UsageLimits,
   budgets: Pick<BudgetRegistry, 'all'>,
-  ledger: {
-    readonly sums: LedgerSums
-    readonly nowMs: number
-    readonly beforeCounting?: () => Promise<void>
-    /** The sums may hold what was counted here since. */
-    readonly isAgain?: boolean
-  },
+  { sums, nowMs, beforeCounting, isAgain }: LoadedLedger,
 ): Promise<void> {
-  const { sums, nowMs, beforeCounting, isAgain } = ledger
-  const month = spanOf('month', nowMs)
-  const ofMonth = (await sums.since(month.startsAtMs, undefined, month.endsAtMs)).map(toPast)
   const ofBudgets = await readBudgets(usage, budgets.all(), { sums, nowMs })
   await beforeCounting?.()
-  usage.addPastQuotaUsage(nowMs, ofMonth, isAgain)
   for (const { id, past } of ofBudgets) {
     usage.addPastBudgetUsage(id, nowMs, past, isAgain)
     usage.alertBudget(id, nowMs)
@@ -90,15 +121,25 @@ async function readBudgets(
   if (budgets.length === 0) return []
   const beginnings = await sums.budgetBeginnings()
   const ofBudgets: { readonly id: string; readonly past: readonly PastUsage[] }[] = []
-  for (const budget of budgets) {
-    const window = usage.budgetWindow(budget.id, nowMs)
-    if (window === undefined) continue
-    const { startsAtMs: fromMs, endsAtMs } = window
-    const beginning = fromMs === budget.createdAt ? beginnings.get(budget.id) : undefined
-    const countedFromMs = beginning === undefined ? fromMs : hourOf(fromMs).endsAtMs
-    const past = (await sums.since(countedFromMs, budget.accountId, endsAtMs)).map(toPast)
-    if (beginning !== undefined) past.push(toPastOf(budget, beginning))
-    ofBudgets.push({ id: budget.id, past })
+  for (const [accountId, ofAccount] of Map.groupBy(budgets, (budget) => budget.accountId)) {
+    const asked = ofAccount.flatMap((budget) => {
+      const window = usage.budgetWindow(budget.id, nowMs)
+      if (window === undefined) return []
+      const { startsAtMs, endsAtMs: untilMs } = window
+      const beginning = startsAtMs === budget.createdAt ? beginnings.get(budget.id) : undefined
+      const fromMs = beginning === undefined ? startsAtMs : hourOf(startsAtMs).endsAtMs
+      const { scope } = budget
+      const place = scope.type === 'key' ? { keyId: scope.keyId } : { gateId: scope.gateId }
+      return [{ budget, beginning, range: { ...place, fromMs, untilMs } }]
+    })
+    const used = await sums.ofRanges(
+      accountId,
+      asked.map(({ range }) => range),
+    )
+    for (const [index, { budget, beginning }] of asked.entries()) {
+      const parts = [used[index], beginning].filter((part) => part !== undefined)
+      ofBudgets.push({ id: budget.id, past: parts.map((part) => toPastOf(budget, part)) })
+    }
   }
   return ofBudgets
 }
@@ -108,10 +149,7 @@ function toPast(sum: Awaited<ReturnType<LedgerSums['since']>>[number]): PastUsag
 }
 
 /** As usage within the budget, and of nothing else. */
-function toPastOf(
-  { accountId, scope }: Budget,
-  amounts: Amounts & { readonly unpricedCalls: number },
-): PastUsage {
+function toPastOf({ accountId, scope }: Budget, amounts: Used): PastUsage {
   const place =
     scope.type === 'key' ? { keyId: scope.keyId, gateId: '' } : { keyId: '' as KeyId, gateId: scope.gateId }
   return { ...amounts, ...place, accountId, countsForQuota: false }
@@ -121,8 +159,9 @@ const RETRY_MS = 5_000
 
 export interface LoadingOptions {
   readonly usage: UsageLimits
-  /** All or nothing. */
-  readonly load: () => Promise<void>
+  /** Each is all or nothing. Budgets are asked for once quotas are there, whose calls do not wait for them. */
+  readonly loadQuotas: () => Promise<void>
+  readonly loadBudgets: () => Promise<void>
   /** Nobody waits for it any more. */
   readonly signal: AbortSignal
   readonly onFailure: (error: unknown) => void
@@ -135,12 +174,17 @@ export interface LoadingOptions {
  * @returns false when it was aborted first; it never rejects
  */
 export async function keepLoading(options: LoadingOptions): Promise<boolean> {
-  const { usage, load, signal, onFailure, retryMs = RETRY_MS } = options
+  const { usage, signal, onFailure, retryMs = RETRY_MS } = options
+  let isQuotaLoaded = false
   while (!signal.aborted) {
-    const attempt = load()
-    usage.awaitPast(attempt)
+    const quotas = isQuotaLoaded ? Promise.resolve() : options.loadQuotas()
+    const budgets = quotas.then(() => {
+      isQuotaLoaded = true
+      return options.loadBudgets()
+    })
+    usage.awaitPast({ quotas, budgets })
     try {
-      await attempt
+      await budgets
       return true
     } catch (error) {
       if (!signal.aborted) onFailure(error)

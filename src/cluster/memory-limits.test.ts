@@ -64,7 +64,7 @@ test('a call waits until what was used before is known', async () => {
   })
   const limits = new CallLimits(createClock(), usage)
   const { promise, resolve } = Promise.withResolvers<void>()
-  usage.awaitPast(promise)
+  usage.awaitPast({ quotas: promise, budgets: promise })
   const waiting = limits.whenReady(createCaller(60), 'gate')
   expect(waiting).toBeInstanceOf(Promise)
   resolve()

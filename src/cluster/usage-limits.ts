@@ -74,8 +74,9 @@ export class UsageLimits {
   readonly #byScope = new Map<string, BudgetCounter[]>()
 
   #sharing: UsageSharing | undefined
-  /** Undefined once past usage is counted. */
-  #past: Promise<void> | undefined
+  /** Each is undefined once it is counted. */
+  #pastQuotas: Promise<void> | undefined
+  #pastBudgets: Promise<void> | undefined
   #isPastUnreadable = false
 
   constructor({ plans, onAlert }: UsageLimitsOptions) {
@@ -128,42 +129,49 @@ export class UsageLimits {
     return { id: accountId, window, limit, shortage }
   }
 
-  /** Until this resolves, what earlier processes used is not counted; rejects when it could not be read. */
-  awaitPast(loading: Promise<void>): void {
-    const past = loading.then(
-      () => {
-        this.#isPastUnreadable = false
-        if (this.#past === past) this.#past = undefined
-      },
-      (cause: unknown) => {
-        this.#isPastUnreadable = true
-        throw new GatewayError('unavailable', 'What was used before cannot be read. Try again soon.', {
-          cause,
-        })
-      },
-    )
+  /**
+   * Until these resolve, what earlier processes used is not counted; they reject when it could not be read.
+   * @param loading that of budgets resolves last
+   */
+  awaitPast(loading: { readonly quotas: Promise<void>; readonly budgets: Promise<void> }): void {
+    const quotas = this.#heed(loading.quotas, () => {
+      if (this.#pastQuotas === quotas) this.#pastQuotas = undefined
+    })
+    const budgets = this.#heed(loading.budgets, () => {
+      this.#isPastUnreadable = false
+      if (this.#pastBudgets === budgets) this.#pastBudgets = undefined
+    })
+    this.#pastQuotas = quotas
+    this.#pastBudgets = budgets
+  }
+
+  #heed(loading: Promise<void>, onCounted: () => void): Promise<void> {
+    const past = loading.then(onCounted, (cause: unknown) => {
+      this.#isPastUnreadable = true
+      throw new GatewayError('unavailable', 'What was used before cannot be read. Try again soon.', { cause })
+    })
     // Nobody may be waiting.
     past.catch(() => {})
-    this.#past = past
+    return past
   }
 
   /** `reading`: calls with a quota or budget wait. `failing`: the last attempt has failed, and they are refused. */
   pastState(): 'ok' | 'reading' | 'failing' {
-    if (this.#past === undefined) return 'ok'
+    if (this.#pastBudgets === undefined) return 'ok'
     return this.#isPastUnreadable ? 'failing' : 'reading'
   }
 
   /** Resolves when past usage is counted; undefined: it is. @throws GatewayError `unavailable` (rejects) */
   whenCounted(): Promise<void> | undefined {
-    return this.#past
+    return this.#pastBudgets
   }
 
-  /** The same for one call; undefined too where past usage could not stop it. */
+  /** The same for one call, of what could stop it. */
   whenCountedFor(caller: Caller, gateId: string): Promise<void> | undefined {
-    if (this.#past === undefined) return undefined
+    if (this.#pastBudgets === undefined) return undefined
+    if (this.#budgetsOf(caller, { gateId }).length > 0) return this.#pastBudgets
     const { monthlyTokens, monthlySpendUsd } = this.#plans.of(caller.accountId).limits
-    const isLimited = monthlyTokens !== null || monthlySpendUsd !== null
-    return isLimited || this.#budgetsOf(caller, { gateId }).length > 0 ? this.#past : undefined
+    return monthlyTokens !== null || monthlySpendUsd !== null ? this.#pastQuotas : undefined
   }
 
   /** Which limits in money refuse what has no price; undefined: none. */

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { databases, forgetCalls, type TestDatabase } from '../../test/support/databases.ts'
 import { runsOn } from '../../test/support/property-runs.ts'
 import type { CallRecord } from '../core/call.ts'
-import { type CallId, DEFAULT_ACCOUNT } from '../core/ids.ts'
+import { type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { createCallRecord } from './call-record.fixture.ts'
 import { Journal } from './journal.ts'
@@ -18,6 +18,13 @@ const DAY_MS = 86_400_000
 let folder: string
 let store: Store
 let database: TestDatabase
+
+/** Of the one gate that all calls of these tests go through. */
+async function tokensSince(past: PastUsage, fromMs: number, untilMs = Number.POSITIVE_INFINITY) {
+  const { gateId } = createCallRecord()
+  const [used] = await past.ofRanges(DEFAULT_ACCOUNT, [{ fromMs, untilMs, gateId }])
+  return used?.tokens
+}
 
 describe('of a journal that is not shipped', () => {
   const open = async (segments: readonly string[], unreadable: string[] = []) =>
@@ -83,7 +90,7 @@ describe.each(databases)('on $name', (kind) => {
     return { ...createCallRecord(), id: `req_${index}` as CallId, startedAt, usage }
   }
 
-  async function sumSince(fromMs: number, unreadable: string[] = []): Promise<number> {
+  async function sumSince(fromMs: number, unreadable: string[] = []) {
     const journal = new Journal(folder)
     const past = await PastUsage.open({
       sums: store.usageSums,
@@ -93,8 +100,7 @@ describe.each(databases)('on $name', (kind) => {
       onUnreadable: (path) => unreadable.push(path),
     })
     journal.close()
-    const sums = await past.since(fromMs, DEFAULT_ACCOUNT)
-    return sums.reduce((total, sum) => total + sum.tokens, 0)
+    return await tokensSince(past, fromMs)
   }
 
   test('rows in the store, in the journal and in both', async () => {
@@ -197,8 +203,7 @@ describe.each(databases)('on $name', (kind) => {
       cutsMs: [hourMs + 20 * 60_000, hourMs + 10 * 60_000, 5 * hourMs],
       onUnreadable: () => {},
     })
-    const since = async (fromMs: number) =>
-      (await past.since(fromMs, DEFAULT_ACCOUNT)).reduce((total, { tokens }) => total + tokens, 0)
+    const since = (fromMs: number) => tokensSince(past, fromMs)
     expect(await since(hourMs)).toBe(11_111)
     expect(await since(hourMs + 10 * 60_000)).toBe(11_110)
     expect(await since(hourMs + 20 * 60_000)).toBe(11_100)
@@ -220,8 +225,7 @@ describe.each(databases)('on $name', (kind) => {
       segments: journal.closed.list(),
       onUnreadable: () => {},
     })
-    const between = async (fromMs: number, untilMs?: number) =>
-      (await past.since(fromMs, DEFAULT_ACCOUNT, untilMs)).reduce((total, { tokens }) => total + tokens, 0)
+    const between = (fromMs: number, untilMs?: number) => tokensSince(past, fromMs, untilMs)
     expect(await between(hourMs)).toBe(111_111)
     expect(await between(hourMs, 3 * hourMs)).toBe(11_011)
     expect(await between(hourMs, 2 * hourMs)).toBe(1_001)
@@ -238,27 +242,33 @@ describe.each(databases)('on $name', (kind) => {
     expect(sums.reduce((total, { tokens }) => total + tokens, 0)).toBe(11_000)
   })
 
-  test('the store adds up the hours since a moment once for each account', async () => {
-    await store.calls.insertMany([recordOf(1, 3_600_000, 9)])
-    const asked: (string | undefined)[] = []
+  test('a stretch that begins within an hour takes the rest of that hour from the calls, of its own key or gate', async () => {
+    const hourMs = 3_600_000
+    const other = { keyId: 'key_other' as KeyId, gateId: 'other' as GateId }
+    const minutes = [0, 20, 40, 70].map((minute) => 5 * hourMs + minute * 60_000)
+    const records = minutes.map((startedAt, index) => recordOf(index, startedAt, 10 ** index - 1))
+    const { keyId, gateId } = createCallRecord()
+    await store.calls.insertMany([
+      ...records,
+      ...minutes.map((startedAt, index) => ({ ...recordOf(10 + index, startedAt, 49_999), ...other })),
+    ])
     const past = await PastUsage.open({
-      sums: {
-        since: (...question) => {
-          asked.push(question[0].accountId)
-          return store.usageSums.since(...question)
-        },
-        within: (...question) => store.usageSums.within(...question),
-        findShipped: (ids) => store.usageSums.findShipped(ids),
-      },
+      sums: store.usageSums,
       beginnings: store.budgetBeginnings,
       segments: [],
       onUnreadable: () => {},
     })
-    for (let round = 0; round < 2; round += 1) {
-      expect(await past.since(0, DEFAULT_ACCOUNT)).toMatchObject([{ tokens: 10 }])
-      expect(await past.since(0)).toMatchObject([{ tokens: 10 }])
-    }
-    expect(asked).toEqual([DEFAULT_ACCOUNT, undefined])
+    const ranges = [
+      { fromMs: 5 * hourMs, untilMs: Number.POSITIVE_INFINITY, keyId },
+      { fromMs: 5 * hourMs + 20 * 60_000, untilMs: Number.POSITIVE_INFINITY, gateId },
+      { fromMs: 5 * hourMs + 20 * 60_000 + 1, untilMs: 6 * hourMs, gateId },
+      { fromMs: 6 * hourMs, untilMs: 7 * hourMs, keyId: other.keyId },
+    ]
+    const tokensOf = async () => (await past.ofRanges(DEFAULT_ACCOUNT, ranges)).map(({ tokens }) => tokens)
+    expect(await tokensOf()).toEqual([1_111, 1_110, 100, 50_000])
+    // A day that is summed up belongs to the first of them as a whole, and to the others hour by hour.
+    await store.usage.rollUpDays(3 * DAY_MS)
+    expect(await tokensOf()).toEqual([1_111, 1_110, 100, 50_000])
   })
 
   test('sums that nobody needs any more are given up', async () => {
@@ -273,6 +283,8 @@ describe.each(databases)('on $name', (kind) => {
     }
     const past = await PastUsage.open(options)
     closing.abort(new Error('closing'))
-    expect(past.since(0)).rejects.toThrow('closing')
+    await expect(past.since(0)).rejects.toThrow('closing')
+    const ranges = [{ fromMs: 0, untilMs: DAY_MS, keyId: createCallRecord().keyId }]
+    await expect(past.ofRanges(DEFAULT_ACCOUNT, ranges)).rejects.toThrow('closing')
   })
 })

@@ -2,17 +2,19 @@
  * What earlier processes have used: what is in the store and what still waits in the journal, each call once. Asked at start,
  * before anything is shipped; must not know what the sums are for.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CallRecord } from '../core/call.ts'
 import type { AccountId, CallId } from '../core/ids.ts'
 import { hourOf } from '../core/period.ts'
 import type { Prices } from '../gateway/ports.ts'
-import type { BudgetBeginning, BudgetBeginnings } from '../store/budget-beginnings.ts'
-import type { SummedRange, UsageSum, UsageSums } from '../store/usage-sums.ts'
+import type { BudgetBeginnings } from '../store/budget-beginnings.ts'
+import type { ScopedRange, UsedAmounts } from '../store/sum-call-rows.ts'
+import type { UsageSum, UsageSums } from '../store/usage-sums.ts'
 import type { ClosedSegment } from './segment-file.ts'
 import { SegmentReader } from './segment-reader.ts'
 
 export interface PastUsageOptions {
-  readonly sums: Pick<UsageSums, 'since' | 'within' | 'findShipped'>
+  readonly sums: Pick<UsageSums, 'since' | 'ofRanges' | 'within' | 'findShipped'>
   readonly beginnings: Pick<BudgetBeginnings, 'load'>
   readonly segments: readonly ClosedSegment[]
   /** Where `since` will be asked to begin, other than at the beginning of an hour. */
@@ -30,8 +32,6 @@ export class PastUsage {
   readonly #unshipped: UnshippedSums
   readonly #signal: AbortSignal | undefined
   readonly #beginnings: PastUsageOptions['beginnings']
-  /** By the hours that they begin and end with, and the account. */
-  readonly #known = new Map<string, Promise<readonly UsageSum[]>>()
 
   private constructor(options: PastUsageOptions, unshipped: UnshippedSums) {
     const { sums, beginnings, signal } = options
@@ -71,32 +71,61 @@ export class PastUsage {
   }
 
   /**
-   * @param fromMs of calls that began then or later, in milliseconds since the Unix epoch. Within an hour the calls of the
-   *   rest of that hour are asked for themselves, which retention may have deleted: see `budgetBeginnings`
-   * @param accountId absent: of every account, and `fromMs` has to be at the beginning of an hour
+   * @param fromMs of calls that began then or later, in milliseconds since the Unix epoch, at the beginning of an hour
+   * @param accountId absent: of every account, and keys and gates may be one sum
    * @param untilMs at the beginning of an hour, which is left out; absent: however late they began, on whatever clock
    */
   async since(fromMs: number, accountId?: AccountId, untilMs?: number): Promise<readonly UsageSum[]> {
-    const hour = hourOf(fromMs)
-    const isWhole = hour.startsAtMs === fromMs || accountId === undefined
-    const ofHours = { fromMs: isWhole ? hour.startsAtMs : hour.endsAtMs, accountId, untilMs }
-    const sums = [...(await this.#ofHoursSince(ofHours))]
-    if (!isWhole) sums.push(...(await this.#sums.within(accountId, fromMs, hour.endsAtMs)))
-    sums.push(...this.#unshipped.since(fromMs, accountId, untilMs))
-    return sums
+    const stored = await this.#sums.since({ fromMs, accountId, untilMs }, this.#signal)
+    return [...stored, ...this.#unshipped.since(fromMs, accountId, untilMs)]
+  }
+
+  /**
+   * What each of these stretches of time of one account used. One that begins within an hour asks for the calls of the rest
+   * of that hour themselves, which retention may have deleted: see `budgetBeginnings`.
+   * @param ranges they end at the beginning of an hour, or never
+   */
+  async ofRanges(accountId: AccountId, ranges: readonly ScopedRange[]): Promise<readonly UsedAmounts[]> {
+    const ofHours = await this.#sums.ofRanges(accountId, ranges.map(toWholeHours), this.#signal)
+    const found: UsedAmounts[] = []
+    for (const [index, range] of ranges.entries()) {
+      const hour = hourOf(range.fromMs)
+      const parts = [
+        ...ofHours.slice(index, index + 1),
+        ...this.#unshipped
+          .since(range.fromMs, accountId, range.untilMs)
+          .filter(({ keyId, gateId }) =>
+            range.keyId === undefined ? gateId === range.gateId : keyId === range.keyId,
+          ),
+      ]
+      if (hour.startsAtMs !== range.fromMs)
+        parts.push(await this.#sums.within({ ...range, accountId, untilMs: hour.endsAtMs }))
+      found.push(addUp(parts))
+      this.#signal?.throwIfAborted()
+      await nextTurn()
+    }
+    return found
   }
 
   /** By budget id: what it used up to the end of the hour of its creation, where those calls are deleted. */
-  budgetBeginnings(): Promise<ReadonlyMap<string, BudgetBeginning>> {
+  budgetBeginnings(): Promise<ReadonlyMap<string, UsedAmounts>> {
     return this.#beginnings.load()
   }
+}
 
-  #ofHoursSince(range: SummedRange): Promise<readonly UsageSum[]> {
-    const key = `${range.fromMs} ${range.untilMs} ${range.accountId ?? ''}`
-    const known = this.#known.get(key) ?? this.#sums.since(range, this.#signal)
-    this.#known.set(key, known)
-    return known
+function toWholeHours(range: ScopedRange): ScopedRange {
+  const { startsAtMs, endsAtMs } = hourOf(range.fromMs)
+  return startsAtMs === range.fromMs ? range : { ...range, fromMs: endsAtMs }
+}
+
+function addUp(parts: readonly UsedAmounts[]): UsedAmounts {
+  const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+  for (const { tokens, microUsd, unpricedCalls } of parts) {
+    sum.tokens += tokens
+    sum.microUsd += microUsd
+    sum.unpricedCalls += unpricedCalls
   }
+  return sum
 }
 
 /** What the journal holds, added up by the stretch of time in which the calls began: hours, cut where somebody asks. */
@@ -104,7 +133,8 @@ class UnshippedSums {
   /** By the hour that they are in, the latest first. */
   readonly #cutsMs = new Map<number, number[]>()
   readonly #prices: Prices | undefined
-  readonly #sums = new Map<string, { readonly fromMs: number; sum: UsageSum }>()
+  /** By account, then by place and time. */
+  readonly #sums = new Map<AccountId, Map<string, { readonly fromMs: number; sum: UsageSum }>>()
 
   constructor(cutsMs: readonly number[], prices: Prices | undefined) {
     for (const cutMs of [...cutsMs].sort((one, other) => other - one)) {
@@ -122,9 +152,11 @@ class UnshippedSums {
     const fromMs = this.#cutsMs.get(startsAtMs)?.find((cutMs) => cutMs <= startedAt) ?? startsAtMs
     const sum = toSum(record, this.#prices)
     const { accountId, keyId, gateId, target, credential } = sum
-    const key = JSON.stringify([fromMs, accountId, keyId, gateId, target, credential])
-    const known = this.#sums.get(key)
-    if (known === undefined) this.#sums.set(key, { fromMs, sum })
+    const ofAccount = this.#sums.get(accountId) ?? new Map<string, { fromMs: number; sum: UsageSum }>()
+    this.#sums.set(accountId, ofAccount)
+    const key = JSON.stringify([fromMs, keyId, gateId, target, credential])
+    const known = ofAccount.get(key)
+    if (known === undefined) ofAccount.set(key, { fromMs, sum })
     else
       known.sum = {
         ...sum,
@@ -139,9 +171,10 @@ class UnshippedSums {
     accountId: AccountId | undefined,
     untilMs = Number.POSITIVE_INFINITY,
   ): readonly UsageSum[] {
-    return [...this.#sums.values()]
+    const accounts = accountId === undefined ? [...this.#sums.keys()] : [accountId]
+    return accounts
+      .flatMap((id) => [...(this.#sums.get(id)?.values() ?? [])])
       .filter((of) => of.fromMs >= fromMs && of.fromMs < untilMs)
-      .filter(({ sum }) => accountId === undefined || sum.accountId === accountId)
       .map(({ sum }) => sum)
   }
 }

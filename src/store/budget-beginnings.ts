@@ -5,14 +5,7 @@
 import type { Kysely } from 'kysely'
 import { hourOf } from '../core/period.ts'
 import type { Schema } from './schema.ts'
-import { sumOfCalls } from './usage-sums.ts'
-
-export interface BudgetBeginning {
-  readonly tokens: number
-  /** Millionths of a US dollar. */
-  readonly microUsd: number
-  readonly unpricedCalls: number
-}
+import { sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
 
 export class BudgetBeginnings {
   readonly #database: Kysely<Schema>
@@ -22,7 +15,7 @@ export class BudgetBeginnings {
   }
 
   /** By budget id: those that were kept. */
-  async load(): Promise<ReadonlyMap<string, BudgetBeginning>> {
+  async load(): Promise<ReadonlyMap<string, UsedAmounts>> {
     const rows = await this.#database
       .selectFrom('budgets')
       .select(['id', 'first_tokens', 'first_micro_usd', 'first_unpriced'])
@@ -49,14 +42,13 @@ export class BudgetBeginnings {
       .where('created_at', '<', beforeMs)
       .execute()
     for (const { id, account_id, key_id, gate_id, created_at } of budgets) {
-      const range = { accountId: account_id, fromMs: created_at, untilMs: hourOf(created_at).endsAtMs }
-      const beginning = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
-      for (const sum of await sumOfCalls(this.#database, range)) {
-        if (key_id === null ? sum.gateId !== gate_id : sum.keyId !== key_id) continue
-        beginning.tokens += sum.tokens
-        beginning.microUsd += sum.microUsd
-        beginning.unpricedCalls += sum.unpricedCalls
-      }
+      const beginning = await sumOfCalls(this.#database, {
+        accountId: account_id,
+        fromMs: created_at,
+        untilMs: hourOf(created_at).endsAtMs,
+        ...(key_id !== null && { keyId: key_id }),
+        ...(gate_id !== null && { gateId: gate_id }),
+      })
       await this.#database
         .updateTable('budgets')
         .set({

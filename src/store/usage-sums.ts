@@ -1,30 +1,24 @@
 /**
  * What was used, added up: whole hours from the roll-ups, which outlive the calls, and the part of an hour from the calls.
  * For the start of the process: never asked on the hot path, and this process may add nothing to the roll-ups meanwhile.
+ * What it holds grows with accounts, keys, gates and targets, and neither with time nor with calls.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Kysely, type SqlBool, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { CallCredential } from '../core/call.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
-import type { Schema, UsageTable } from './schema.ts'
+import type { Schema } from './schema.ts'
 import { isSqlite } from './sql-differences.ts'
-import { readBacklog } from './usage-backlog.ts'
-import { DAY_MS, HOUR_MS } from './usage-hours.ts'
-import { planSpans } from './usage-rows.ts'
+import { type CallRange, type ScopedRange, sumOfCalls, type UsedAmounts } from './sum-call-rows.ts'
+import { readNotes, readPages, type UsageRange, type UsageRow } from './usage-pages.ts'
 
 /** Of all calls of one key through one gate to one target with one credential. */
-export interface UsageSum {
+export interface UsageSum extends UsedAmounts {
   readonly accountId: AccountId
+  /** This and the gate are empty where sums of every account were asked for, which do not tell them apart. */
   readonly keyId: KeyId
   readonly gateId: GateId
   readonly target: string | null
   readonly credential: CallCredential | null
-  /** Input and output together. */
-  readonly tokens: number
-  /** Millionths of a US dollar, of the calls whose cost is known. */
-  readonly microUsd: number
-  /** Calls that reported what they used and whose cost is not known. */
-  readonly unpricedCalls: number
 }
 
 export interface SummedRange {
@@ -36,10 +30,6 @@ export interface SummedRange {
   readonly untilMs?: number | undefined
 }
 
-/** So much is added up at once, calls go on in between: a millisecond of the event loop at some hundred rows an hour. */
-const HOURS_STEP_MS = 6 * HOUR_MS
-const DAYS_STEP_MS = 7 * DAY_MS
-const CALLS_STEP_MS = 60_000
 const IDS_PER_STATEMENT = 500
 
 export class UsageSums {
@@ -51,30 +41,55 @@ export class UsageSums {
 
   /** @throws the signal's reason (rejects) */
   async since(
-    { fromMs, accountId, untilMs }: SummedRange,
+    { fromMs, accountId, untilMs = Number.POSITIVE_INFINITY }: SummedRange,
     signal?: AbortSignal,
   ): Promise<readonly UsageSum[]> {
+    const accounts = accountId === undefined ? await this.#listAccounts() : [accountId]
     const sums: UsageSum[] = []
-    for (const id of accountId === undefined ? await this.#listAccounts() : [accountId]) {
+    for (const id of accounts) {
       signal?.throwIfAborted()
-      sums.push(
-        ...(await this.#asOfOneMoment((database) =>
-          sinceOf(database, { accountId: id, fromMs, untilMs: untilMs ?? Number.POSITIVE_INFINITY }, signal),
-        )),
-      )
+      const places = new PlaceSums(id, accountId !== undefined)
+      await this.#asOfOneMoment(async (database) => {
+        const range = { accountId: id, fromMs, untilMs }
+        for (const row of await readNotes(database, range)) places.add(row)
+        for await (const rows of readPages(database, range, signal)) for (const row of rows) places.add(row)
+      })
+      sums.push(...places.sums())
     }
     return sums
   }
 
-  /** Other nodes go on adding to the roll-ups. SQLite has one process, whose one connection others wait for. */
-  async #asOfOneMoment<Result>(read: (database: Kysely<Schema>) => Promise<Result>): Promise<Result> {
-    if (isSqlite(this.#database)) return await read(this.#database)
-    return await this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
+  /**
+   * What each of these stretches of time used, which begin and end with an hour. All of them together are one pass over what
+   * the account used.
+   * @throws the signal's reason (rejects)
+   */
+  async ofRanges(
+    accountId: AccountId,
+    ranges: readonly ScopedRange[],
+    signal?: AbortSignal,
+  ): Promise<readonly UsedAmounts[]> {
+    const sums = new RangeSums(ranges)
+    await this.#asOfOneMoment(async (database) => {
+      for (const { fromMs, untilMs } of sums.stretches()) {
+        const stretch: UsageRange = { accountId, fromMs, untilMs }
+        for await (const rows of readPages(database, stretch, signal)) for (const row of rows) sums.add(row)
+      }
+      const all = { accountId, fromMs: 0, untilMs: Number.POSITIVE_INFINITY }
+      for (const row of await readNotes(database, all)) sums.add(row)
+    })
+    return sums.amounts
   }
 
-  /** Of calls that began within a part of an hour. @param untilMs exclusive */
-  async within(accountId: AccountId, fromMs: number, untilMs: number): Promise<readonly UsageSum[]> {
-    return await sumOfCalls(this.#database, { accountId, fromMs, untilMs })
+  /** Other nodes go on adding to the roll-ups. SQLite has one process, whose one connection others wait for. */
+  async #asOfOneMoment(read: (database: Kysely<Schema>) => Promise<void>): Promise<void> {
+    if (isSqlite(this.#database)) await read(this.#database)
+    else await this.#database.transaction().setIsolationLevel('repeatable read').execute(read)
+  }
+
+  /** Of calls that began within a part of an hour. @param range its end is exclusive */
+  async within(range: CallRange): Promise<UsedAmounts> {
+    return await sumOfCalls(this.#database, range)
   }
 
   /** Which of these calls are in the database. */
@@ -94,140 +109,89 @@ export class UsageSums {
   }
 }
 
-async function sinceOf(
-  database: Kysely<Schema>,
-  range: CallRange,
-  signal?: AbortSignal,
-): Promise<readonly UsageSum[]> {
-  const { accountId, fromMs, untilMs } = range
-  const notes = await readBacklog(database, accountId)
-  const sums = notes
-    .filter(({ starts_at }) => starts_at >= fromMs && starts_at < untilMs)
-    .map((note) => toSum(note))
-  const [first, last] = [await findEdge(database, range, 'asc'), await findEdge(database, range, 'desc')]
-  if (first === undefined || last === undefined) return sums
-  const toMs = Math.min(Math.floor(last / DAY_MS) * DAY_MS + DAY_MS, untilMs)
-  for (const span of await planSpans(database, accountId, { fromMs: first, toMs, interval: 'all' })) {
-    const stepMs = span.table === 'usage_hours' ? HOURS_STEP_MS : DAYS_STEP_MS
-    for (let startMs = span.fromMs; startMs < span.toMs; startMs += stepMs) {
-      signal?.throwIfAborted()
-      const step = { accountId, fromMs: startMs, untilMs: Math.min(startMs + stepMs, span.toMs) }
-      sums.push(...(await readTable(database, span.table, step)))
-      await nextTurn()
+type Amounts = { -readonly [Name in keyof UsedAmounts]: UsedAmounts[Name] }
+
+function addRow(sum: Amounts, row: UsageRow): void {
+  sum.tokens += row.tokens
+  sum.microUsd += row.cost_micro_usd
+  sum.unpricedCalls += row.unpriced
+}
+
+/** One account's sums, told apart by everything that says what they count for. */
+class PlaceSums {
+  readonly #accountId: AccountId
+  readonly #tellsKeysApart: boolean
+  readonly #sums = new Map<string, UsageSum & Amounts>()
+
+  constructor(accountId: AccountId, tellsKeysApart: boolean) {
+    this.#accountId = accountId
+    this.#tellsKeysApart = tellsKeysApart
+  }
+
+  add(row: UsageRow): void {
+    const keyId = this.#tellsKeysApart ? row.key_id : ('' as KeyId)
+    const gateId = this.#tellsKeysApart ? row.gate_id : ('' as GateId)
+    const { target, credential } = row
+    const place = `${credential} ${keyId.length} ${gateId.length} ${keyId}${gateId}${target}`
+    let sum = this.#sums.get(place)
+    if (sum === undefined) {
+      sum = {
+        accountId: this.#accountId,
+        keyId,
+        gateId,
+        target: target === '' ? null : target,
+        credential: credential === '' ? null : credential,
+        tokens: 0,
+        microUsd: 0,
+        unpricedCalls: 0,
+      }
+      this.#sums.set(place, sum)
     }
+    addRow(sum, row)
   }
-  return sums
-}
 
-/** The first or the last of an account's hours of a stretch of time. */
-async function findEdge(
-  database: Kysely<Schema>,
-  { accountId, fromMs, untilMs }: CallRange,
-  direction: 'asc' | 'desc',
-): Promise<number | undefined> {
-  let hours = database
-    .selectFrom('usage_hours')
-    .select('starts_at')
-    .where('account_id', '=', accountId)
-    .where('starts_at', '>=', fromMs)
-  if (Number.isFinite(untilMs)) hours = hours.where('starts_at', '<', untilMs)
-  const row = await hours.orderBy('starts_at', direction).limit(1).executeTakeFirst()
-  return row?.starts_at
-}
-
-async function readTable(
-  database: Kysely<Schema>,
-  table: 'usage_hours' | 'usage_days',
-  { accountId, fromMs, untilMs }: CallRange,
-): Promise<readonly UsageSum[]> {
-  const rows = await database
-    .selectFrom(table)
-    .select(['account_id', 'key_id', 'gate_id', 'target', 'credential'])
-    .select(({ fn }) => [
-      fn.sum<number>('input_tokens').as('input_tokens'),
-      fn.sum<number>('output_tokens').as('output_tokens'),
-      fn.sum<number>('cost_micro_usd').as('cost_micro_usd'),
-      // For each row by itself: of one target what is not reported is either free, or its cost unknown.
-      sql<number>`SUM(CASE WHEN cost_unknown > unreported THEN cost_unknown - unreported ELSE 0 END)`.as(
-        'unpriced',
-      ),
-    ])
-    .where('account_id', '=', accountId)
-    .where('starts_at', '>=', fromMs)
-    .where('starts_at', '<', untilMs)
-    .groupBy(['account_id', 'key_id', 'gate_id', 'target', 'credential'])
-    .execute()
-  return rows.map((row) => toSum({ ...row, cost_unknown: row.unpriced, unreported: 0 }))
-}
-
-interface CallRange {
-  readonly accountId: AccountId
-  readonly fromMs: number
-  /** Exclusive. */
-  readonly untilMs: number
-}
-
-/** Of one account's calls, as they are: of those that retention has left. For a part of an hour. */
-export async function sumOfCalls(
-  database: Kysely<Schema>,
-  { accountId, fromMs, untilMs }: CallRange,
-): Promise<readonly UsageSum[]> {
-  const sums: UsageSum[] = []
-  for (let startMs = fromMs; startMs < untilMs; startMs += CALLS_STEP_MS) {
-    const range = { accountId, fromMs: startMs, untilMs: Math.min(startMs + CALLS_STEP_MS, untilMs) }
-    sums.push(...(await sumOfCallsAtOnce(database, range)))
-    await nextTurn()
+  sums(): Iterable<UsageSum> {
+    return this.#sums.values()
   }
-  return sums
 }
 
-async function sumOfCallsAtOnce(
-  database: Kysely<Schema>,
-  { accountId, fromMs, untilMs }: CallRange,
-): Promise<readonly UsageSum[]> {
-  const rows = await database
-    .selectFrom('calls')
-    .select(['account_id', 'key_id', 'gate_id', 'target', 'credential'])
-    .select(({ fn }) => [
-      fn.sum<number>('input_tokens').as('input_tokens'),
-      fn.sum<number>('output_tokens').as('output_tokens'),
-      fn.sum<number>('cost_micro_usd').as('cost_micro_usd'),
-      sql<number>`SUM(CASE WHEN ${isUnpriced} THEN 1 ELSE 0 END)`.as('unpriced'),
-    ])
-    .where('account_id', '=', accountId)
-    .where('started_at', '>=', fromMs)
-    .where('started_at', '<', untilMs)
-    .groupBy(['account_id', 'key_id', 'gate_id', 'target', 'credential'])
-    .execute()
-  return rows.map((row) =>
-    toSum({
-      ...row,
-      target: row.target ?? '',
-      credential: row.credential ?? '',
-      cost_unknown: row.unpriced,
-      unreported: 0,
-    }),
-  )
-}
+/** The sums of several stretches of time at once. */
+class RangeSums {
+  readonly amounts: readonly Amounts[]
+  readonly #boundaries: readonly number[]
+  readonly #byScope = new Map<string, { readonly range: ScopedRange; readonly sum: Amounts }[]>()
 
-const isUnpriced = sql<SqlBool>`cost_micro_usd IS NULL AND input_tokens IS NOT NULL`
+  constructor(ranges: readonly ScopedRange[]) {
+    this.amounts = ranges.map((range) => {
+      const sum = { tokens: 0, microUsd: 0, unpricedCalls: 0 }
+      const scope = range.keyId === undefined ? `gate ${range.gateId}` : `key ${range.keyId}`
+      const ofScope = this.#byScope.get(scope)
+      if (ofScope === undefined) this.#byScope.set(scope, [{ range, sum }])
+      else ofScope.push({ range, sum })
+      return sum
+    })
+    const boundaries = new Set(ranges.flatMap(({ fromMs, untilMs }) => [fromMs, untilMs]))
+    this.#boundaries = [...boundaries].sort((one, other) => one - other)
+  }
 
-type Summed = Pick<
-  UsageTable,
-  'account_id' | 'key_id' | 'gate_id' | 'target' | 'credential' | 'cost_unknown' | 'unreported'
-> & {
-  readonly [Amount in 'input_tokens' | 'output_tokens' | 'cost_micro_usd']: number | null
-}
+  /** Within each of them no range begins or ends, so that a day's sum belongs to a range as a whole, or not at all. */
+  stretches(): readonly { readonly fromMs: number; readonly untilMs: number }[] {
+    return this.#boundaries
+      .slice(1)
+      .map((untilMs, index) => ({ fromMs: this.#boundaries[index] ?? untilMs, untilMs }))
+  }
 
-function toSum(row: Summed): UsageSum {
-  return {
-    accountId: row.account_id,
-    keyId: row.key_id,
-    gateId: row.gate_id,
-    target: row.target === '' ? null : row.target,
-    credential: row.credential === '' ? null : row.credential,
-    tokens: Number(row.input_tokens ?? 0) + Number(row.output_tokens ?? 0),
-    microUsd: Number(row.cost_micro_usd ?? 0),
-    unpricedCalls: Math.max(0, Number(row.cost_unknown) - Number(row.unreported)),
+  add(row: UsageRow): void {
+    this.#addTo(this.#byScope.get(`key ${row.key_id}`), row)
+    this.#addTo(this.#byScope.get(`gate ${row.gate_id}`), row)
+  }
+
+  #addTo(
+    ofScope: readonly { readonly range: ScopedRange; readonly sum: Amounts }[] | undefined,
+    row: UsageRow,
+  ) {
+    if (ofScope === undefined) return
+    for (const { range, sum } of ofScope)
+      if (row.starts_at >= range.fromMs && row.starts_at < range.untilMs) addRow(sum, row)
   }
 }

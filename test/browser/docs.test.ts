@@ -29,6 +29,7 @@ test('the quick start has this gateway’s address and the chosen gate, for each
   await page.getByRole('radio', { name: 'curl' }).focus()
   await page.keyboard.press('ArrowRight')
   await page.getByRole('tab', { name: 'Python', exact: false }).first().click()
+  await page.getByRole('tabpanel').getByText('model="demo"').waitFor()
   const code = (await page.getByRole('tabpanel').textContent()) ?? ''
   expect(code).toContain(`base_url="${gatehouse.url}/v1"`)
   expect(code).toContain('model="demo"')
@@ -92,6 +93,22 @@ test('the API reference opens beside the dashboard', async () => {
   expect(new URL(reference.url()).origin).toBe(gatehouse.url)
   expect(new URL(reference.url()).pathname).toBe('/docs')
   await reference.getByRole('heading', { level: 1 }).waitFor()
+  const complaints: string[] = []
+  reference.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text())
+  })
+
+  const health = reference.locator('#operations-Service-getHealth')
+  await health.getByRole('button', { expanded: false }).first().click()
+  await health.getByRole('button', { name: 'Execute' }).click()
+  await health.locator('.live-responses-table').getByText('200', { exact: true }).waitFor()
+  // The body and the answers stand elsewhere in the description.
+  const createKey = reference.locator('#operations-API_keys-createKey')
+  await createKey.getByRole('button', { expanded: false }).first().click()
+  await createKey.getByRole('tab', { name: 'Schema' }).first().click()
+  await createKey.getByText('CreateApiKey', { exact: true }).waitFor()
+  expect(await createKey.textContent()).not.toContain('#/components')
+  expect(complaints).toEqual([])
   await reference.close()
 })
 

@@ -64,6 +64,8 @@ export async function findCallPage(
     const { toMs } = filter
     if (toMs !== undefined) conditions.push((eb) => eb('started_at', '<', toMs))
     if (before !== undefined) {
+      // It follows from the next one, of which Postgres does not know how few rows pass it.
+      conditions.push((eb) => eb('started_at', '<=', before.startedAt))
       conditions.push(({ eb, refTuple, tuple }) =>
         eb(refTuple('started_at', 'id'), '<', tuple(before.startedAt, before.id as CallId)),
       )

@@ -1,0 +1,149 @@
+/** No query of the store reads all calls, on either database, whatever is asked for: each one's plan is looked at on a filled table. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { CompiledQuery, Kysely, type LogEvent, sql } from 'kysely'
+import { databases, type TestDatabase } from '../../test/support/databases.ts'
+import type { CallRecord } from '../core/call.ts'
+import { type AccountId, type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import { type CallFilter, type CallPosition, findCallPage } from './call-pages.ts'
+import { CallTableStore } from './calls.ts'
+import { GatehousePostgresDialect } from './postgres-driver.ts'
+import type { Schema } from './schema.ts'
+import { isSqlite } from './sql-differences.ts'
+import { BunSqliteDialect } from './sqlite-driver.ts'
+import { UsageBacklog } from './usage-backlog.ts'
+import { UsageSums } from './usage-sums.ts'
+
+const STRANGER = 'acct_stranger' as AccountId
+const CALLS = 30_000
+const RARE = 'openai/rare'
+const BEGIN_MS = 1_700_000_000_000
+const MIDDLE_MS = BEGIN_MS + (CALLS / 2) * 1_000
+
+function callOf(number: number): CallRecord {
+  const hasFailed = number % 50 === 0
+  return {
+    id: `req_${number}` as CallId,
+    accountId: number % 3 === 0 ? STRANGER : DEFAULT_ACCOUNT,
+    keyId: `key_${number % 20}` as KeyId,
+    gateId: `gate_${number % 7}` as GateId,
+    dialect: 'openai-chat',
+    stream: number % 3 === 0,
+    target: number % 1_000 === 1 ? RARE : 'openai/gpt-5',
+    attempts: 1,
+    outcome: hasFailed ? 'failed' : 'succeeded',
+    status: hasFailed ? 502 : 200,
+    errorKind: hasFailed ? 'upstream_error' : null,
+    startedAt: BEGIN_MS + number * 1_000,
+    firstByteMs: 12,
+    durationMs: 345,
+    usage: { inputTokens: 10, outputTokens: 20, cachedInputTokens: 0, reasoningTokens: 0 },
+    credential: 'platform',
+  }
+}
+
+const FILTERS: Readonly<Record<string, CallFilter>> = {
+  none: {},
+  'of a gate': { gateId: 'gate_1' },
+  'of a key': { keyId: 'key_1' },
+  'of a gate and a key': { gateId: 'gate_1', keyId: 'key_1' },
+  'of a target': { target: RARE },
+  'of a target that no call has': { target: 'openai/none' },
+  'of a status that no call has': { status: 418 },
+  failures: { outcome: 'failed' },
+  'failures of a gate': { outcome: 'failed', gateId: 'gate_1' },
+  'of a status': { status: 502 },
+  'of a class of status': { statusClass: 2 },
+  'of a kind of error': { errorKind: 'upstream_error' },
+  streams: { stream: true },
+  'of a time': { fromMs: MIDDLE_MS - 3_600_000, toMs: MIDDLE_MS },
+  'of a gate and a time': { gateId: 'gate_1', fromMs: MIDDLE_MS - 3_600_000, toMs: MIDDLE_MS },
+}
+
+interface Place {
+  readonly before?: CallPosition
+  /** Of the first page a part of the table: one that a page may look at as a whole is rightly read as a whole. */
+  readonly maxCandidates: number
+}
+
+const PLACES: Readonly<Record<string, Place>> = {
+  'the first page': { maxCandidates: CALLS / 10 },
+  'a page in the middle': { before: { startedAt: MIDDLE_MS, id: 'req_x' }, maxCandidates: 2 * CALLS },
+  'the last page': { before: { startedAt: BEGIN_MS + 60_000, id: 'req_x' }, maxCandidates: 2 * CALLS },
+  'the page after a short one': { before: { startedAt: MIDDLE_MS, id: '' }, maxCandidates: 2 * CALLS },
+}
+
+describe.each(databases)('on $name', (kind) => {
+  let created: TestDatabase
+  let database: Kysely<Schema>
+  const asked: CompiledQuery[] = []
+
+  beforeAll(async () => {
+    created = await kind.create({ own: true })
+    const log = (event: LogEvent) => void asked.push(event.query)
+    const { location } = created
+    const dialect =
+      'path' in location
+        ? new BunSqliteDialect(location.path)
+        : new GatehousePostgresDialect(location.postgres)
+    database = new Kysely<Schema>({ dialect, log })
+    await database.insertInto('accounts').values({ id: STRANGER, name: 'Stranger', created_at: 1 }).execute()
+    const calls = callStore()
+    for (let start = 0; start < CALLS; start += 2_000)
+      await calls.insertMany(Array.from({ length: 2_000 }, (_, index) => callOf(start + index)))
+    // SQLite is used without figures of its own: nobody makes them.
+    if (!isSqlite(database)) await sql`VACUUM ANALYZE calls`.execute(database)
+  })
+  afterAll(async () => {
+    await database.destroy()
+    await created.remove()
+  })
+
+  const callStore = () => new CallTableStore(database, new UsageBacklog(database))
+
+  /** The plans, of all that `work` asks about calls, which read the whole table. */
+  async function findScans(work: () => Promise<unknown>): Promise<string[]> {
+    asked.length = 0
+    await work()
+    const aboutCalls = asked.filter(({ sql: text }) => /\bcalls\b/.test(text) && !/^insert/i.test(text))
+    expect(aboutCalls.length).toBeGreaterThan(0)
+    const scans: string[] = []
+    for (const { sql: text, parameters } of aboutCalls) {
+      const plan = await explain(text, parameters)
+      if (isSqlite(database) ? /\bSCAN calls\b/.test(plan) : /Seq Scan on calls\b/.test(plan))
+        scans.push(`${text}\n${plan}`)
+    }
+    return scans
+  }
+
+  async function explain(text: string, parameters: readonly unknown[]): Promise<string> {
+    const command = isSqlite(database) ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'
+    const query = CompiledQuery.raw(`${command} ${text}`, [...parameters])
+    const { rows } = await database.executeQuery<Record<string, unknown>>(query)
+    return rows.map((row) => String(row.detail ?? row['QUERY PLAN'])).join('\n')
+  }
+
+  describe.each(Object.keys(FILTERS))('the log %s', (filter) => {
+    test.each(Object.entries(PLACES))('%s', async (_, { before, maxCandidates }) => {
+      const page = { limit: 50, ...(before === undefined ? {} : { before }) }
+      const asking = { filter: FILTERS[filter] ?? {}, page, maxCandidates }
+      const search = () => findCallPage(database, DEFAULT_ACCOUNT, asking)
+      expect(await findScans(search)).toEqual([])
+    })
+  })
+
+  test('everything else that is asked about calls', async () => {
+    const calls = callStore()
+    const sums = new UsageSums(database)
+    const id = 'req_77' as CallId
+    const works = {
+      'one call': () => calls.find(DEFAULT_ACCOUNT, id),
+      'a corrected cost': () => calls.correctCosts(DEFAULT_ACCOUNT, [callOf(77)]),
+      'the oldest and the newest': () => calls.findBounds(),
+      'what is too old': () => calls.deleteBefore(BEGIN_MS + 20_000, 10),
+      'which ones are shipped': () => sums.findShipped([id, 'req_none' as CallId]),
+      'a part of an hour': () => sums.within(DEFAULT_ACCOUNT, MIDDLE_MS, MIDDLE_MS + 600_000),
+    }
+    for (const [name, work] of Object.entries(works))
+      expect([name, await findScans(work)]).toEqual([name, []])
+  })
+})

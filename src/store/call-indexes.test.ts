@@ -33,7 +33,7 @@ test('every question to the calls is answered by an index, and every index has i
   await calls.find(DEFAULT_ACCOUNT, 'req_1')
   await calls.findBounds()
   await calls.deleteBefore(9, 200)
-  await sums.within(DEFAULT_ACCOUNT, 1, 9)
+  await sums.within({ accountId: DEFAULT_ACCOUNT, fromMs: 1, untilMs: 9 })
   await sums.findShipped(['req_1' as CallId])
   const questions = asked.filter((query) => / from "calls"/.test(query.sql))
   expect(questions.length).toBeGreaterThanOrEqual(9)

@@ -141,7 +141,8 @@ describe.each(databases)('on $name', (kind) => {
       'the oldest and the newest': () => calls.findBounds(),
       'what is too old': () => calls.deleteBefore(BEGIN_MS + 20_000, 10),
       'which ones are shipped': () => sums.findShipped([id, 'req_none' as CallId]),
-      'a part of an hour': () => sums.within(DEFAULT_ACCOUNT, MIDDLE_MS, MIDDLE_MS + 600_000),
+      'a part of an hour': () =>
+        sums.within({ accountId: DEFAULT_ACCOUNT, fromMs: MIDDLE_MS, untilMs: MIDDLE_MS + 600_000 }),
     }
     for (const [name, work] of Object.entries(works))
       expect([name, await findScans(work)]).toEqual([name, []])

@@ -20,6 +20,7 @@ export interface RetentionOptions {
     readonly calls: Pick<Store['calls'], 'findBounds' | 'deleteBefore'>
     readonly usage: Pick<Store['usage'], 'rollUpDays'>
     readonly budgetBeginnings: Pick<Store['budgetBeginnings'], 'keep'>
+    readonly giveBackSpace: Store['giveBackSpace']
   }
   /** Brings everything that is journalled into the store. */
   readonly ship: () => Promise<void>
@@ -62,7 +63,9 @@ export class Retention {
     const before = bounds && horizon.cut(bounds)
     const deleted = before === undefined ? 0 : await this.#deleteBefore(before)
     const { signal } = this.#stopping
-    if (!signal.aborted) await store.usage.rollUpDays(clock.now(), { signal, pauseMs: pauseMs ?? PAUSE_MS })
+    const paced = { signal, pauseMs: pauseMs ?? PAUSE_MS }
+    if (!signal.aborted) await store.usage.rollUpDays(clock.now(), paced)
+    if (!signal.aborted) await store.giveBackSpace(paced)
     return deleted
   }
 

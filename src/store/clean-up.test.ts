@@ -7,6 +7,7 @@ import { createCallRecord } from '../ledger/call-record.fixture.ts'
 import { Retention } from '../ledger/retention.ts'
 import { BudgetBeginnings } from './budget-beginnings.ts'
 import { CallTableStore } from './calls.ts'
+import { giveBackSpace } from './free-space.ts'
 import { openStore, type Store } from './open-store.ts'
 import type { Schema } from './schema.ts'
 import { UsageStore } from './usage.ts'
@@ -46,6 +47,7 @@ describe.each(databases)('on $name', (kind) => {
         calls: new CallTableStore(watched.database, backlog),
         usage: new UsageStore(watched.database, backlog),
         budgetBeginnings: new BudgetBeginnings(watched.database),
+        giveBackSpace: (options) => giveBackSpace(watched.database, options),
       },
       ship: async () => {},
       onFailure: () => {},

@@ -8,6 +8,7 @@ import { BudgetTableStore } from './budgets.ts'
 import { CallTableStore } from './calls.ts'
 import { CheckpointThread } from './checkpoint-thread.ts'
 import { createTables } from './create-tables.ts'
+import { giveBackSpace } from './free-space.ts'
 import { GateTableStore } from './gates.ts'
 import { InstallationTableStore } from './installation.ts'
 import { InvitationTableStore } from './invitations.ts'
@@ -57,6 +58,8 @@ export interface Store {
    * SQLite's write-ahead log is synced at checkpoints only (https://sqlite.org/pragma.html#pragma_synchronous, NORMAL).
    */
   sync(): Promise<void>
+  /** Of deleted rows, to the disk. */
+  giveBackSpace(options: Parameters<typeof giveBackSpace>[1]): Promise<number>
   /** @throws StoreFileGoneError when a file is not the one any more that was opened */
   assertThere(): void
   close(): Promise<void>
@@ -122,6 +125,7 @@ export async function openStore(
     installation: new InstallationTableStore(database),
     newerSteps,
     sync,
+    giveBackSpace: (options) => giveBackSpace(database, options),
     assertThere,
     async close() {
       await checkpoints?.close()

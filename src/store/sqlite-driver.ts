@@ -95,6 +95,8 @@ function openSqliteFile(path: string): Database {
   createPrivateFile(path)
   const database = new Database(path, { create: true, readwrite: true })
   database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  // Before the first page is written, or it takes effect with the next `VACUUM` only (free-space.ts).
+  database.run('PRAGMA auto_vacuum = INCREMENTAL')
   database.run('PRAGMA journal_mode = WAL')
   database.run('PRAGMA synchronous = NORMAL')
   database.run('PRAGMA foreign_keys = ON')

@@ -1,6 +1,6 @@
 # Every target installs what is missing first. `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run dashboard binary screenshots test test-live mutate chaos soak bench bench-quick profile check fmt install
+.PHONY: help run dashboard binary screenshots test test-live mutate chaos soak bench bench-quick bench-scale profile check fmt install
 
 BUN := node_modules/.bin/bun
 
@@ -45,6 +45,9 @@ bench: node_modules/.installed ## measure beside nginx, LiteLLM and Portkey in o
 
 bench-quick: node_modules/.installed ## the same in four minutes, compared with the stored figures
 	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/main.ts --quick
+
+bench-scale: node_modules/.installed ## what must not grow with what is stored, at two sizes: ONLY="clean-up old-calls"
+	@exec $(BUN) bench/scale.ts $(ONLY)
 
 profile: node_modules/.installed ## where the processor time of a call goes, by function; writes bench/profiles/
 	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/profile.ts

@@ -60,6 +60,30 @@ describe('of a journal that is not shipped', () => {
     expect(await past.since(0)).toMatchObject([{ tokens: 16, microUsd: 7, unpricedCalls: 2 }])
   })
 
+  test('the store is asked for some hundred calls of a journal at a time', async () => {
+    const journal = new Journal(folder)
+    for (let index = 0; index < 2_000; index += 1) void journal.record(createCallRecord())
+    journal.rotate()
+    const asked: number[] = []
+    const past = await PastUsage.open({
+      sums: {
+        since: async () => [],
+        findShipped: async (ids: readonly CallId[]) => {
+          asked.push(ids.length)
+          return new Set()
+        },
+      } as never,
+      beginnings: { load: async () => new Map() },
+      segments: journal.closed.list(),
+      onUnreadable: () => {},
+    })
+    journal.close()
+    expect(asked.reduce((sum, count) => sum + count, 0)).toBe(2_000)
+    expect(asked.length).toBeLessThanOrEqual(5)
+    expect(Math.max(...asked)).toBeLessThanOrEqual(500)
+    expect(await past.since(0)).toMatchObject([{ tokens: 34_000 }])
+  })
+
   test('a single line that a later version has written is told of', async () => {
     const json = '[6,"a format to come"]'
     const path = join(folder, 'segment')

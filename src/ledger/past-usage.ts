@@ -13,6 +13,9 @@ import type { UsageSum, UsageSums } from '../store/usage-sums.ts'
 import type { ClosedSegment } from './segment-file.ts'
 import { SegmentReader } from './segment-reader.ts'
 
+/** So many, and what the reader hands over at a time, are looked for in the store at once: a millisecond of the event loop. */
+const RECORDS_PER_QUESTION = 400
+
 export interface PastUsageOptions {
   readonly sums: Pick<UsageSums, 'since' | 'ofRanges' | 'within' | 'findShipped'>
   readonly beginnings: Pick<BudgetBeginnings, 'load'>
@@ -52,7 +55,7 @@ export class PastUsage {
       const here = new Set<CallId>()
       try {
         const reader = new SegmentReader(path)
-        for await (const records of reader.records()) {
+        for await (const records of gather(reader.records())) {
           const shipped = await sums.findShipped(records.map((record) => record.id))
           for (const record of records) {
             if (shipped.has(record.id) || before.has(record.id) || here.has(record.id)) continue
@@ -111,6 +114,20 @@ export class PastUsage {
   budgetBeginnings(): Promise<ReadonlyMap<string, UsedAmounts>> {
     return this.#beginnings.load()
   }
+}
+
+/** A statement for each of the reader's small parts would be most of the time on a database over a network. */
+async function* gather(
+  parts: AsyncIterable<readonly CallRecord[]>,
+): AsyncGenerator<readonly CallRecord[]> {
+  let gathered: CallRecord[] = []
+  for await (const part of parts) {
+    gathered.push(...part)
+    if (gathered.length < RECORDS_PER_QUESTION) continue
+    yield gathered
+    gathered = []
+  }
+  if (gathered.length > 0) yield gathered
 }
 
 function toWholeHours(range: ScopedRange): ScopedRange {

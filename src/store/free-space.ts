@@ -16,7 +16,7 @@ const INCREMENTAL = 2
 
 /**
  * Files that a version before this one made have no room for the book-keeping, and stay as they are: see
- * docs/operations/backup.md.
+ * docs/operations/sizing.md.
  * @returns how many pages the file is smaller by
  */
 export async function giveBackSpace(

@@ -1,0 +1,52 @@
+/** A start counts what a hundred total budgets have used of `size` calls, on SQLite. */
+import { loadUsage } from '../../src/cluster/load-usage.ts'
+import { UsageLimits } from '../../src/cluster/usage-limits.ts'
+import type { Budget } from '../../src/core/budget.ts'
+import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
+import { createPlans } from '../../src/core/plan.ts'
+import { PastUsage } from '../../src/ledger/past-usage.ts'
+import { measureHold } from './longest-hold.ts'
+import { DAY_MS, keyOf, NOW_MS, seedCalls } from './seed-calls.ts'
+import { withStore } from './with-store.ts'
+
+const BUDGETS = 100
+const DAYS = 90
+
+function createBudget(index: number): Budget {
+  const createdAt = NOW_MS - DAYS * DAY_MS + Math.floor((index / BUDGETS) * 0.9 * DAYS * DAY_MS)
+  return {
+    accountId: DEFAULT_ACCOUNT,
+    id: `bud_${index}`,
+    name: `budget ${index}`,
+    scope: { type: 'key', keyId: keyOf(index) },
+    limit: { type: 'tokens', tokens: 1_000_000_000 },
+    period: 'total',
+    unpriced: 'allow',
+    alertAt: [],
+    createdAt,
+    updatedAt: createdAt,
+  }
+}
+
+export const scenario = {
+  name: 'a hundred total budgets at start, calls',
+  async run(size: number) {
+    return await withStore('SQLite', async (store) => {
+      await seedCalls(store, { calls: size, days: DAYS })
+      await store.usage.rollUpDays(NOW_MS)
+      const budgets = Array.from({ length: BUDGETS }, (_, index) => createBudget(index))
+      const usage = new UsageLimits({ plans: createPlans() })
+      for (const budget of budgets) usage.putBudget(budget)
+      const held = await measureHold(async () => {
+        const sums = await PastUsage.open({
+          sums: store.usageSums,
+          beginnings: store.budgetBeginnings,
+          segments: [],
+          onUnreadable: () => {},
+        })
+        await loadUsage(usage, { all: () => budgets }, { sums, nowMs: NOW_MS })
+      })
+      return held
+    })
+  },
+}

@@ -2,9 +2,11 @@
  * The rows of the roll-ups that answer a question. Whole days that are past are read from the days' sums, everything else
  * from the hours', and to both comes what waits to be added to them. Must not read single calls, nor add rows up.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
 import type { Schema } from './schema.ts'
+import { isSqlite } from './sql-differences.ts'
 import { readBacklog } from './usage-backlog.ts'
 import { COUNTERS, DAY_MS, HOUR_MS } from './usage-hours.ts'
 
@@ -27,6 +29,12 @@ interface Span {
   readonly table: 'usage_hours' | 'usage_days'
   readonly fromMs: number
   readonly toMs: number
+}
+
+interface Reading {
+  readonly accountId: AccountId
+  readonly query: UsageQuery
+  readonly span: Span
 }
 
 export type SummedRow = Readonly<Record<(typeof COUNTERS)[number], number>> & {
@@ -57,10 +65,35 @@ export async function readUsageRows(
     .execute(async (transaction) => {
       const found = await readNotes(transaction, accountId, query)
       for (const span of await planSpans(transaction, accountId, query)) {
-        found.push(...(await readSpan(transaction, { accountId, query, span })))
+        for (const row of await readInSlices(transaction, { accountId, query, span })) found.push(row)
       }
       return found
     })
+}
+
+/** Of the event loop: a slice that takes more is followed by one of half the days, a quicker one by one of twice as many. */
+const SLICE_MS = 1
+const QUICK_SLICE_MS = 0.4
+
+/** A file is read by this process itself, and calls go on between its slices; a server of Postgres reads by itself. */
+async function readInSlices(database: Kysely<Schema>, reading: Reading): Promise<readonly SummedRow[]> {
+  if (!isSqlite(database)) return await readSpan(database, reading)
+  const { fromMs, toMs, table } = reading.span
+  const leastMs = table === 'usage_hours' ? HOUR_MS : DAY_MS
+  const rows: SummedRow[] = []
+  let sliceMs = leastMs
+  for (let startMs = fromMs; startMs < toMs; ) {
+    const endMs = Math.min(startMs + sliceMs, toMs)
+    const beganAt = performance.now()
+    for (const row of await readSpan(database, { ...reading, span: { table, fromMs: startMs, toMs: endMs } }))
+      rows.push(row)
+    const tookMs = performance.now() - beganAt
+    if (tookMs < QUICK_SLICE_MS) sliceMs *= 2
+    else if (tookMs > SLICE_MS) sliceMs = Math.max(leastMs, sliceMs / 2)
+    startMs = endMs
+    await nextTurn()
+  }
+  return rows
 }
 
 /** Where the step begins that a row belongs to. */
@@ -114,11 +147,7 @@ export async function planSpans(
 /** Histograms come joined as one text for each group: a row for each hour would cost more to hand over than to read. */
 async function readSpan(
   database: Kysely<Schema>,
-  {
-    accountId,
-    query,
-    span,
-  }: { readonly accountId: AccountId; readonly query: UsageQuery; readonly span: Span },
+  { accountId, query, span }: Reading,
 ): Promise<readonly SummedRow[]> {
   const { gateId, target, keyId, groupBy, interval } = query
   const group = groupBy === null ? sql`NULL` : sql.ref(GROUP_COLUMNS[groupBy])

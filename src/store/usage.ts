@@ -6,7 +6,7 @@ import type { Schema } from './schema.ts'
 import type { UsageBacklog } from './usage-backlog.ts'
 import { type RollUpOptions, rollUpDays } from './usage-days.ts'
 import { COUNTERS } from './usage-hours.ts'
-import { type LatencyStep, sumLatencies } from './usage-latencies.ts'
+import { type LatencyStep, SummingTurns, sumLatencies } from './usage-latencies.ts'
 import { readUsageRows, type SummedRow, toStart, type UsageGroup, type UsageQuery } from './usage-rows.ts'
 
 export interface LatencyPercentiles {
@@ -65,7 +65,7 @@ export class UsageStore {
       const group = toGroup(row.group, query.groupBy)
       return { row, startsAt: toStart(row.starts_at, query), group, isRest: false }
     })
-    return sumUp(gatherRest(placed))
+    return await sumUp(gatherRest(placed))
   }
 
   /** How often calls took how long, step by step, in the order of time. Steps without calls are left out; `groupBy` is not looked at. */
@@ -73,7 +73,10 @@ export class UsageStore {
     accountId: AccountId,
     query: Omit<UsageQuery, 'groupBy'>,
   ): Promise<readonly LatencyStep[]> {
-    return sumLatencies(await readUsageRows(this.#database, accountId, { ...query, groupBy: null }), query)
+    return await sumLatencies(
+      await readUsageRows(this.#database, accountId, { ...query, groupBy: null }),
+      query,
+    )
   }
 
   /** Sums up the hours of every day that ended before this time and is not summed up yet. @returns how many days */
@@ -92,39 +95,51 @@ function gatherRest(rows: readonly PlacedRow[]): readonly PlacedRow[] {
   return rows.map((placed) => (shown.has(placed.group) ? placed : { ...placed, group: null, isRest: true }))
 }
 
-function sumUp(rows: readonly PlacedRow[]): UsageSum[] {
-  const sorted = rows.toSorted(
-    (left, right) =>
-      left.startsAt - right.startsAt ||
-      Number(left.isRest) - Number(right.isRest) ||
-      compare(left.group, right.group),
-  )
-  const sums: UsageSum[] = []
-  // What belongs together lies together, so that one pair of histograms at a time is enough.
-  let current: UsageAccumulator | undefined
-  for (const placed of sorted) {
-    if (current === undefined || !current.takes(placed)) {
-      if (current !== undefined) sums.push(current.finish())
-      current = new UsageAccumulator(placed)
-    }
-    current.add(placed.row)
+async function sumUp(rows: readonly PlacedRow[]): Promise<UsageSum[]> {
+  const steps = new Map<number, PlacedRow[]>()
+  for (const placed of rows) {
+    const ofStep = steps.get(placed.startsAt) ?? []
+    ofStep.push(placed)
+    steps.set(placed.startsAt, ofStep)
   }
-  if (current !== undefined) sums.push(current.finish())
-  return sums
+  const sums: UsageSum[] = []
+  const turns = new SummingTurns()
+  // What belongs together lies together, so that one pair of histograms at a time is enough.
+  const current = new UsageAccumulator()
+  // Step by step: to sort all rows at once would hold the event loop.
+  for (const [, ofStep] of [...steps].sort(([left], [right]) => left - right)) {
+    for (const placed of ofStep.sort(compareGroups)) {
+      if (!current.takes(placed)) {
+        sums.push(...current.finish())
+        current.begin(placed)
+      }
+      current.add(placed.row)
+      await turns.after(placed.row)
+    }
+  }
+  return [...sums, ...current.finish()]
+}
+
+function compareGroups(left: PlacedRow, right: PlacedRow): number {
+  return Number(left.isRest) - Number(right.isRest) || compare(left.group, right.group)
 }
 
 class UsageAccumulator {
-  readonly #place: PlacedRow
+  #place: PlacedRow | undefined
   readonly #sums = COUNTERS.map(() => 0)
   readonly #durations = new LatencyHistogram()
   readonly #firstBytes = new LatencyHistogram()
 
-  constructor(place: PlacedRow) {
+  begin(place: PlacedRow): void {
     this.#place = place
+    this.#sums.fill(0)
+    this.#durations.clear()
+    this.#firstBytes.clear()
   }
 
   takes({ startsAt, group, isRest }: PlacedRow): boolean {
-    return startsAt === this.#place.startsAt && group === this.#place.group && isRest === this.#place.isRest
+    const place = this.#place
+    return startsAt === place?.startsAt && group === place.group && isRest === place.isRest
   }
 
   add(row: SummedRow): void {
@@ -135,12 +150,16 @@ class UsageAccumulator {
     this.#firstBytes.addEncoded(row.first_bytes ?? '')
   }
 
-  finish(): UsageSum {
+  /** Nothing where nothing was begun. */
+  finish(): readonly UsageSum[] {
+    const place = this.#place
+    if (place === undefined) return []
     const sum = (name: (typeof COUNTERS)[number]) => this.#sums[COUNTERS.indexOf(name)] ?? 0
-    return {
-      startsAt: this.#place.startsAt,
-      group: this.#place.group,
-      isRest: this.#place.isRest,
+    const { startsAt, group, isRest } = place
+    const sums = {
+      startsAt,
+      group,
+      isRest,
       calls: sum('calls'),
       failed: sum('failed'),
       cancelled: sum('cancelled'),
@@ -156,6 +175,7 @@ class UsageAccumulator {
       duration: toPercentiles(this.#durations),
       firstByte: toPercentiles(this.#firstBytes),
     }
+    return [sums]
   }
 }
 

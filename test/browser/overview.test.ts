@@ -82,6 +82,12 @@ async function weighScripts(
   return { bytes, hasCharts }
 }
 
+/** Animations that go on for ever: each draws the window sixty times a second, for as long as the page is open. */
+const countEndless = (page: Page) =>
+  page.evaluate(
+    'document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime === Infinity).length',
+  )
+
 const firstSteps = () => visit.page.getByRole('list', { name: 'First steps' })
 const callStep = () => firstSteps().getByRole('listitem').last()
 
@@ -99,6 +105,7 @@ test('a fresh account is told what to do, and the last step turns green when the
   await page.getByRole('tab', { name: 'OpenAI TypeScript' }).press('ArrowRight')
   expect(await snippet.textContent()).toContain(`base_url="${gatehouse.url}/v1"`)
   expect(await findAccessibilityFaults(page)).toEqual([])
+  expect(await countEndless(page)).toBe(0)
 
   expect(await call('demo')).toBe(200)
   await page.clock.fastForward(LOOKS_AGAIN_AFTER_MS)
@@ -116,6 +123,9 @@ test('figures follow the calls without a reload, and stop when paused', async ()
   for (let count = 0; count < 2; count += 1) await call('demo')
   await page.clock.fastForward(RENEWED_AFTER_MS)
   await page.getByRole('tab', { name: /^Calls\s*3/ }).waitFor()
+  // The button for it spins meanwhile.
+  await page.locator('.animate-spin').first().waitFor({ state: 'detached' })
+  expect(await countEndless(page)).toBe(0)
   await page.getByRole('button', { name: 'Live' }).click()
   await page.getByRole('button', { name: 'Paused' }).waitFor()
   await call('demo')
@@ -222,7 +232,10 @@ test('nothing is hard to reach in either palette, nor wider than a phone', async
   expect(signIn.hasCharts).toBe(false)
   process.stdout.write(`gzip: sign-in ${signIn.bytes} B\n`)
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  await page.evaluate("fades = 0; addEventListener('transitionrun', () => { fades += 1 })")
   expect(await findFaultsOfPalettes(page)).toEqual([])
+  // Whoever wants no motion gets the other palette at once.
+  expect(await page.evaluate('fades')).toBe(0)
   expect(narrow.complaints).toEqual([])
   await narrow.close()
 })

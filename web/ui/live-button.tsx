@@ -31,7 +31,9 @@ export function LiveButton({
             aria-hidden
             className={classNames(
               'size-1.5 rounded-full',
-              live.isLive ? 'animate-pulse bg-ok' : 'bg-ink-faint',
+              live.isLive ? 'bg-ok' : 'bg-ink-faint',
+              // Begins anew each time that figures have come.
+              live.isLive && !isFetching && 'animate-flash',
             )}
           />
           {live.isLive ? 'Live' : 'Paused'}

@@ -107,7 +107,7 @@ export function FirstSteps({
                 snippets={callSnippets(location.origin, gateId ?? 'YOUR-GATE')}
               />
               <p className="mt-3 flex items-center gap-2 text-[13px] text-ink-faint">
-                <span aria-hidden className="size-1.5 animate-pulse rounded-full bg-accent" />
+                <span aria-hidden className="size-1.5 rounded-full bg-accent" />
                 Waiting for a call
               </p>
             </>

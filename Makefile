@@ -49,9 +49,6 @@ bench-quick: node_modules/.installed ## the same in four minutes, compared with 
 bench-scale: node_modules/.installed ## what must not grow with what is stored, at two sizes: ONLY="clean-up old-calls"
 	@exec $(BUN) bench/scale.ts $(ONLY)
 
-bench-scale: node_modules/.installed ## what must not grow with what is stored, at two sizes: ONLY="clean-up old-calls"
-	@exec $(BUN) bench/scale.ts $(ONLY)
-
 profile: node_modules/.installed ## where the processor time of a call goes, by function; writes bench/profiles/
 	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/profile.ts
 

@@ -9,6 +9,9 @@ const SCENARIOS: Readonly<Record<string, readonly [number, number]>> = {
   'clean-up': [20_000, 200_000],
   'old-calls': [100_000, 1_000_000],
   'total-budgets': [100_000, 1_000_000],
+  'key-uses': [10_000, 100_000],
+  'followed-changes': [1_000, 10_000],
+  'store-copy': [10_000, 40_000],
 }
 
 const wanted = process.argv.slice(2)

@@ -30,8 +30,8 @@ const HELP = `bun scripts/test.ts [--only checks|unit|e2e|browser|live]
   browser the dashboard in Chromium: test/browser
   live    test/live, against the real providers whose keys are in the environment
 
-Without --only: e2e, and beside it checks, unit and browser, one after the other; what a run of tests prints
-comes when it has ended. One file: bun test path/to/file.test.ts`
+Without --only: checks and e2e, and beside them unit and browser, one after the other; what a run of tests
+prints comes when it has ended. One file: bun test path/to/file.test.ts`
 
 // Each file gets a fresh global object either way: `--parallel` isolates too.
 const ONE_AT_A_TIME = ['--isolate', '--timeout=180000']
@@ -51,7 +51,10 @@ type Part = TestPart | 'checks'
  * Two cores, and nothing here keeps one busy: the lanes go on beside each other, a lane's parts one
  * after the other.
  */
-const LANES: readonly (readonly Part[])[] = [['e2e'], ['checks', 'unit', 'browser']]
+const LANES: readonly (readonly Part[])[] = [
+  ['checks', 'e2e'],
+  ['unit', 'browser'],
+]
 
 /** What a part came to. */
 interface PartResult {

@@ -50,7 +50,11 @@ export function gateOf(index: number): GateId {
 /** Evenly over the days before `NOW_MS`, in the order of time. */
 export async function seedCalls(
   store: Store,
-  { calls, days, accounts = 1 }: { readonly calls: number; readonly days: number; readonly accounts?: number },
+  {
+    calls,
+    days,
+    accounts = 1,
+  }: { readonly calls: number; readonly days: number; readonly accounts?: number },
 ): Promise<void> {
   for (let written = 0; written < calls; written += BATCH)
     await store.calls.insertMany(
@@ -58,7 +62,9 @@ export async function seedCalls(
         const number = written + index
         const startedAt = NOW_MS - Math.floor((1 - number / calls) * days * DAY_MS)
         const place = { keyId: keyOf(number), gateId: gateOf(number), startedAt }
-        return accounts === 1 ? place : { ...place, accountId: `acct_${Math.floor(written / BATCH) % accounts}` }
+        return accounts === 1
+          ? place
+          : { ...place, accountId: `acct_${Math.floor(written / BATCH) % accounts}` }
       }),
     )
 }

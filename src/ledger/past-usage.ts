@@ -117,9 +117,7 @@ export class PastUsage {
 }
 
 /** A statement for each of the reader's small parts would be most of the time on a database over a network. */
-async function* gather(
-  parts: AsyncIterable<readonly CallRecord[]>,
-): AsyncGenerator<readonly CallRecord[]> {
+async function* gather(parts: AsyncIterable<readonly CallRecord[]>): AsyncGenerator<readonly CallRecord[]> {
   let gathered: CallRecord[] = []
   for await (const part of parts) {
     gathered.push(...part)

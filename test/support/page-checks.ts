@@ -10,7 +10,7 @@ const PHONE = { width: 390, height: 844 }
 
 /**
  * A line for each thing that axe finds serious in the page as it is now, in both palettes. Leaves the page light. The
- * palettes differ in nothing but colours, so the second one is asked about these alone.
+ * palettes differ in nothing but colours (web/ui/palettes.test.ts), so the second one is asked about these alone.
  */
 export async function findFaultsOfPalettes(page: Page): Promise<string[]> {
   const faults: string[] = []

@@ -121,7 +121,7 @@ async function runTests(
       name: `${part}, ${name}`,
       timeLimitMs: TIME_LIMIT_MS,
       capture: isBesideOthers,
-      mayBeInMemory: part === 'unit',
+      mayBeInMemory: part === 'unit' || part === 'e2e',
     },
   )
   if (result.output !== '') console.log(`== ${part}, ${name}\n${result.output.trimEnd()}`)

@@ -23,7 +23,7 @@ import type { TargetHealth } from './target-health.ts'
 const GRACE_AFTER_END_MS = 1_000
 
 /** How long the bytes of a failure event get to reach the client before its connection is cut, in milliseconds. */
-const FLUSH_BEFORE_CUT_MS = 250
+const FLUSH_BEFORE_CUT_MS = 50
 
 export interface RelayPorts extends KeepAlivePorts {
   readonly clock: Timekeeper

@@ -22,8 +22,13 @@ import type { TargetHealth } from './target-health.ts'
 /** After the last event that counts, an upstream that does not close is waited for only this long, in milliseconds. */
 const GRACE_AFTER_END_MS = 1_000
 
-/** How long the bytes of a failure event get to reach the client before its connection is cut, in milliseconds. */
-const FLUSH_BEFORE_CUT_MS = 50
+/**
+ * How long the bytes of a failure event get to reach the client before its connection is cut, in
+ * milliseconds. A client that has not read them by then may hear of the reset first.
+ */
+const FLUSH_BEFORE_CUT_MS = 250
+/** The same where the gateway itself ends the call: it has to be over in a time that was promised. */
+const FLUSH_BEFORE_OUR_CUT_MS = 50
 
 export interface RelayPorts extends KeepAlivePorts {
   readonly clock: Timekeeper
@@ -204,12 +209,15 @@ async function endBroken(
     isOurEnd(thrown) ? { ...failed, unreportedBytes: unreportedOf(answer, input.dialect) } : failed,
   )
   await client.write(encode(error))
-  await cutBody(clock)
+  await cutBody(clock, isOurEnd(thrown) ? FLUSH_BEFORE_OUR_CUT_MS : FLUSH_BEFORE_CUT_MS)
 }
 
 /** Ends a body without its closing chunk, when what it said last has had its time to leave. */
-export async function cutBody(clock: Pick<Timekeeper, 'after'>): Promise<never> {
-  await new Promise<void>((resolve) => clock.after(FLUSH_BEFORE_CUT_MS, resolve))
+export async function cutBody(
+  clock: Pick<Timekeeper, 'after'>,
+  afterMs = FLUSH_BEFORE_CUT_MS,
+): Promise<never> {
+  await new Promise<void>((resolve) => clock.after(afterMs, resolve))
   // Bun cuts the connection; the failure has been told and written down already.
   throw undefined
 }

@@ -170,6 +170,7 @@ const MALFORMED: readonly (readonly [string, string])[] = [
     'more names of headers than anybody sends',
     head(...Array.from({ length: 501 }, (_, at) => `x-${at}: a`), 'content-length: 0'),
   ],
+  ['an interim answer of HTTP/1.0', `HTTP/1.0 100 Continue\r\n\r\n${head('content-length: 0')}`],
   ['a folded header', head('a: b', ' c', 'content-length: 0')],
   ['a header folded by a tab', head('a: b', '\tc', 'content-length: 0')],
   ['a blank before the colon', head('content-length : 0')],

@@ -125,7 +125,7 @@ export class AnswerParser {
     const status = Number(first.slice(STATUS_AT, STATUS_AT + 3))
     const framing = readFraming(headers, isOld)
     if (status < 200) {
-      this.#passInterim(status)
+      this.#passInterim(status, isOld)
       return
     }
     this.#isPersistent = !isOld && !hasToken(headers.get('connection'), 'close')
@@ -137,8 +137,9 @@ export class AnswerParser {
   }
 
   /** Answers that only say that the real one is to come. A change of protocol was not asked for. */
-  #passInterim(status: number): void {
+  #passInterim(status: number, isOld: boolean): void {
     this.#interimAnswers += 1
+    if (isOld) throw new MalformedAnswer('HTTP/1.0 has no interim answers.')
     if (status === 101) throw new MalformedAnswer('It changes to another protocol.')
     if (this.#interimAnswers > MAX_INTERIM_ANSWERS)
       throw new MalformedAnswer('Too many interim answers come before it.')

@@ -175,7 +175,7 @@ describe('a silent upstream', () => {
       seen: { status: 200, ending: 'cut', contains: [FIRST + KEEP_ALIVE.repeat(2)] },
       sent: [{ state: 'idle_timeout' }],
       settled: { outcome: 'failed', errorKind: 'upstream_timeout', durationMs: 10_000 },
-      tookMs: 10_050,
+      tookMs: 10_250,
     },
     {
       name: 'that does not close after its last event is waited for a second, and the answer is whole',

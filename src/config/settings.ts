@@ -75,7 +75,6 @@ export interface Settings extends ProviderSettings {
   /** Between the signal to end and the end of accepting connections: for balancers to notice. */
   readonly drainDelayMs: number
   readonly shutdownTimeoutMs: number
-  /** How the process shares its cores (docs/decisions/0006). Acted upon before anything is loaded. */
   readonly ledgerFailure: 'closed' | 'open'
   /** Pause between two shipments of the journal into the store. */
   readonly shipIntervalMs: number

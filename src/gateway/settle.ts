@@ -143,7 +143,7 @@ function toSpent(record: CallRecord, endedAtMs: number): Spent {
   }
 }
 
-/** As in the ledger (record-line.ts): a provider may report anything, and what cannot be true is no report. */
+/** As in the ledger (whole-record.ts): a provider may report anything, and what cannot be true is no report. */
 function toTrueUsage(usage: Usage | null | undefined): Usage | null {
   if (usage === null || usage === undefined) return null
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, cacheWriteTokens = 0 } = usage

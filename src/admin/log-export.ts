@@ -2,7 +2,7 @@
 import { createRoute } from '@hono/zod-openapi'
 import { exportQuery, type LogBody } from '../contract/logs.ts'
 import type { AccountId } from '../core/ids.ts'
-import { StreamedAnswer, sendEach } from '../gateway/streamed-answer.ts'
+import { StreamedAnswer, sendEach } from '../gateway/relay/streamed-answer.ts'
 import type { CallFilter, CallPosition } from '../store/call-pages.ts'
 import {
   type ControlPlaneApp,

@@ -5,7 +5,7 @@ import { type TargetHealthBody, targetHealthList } from '../contract/target-heal
 import { ERROR_POLICY } from '../core/errors.ts'
 import type { AccountId } from '../core/ids.ts'
 import { ownedSlugOf } from '../core/owned-model.ts'
-import type { SeenTarget } from '../gateway/target-health.ts'
+import type { SeenTarget } from '../gateway/attempt/target-health.ts'
 import {
   type ControlPlaneApp,
   type ControlPlaneDependencies,

@@ -6,7 +6,7 @@ import type { Timekeeper } from '../core/clock.ts'
 import type { AccountId } from '../core/ids.ts'
 import { beginProbe, cutShort, isSameQuestion, type OwnedModel } from '../core/owned-model.ts'
 import type { OwnedUpstream } from '../gateway/ports.ts'
-import type { ProbeOptions, ProbeResult } from '../gateway/probe-owned-model.ts'
+import type { ProbeOptions, ProbeResult } from '../gateway/probe/probe-owned-model.ts'
 import type { OwnedModelRegistry } from './owned-model-registry.ts'
 
 /** How long whoever asks for a check waits for what it finds. */

@@ -15,7 +15,7 @@ import {
 } from '../core/owned-model.ts'
 import { Secret } from '../core/secret.ts'
 import type { Vault } from '../core/vault.ts'
-import { toOwnedUpstream } from '../gateway/owned-upstream.ts'
+import { toOwnedUpstream } from '../gateway/plan/owned-upstream.ts'
 import type { OwnedModelStore, OwnedUpstream, TargetCredential } from '../gateway/ports.ts'
 import type { NamedThing } from '../store/find-some.ts'
 import type { OwnedModelTableStore, StoredOwnedModel } from '../store/owned-models.ts'

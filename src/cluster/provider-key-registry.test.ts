@@ -8,7 +8,7 @@ import { type AccountId, DEFAULT_ACCOUNT } from '../core/ids.ts'
 import type { ProviderKey } from '../core/provider-key.ts'
 import { Secret } from '../core/secret.ts'
 import { createVault, type Vault } from '../core/vault.ts'
-import { originOf } from '../gateway/seal-origin.ts'
+import { originOf } from '../gateway/plan/seal-origin.ts'
 import { openStore, type Store } from '../store/open-store.ts'
 import { ProviderKeyRegistry } from './provider-key-registry.ts'
 

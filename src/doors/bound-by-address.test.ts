@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { StreamedAnswer, sendEach } from '../gateway/streamed-answer.ts'
+import { StreamedAnswer, sendEach } from '../gateway/relay/streamed-answer.ts'
 import { boundByAddress } from './bound-by-address.ts'
 
 /** A door behind which answers wait until the test lets them go. */

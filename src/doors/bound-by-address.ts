@@ -4,7 +4,7 @@
  */
 import { networkOf } from '../core/network-of.ts'
 import { envelopeOf, refuseRoute } from '../gateway/data-plane.ts'
-import { StreamedAnswer } from '../gateway/streamed-answer.ts'
+import { StreamedAnswer } from '../gateway/relay/streamed-answer.ts'
 import { type AddressOf, clientAddressOf } from './client-address.ts'
 import { pathOf } from './request-path.ts'
 

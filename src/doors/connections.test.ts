@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
-import { StreamedAnswer, sendEach } from '../gateway/streamed-answer.ts'
+import { StreamedAnswer, sendEach } from '../gateway/relay/streamed-answer.ts'
 import { Connections } from './connections.ts'
 
 const IDLE_S = 75

@@ -4,7 +4,7 @@
  * request, and no path.
  */
 import type { Timekeeper } from '../core/clock.ts'
-import { type AnswerProgress, StreamedAnswer } from '../gateway/streamed-answer.ts'
+import { type AnswerProgress, StreamedAnswer } from '../gateway/relay/streamed-answer.ts'
 
 export interface ConnectionLimits {
   /**

@@ -1,7 +1,7 @@
 /** Stage 3: may this key call now? Takes a place under its limits, which settle gives back. */
 import type { AcceptedRequest } from '../wire/dialect.ts'
-import { estimateTokens } from './estimate-tokens.ts'
 import type { Caller, Ledger, Limits, Ticket } from './ports.ts'
+import { estimateTokens } from './settle/estimate-tokens.ts'
 
 /**
  * A promise only where other nodes have to be asked.

@@ -5,7 +5,7 @@
 import type { CallRecord } from '../core/call.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { CallId, KeyId } from '../core/ids.ts'
-import type { AttemptRecord, AttemptTrace } from './attempt-record.ts'
+import type { AttemptRecord, AttemptTrace } from './attempt/attempt-record.ts'
 
 export interface CallObserver {
   /** A call has come in; `finish` or `refuse` follows, once. @returns how it is traced; undefined: it is not */

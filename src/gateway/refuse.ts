@@ -3,7 +3,7 @@ import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { UpstreamFailure } from '../upstream/upstream-failure.ts'
 import type { Envelope } from '../wire/dialect.ts'
 import { encodeError } from '../wire/envelope.ts'
-import type { Settle } from './settle.ts'
+import type { Settle } from './settle/settle.ts'
 
 /** The status of a call whose client left before there was one; never seen by anyone, only written down. */
 const CLIENT_LEFT_STATUS = 499

@@ -6,7 +6,7 @@ import type { CallId, GateId } from '../core/ids.ts'
 import type { AcceptedRequest, Dialect } from '../wire/dialect.ts'
 import type { CallObserver } from './call-observer.ts'
 import type { Caller, GateStore, Refusals } from './ports.ts'
-import { type CallProgress, UNKNOWN_GATE } from './settle.ts'
+import { type CallProgress, UNKNOWN_GATE } from './settle/settle.ts'
 
 interface TurnedAway {
   readonly id: CallId

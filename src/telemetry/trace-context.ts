@@ -9,7 +9,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { type IdGenerator, RandomIdGenerator, type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace'
-import type { AttemptTrace } from '../gateway/attempt-record.ts'
+import type { AttemptTrace } from '../gateway/attempt/attempt-record.ts'
 import type { CallTrace } from '../gateway/call-observer.ts'
 
 const random = new RandomIdGenerator()

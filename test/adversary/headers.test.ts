@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import { CallHeaders } from '../../src/gateway/call-headers.ts'
+import { CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
 import type { CallerDialectId } from '../../src/wire/dialect.ts'
 import { CHAT_JSON, MESSAGES_JSON } from '../support/dialect-samples.ts'
 import { head, json, piece, stream } from '../support/scripted-upstream.ts'

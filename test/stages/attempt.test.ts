@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Secret } from '../../src/core/secret.ts'
 import type { CallObserver, CallTrace } from '../../src/gateway/call-observer.ts'
-import { toOwnedUpstream } from '../../src/gateway/owned-upstream.ts'
+import { toOwnedUpstream } from '../../src/gateway/plan/owned-upstream.ts'
 import { AddressRefusedError } from '../../src/upstream/address-guard.ts'
 import { UpstreamFailure } from '../../src/upstream/upstream-failure.ts'
 import { MESSAGES_JSON } from '../support/dialect-samples.ts'

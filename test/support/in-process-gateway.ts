@@ -8,13 +8,14 @@ import { GatewayError } from '../../src/core/errors.ts'
 import type { Gate } from '../../src/core/gate.ts'
 import type { AccountId, GateId, KeyId } from '../../src/core/ids.ts'
 import { Secret } from '../../src/core/secret.ts'
+import { type AddedHeaders, CallHeaders } from '../../src/gateway/attempt/call-headers.ts'
+import { TargetHealth } from '../../src/gateway/attempt/target-health.ts'
 import { BodyRoom } from '../../src/gateway/body-room.ts'
-import { type AddedHeaders, CallHeaders } from '../../src/gateway/call-headers.ts'
 import type { CallObserver } from '../../src/gateway/call-observer.ts'
 import { createDataPlane } from '../../src/gateway/data-plane.ts'
 import { endRevokedCalls } from '../../src/gateway/end-revoked-calls.ts'
-import { TargetOrder } from '../../src/gateway/order-targets.ts'
 import type { PipelinePorts } from '../../src/gateway/pipeline.ts'
+import { TargetOrder } from '../../src/gateway/plan/order-targets.ts'
 import type {
   Caller,
   Credential,
@@ -23,8 +24,7 @@ import type {
   OwnedUpstream,
   Refusals,
 } from '../../src/gateway/ports.ts'
-import { StreamedAnswer } from '../../src/gateway/streamed-answer.ts'
-import { TargetHealth } from '../../src/gateway/target-health.ts'
+import { StreamedAnswer } from '../../src/gateway/relay/streamed-answer.ts'
 import { catalog } from '../../src/providers/catalog.ts'
 import { Deadlines } from '../../src/upstream/deadlines.ts'
 import type { ExchangeTimeouts } from '../../src/upstream/exchange.ts'

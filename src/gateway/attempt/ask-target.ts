@@ -1,0 +1,349 @@
+/** One attempt at one target: send, wait for the beginning of a usable answer, note how the target did. */
+import { createHmac } from 'node:crypto'
+import type { Timekeeper } from '../../core/clock.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { AccountId, CallId } from '../../core/ids.ts'
+import type { Secret } from '../../core/secret.ts'
+import type { Usage } from '../../core/usage.ts'
+import { type AddressGuard, AddressRefusedError } from '../../upstream/address-guard.ts'
+import type { Exchange, ExchangeTimeouts, Upstream } from '../../upstream/exchange.ts'
+import { forwardTraceHeaders } from '../../upstream/forwarded-headers.ts'
+import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
+import { type WaitLimits, waitWithin } from '../../upstream/wait-within.ts'
+import { type AcceptedRequest, type Dialect, isRelayed } from '../../wire/dialect.ts'
+import { isTranslated, type Plan, type Target } from '../plan/plan-targets.ts'
+import type { Credentials, Prices } from '../ports.ts'
+import { readStrictness } from '../read-strictness.ts'
+import type { CallProgress } from '../settle/settle.ts'
+import {
+  type CallerRequest,
+  refuseIgnored,
+  type TranslatedRequest,
+  translate,
+} from '../translate/translate.ts'
+import { translateEmbeddings } from '../translate/translate-embeddings.ts'
+import { translateFim } from '../translate/translate-fim.ts'
+import {
+  type AttemptRecord,
+  type AttemptTrace,
+  beginAttempt,
+  giveUpAttempt,
+  toOutcome,
+} from './attempt-record.ts'
+import {
+  type AnswerExpectation,
+  type BegunAnswer,
+  beginAnswer,
+  type OutgoingRequest,
+} from './begin-answer.ts'
+import type { CallHeaders } from './call-headers.ts'
+import { toFailure } from './failures.ts'
+import { askedDelayMs, isTargetsFault } from './retry.ts'
+import { signRequest } from './sign-request.ts'
+import type { TargetHealth } from './target-health.ts'
+
+export interface AskPorts {
+  readonly clock: Timekeeper
+  readonly upstream: Upstream
+  readonly timeouts: ExchangeTimeouts
+  readonly credentials: Credentials
+  /** Absent: no call's cost is known. */
+  readonly prices?: Prices | undefined
+  readonly health: TargetHealth
+  readonly addresses: Pick<AddressGuard, 'resolve' | 'avoid'>
+  readonly bodyLimits: { readonly maxBodyBytes: number }
+  readonly callHeaders: CallHeaders
+}
+
+export interface AttemptInput {
+  /** Of the caller's own request: its headers, and whether the client is still there. */
+  readonly request: Pick<Request, 'headers' | 'signal'>
+  readonly accepted: AcceptedRequest
+  readonly dialect: Dialect
+  readonly plan: Plan
+  readonly progress: CallProgress
+  readonly callId: CallId
+  /** Milliseconds since the Unix epoch. */
+  readonly startedAtMs: number
+  /** The same moment on the clock's `elapsed` scale. */
+  readonly begunAt: number
+  /** The call ends when this key does; undefined: it was made without one. */
+  readonly keySha256: string | undefined
+  /** Decoded when the first target that speaks another dialect is asked; undefined where the dialect is only relayed. */
+  readonly caller: CallerRequest | undefined
+  /** When the gate's time is over, on the clock's `elapsed` scale: for all attempts together. */
+  readonly endsAt: number
+}
+
+export interface Attempted {
+  readonly target: Target
+  readonly answer: BegunAnswer
+  /** Members of the request that had no effect with this target. */
+  readonly ignored: readonly string[]
+}
+
+/**
+ * @param signal aborts when nobody waits for this attempt any more
+ * @throws GatewayError that tells the target's failure; UpstreamFailure `cancelled` when `signal` was aborted
+ */
+export async function askTarget(
+  ports: AskPorts,
+  input: AttemptInput,
+  target: Target,
+  signal: AbortSignal,
+): Promise<Attempted> {
+  const { progress, plan } = input
+  const { clock, health } = ports
+  const attempt = beginAttempt(clock, target.name, progress.trace?.beginAttempt())
+  attempt.isPlatforms = target.owner === 'platform'
+  progress.attempts.push(attempt)
+  noteTarget(progress, target)
+  if (target.owner === 'account') ports.credentials.touch(plan.gate.accountId, target.providerId)
+  health.noteAsked(target.healthKey)
+  let exchange: Exchange | undefined
+  try {
+    const opening = openExchange(ports, input, { target, signal, attempt })
+    const opened = opening instanceof Promise ? await opening : opening
+    exchange = opened.exchange
+    attempt.isSent = !signal.aborted
+    const beginning = beginAnswer(exchange, await exchange.send(), opened.expected)
+    const answer = beginning instanceof Promise ? await beginning : beginning
+    health.noteAnswered(target.healthKey, clock.elapsed() - attempt.askedAt)
+    return { target, answer, ignored: opened.expected.outgoing.ignored }
+  } catch (thrown) {
+    exchange?.close()
+    const isCancelled = thrown instanceof UpstreamFailure && thrown.type === 'cancelled'
+    if (isCancelled) giveUpAttempt(attempt)
+    attempt.failedAt = clock.elapsed()
+    // The client went away: no blame on the upstream.
+    if (isCancelled) {
+      health.noteAbandoned(target.healthKey)
+      throw thrown
+    }
+    if (target.isGuarded && isUnreachable(thrown)) ports.addresses.avoid(target.url)
+    const failure = toFailure(thrown, target.name)
+    if (isTargetsFault(failure)) health.noteFailed(target.healthKey, askedDelayMs(failure), failure)
+    else health.noteAbandoned(target.healthKey)
+    throw failure
+  }
+}
+
+/** What the call's record will say of its target. */
+export function noteTarget(progress: CallProgress, target: Target): void {
+  progress.target = target.name
+  progress.credential = target.owner === 'account' ? 'own' : 'platform'
+}
+
+interface OneAttempt {
+  readonly target: Target
+  readonly signal: AbortSignal
+  readonly attempt: AttemptRecord
+}
+
+interface OpenedExchange {
+  readonly exchange: Exchange
+  readonly expected: AnswerExpectation
+}
+
+/** A promise only where something has to be signed or looked up before. */
+function openExchange(
+  ports: AskPorts,
+  input: AttemptInput,
+  one: OneAttempt,
+): OpenedExchange | Promise<OpenedExchange> {
+  const { target, attempt } = one
+  const { credential } = target
+  const outgoing = toOutgoing(ports, input, target)
+  if (timeUntil(ports.clock, input.endsAt) <= 0)
+    throw new GatewayError('upstream_timeout', `No time was left to ask ${target.name}.`)
+  // A client's headers belong to the dialect that it speaks; its trace belongs to no dialect.
+  const forwarded = isTranslated(target)
+    ? forwardTraceHeaders(input.request.headers)
+    : ports.callHeaders.ofRequest(input.dialect.id, input.request.headers)
+  const headers = toUpstreamHeaders(forwarded, target, attempt)
+  if (target.owner === 'platform' && credential !== undefined)
+    ownIdempotencyKey(headers, input.plan.gate.accountId, credential)
+  const request = { outgoing, headers }
+  return target.signing === undefined && !target.isGuarded
+    ? open(ports, input, one, { ...request, body: outgoing.body, secrets: reveal(credential) })
+    : openChecked(ports, input, one, request)
+}
+
+interface PreparedRequest {
+  readonly outgoing: OutgoingRequest
+  readonly headers: Record<string, string>
+}
+
+/** Signs it, and looks up where its address leads. */
+async function openChecked(
+  ports: AskPorts,
+  input: AttemptInput,
+  one: OneAttempt,
+  { outgoing, headers }: PreparedRequest,
+): Promise<OpenedExchange> {
+  const { target, signal } = one
+  // Relayed bytes are only lent until the first wait.
+  const body = outgoing.type === 'relayed' ? new Uint8Array(outgoing.body) : outgoing.body
+  const leftMs = () => timeUntil(ports.clock, input.endsAt)
+  const secrets =
+    target.signing === undefined
+      ? reveal(target.credential)
+      : await signRequest(target, { headers, body, signal, withinMs: leftMs() })
+  const addresses = target.isGuarded
+    ? await resolve(ports, target, { signal, withinMs: leftMs() })
+    : undefined
+  return open(ports, input, one, { outgoing, headers, body, secrets, addresses })
+}
+
+function open(
+  ports: AskPorts,
+  { accepted, dialect, endsAt, keySha256 }: AttemptInput,
+  { target, signal, attempt }: OneAttempt,
+  prepared: PreparedRequest & {
+    readonly body: Uint8Array
+    readonly secrets: readonly string[]
+    readonly addresses?: readonly string[] | undefined
+  },
+): OpenedExchange {
+  const { outgoing, headers, body, secrets, addresses } = prepared
+  const { connectMs, firstByteMs, idleMs } = ports.timeouts
+  const exchange = ports.upstream.open({
+    url: target.url,
+    addresses,
+    group: target.isGuarded ? 'owned' : target.providerId,
+    headers,
+    body,
+    timeouts: {
+      connectMs,
+      firstByteMs,
+      idleMs,
+      totalMs: Math.max(1, timeUntil(ports.clock, endsAt)),
+    },
+    signal,
+    owner: keySha256,
+  })
+  return { exchange, expected: { target, dialect, request: accepted, outgoing, attempt, secrets } }
+}
+
+function reveal(credential: Secret | undefined): readonly string[] {
+  return credential === undefined ? [] : [credential.reveal()]
+}
+
+/** @param endsAt on the clock's `elapsed` scale */
+function timeUntil(clock: Timekeeper, endsAt: number): number {
+  return endsAt - clock.elapsed()
+}
+
+/** @throws GatewayError when the address is not allowed: nothing is connected to then; UpstreamFailure */
+async function resolve(
+  { addresses }: AskPorts,
+  target: Target,
+  limits: WaitLimits,
+): Promise<readonly string[]> {
+  try {
+    return await waitWithin(addresses.resolve(target.url), limits)
+  } catch (thrown) {
+    if (!(thrown instanceof AddressRefusedError)) throw thrown
+    throw new GatewayError(
+      'upstream_error',
+      `The address of ${target.name} is not allowed: ${thrown.message}`,
+      {
+        code: 'address_refused',
+      },
+    )
+  }
+}
+
+function isUnreachable(thrown: unknown): boolean {
+  return thrown instanceof UpstreamFailure && /^connect_/.test(thrown.type)
+}
+
+function toOutgoing(ports: AskPorts, input: AttemptInput, target: Target): OutgoingRequest {
+  const { accepted, dialect } = input
+  const translated = toTranslated(ports, input, target)
+  if (translated !== undefined)
+    return { type: 'translated', ...translated, ignored: join(accepted.ignored, translated.ignored) }
+  if (!isRelayed(dialect))
+    throw new GatewayError('internal_error', `Nothing translates ${dialect.id} for ${target.name}.`)
+  const { body, hidesUsage, ignored: unknown, leftOut = [] } = dialect.rewrite(accepted, target)
+  if (leftOut.length > 0 && readStrictness(input.request.headers)) refuseIgnored(target, leftOut)
+  const { isAnswer, readUsage } = dialect
+  const ignored = join(join(accepted.ignored, unknown), leftOut)
+  const createTap = () => dialect.createTap({ hidesUsage })
+  return { type: 'relayed', body, ignored, isAnswer, readUsage, createTap }
+}
+
+function toTranslated(
+  { clock, prices }: AskPorts,
+  input: AttemptInput,
+  target: Target,
+): TranslatedRequest | undefined {
+  if (!isTranslated(target)) return undefined
+  const { accepted, caller, dialect, plan, request, startedAtMs, begunAt, progress } = input
+  const { codec: client, embeddings, fim } = target
+  const isStrict = readStrictness(request.headers)
+  if (embeddings !== undefined) return translateEmbeddings({ accepted, target, codec: embeddings, isStrict })
+  if (fim !== undefined && isRelayed(dialect))
+    return translateFim({
+      accepted,
+      target,
+      dialect,
+      codec: fim,
+      isStrict,
+      callId: input.callId,
+      startedAtMs,
+    })
+  if (client === undefined || caller === undefined) return undefined
+  const { accountId, id: gateId } = plan.gate
+  const call = { accountId, target: target.name, startedAt: startedAtMs, outcome: 'succeeded' } as const
+  const facts = {
+    callId: input.callId,
+    gateId,
+    startedAtMs,
+    outcome: () => toOutcome(clock, { begunAt, attempts: progress.attempts }),
+    ...(prices === undefined ? {} : { priceOf: (usage: Usage) => prices.priceOf({ ...call, usage }) }),
+  }
+  return translate({ caller, target, client, facts, isStrict })
+}
+
+function join(names: readonly string[], more: readonly string[] = []): readonly string[] {
+  return more.length === 0 ? names : [...new Set([...names, ...more])]
+}
+
+function toUpstreamHeaders(
+  forwarded: Record<string, string>,
+  target: Target,
+  { trace }: AttemptRecord,
+): Record<string, string> {
+  if (trace !== undefined) replaceTrace(forwarded, trace)
+  if (target.credential !== undefined) {
+    const key = target.credential.reveal()
+    if (target.keyHeader === undefined) forwarded.authorization = `Bearer ${key}`
+    else forwarded[target.keyHeader] = key
+  }
+  // What the client says of its dialect's version counts.
+  if (target.headers !== undefined)
+    for (const [name, value] of Object.entries(target.headers)) forwarded[name] ??= value
+  if (target.fixedHeaders !== undefined) Object.assign(forwarded, target.fixedHeaders)
+  forwarded['content-type'] = 'application/json'
+  // The answer is read on its way through, so it is asked for as it is.
+  forwarded['accept-encoding'] = 'identity'
+  return forwarded
+}
+
+/**
+ * Accounts share the vendor account behind the platform's credential: two that choose the same key must not get each
+ * other's answer. Nobody without the credential can tell which key another account would send.
+ */
+function ownIdempotencyKey(headers: Record<string, string>, accountId: AccountId, credential: Secret): void {
+  const given = headers['idempotency-key']
+  if (given === undefined) return
+  const keyed = createHmac('sha256', credential.reveal())
+  headers['idempotency-key'] = keyed.update(`${accountId}\n${given}`).digest('hex')
+}
+
+/** The upstream's work is part of this attempt. A state that came without a valid parent belongs to no trace. */
+function replaceTrace(forwarded: Record<string, string>, trace: AttemptTrace): void {
+  delete forwarded.tracestate
+  Object.assign(forwarded, trace.headers)
+}

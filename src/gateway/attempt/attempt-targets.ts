@@ -1,0 +1,98 @@
+/**
+ * Stage 5: ask the targets in order until one begins a usable answer. Nothing has been forwarded yet, so a failure here
+ * is still a real HTTP status; once this returns, the call is committed to the target that answered.
+ */
+import type { Timekeeper } from '../../core/clock.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
+import type { Target } from '../plan/plan-targets.ts'
+import { CallerRequest } from '../translate/translate.ts'
+import { type AskPorts, type Attempted, type AttemptInput, askTarget } from './ask-target.ts'
+import { askHedged } from './hedge.ts'
+import { isForeignReasoning, isWorthRetrying, movesOn, retryDelayMs } from './retry.ts'
+
+/** @throws GatewayError of the last target's failure; UpstreamFailure `cancelled` when the client left */
+export async function attemptTargets(
+  ports: AskPorts,
+  call: Omit<AttemptInput, 'endsAt' | 'caller'>,
+): Promise<Attempted> {
+  const { serverCodec } = call.dialect
+  const caller =
+    serverCodec === undefined
+      ? undefined
+      : new CallerRequest(serverCodec, call.accepted, ports.bodyLimits.maxBodyBytes)
+  const { gate, targets } = call.plan
+  const endsAt = ports.clock.elapsed() + (gate.timeoutMs ?? ports.timeouts.totalMs)
+  // Member by member, as everywhere on this path: to spread an object costs ten times as much.
+  const input: AttemptInput = {
+    request: call.request,
+    accepted: call.accepted,
+    dialect: call.dialect,
+    plan: call.plan,
+    progress: call.progress,
+    callId: call.callId,
+    startedAtMs: call.startedAtMs,
+    begunAt: call.begunAt,
+    keySha256: call.keySha256,
+    caller,
+    endsAt,
+  }
+  const untried = [...targets]
+  let failure: GatewayError | undefined
+  for (let target = untried.shift(); target !== undefined; target = untried.shift()) {
+    for (let retry = 0; retry <= gate.maxRetries; retry += 1) {
+      if (failure !== undefined && retry > 0) {
+        const delayMs = retryDelayMs(retry, failure)
+        // No time would be left to ask it: the caller would wait for nothing, and the next target may be asked now.
+        if (ports.clock.elapsed() + delayMs >= endsAt) break
+        await pause(ports.clock, delayMs, call.request.signal)
+      }
+      try {
+        const attempted = await ask(ports, input, target, untried)
+        call.progress.firstByteAt = ports.clock.elapsed()
+        call.progress.ignored = attempted.ignored
+        return attempted
+      } catch (thrown) {
+        if (!(thrown instanceof GatewayError)) throw thrown
+        // What the caller got wrong here is wrong everywhere.
+        if (!movesOn(thrown)) throw thrown
+        const isSkipped = isForeignReasoning(thrown)
+        if (isSkipped) call.progress.skipped.push(target.name)
+        // A target that cannot go on with the conversation is passed over, and says nothing of the one that could not answer.
+        if (!isSkipped || failure === undefined) failure = thrown
+        if (!isWorthRetrying(thrown)) break
+      }
+    }
+  }
+  throw failure ?? new GatewayError('internal_error', 'The gate has no target.')
+}
+
+/** @param untried the targets after this one; one that was asked to hedge it is taken out */
+function ask(ports: AskPorts, input: AttemptInput, target: Target, untried: Target[]): Promise<Attempted> {
+  const { hedgeAfterMs } = input.plan.gate
+  const second = untried[0]
+  if (hedgeAfterMs === null || second === undefined)
+    return askTarget(ports, input, target, input.request.signal)
+  return askHedged(ports, input, {
+    first: target,
+    second,
+    afterMs: hedgeAfterMs,
+    onHedge: () => untried.shift(),
+  })
+}
+
+/** Waits before a retry. @throws UpstreamFailure `cancelled` when the client leaves meanwhile */
+function pause(clock: Timekeeper, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      callOff()
+      reject(new UpstreamFailure('cancelled', 'The client left before the answer was complete.'))
+    }
+    const callOff = clock.after(ms, () => {
+      signal.removeEventListener('abort', leave)
+      resolve()
+    })
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+  })
+}

@@ -1,0 +1,225 @@
+/** Sends one request and reads just enough of the answer to know that it is one. Must not forward anything. */
+
+import { callersTypeOf, GatewayError } from '../../core/errors.ts'
+import type { Usage } from '../../core/usage.ts'
+import type { AnswerHeaders } from '../../upstream/answer-headers.ts'
+import type { AnswerHead } from '../../upstream/answer-parser.ts'
+import type { Exchange } from '../../upstream/exchange.ts'
+import type { JsonRecord } from '../../wire/chat-request.ts'
+import { CONTEXT_FULL, isContextFull, toContextMessage } from '../../wire/context-full.ts'
+import type { AcceptedRequest, Dialect, RelayedDialect, StreamTap, TapOutput } from '../../wire/dialect.ts'
+import { MemberReader } from '../../wire/member-reader.ts'
+import { parseJson } from '../../wire/parse-json.ts'
+import { readUpstreamError } from '../../wire/upstream-error.ts'
+import type { Target } from '../plan/plan-targets.ts'
+import type { TranslatedRequest } from '../translate/translate.ts'
+import type { AttemptRecord } from './attempt-record.ts'
+import { unusableAnswer } from './failures.ts'
+import { MAX_ERROR_BYTES, scrub, toRefusal } from './refused-answer.ts'
+
+/** Whole answers up to this size are read, checked and counted before they go out; larger ones are counted as they flow. */
+const MAX_WHOLE_ANSWER_BYTES = 4 * 1024 * 1024
+
+/**
+ * The same for embeddings that are translated, which has to see all of them: some vendors send 30 bytes a number, and
+ * 256 vectors of 4,096 numbers are 31 MB.
+ */
+const MAX_EMBEDDINGS_ANSWER_BYTES = 64 * 1024 * 1024
+
+/** Where the dialects report usage in a whole answer. */
+const USAGE_MEMBERS: ReadonlySet<string> = new Set(['usage', 'usageMetadata', 'meta'])
+
+/** The beginning of an answer that will be relayed. */
+export type BegunAnswer = AnswerHead &
+  (
+    | { readonly type: 'whole'; readonly body: Uint8Array; readonly usage: Usage | null }
+    | {
+        readonly type: 'large'
+        readonly exchange: Exchange
+        readonly first: Uint8Array
+        /** Has seen `first` already. */
+        readonly counted: MemberReader
+        readonly readUsage: RelayedDialect['readUsage']
+      }
+    | {
+        readonly type: 'events'
+        readonly exchange: Exchange
+        readonly first: TapOutput
+        readonly tap: StreamTap
+      }
+  )
+
+export interface AnswerExpectation {
+  readonly target: Target
+  readonly dialect: Dialect
+  readonly request: AcceptedRequest
+  readonly outgoing: OutgoingRequest
+  /** Told the answer's status. */
+  readonly attempt: AttemptRecord
+  /** What was sent of the credential, in every part that opens something: no answer may show it. */
+  readonly secrets: readonly string[]
+}
+
+/** What is sent, and with it how the answer comes back: as it is, or in the caller's own dialect. */
+export type OutgoingRequest =
+  | ({ readonly type: 'relayed' } & Pick<TranslatedRequest, 'body' | 'ignored' | 'createTap'> &
+      Pick<RelayedDialect, 'isAnswer' | 'readUsage'>)
+  | ({ readonly type: 'translated' } & TranslatedRequest)
+
+/**
+ * A promise only where more of the answer has to come.
+ * @throws GatewayError (or rejects with it) `upstream_error` or `provider_auth_failed`;
+ *   UpstreamFailure
+ */
+export function beginAnswer(
+  exchange: Exchange,
+  head: AnswerHead,
+  expected: AnswerExpectation,
+): BegunAnswer | Promise<BegunAnswer> {
+  expected.attempt.status = head.status
+  if (head.status < 200 || head.status > 299)
+    return toRefusal(exchange, head, expected).then((refusal) => Promise.reject(refusal))
+  const encoding = encodingOf(head.headers)
+  if (encoding !== undefined)
+    throw unusableAnswer(
+      expected.target.name,
+      `encoded its answer as ${encoding}, though it was asked for as it is (accept-encoding: identity)`,
+    )
+  const contentType = head.headers.get('content-type')?.toLowerCase() ?? ''
+  if (expected.request.stream) {
+    if (!contentType.startsWith(expected.target.codec?.streamContentType ?? 'text/event-stream'))
+      throw wrongType(expected.target, contentType, 'an event stream')
+    return beginEvents(exchange, expected, head)
+  }
+  if (contentType !== '' && !/^application\/(?:[\w.-]+\+)?json\b/.test(contentType)) {
+    throw wrongType(expected.target, contentType, 'JSON')
+  }
+  return beginWhole(exchange, expected, head)
+}
+
+/** @returns undefined where the answer is as it is */
+function encodingOf(headers: AnswerHeaders): string | undefined {
+  const said = headers.get('content-encoding')?.trim().toLowerCase().slice(0, 32) ?? ''
+  if (said === '' || said === 'identity') return undefined
+  return NOT_IN_NAMES.test(said) ? 'something else' : said
+}
+
+const NOT_IN_NAMES = /[^a-z0-9, -]/
+
+async function beginEvents(
+  exchange: Exchange,
+  expected: AnswerExpectation,
+  { status, headers }: AnswerHead,
+): Promise<BegunAnswer> {
+  const tap = expected.outgoing.createTap()
+  for (;;) {
+    const chunk = await exchange.read()
+    if (chunk === undefined)
+      throw unusableAnswer(expected.target.name, 'ended its stream before the first event')
+    const first = tap.push(chunk)
+    if (tap.reportedError !== null) throw reportedFailure(tap.reportedError, expected)
+    if (first.now.byteLength + first.held.byteLength > 0)
+      return { type: 'events', status, headers, exchange, first, tap }
+  }
+}
+
+/** While a status can still tell it: a request that is too long is the caller's own mistake. */
+function reportedFailure(message: string, { target, dialect }: AnswerExpectation): GatewayError {
+  if (!isContextFull(400, { message })) return unusableAnswer(target.name, `reported a failure: ${message}`)
+  return new GatewayError('upstream_error', toContextMessage(message, dialect.envelope), {
+    ...{ status: 400, code: CONTEXT_FULL },
+    type: callersTypeOf(400),
+  })
+}
+
+function beginWhole(
+  exchange: Exchange,
+  expected: AnswerExpectation,
+  head: AnswerHead,
+): BegunAnswer | Promise<BegunAnswer> {
+  const { headers } = head
+  const declared = Number(headers.get('content-length') ?? Number.NaN)
+  // A length bounds what is read only where it is what frames the answer (RFC 9112 §6.3): otherwise it is counted as it comes.
+  const isFramed = !headers.has('transfer-encoding')
+  const body =
+    isFramed && declared <= MAX_WHOLE_ANSWER_BYTES
+      ? exchange.readAll()
+      : readUpTo(exchange, mostBytesOf(expected))
+  return body instanceof Promise
+    ? body.then((read) => toBegun(exchange, expected, { head, body: read }))
+    : toBegun(exchange, expected, { head, body })
+}
+
+function mostBytesOf({ target }: AnswerExpectation): number {
+  return target.embeddings === undefined ? MAX_WHOLE_ANSWER_BYTES : MAX_EMBEDDINGS_ANSWER_BYTES
+}
+
+function toBegun(
+  exchange: Exchange,
+  expected: AnswerExpectation,
+  { head: { status, headers }, body }: { readonly head: AnswerHead; readonly body: Uint8Array },
+): BegunAnswer {
+  const { target, outgoing, secrets } = expected
+  if (outgoing.type === 'translated') {
+    if (body.byteLength > mostBytesOf(expected))
+      throw unusableAnswer(target.name, 'sent an answer too large to translate')
+    const { json, usage } = outgoing.convert(parseAnswer(body, target))
+    return { type: 'whole', status, headers, body: Buffer.from(JSON.stringify(json)), usage }
+  }
+  if (body.byteLength > MAX_WHOLE_ANSWER_BYTES) {
+    const counted = new MemberReader(USAGE_MEMBERS)
+    counted.push(body)
+    const { readUsage } = outgoing
+    return { type: 'large', status, headers, exchange, first: body, counted, readUsage }
+  }
+  const answer = parseAnswer(body, target)
+  if (!outgoing.isAnswer(answer)) throw noAnswer(body, { target, secrets })
+  return { type: 'whole', status, headers, body, usage: outgoing.readUsage(answer) }
+}
+
+/** Reads to the end, or until there is more than `limit`: then what was read so far. */
+async function readUpTo(exchange: Exchange, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  while (size <= limit) {
+    const chunk = await exchange.read()
+    if (chunk === undefined) break
+    chunks.push(chunk)
+    size += chunk.byteLength
+  }
+  const [only] = chunks
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
+}
+
+/** Parsed whole, unlike a request: it is small, nothing in it is edited, and this is the fastest check that it is JSON. */
+function parseAnswer(body: Uint8Array, target: Target): JsonRecord {
+  if (body.byteLength === 0) throw unusableAnswer(target.name, 'sent an empty answer')
+  let json: unknown
+  try {
+    json = parseJson(decoder.decode(body))
+  } catch {
+    throw unusableAnswer(target.name, 'sent an answer that is not valid JSON')
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw unusableAnswer(target.name, 'sent JSON that is not an object')
+  }
+  return json as JsonRecord
+}
+
+/** Some servers, and what stands before them, report a failure with a 200. */
+function noAnswer(body: Uint8Array, { target, secrets }: Pick<AnswerExpectation, 'target' | 'secrets'>) {
+  const { message } = readUpstreamError(scrub(body.subarray(0, MAX_ERROR_BYTES), secrets))
+  return unusableAnswer(
+    target.name,
+    message === undefined
+      ? 'sent JSON that is no answer in the format asked for'
+      : `reported a failure with a 200: ${message}`,
+  )
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function wrongType(target: Target, contentType: string, wanted: string) {
+  const sent = contentType.split(';')[0]?.slice(0, 64) || 'no content type'
+  return unusableAnswer(target.name, `answered with ${sent} where ${wanted} was asked for`)
+}

@@ -1,0 +1,37 @@
+/** What goes wrong between gateway and upstream, as the one error type. Decides no status: core/errors.ts does. */
+import { GatewayError, toGatewayError } from '../../core/errors.ts'
+import { UpstreamFailure, type UpstreamFailureType } from '../../upstream/upstream-failure.ts'
+import { SseFrameTooLargeError } from '../../wire/sse.ts'
+
+const TIMEOUTS: ReadonlySet<UpstreamFailureType> = new Set([
+  'connect_timeout',
+  'first_byte_timeout',
+  'idle_timeout',
+  'total_timeout',
+])
+
+const KEY_IS_GONE = 'The API key of this call was deleted or has expired.'
+
+/** @param target `provider/model`, named in the message so that the caller knows whom to blame */
+export function toFailure(thrown: unknown, target: string): GatewayError {
+  if (thrown instanceof UpstreamFailure) {
+    // No target has anything to do with it.
+    if (thrown.type === 'revoked') return new GatewayError('unauthorized', KEY_IS_GONE, { cause: thrown })
+    const kind = TIMEOUTS.has(thrown.type)
+      ? 'upstream_timeout'
+      : thrown.type === 'shutdown'
+        ? 'unavailable'
+        : 'upstream_error'
+    return new GatewayError(kind, `${thrown.message} (${target})`, { code: thrown.type, cause: thrown })
+  }
+  if (thrown instanceof SseFrameTooLargeError)
+    return unusableAnswer(target, 'sent an event of implausible size')
+  return toGatewayError(thrown)
+}
+
+/** An answer that is no answer in the dialect asked for. */
+export function unusableAnswer(target: string, what: string): GatewayError {
+  return new GatewayError('upstream_error', `The upstream of ${target} ${what}.`, {
+    code: 'bad_upstream_answer',
+  })
+}

@@ -1,0 +1,81 @@
+/** Asks a second target when the first is late, and takes whichever begins to answer first. */
+import type { Timekeeper } from '../../core/clock.ts'
+import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
+import type { Target } from '../plan/plan-targets.ts'
+import { type AskPorts, type Attempted, type AttemptInput, askTarget, noteTarget } from './ask-target.ts'
+import { type AttemptRecord, giveUpAttempt } from './attempt-record.ts'
+
+export interface HedgedTargets {
+  readonly first: Target
+  readonly second: Target
+  /** How long the first has for its first byte, in milliseconds. */
+  readonly afterMs: number
+  /** Told when the second is asked. */
+  readonly onHedge: () => void
+}
+
+/**
+ * The loser's exchange is cancelled, and only the winner's answer is relayed; what the loser read is counted (settle.ts).
+ * @throws what `askTarget` throws: of the first when it failed in time, else of the last one to fail
+ */
+export async function askHedged(
+  ports: AskPorts,
+  input: AttemptInput,
+  { first, second, afterMs, onHedge }: HedgedTargets,
+): Promise<Attempted> {
+  const early = ask(ports, input, first)
+  if (await settlesWithin(ports.clock, early.attempted, afterMs)) return await early.attempted
+  onHedge()
+  const late = ask(ports, input, second)
+  try {
+    const winner = await Promise.any([early.attempted, late.attempted])
+    noteTarget(input.progress, winner.target)
+    cancel(winner.target === first ? late : early)
+    return winner
+  } catch (thrown) {
+    throw lastFailure(thrown)
+  }
+}
+
+interface Asked {
+  readonly attempted: Promise<Attempted>
+  readonly leave: AbortController
+  readonly attempt: AttemptRecord | undefined
+}
+
+function ask(ports: AskPorts, input: AttemptInput, target: Target): Asked {
+  const leave = new AbortController()
+  const signal = AbortSignal.any([input.request.signal, leave.signal])
+  const attempted = askTarget(ports, input, target, signal)
+  return { attempted, leave, attempt: input.progress.attempts.at(-1) }
+}
+
+/** One that began to answer in the same moment is closed; one that has not is cancelled, and its failure means nothing. */
+function cancel({ attempted, leave, attempt }: Asked): void {
+  // Now, and not when it has noticed: the call may be settled before that.
+  if (attempt !== undefined) giveUpAttempt(attempt)
+  leave.abort()
+  attempted.then(
+    ({ answer }) => {
+      if (answer.type !== 'whole') answer.exchange.close()
+    },
+    () => undefined,
+  )
+}
+
+function lastFailure(thrown: unknown): unknown {
+  if (!(thrown instanceof AggregateError)) return thrown
+  const cancelled = thrown.errors.find((error) => error instanceof UpstreamFailure)
+  return cancelled ?? thrown.errors.at(-1)
+}
+
+function settlesWithin(clock: Timekeeper, promise: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const callOff = clock.after(ms, () => resolve(false))
+    const settled = () => {
+      callOff()
+      resolve(true)
+    }
+    promise.then(settled, settled)
+  })
+}

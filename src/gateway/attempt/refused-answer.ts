@@ -1,0 +1,156 @@
+/** Turns an upstream's refusal into ours: which status, whose words, and nothing that it should not have said. */
+import { callersTypeOf, ERROR_POLICY, GatewayError } from '../../core/errors.ts'
+import type { AnswerHeaders } from '../../upstream/answer-headers.ts'
+import type { AnswerHead } from '../../upstream/answer-parser.ts'
+import type { Exchange } from '../../upstream/exchange.ts'
+import { CONTEXT_FULL, isContextFull, toContextBody, toContextMessage } from '../../wire/context-full.ts'
+import { type Dialect, isRelayed } from '../../wire/dialect.ts'
+import {
+  isMessagesError,
+  readUpstreamError,
+  toNestedBody,
+  type UpstreamErrorAnswer,
+} from '../../wire/upstream-error.ts'
+import { isTranslated, type Target } from '../plan/plan-targets.ts'
+import { FOREIGN_REASONING } from './retry.ts'
+
+/** More of an error answer than this is no use to anyone. */
+export const MAX_ERROR_BYTES = 64 * 1024
+
+/** Unavailable, and Anthropic's own word for it (wire.md §3.2). */
+const BUSY: ReadonlySet<number> = new Set([503, 529])
+
+/** Headers of a refusal that tell the client when to come back. */
+const RETRY_HEADERS = ['retry-after', 'retry-after-ms', 'x-should-retry']
+
+export interface RefusedQuestion {
+  readonly target: Target
+  readonly dialect: Dialect
+  readonly secrets: readonly string[]
+}
+
+/** Reads the refusal and closes the exchange. @returns a GatewayError `upstream_error` or `provider_auth_failed` */
+export async function toRefusal(
+  exchange: Exchange,
+  answer: AnswerHead,
+  { target, dialect, secrets }: RefusedQuestion,
+): Promise<GatewayError> {
+  const { status } = answer
+  // The caller's key was fine: it is the gateway's own credential that the provider refused (design §4, Errors).
+  if (status === 401 || status === 403) {
+    exchange.close()
+    return new GatewayError('provider_auth_failed', describeRefusedCredential(target, status))
+  }
+  const body = scrub(await readAtMost(exchange, MAX_ERROR_BYTES), secrets)
+  const said = readUpstreamError(body)
+  const { envelope } = dialect
+  const isFull = isContextFull(status, said)
+  const described = describe(answer, target, said)
+  const message = isFull ? toContextMessage(described, envelope) : described
+  const { type, code } = ERROR_POLICY.upstream_error
+  const whole = envelope === 'nested' ? toNestedBody(body, said, { message, type, code }) : body
+  const passed = isFull && said.isNested ? toContextBody(whole, readUpstreamError(whole), envelope) : whole
+  const callerStatus = toCallerStatus(status, dialect)
+  return new GatewayError('upstream_error', message, {
+    status: callerStatus,
+    // What the caller got wrong is told as such where the vendor's own words for it are not passed on.
+    ...(isTranslated(target) ? { type: callersTypeOf(callerStatus) } : {}),
+    ...(isFull ? { code: CONTEXT_FULL } : {}),
+    ...(isForeignReasoning(status, said, { target, dialect }) ? { code: FOREIGN_REASONING } : {}),
+    headers: pickHeaders(answer.headers, said),
+    // In another form than the caller's its words are passed on alone: customers' servers that offer several dialects may
+    // have one form of error for all of them.
+    ...(isInCallersForm(said, { target, dialect }) ? { upstreamBody: passed } : {}),
+    ...(said.json === undefined ? {} : { details: { status, body: said.json } }),
+  })
+}
+
+function describeRefusedCredential(target: Target, status: number): string {
+  if (target.owner === 'platform')
+    return `The provider of ${target.name} refused the gateway's credential (HTTP ${status}).`
+  if (target.isGuarded)
+    return (
+      `The server of ${target.name} refused its credential (HTTP ${status}), and no other is used in its place. ` +
+      'Set another one (PATCH /v1/owned-models).'
+    )
+  return (
+    `The provider of ${target.name} refused the account's own key (HTTP ${status}), and no other is used in its place. ` +
+    'Replace or deactivate it (/v1/provider-keys).'
+  )
+}
+
+function isInCallersForm(
+  said: UpstreamErrorAnswer,
+  { target, dialect }: Pick<RefusedQuestion, 'target' | 'dialect'>,
+): boolean {
+  if (!said.isNested || isTranslated(target)) return false
+  // A vendor's own form is passed on as it is, also where it has changed.
+  return dialect.envelope !== 'messages' || !target.isGuarded || isMessagesError(said)
+}
+
+/** Reasoning that somebody else sealed: another target of the gate may be the one that did. */
+function isForeignReasoning(
+  status: number,
+  said: UpstreamErrorAnswer,
+  { target, dialect }: Pick<RefusedQuestion, 'target' | 'dialect'>,
+): boolean {
+  if (status !== 400 || isTranslated(target) || !isRelayed(dialect)) return false
+  return dialect.refusesReasoning?.(said) ?? false
+}
+
+/**
+ * A client's own mistake keeps its status, and so does an upstream that is busy: anything else is the upstream's failure, not
+ * ours and not the caller's.
+ */
+function toCallerStatus(status: number, dialect: Dialect): number {
+  if (status === 422 && (dialect.envelope === 'flat' || dialect.envelope === 'alt')) return 400
+  if (BUSY.has(status)) return 503
+  return status >= 400 && status < 500 && status !== 407 ? status : 502
+}
+
+function describe(answer: AnswerHead, target: Target, said: UpstreamErrorAnswer): string {
+  if (said.message !== undefined) return said.message
+  const type = answer.headers.get('content-type')?.split(';')[0] ?? 'no content type'
+  if (answer.status >= 300 && answer.status < 400) {
+    return `The upstream of ${target.name} answered with a redirect (HTTP ${answer.status}), which is not followed.`
+  }
+  return `The upstream of ${target.name} answered HTTP ${answer.status} with ${type} that names no error.`
+}
+
+async function readAtMost(exchange: Exchange, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    while (size < limit) {
+      const chunk = await exchange.read()
+      if (chunk === undefined) break
+      chunks.push(chunk)
+      size += chunk.byteLength
+    }
+  } catch {
+    // A refusal cut short is still a refusal: what has come of it is told.
+  } finally {
+    exchange.close()
+  }
+  return Buffer.concat(chunks).subarray(0, limit)
+}
+
+/** Vendors have been seen repeating the key they refuse. */
+export function scrub(body: Uint8Array, secrets: readonly string[]): Uint8Array {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  const shown = secrets.filter((secret) => secret !== '' && text.includes(secret))
+  if (shown.length === 0) return body
+  return Buffer.from(
+    shown.reduce((said, secret) => said.replaceAll(secret, '[secret]'), text.toString('utf8')),
+  )
+}
+
+function pickHeaders(headers: AnswerHeaders, { retryAfterS }: UpstreamErrorAnswer): Record<string, string> {
+  const picked: Record<string, string> = {}
+  for (const name of RETRY_HEADERS) {
+    const value = headers.get(name)
+    if (value !== null) picked[name] = value
+  }
+  if (retryAfterS !== undefined) picked['retry-after'] ??= String(retryAfterS)
+  return picked
+}

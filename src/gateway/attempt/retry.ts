@@ -1,0 +1,66 @@
+/** Whether and when a failed attempt is made again. Pure. */
+import type { GatewayError } from '../../core/errors.ts'
+
+/** The upstream's own statuses that may pass: a timeout, a conflict, a model that failed (424), a limit. Its 5xx are `upstream_error` with 502. */
+const PASSING_STATUSES = new Set([408, 409, 424, 429, 502, 503, 504])
+
+/** The code of a refusal for reasoning that another upstream sealed. */
+export const FOREIGN_REASONING = 'foreign_reasoning'
+
+export function isForeignReasoning(failure: GatewayError): boolean {
+  return failure.code === FOREIGN_REASONING
+}
+
+/**
+ * Whether another target may do better. A credential that one provider refused says nothing of the next one's, and
+ * reasoning that one cannot read may be another's.
+ */
+export function movesOn(failure: GatewayError): boolean {
+  return (
+    isWorthRetrying(failure) ||
+    failure.kind === 'provider_auth_failed' ||
+    isForeignReasoning(failure) ||
+    isAddressRefused(failure)
+  )
+}
+
+/** Whether the failure speaks against the target itself, for a while. */
+export function isTargetsFault(failure: GatewayError): boolean {
+  return movesOn(failure) && failure.status !== 409 && !isForeignReasoning(failure)
+}
+
+const FIRST_DELAY_MS = 200
+const MAX_DELAY_MS = 8_000
+
+/** A client's own mistake is never retried, and a refused credential stays refused. */
+export function isWorthRetrying(failure: GatewayError): boolean {
+  if (isAddressRefused(failure)) return false
+  if (failure.kind === 'upstream_timeout') return true
+  return failure.kind === 'upstream_error' && PASSING_STATUSES.has(failure.status)
+}
+
+/** Where an owned model leads does not change in the moment of a retry; another target may lead elsewhere. */
+function isAddressRefused(failure: GatewayError): boolean {
+  return failure.code === 'address_refused'
+}
+
+/**
+ * Exponential backoff with full jitter, and not before the upstream's `retry-after`; milliseconds.
+ * @param retry 1 for the first retry
+ */
+export function retryDelayMs(
+  retry: number,
+  failure: GatewayError,
+  random: () => number = Math.random,
+): number {
+  const backoff = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (retry - 1))
+  return Math.max(random() * backoff, Math.min(MAX_DELAY_MS, askedDelayMs(failure)))
+}
+
+/** How long the upstream asked to be left alone, in milliseconds; 0 when it did not. */
+export function askedDelayMs(failure: GatewayError): number {
+  const inMs = Number(failure.headers?.['retry-after-ms'])
+  if (Number.isFinite(inMs) && inMs > 0) return inMs
+  const inSeconds = Number(failure.headers?.['retry-after'])
+  return Number.isFinite(inSeconds) && inSeconds > 0 ? inSeconds * 1000 : 0
+}

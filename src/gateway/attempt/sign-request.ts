@@ -1,0 +1,87 @@
+/** Makes of a credential what its vendor takes in its stead: a signature, or a token. Knows no dialect. */
+import { GatewayError } from '../../core/errors.ts'
+import type { Secret } from '../../core/secret.ts'
+import { waitWithin } from '../../upstream/wait-within.ts'
+import type { Target } from '../plan/plan-targets.ts'
+
+export interface UnsignedRequest {
+  /** Changed in place: the signature or token goes where the key was. */
+  readonly headers: Record<string, string>
+  /** What will be sent, to the byte. */
+  readonly body: Uint8Array
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal
+  /** Milliseconds that this may take. */
+  readonly withinMs: number
+}
+
+/**
+ * A credential that is neither signed with nor exchanged is a key, and stays where it is.
+ * @returns what is sent of the credential, in every part that opens something
+ * @throws GatewayError `provider_auth_failed` or `upstream_error`; UpstreamFailure `cancelled` or `total_timeout`
+ */
+export async function signRequest(target: Target, request: UnsignedRequest): Promise<readonly string[]> {
+  const { credential, signing } = target
+  if (credential === undefined) return []
+  switch (signing?.type) {
+    case 'aws':
+      return await signForAws({ target, credential }, signing.service, request)
+    case 'google':
+      return await putGoogleToken({ target, credential }, signing.scope, request)
+    case undefined:
+      return [credential.reveal()]
+  }
+}
+
+interface Signer {
+  readonly target: Target
+  readonly credential: Secret
+}
+
+async function signForAws(
+  { target, credential: given }: Signer,
+  service: string,
+  request: UnsignedRequest,
+): Promise<string[]> {
+  // Loaded with the first such request, as below: most gateways sign none.
+  const { awsRegionOf, parseAwsCredential, signAws } = await import('../../upstream/sign-aws.ts')
+  const key = given.reveal()
+  const credential = parseAwsCredential(key)
+  if (credential === undefined) return [key]
+  const { headers, body } = request
+  const signed = await signAws({
+    url: target.url,
+    method: 'POST',
+    headers: { 'content-type': headers['content-type'] ?? '' },
+    body,
+    region: awsRegionOf(target.url),
+    service,
+    credential,
+    now: new Date(),
+  })
+  Object.assign(headers, signed)
+  return [key, ...key.split(':')]
+}
+
+async function putGoogleToken(
+  { target, credential }: Signer,
+  scope: string,
+  request: UnsignedRequest,
+): Promise<string[]> {
+  const { GoogleTokenError, googleTokenOf, isServiceAccount } = await import('../../upstream/google-token.ts')
+  const { headers, signal, withinMs } = request
+  const key = credential.reveal()
+  if (!isServiceAccount(key)) return [key]
+  try {
+    const token = await waitWithin(googleTokenOf(credential, scope), { signal, withinMs })
+    headers.authorization = `Bearer ${token}`
+    return [token]
+  } catch (thrown) {
+    if (!(thrown instanceof GoogleTokenError)) throw thrown
+    throw new GatewayError(
+      thrown.isRefusal ? 'provider_auth_failed' : 'upstream_error',
+      `${thrown.message} (${target.name})`,
+      thrown.isRefusal ? {} : { code: 'token_endpoint_failed' },
+    )
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * What this node has lately seen of each target: whether it fails, and how soon it begins to answer. In memory only. It
+ * must not know gates, nor decide an order: order-targets.ts does.
+ */
+import type { Timekeeper } from '../../core/clock.ts'
+import type { ErrorKind } from '../../core/errors.ts'
+
+/** So many failures in a row, and a target is left alone for a while. */
+const FAILURES_TO_OPEN = 5
+const FIRST_REST_MS = 5_000
+const LONGEST_REST_MS = 60_000
+/** Weight of the newest answer in the moving average of the time to the first byte. */
+const NEWEST_SHARE = 0.2
+/** Targets come from customers: the one that was not heard of for longest is forgotten first. */
+const MAX_TARGETS = 10_000
+
+interface TargetState {
+  failuresInARow: number
+  /** Until then, on the clock's `elapsed` scale, the target is asked only when there is no other; undefined: it is well. */
+  restsUntil: number | undefined
+  restMs: number
+  /** One call is finding out whether the target is well again. */
+  isProbed: boolean
+  averageFirstByteMs: number | undefined
+  lastAnsweredAtMs: number
+  lastFailure: SeenFailure | undefined
+}
+
+/** The newest failure that was the target's own fault. */
+export interface SeenFailure {
+  readonly kind: ErrorKind
+  /** What a caller saw, or would have seen without another target. */
+  readonly status: number
+  /** Milliseconds since the Unix epoch. */
+  readonly atMs: number
+}
+
+/** What was seen of a target since this node started. */
+export interface SeenTarget {
+  readonly condition: Condition
+  readonly failuresInARow: number
+  /** Milliseconds since the Unix epoch, as below; 0: it does not rest. */
+  readonly restsUntilMs: number
+  readonly averageFirstByteMs: number | undefined
+  /** 0: it has not answered yet. */
+  readonly lastAnsweredAtMs: number
+  readonly lastFailure: SeenFailure | undefined
+}
+
+/** `well`: ask it. `resting`: ask it last. `probe`: it has rested, and one call may find out. */
+export type Condition = 'well' | 'resting' | 'probe'
+
+/**
+ * A circuit breaker for each target: five failures in a row open it for 5 s, then a single call probes; each failed probe
+ * doubles the rest, up to a minute. A target that says when to come back (`retry-after`) rests until then.
+ */
+export class TargetHealth {
+  readonly #clock: Pick<Timekeeper, 'now' | 'elapsed'>
+  readonly #onOpened: (key: string, restsUntilMs: number) => void
+  readonly #states = new Map<string, TargetState>()
+
+  /** @param onOpened told when a target has failed so often that it is left alone; must return at once */
+  constructor(
+    clock: Pick<Timekeeper, 'now' | 'elapsed'>,
+    onOpened: (key: string, restsUntilMs: number) => void = () => {},
+  ) {
+    this.#clock = clock
+    this.#onOpened = onOpened
+  }
+
+  /** @param key of the target: its account and its name */
+  conditionOf(key: string): Condition {
+    const state = this.#states.get(key)
+    if (state?.restsUntil === undefined) return 'well'
+    return this.#clock.elapsed() < state.restsUntil || state.isProbed ? 'resting' : 'probe'
+  }
+
+  /** Undefined: it was not asked since this node started, or so long ago that it is forgotten. */
+  seenOf(key: string): SeenTarget | undefined {
+    const state = this.#states.get(key)
+    if (state === undefined) return undefined
+    const { failuresInARow, restsUntil, averageFirstByteMs, lastAnsweredAtMs, lastFailure } = state
+    return {
+      condition: state.isProbed ? 'probe' : this.conditionOf(key),
+      restsUntilMs: restsUntil === undefined ? 0 : this.#toTime(restsUntil),
+      ...{ failuresInARow, averageFirstByteMs, lastAnsweredAtMs, lastFailure },
+    }
+  }
+
+  /** The moving average in milliseconds; undefined while nothing was seen. */
+  firstByteMsOf(key: string): number | undefined {
+    return this.#states.get(key)?.averageFirstByteMs
+  }
+
+  /** Milliseconds since the Unix epoch; 0 while nothing was seen. */
+  lastAnsweredAtMsOf(key: string): number {
+    return this.#states.get(key)?.lastAnsweredAtMs ?? 0
+  }
+
+  /** A call is on its way to the target; while it probes a target that has rested, no other does. */
+  noteAsked(key: string): void {
+    const state = this.#states.get(key)
+    if (state?.restsUntil !== undefined && this.#clock.elapsed() >= state.restsUntil) state.isProbed = true
+  }
+
+  noteAnswered(key: string, firstByteMs: number): void {
+    const state = this.#stateOf(key)
+    const { averageFirstByteMs: average } = state
+    state.averageFirstByteMs =
+      average === undefined ? firstByteMs : average + NEWEST_SHARE * (firstByteMs - average)
+    state.lastAnsweredAtMs = this.#clock.now()
+    recover(state)
+  }
+
+  /**
+   * The target failed in a way that is its own fault.
+   * @param restMs how long it asked to be left alone
+   * @param told what its caller was told of it, for those who look at the target's health
+   */
+  noteFailed(key: string, restMs = 0, told?: Pick<SeenFailure, 'kind' | 'status'>): void {
+    const state = this.#stateOf(key)
+    state.failuresInARow += 1
+    if (told !== undefined)
+      state.lastFailure = { kind: told.kind, status: told.status, atMs: this.#clock.now() }
+    const wasProbed = state.isProbed
+    state.isProbed = false
+    if (wasProbed) state.restMs = Math.min(LONGEST_REST_MS, state.restMs * 2)
+    const rest = state.failuresInARow >= FAILURES_TO_OPEN || wasProbed ? state.restMs : 0
+    const longest = Math.max(rest, Math.min(restMs, LONGEST_REST_MS))
+    if (longest === 0) return
+    state.restsUntil = Math.max(state.restsUntil ?? 0, this.#clock.elapsed() + longest)
+    if (rest > 0) this.#onOpened(key, this.#toTime(state.restsUntil))
+  }
+
+  /** The call ended without saying anything of the target: its client left, or lost a race. */
+  noteAbandoned(key: string): void {
+    const state = this.#states.get(key)
+    if (state !== undefined) state.isProbed = false
+  }
+
+  /** The keys of those that are left alone now, or are being found out about. */
+  *notWell(): Iterable<string> {
+    for (const [key, { restsUntil }] of this.#states) if (restsUntil !== undefined) yield key
+  }
+
+  /** What they failed for is no more; how fast they are stays. @param prefix of the targets' keys */
+  forgetFailures(prefix: string): void {
+    for (const [key, state] of this.#states) if (key.startsWith(prefix)) recover(state)
+  }
+
+  /** Since the Unix epoch, of a moment on the `elapsed` scale. */
+  #toTime(moment: number): number {
+    return Math.round(this.#clock.now() + moment - this.#clock.elapsed())
+  }
+
+  #stateOf(key: string): TargetState {
+    const known = this.#states.get(key)
+    const state = known ?? {
+      failuresInARow: 0,
+      restsUntil: undefined,
+      restMs: FIRST_REST_MS,
+      isProbed: false,
+      averageFirstByteMs: undefined,
+      lastAnsweredAtMs: 0,
+      lastFailure: undefined,
+    }
+    // Again at the end, so that the first one is the one that was not heard of for longest.
+    if (known !== undefined) this.#states.delete(key)
+    this.#states.set(key, state)
+    if (this.#states.size > MAX_TARGETS) {
+      const [oldest = key] = this.#states.keys()
+      this.#states.delete(oldest)
+    }
+    return state
+  }
+}
+
+function recover(state: TargetState): void {
+  state.failuresInARow = 0
+  state.restsUntil = undefined
+  state.restMs = FIRST_REST_MS
+  state.isProbed = false
+}

@@ -1,0 +1,88 @@
+/**
+ * The account's gates as a list of models, for SDKs and tools that ask what there is: `GET /v1/models` in OpenAI's shape
+ * or Anthropic's, `GET /alt/v1/models` in Mistral's. It must not know what the shapes look like.
+ */
+
+import { GatewayError } from '../../core/errors.ts'
+import type { Gate } from '../../core/gate.ts'
+import { createCallId } from '../../core/ids.ts'
+import { fillsInTheMiddle } from '../../wire/fill-in-the-middle/fim-codecs.ts'
+import { type AuthenticatePorts, authenticate, whenFresh } from '../authenticate.ts'
+import { findUpstream, type PlanPorts } from '../plan/plan-targets.ts'
+import {
+  type AltCalls,
+  altModels,
+  type ModelShape,
+  messagesModels,
+  nestedModels,
+  speaksMessages,
+} from './model-shapes.ts'
+
+export type ModelPorts = AuthenticatePorts & Pick<PlanPorts, 'gates' | 'providers' | 'ownedModels'>
+
+export function modelShapeOf(path: string, headers: Headers): ModelShape {
+  if (path.startsWith('/alt/')) return altModels
+  return speaksMessages(headers) ? messagesModels : nestedModels
+}
+
+/** @throws GatewayError `unauthorized`, or `invalid_request` for a page that there cannot be (rejects) */
+export async function listModels(ports: ModelPorts, request: Request, shape: ModelShape): Promise<Response> {
+  await whenFresh(ports)
+  const caller = authenticate(ports, request.headers, KEY_HEADER)
+  const query = new URL(request.url).searchParams
+  const list = shape.toList(ports.gates.list(caller.accountId), query, (gate) => toModel(ports, gate, shape))
+  return answer(list, shape)
+}
+
+/** @throws GatewayError `unauthorized` or `gate_not_found` (rejects) */
+export async function retrieveModel(
+  ports: ModelPorts,
+  request: Request,
+  shape: ModelShape,
+): Promise<Response> {
+  await whenFresh(ports)
+  const caller = authenticate(ports, request.headers, KEY_HEADER)
+  const gate = ports.gates.find(caller.accountId, lastSegment(request.url))
+  if (gate === undefined) {
+    throw new GatewayError('gate_not_found', 'There is no gate of this id in this account.', {
+      param: 'model',
+    })
+  }
+  return answer(toModel(ports, gate, shape), shape)
+}
+
+/** Where Anthropic's clients put the key. */
+const KEY_HEADER = 'x-api-key'
+
+function toModel(ports: ModelPorts, gate: Gate, shape: ModelShape): object {
+  return shape.toModel(gate, () => callsOf(ports, gate))
+}
+
+function callsOf(ports: ModelPorts, { accountId, targets }: Gate): AltCalls {
+  const endpoints = targets.map(
+    ({ model }) => findUpstream(ports, accountId, model)?.provider.endpoints ?? {},
+  )
+  return {
+    chat: endpoints.some((spoken) => 'mistral-chat' in spoken),
+    fim: endpoints.some((spoken) => Object.keys(spoken).some(fillsInTheMiddle)),
+  }
+}
+
+function lastSegment(url: string): string {
+  const { pathname } = new URL(url)
+  try {
+    return decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1))
+  } catch {
+    return '' // A broken percent-escape is the id of no gate.
+  }
+}
+
+function answer(body: object, shape: ModelShape): Response {
+  return Response.json(body, { headers: { ...newIdHeaders(shape), 'cache-control': 'no-store' } })
+}
+
+/** An answer's own id, under each name that its reader looks for. */
+export function newIdHeaders({ requestIdHeader }: ModelShape): Record<string, string> {
+  const id = createCallId()
+  return { 'x-request-id': id, ...(requestIdHeader === undefined ? {} : { [requestIdHeader]: id }) }
+}

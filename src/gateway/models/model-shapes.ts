@@ -1,0 +1,114 @@
+/** How each family of clients reads a list of models, and a single one. It must not know who asks or what a gate does. */
+import { invalidRequest } from '../../core/errors.ts'
+import type { Gate } from '../../core/gate.ts'
+import type { Envelope } from '../../wire/dialect.ts'
+
+/** Whether a client speaks the Messages interface: its clients always say which version of it, and others never do. */
+export function speaksMessages(headers: Headers): boolean {
+  // provider-name-ok: the interface's own header, whoever serves it.
+  return headers.has('anthropic-version')
+}
+
+/** Which kinds of calls a gate takes from Mistral's clients. */
+export interface AltCalls {
+  readonly chat: boolean
+  readonly fim: boolean
+}
+
+export interface ModelShape {
+  readonly envelope: Envelope
+  /** Where its clients look for the request's id, beside `x-request-id`. */
+  readonly requestIdHeader?: string
+  toModel(gate: Gate, callsOf: (gate: Gate) => AltCalls): object
+  /** @throws GatewayError `invalid_request` for a page that there cannot be */
+  toList(gates: readonly Gate[], query: URLSearchParams, toModel: (gate: Gate) => object): object
+}
+
+/** https://platform.openai.com/docs/api-reference/models */
+export const nestedModels: ModelShape = {
+  envelope: 'nested',
+  toModel: toPlainModel,
+  toList: toWholeList,
+}
+
+/** https://docs.mistral.ai/api/#tag/models */
+export const altModels: ModelShape = {
+  envelope: 'alt',
+  toModel(gate, callsOf) {
+    const { chat, fim } = callsOf(gate)
+    return {
+      ...toPlainModel(gate),
+      type: 'base',
+      name: gate.displayName,
+      description: gate.description,
+      capabilities: { completion_chat: chat, completion_fim: fim, function_calling: chat },
+    }
+  },
+  toList: toWholeList,
+}
+
+/** https://docs.anthropic.com/en/api/models-list */
+export const messagesModels: ModelShape = {
+  envelope: 'messages',
+  requestIdHeader: 'request-id',
+  toModel: ({ id, displayName, createdAt }) => ({
+    type: 'model',
+    id,
+    display_name: displayName,
+    created_at: new Date(createdAt).toISOString(),
+    lifecycle: 'active',
+    // A gate's targets may differ in these.
+    capabilities: null,
+    line: null,
+    max_input_tokens: null,
+    max_tokens: null,
+    deprecated_at: null,
+    retires_at: null,
+  }),
+  toList(gates, query, toModel) {
+    const { page, hasMore } = toPage(gates, query)
+    return {
+      data: page.map(toModel),
+      has_more: hasMore,
+      first_id: page.at(0)?.id ?? null,
+      last_id: page.at(-1)?.id ?? null,
+    }
+  },
+}
+
+function toPlainModel({ id, createdAt }: Gate) {
+  return { id, object: 'model', created: Math.floor(createdAt / 1000), owned_by: 'gatehouse' }
+}
+
+function toWholeList(gates: readonly Gate[], _: URLSearchParams, toModel: (gate: Gate) => object): object {
+  return { object: 'list', data: gates.map(toModel) }
+}
+
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 1000
+
+function toPage(gates: readonly Gate[], query: URLSearchParams) {
+  const limit = readLimit(query)
+  const from = placeOf(gates, query, 'after_id')
+  const to = placeOf(gates, query, 'before_id')
+  const span = gates.slice(from === undefined ? 0 : from + 1, to)
+  // Before an id: those next to it, which are the last of them.
+  const page = to === undefined ? span.slice(0, limit) : span.slice(-limit)
+  return { page, hasMore: page.length < span.length }
+}
+
+function readLimit(query: URLSearchParams): number {
+  const text = query.get('limit')
+  if (text === null) return DEFAULT_LIMIT
+  const limit = Number(text)
+  if (text !== '' && Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit
+  throw invalidRequest(`'limit' must be a whole number from 1 to ${MAX_LIMIT}.`, 'limit', 'invalid_value')
+}
+
+function placeOf(gates: readonly Gate[], query: URLSearchParams, name: string): number | undefined {
+  const id = query.get(name)
+  if (id === null) return undefined
+  const place = gates.findIndex((gate) => gate.id === id)
+  if (place >= 0) return place
+  throw invalidRequest(`'${name}' must be the id of a gate of this account.`, name, 'invalid_value')
+}

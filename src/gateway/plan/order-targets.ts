@@ -1,0 +1,109 @@
+/** In which order a gate's targets are asked: its strategy, then their health. No I/O. */
+import type { Gate, GateTarget } from '../../core/gate.ts'
+import type { AccountId } from '../../core/ids.ts'
+import type { TargetHealth } from '../attempt/target-health.ts'
+
+/** Under `fastest`, one call in so many goes first to the target that was not asked for longest. */
+const EXPLORED_SHARE = 20
+
+/** What a strategy remembers of one version of a gate. A changed gate is another object, and begins anew. */
+interface Rotation {
+  calls: number
+  /** Smooth weighted round robin: how far each target is behind its share. */
+  readonly credits: number[]
+}
+
+export class TargetOrder {
+  readonly #health: TargetHealth
+  readonly #rotations = new WeakMap<Gate, Rotation>()
+
+  constructor(health: TargetHealth) {
+    this.#health = health
+  }
+
+  /** All of the gate's targets, the one to be asked first in front; resting ones at the end, asked when all else fails. */
+  of(gate: Gate): readonly GateTarget[] {
+    const { targets } = gate
+    // The usual gate has one target, and then there is nothing to decide.
+    if (targets.length === 1) return targets
+    const ordered = this.#byStrategy(gate)
+    const conditions = ordered.map((target) => this.#health.conditionOf(healthKey(gate, target)))
+    if (conditions.every((condition) => condition === 'well')) return ordered
+    const probed = ordered.find((_, index) => conditions[index] === 'probe')
+    const well = ordered.filter((_, index) => conditions[index] === 'well')
+    const resting = ordered.filter((target, index) => conditions[index] !== 'well' && target !== probed)
+    // One call finds out whether a target is well again; it has the others behind it.
+    return probed === undefined ? [...well, ...resting] : [probed, ...well, ...resting]
+  }
+
+  #byStrategy(gate: Gate): readonly GateTarget[] {
+    if (gate.strategy === 'fallback') return gate.targets
+    const rotation = this.#rotationOf(gate)
+    rotation.calls += 1
+    return gate.strategy === 'weighted'
+      ? pickWeighted(gate.targets, rotation)
+      : this.#byFirstByte(gate, rotation)
+  }
+
+  #byFirstByte(gate: Gate, rotation: Rotation): readonly GateTarget[] {
+    const health = this.#health
+    const byTime = gate.targets.toSorted(
+      (left, right) =>
+        // Never seen: try it, it may be the fastest.
+        (health.firstByteMsOf(healthKey(gate, left)) ?? -1) -
+        (health.firstByteMsOf(healthKey(gate, right)) ?? -1),
+    )
+    if (rotation.calls % EXPLORED_SHARE !== 0) return byTime
+    const lastAsked = (target: GateTarget) => health.lastAnsweredAtMsOf(healthKey(gate, target))
+    const longestAgo = byTime.reduce((left, right) => (lastAsked(right) < lastAsked(left) ? right : left))
+    return [longestAgo, ...byTime.filter((target) => target !== longestAgo)]
+  }
+
+  #rotationOf(gate: Gate): Rotation {
+    const known = this.#rotations.get(gate)
+    if (known !== undefined) return known
+    const rotation = { calls: 0, credits: gate.targets.map(() => 0) }
+    this.#rotations.set(gate, rotation)
+    return rotation
+  }
+}
+
+/**
+ * Smooth weighted round robin: every target gains its weight, the richest is taken and pays the sum. Over each round of as
+ * many calls as the weights add up to, every target is taken exactly its weight's times, and evenly spread.
+ */
+function pickWeighted(targets: readonly GateTarget[], { credits }: Rotation): readonly GateTarget[] {
+  let sum = 0
+  let richest = 0
+  for (const [index, target] of targets.entries()) {
+    const weight = weightOf(target)
+    sum += weight
+    credits[index] = (credits[index] ?? 0) + weight
+    if ((credits[index] ?? 0) > (credits[richest] ?? 0)) richest = index
+  }
+  credits[richest] = (credits[richest] ?? 0) - sum
+  const first = targets[richest]
+  if (first === undefined) return targets
+  const others = targets.filter((target) => target !== first)
+  return [first, ...others.toSorted((left, right) => weightOf(right) - weightOf(left))]
+}
+
+function weightOf(target: GateTarget): number {
+  return target.weight ?? 1
+}
+
+/** Accounts do not share a target's health: they may reach it with keys, or under names, of their own. */
+export function healthKey(gate: Pick<Gate, 'accountId'>, target: GateTarget): string {
+  return `${gate.accountId}\n${target.model}`
+}
+
+/** What a health key was made of. */
+export function readHealthKey(key: string): { readonly accountId: AccountId; readonly target: string } {
+  const border = key.indexOf('\n')
+  return { accountId: key.slice(0, border) as AccountId, target: key.slice(border + 1) }
+}
+
+/** What the health keys of all of an account's targets at one provider begin with. */
+export function healthKeyPrefix(accountId: AccountId, providerId: string): string {
+  return healthKey({ accountId }, { model: `${providerId}/` })
+}

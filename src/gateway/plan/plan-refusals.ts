@@ -1,0 +1,97 @@
+/** What a caller is told when no target of a gate can be asked. Decides nothing. */
+import { GatewayError, invalidRequest } from '../../core/errors.ts'
+import type { Gate } from '../../core/gate.ts'
+import { ownedSlugOf } from '../../core/owned-model.ts'
+import { catalog } from '../../providers/catalog.ts'
+import { addressVariablesOf, type Provider } from '../../providers/define.ts'
+import type { AcceptedRequest, Dialect } from '../../wire/dialect.ts'
+
+export function noCredential(providers: readonly Pick<Provider, 'id' | 'name'>[]): GatewayError {
+  const owned = providers.find(({ id }) => ownedSlugOf(id) !== undefined)
+  if (owned !== undefined)
+    return new GatewayError(
+      'provider_auth_failed',
+      `The stored credential of ${owned.id} cannot be opened: set a new one, or start the gateway with the master key that it was stored under.`,
+    )
+  const names = [...new Set(providers.map((provider) => provider.name))].join(' or ')
+  return new GatewayError(
+    'provider_auth_failed',
+    `No credential is configured for ${names}: the operator has to set its key, or the account its own (PUT /v1/provider-keys).`,
+  )
+}
+
+/** @param providerIds of a gate none of whose providers has an address */
+export function noAddress(providerIds: readonly string[]): GatewayError {
+  return new GatewayError(
+    'provider_auth_failed',
+    `No address is configured for ${providerIds.join(' or ')}: the operator has to ${toCure(providerIds)}.`,
+    { code: 'provider_not_configured' },
+  )
+}
+
+/** Of one that nobody knows there is no variable. */
+function toCure(providerIds: readonly string[]): string {
+  const known = catalog.filter(({ id }) => providerIds.includes(id))
+  const variables = known.map((provider) => addressVariablesOf(provider).join(' and '))
+  return variables.length === 0 ? 'give it' : `set ${variables.join(' or ')}`
+}
+
+/** @returns what stands in the way of a target whose provider is not among those with an address */
+export function describeUnreachable(target: string): string {
+  const provider = catalog.find(({ id }) => id === target.slice(0, target.indexOf('/')))
+  return provider === undefined
+    ? `The provider of ${target} is not known here, or has no address.`
+    : noAddress([provider.id]).message
+}
+
+export function gateNotFound(request: AcceptedRequest): GatewayError {
+  return new GatewayError(
+    'gate_not_found',
+    `There is no gate '${shorten(request.gateId)}' in this account. List the gates with GET /v1/models.`,
+    { param: gateMember(request) },
+  )
+}
+
+/** @param speakers ids of the providers here that speak the endpoint's format */
+export function wrongDialect(
+  gate: Gate,
+  dialect: Dialect,
+  request: AcceptedRequest,
+  speakers: readonly string[],
+): GatewayError {
+  const targets = gate.targets.map((target) => target.model).join(', ')
+  const elsewhere =
+    dialect.id === 'openai-responses' ? ' Cross-provider routing is done through /v1/chat/completions.' : ''
+  return invalidRequest(
+    `The gate '${gate.id}' resolves to ${targets}, which does not speak the format of this endpoint (${dialect.id}).` +
+      `${elsewhere} ${describeSpeakers(speakers)}`,
+    gateMember(request),
+    'provider_mismatch',
+  )
+}
+
+export function wrongModel(dialect: Dialect): GatewayError {
+  return invalidRequest(
+    `'model' names a target that does not speak the format of this endpoint (${dialect.id}).`,
+    'model',
+    'provider_mismatch',
+  )
+}
+
+/** A client that speaks one format only has no other endpoint to go to: it needs another gate, or this one another target. */
+function describeSpeakers(speakers: readonly string[]): string {
+  const known = speakers.length === 0 ? '' : ` (${speakers.slice(0, MAX_SPEAKERS).join(', ')})`
+  return `A client of this endpoint alone needs a gate with a target that speaks it${known}, or a model of your own that does.`
+}
+
+const MAX_SPEAKERS = 8
+
+/** Where the caller named the gate. */
+function gateMember({ body }: AcceptedRequest): string {
+  return ['gate_id', 'gateId'].find((name) => body.get(name) !== undefined) ?? 'model'
+}
+
+/** A caller may put anything where a gate id belongs; an answer repeats no more of it than helps. */
+function shorten(text: string): string {
+  return text.length <= 64 ? text : `${text.slice(0, 64)}…`
+}

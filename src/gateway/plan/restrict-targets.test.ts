@@ -1,0 +1,53 @@
+/** Whose quota a call needs is decided by where it may go. */
+import { expect, test } from 'bun:test'
+import { GatewayError } from '../../core/errors.ts'
+import type { Ticket } from '../ports.ts'
+import type { Target } from './plan-targets.ts'
+import { reserveQuota } from './restrict-targets.ts'
+
+const targets = (...names: readonly string[]) =>
+  names.map((name) => ({ name, owner: 'platform' }) as unknown as Target)
+
+function ticketThat(refusal: GatewayError | undefined): Ticket & { asked: number } {
+  const ticket = {
+    asked: 0,
+    headers: {},
+    reserveQuota() {
+      ticket.asked += 1
+      return refusal
+    },
+    settle() {},
+  }
+  return ticket
+}
+
+const exhausted = new GatewayError('quota_exceeded', 'Used up.')
+
+test('a call that can only go to own models needs none', async () => {
+  const ticket = ticketThat(exhausted)
+  expect(reserveQuota(ticket, targets('owned/a', 'owned/b'))).toHaveLength(2)
+  expect(ticket.asked).toBe(0)
+})
+
+test('with the quota used up the own models among the targets are left', async () => {
+  const left = await reserveQuota(ticketThat(exhausted), targets('lab/a', 'owned/b', 'lab/c'))
+  expect(left.map((target) => target.name)).toEqual(['owned/b'])
+})
+
+test('with the quota used up and nothing else to ask, the call is refused', async () => {
+  expect(() => reserveQuota(ticketThat(exhausted), targets('lab/a'))).toThrow(exhausted)
+})
+
+test('a target that is asked with a key of the account is its own', async () => {
+  const own = { name: 'lab/a', owner: 'account' } as unknown as Target
+  const ticket = ticketThat(exhausted)
+  expect(reserveQuota(ticket, [own])).toEqual([own])
+  expect(ticket.asked).toBe(0)
+  expect(reserveQuota(ticket, [...targets('lab/b'), own])).toEqual([own])
+  expect(ticket.asked).toBe(1)
+})
+
+test('with quota left every target stays, in the same list', async () => {
+  const all = targets('lab/a', 'owned/b')
+  expect(reserveQuota(ticketThat(undefined), all)).toBe(all)
+})

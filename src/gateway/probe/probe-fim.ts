@@ -1,0 +1,129 @@
+/**
+ * Finds out how the server of an owned model fills in the middle: each form is asked for one token, by the code by which calls
+ * ask it. It sends nothing itself, and what it finds is kept elsewhere.
+ */
+import {
+  FIM_ENDPOINTS,
+  type FimEndpoint,
+  type OwnedModel,
+  type ServerTraits,
+} from '../../core/owned-model.ts'
+import type { JsonRecord } from '../../wire/chat-request.ts'
+import { UnreadableAnswerError } from '../../wire/codec.ts'
+import type { DialectId, RelayedDialect } from '../../wire/dialect.ts'
+import { FIM_CODECS } from '../../wire/fill-in-the-middle/fim-codecs.ts'
+import { mistralFim } from '../../wire/mistral-fim/mistral-fim.ts'
+import { toOwnedUpstream } from '../plan/owned-upstream.ts'
+import { traitsOf } from '../plan/plan-targets.ts'
+import type { OwnedUpstream } from '../ports.ts'
+import type { ProbeAnswer } from './probe-exchange.ts'
+import { judgeAnswer, NOTHING_HERE, type Verdict } from './probe-verdict.ts'
+
+export interface FimQuestion {
+  /** The model as it would be if its server had this form. */
+  readonly owned: OwnedUpstream
+  readonly path: string
+  readonly body: object
+}
+
+type Ask = (question: FimQuestion) => Promise<ProbeAnswer>
+
+export interface FimFinding extends Verdict {
+  readonly found?: Pick<ServerTraits, 'fimEndpoint'>
+}
+
+const SMALLEST = { prompt: 'a', suffix: 'b' }
+
+/** A server that passes over a suffix has read less than this of it, in tokens; one that reads it has read them all. */
+const SUFFIX_TOKENS = 40
+const SUFFIX = Array.from({ length: SUFFIX_TOKENS }, (_, index) => `x${index}`).join(' ')
+
+/** Another beginning each time: what is kept of an earlier prompt, some servers do not count. */
+function toTelling() {
+  return { prompt: `# ${crypto.randomUUID()}\n`, suffix: SUFFIX }
+}
+
+const NONE_HERE =
+  'The server fills in the middle by none of /fim/completions, /infill and /completions: are baseUrl and upstreamModelId right?'
+
+/** @throws what `ask` throws */
+export async function probeFim(
+  model: OwnedModel,
+  { credential }: Pick<OwnedUpstream, 'credential'>,
+  ask: Ask,
+): Promise<FimFinding> {
+  const isSet = model.fimEndpoint !== 'auto'
+  let telling: Verdict | undefined
+  let last: Verdict = { status: 'unreachable', detail: NONE_HERE }
+  for (const endpoint of FIM_ENDPOINTS) {
+    if (isSet && endpoint !== model.fimEndpoint) continue
+    const owned = toOwnedUpstream({ ...model, fimEndpoint: endpoint }, credential)
+    const form = formOf(owned, endpoint)
+    if (form === undefined) continue
+    const answer = await ask({ owned, path: form.path, body: form.body })
+    const verdict = judgeAnswer(form, answer)
+    if (verdict.status === 'reachable' && isAnswered(verdict) && form.isRead(answer))
+      return isSet ? verdict : { ...verdict, found: { fimEndpoint: endpoint } }
+    // The rest would be asked for nothing: whatever there is, it is not for this credential, or not yet.
+    if (isSet || isFinal(verdict)) return verdict
+    if (verdict.status === 'unreachable' && !isAbsent(verdict)) telling ??= verdict
+    last = { ...verdict, status: 'unreachable', detail: NONE_HERE }
+  }
+  return telling ?? last
+}
+
+interface Form extends Pick<RelayedDialect, 'isAnswer'> {
+  readonly path: string
+  readonly body: object
+  /** Whether an answer is to all that was asked. */
+  isRead(answer: ProbeAnswer): boolean
+}
+
+/** @returns undefined for a form that nothing can be written in: a template for a model that is not known */
+function formOf(owned: OwnedUpstream, endpoint: FimEndpoint): Form | undefined {
+  const [[id, place] = []] = Object.entries(owned.provider.endpoints)
+  if (id === undefined || place === undefined) return undefined
+  const { path } = place
+  if (id === mistralFim.id) {
+    if (endpoint !== 'fim-completions') return undefined
+    const body = { model: owned.model, ...SMALLEST, max_tokens: 1 }
+    return { path, body, isAnswer: mistralFim.isAnswer, isRead: () => true }
+  }
+  const codec = FIM_CODECS[id as DialectId]
+  if (codec === undefined) return undefined
+  const gap = endpoint === 'completions-suffix' ? toTelling() : SMALLEST
+  const { body } = codec.encodeRequest(
+    { ...gap, stream: false, stop: [], maxTokens: 1, unplaced: [] },
+    { model: owned.model, traits: traitsOf(owned.provider, owned.model) },
+  )
+  const read = (answer: JsonRecord) => {
+    try {
+      return codec.decodeAnswer(answer)
+    } catch (thrown) {
+      if (thrown instanceof UnreadableAnswerError) return undefined
+      throw thrown
+    }
+  }
+  return {
+    path,
+    body,
+    isAnswer: (answer) => read(answer as JsonRecord) !== undefined,
+    isRead: (answer) =>
+      endpoint !== 'completions-suffix' ||
+      (read(JSON.parse(String(Buffer.from(answer.body ?? []))))?.usage?.inputTokens ?? 0) >= SUFFIX_TOKENS,
+  }
+}
+
+function isAnswered({ httpStatus = 0 }: Verdict): boolean {
+  return httpStatus >= 200 && httpStatus < 300
+}
+
+/** The credential is refused, a limit is used up, the model is being loaded. */
+function isFinal({ httpStatus, isPassing }: Verdict): boolean {
+  return isPassing === true || httpStatus === 401 || httpStatus === 403 || httpStatus === 429
+}
+
+/** As servers answer at an address that they do not have; 501 is how llama.cpp says that the model cannot. */
+function isAbsent({ httpStatus, detail }: Verdict): boolean {
+  return detail === NOTHING_HERE || httpStatus === 405 || httpStatus === 501
+}

@@ -1,0 +1,184 @@
+/**
+ * Finds out whether an owned model answers, to which form of its credential, and what else its server has. It really asks the
+ * model for one token: a list of models is open without a key on many servers, says nothing of the model itself, and does not
+ * exist in every dialect. The server's words are read only to tell the cases apart and never repeated: it may be any server
+ * that a customer has named.
+ */
+import type { Timekeeper } from '../../core/clock.ts'
+import type { OwnedModel, OwnedModelProbe, ServerTraits } from '../../core/owned-model.ts'
+import type { AddressGuard } from '../../upstream/address-guard.ts'
+import type { Upstream } from '../../upstream/exchange.ts'
+import { UpstreamFailure, type UpstreamFailureType } from '../../upstream/upstream-failure.ts'
+import type { OwnedUpstream } from '../ports.ts'
+import { type CredentialPlace, exchangeForProbe, type ProbeAnswer, UnlocatedError } from './probe-exchange.ts'
+import { probeFim } from './probe-fim.ts'
+import { FURTHER_QUESTIONS, judgeFurther, MAIN_QUESTIONS, type ProbeQuestion } from './probe-questions.ts'
+import { judgeAnswer, type Verdict } from './probe-verdict.ts'
+
+/** Between two questions to a server that loads its model, or is not up yet. */
+const AGAIN_AFTER_MS = 1_000
+
+export interface ProbePorts {
+  readonly clock: Pick<Timekeeper, 'elapsed' | 'after'>
+  readonly addresses: Pick<AddressGuard, 'resolve'>
+  readonly upstream: Upstream
+}
+
+export interface ProbeOptions {
+  /** For all of it together, in milliseconds. */
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+  /** Told what is known so far of a server that may yet become ready, which is asked again until then. */
+  readonly onInterim?: (result: ProbeResult) => void
+}
+
+export type ProbeResult = Omit<OwnedModelProbe, 'checkedAt'>
+
+/** Never rejects: what cannot be reached is a result too. @returns undefined when it was called off, or the gateway ends */
+export async function probeOwnedModel(
+  ports: ProbePorts,
+  model: OwnedModel,
+  owned: OwnedUpstream,
+  { timeoutMs, signal, onInterim }: ProbeOptions,
+): Promise<ProbeResult | undefined> {
+  const { clock } = ports
+  const startedAt = clock.elapsed()
+  const endsAt = startedAt + timeoutMs
+  const toResult = (finding: Finding): ProbeResult => {
+    const { isPassing: _, ...said } = finding
+    return { ...said, latencyMs: Math.round(clock.elapsed() - startedAt) }
+  }
+  for (;;) {
+    const probing = { ports, model, owned, endsAt, signal }
+    const finding = await askOnce(probing).then((found) => explainRefusal(found, owned), toFinding)
+    // The model's server has no part in that.
+    if (signal.aborted || finding === undefined) return undefined
+    if (finding.isPassing !== true || clock.elapsed() + AGAIN_AFTER_MS >= endsAt) return toResult(finding)
+    onInterim?.(toResult(finding))
+    await pause(clock, AGAIN_AFTER_MS, signal)
+  }
+}
+
+interface Probing {
+  readonly ports: ProbePorts
+  readonly model: OwnedModel
+  readonly owned: OwnedUpstream
+  /** On the clock's `elapsed` scale. */
+  readonly endsAt: number
+  readonly signal: AbortSignal
+}
+
+interface Finding extends Verdict {
+  readonly found?: ServerTraits
+}
+
+async function askOnce(probing: Probing): Promise<Finding> {
+  const { model, owned } = probing
+  if (owned.credential === undefined) return unreachable('Its credential cannot be opened.')
+  const places = placesToTry(model, owned)
+  const [usual = 'authorization'] = places
+  if (model.dialect === 'mistral-fim')
+    return await probeFim(model, owned, (asked) =>
+      ask({ ...probing, owned: asked.owned }, { path: asked.path, body: () => asked.body }, usual),
+    )
+  const question = MAIN_QUESTIONS[model.dialect]
+  let finding: Finding = unreachable('Its credential cannot be opened.')
+  for (const [index, place] of places.entries()) {
+    const verdict = judgeAnswer(question.dialect, await ask(probing, question, place))
+    const isRefused = verdict.httpStatus === 401 || verdict.httpStatus === 403
+    // Taken where another was refused: that much is known, whatever else is wrong.
+    const isTold = places.length > 1 && !isRefused && (index > 0 || verdict.status === 'reachable')
+    finding = isTold ? { ...verdict, found: { credentialHeader: place } } : verdict
+    if (verdict.status === 'reachable') return withFound(finding, await askFurther(probing, place))
+    if (!isRefused) break
+  }
+  return finding
+}
+
+/** Without a credential there was none to refuse. */
+function explainRefusal(finding: Finding, { credential }: OwnedUpstream): Finding {
+  const isRefused = finding.httpStatus === 401 || finding.httpStatus === 403
+  if (!isRefused || credential?.secret !== undefined) return finding
+  return { ...finding, detail: 'The server wants a credential, and the model has none: set one.' }
+}
+
+function withFound(finding: Finding, learnt: ServerTraits): Finding {
+  const found = { ...finding.found, ...learnt }
+  return Object.keys(found).length === 0 ? finding : { ...finding, found }
+}
+
+/**
+ * Servers that copied the Messages format do not all copy its key header: vLLM takes a bearer token alone. One at a time,
+ * because Anthropic refuses both together.
+ */
+function placesToTry(
+  { dialect, credentialHeader }: Probing['model'],
+  { provider, credential }: OwnedUpstream,
+): readonly CredentialPlace[] {
+  if (credentialHeader !== 'auto') return [credentialHeader]
+  const usual = provider.keyHeader === undefined ? 'authorization' : 'x-api-key'
+  // Without a credential there is nothing to find a place for.
+  if (dialect !== 'anthropic-messages' || credential?.secret === undefined) return [usual]
+  return [usual, usual === 'authorization' ? 'x-api-key' : 'authorization']
+}
+
+async function askFurther(probing: Probing, place: CredentialPlace): Promise<ServerTraits> {
+  const learnt: Record<string, boolean> = {}
+  for (const question of FURTHER_QUESTIONS[probing.model.dialect] ?? []) {
+    const has = await ask(probing, question, place).then(
+      (answer) => judgeFurther(question.dialect, answer),
+      // Not heard of in time: nothing is learnt.
+      () => undefined,
+    )
+    if (has !== undefined) learnt[question.trait] = has
+  }
+  return learnt
+}
+
+/** @throws UpstreamFailure or UnlocatedError */
+async function ask(
+  { ports, owned, endsAt, signal }: Probing,
+  question: Pick<ProbeQuestion, 'path' | 'body'>,
+  place: CredentialPlace,
+): Promise<ProbeAnswer> {
+  return await exchangeForProbe(ports, owned, {
+    path: question.path,
+    body: question.body(owned.model),
+    place,
+    endsAt,
+    signal,
+  })
+}
+
+const TIMED_OUT = 'The server did not answer in time.'
+const DETAILS: Partial<Record<UpstreamFailureType, string>> = {
+  connect_timeout: TIMED_OUT,
+  first_byte_timeout: TIMED_OUT,
+  idle_timeout: TIMED_OUT,
+  total_timeout: TIMED_OUT,
+}
+
+function toFinding(thrown: unknown): Finding | undefined {
+  if (thrown instanceof UnlocatedError) return unreachable(thrown.message)
+  if (!(thrown instanceof UpstreamFailure)) return unreachable('The server could not be reached.')
+  if (thrown.type === 'shutdown') return undefined
+  const finding = unreachable(DETAILS[thrown.type] ?? thrown.message)
+  // Some servers take no connection before their model is loaded.
+  return thrown.type === 'connect_failed' ? { ...finding, isPassing: true } : finding
+}
+
+function unreachable(detail: string): Finding {
+  return { status: 'unreachable', detail }
+}
+
+async function pause(clock: ProbePorts['clock'], ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      callOff()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const callOff = clock.after(ms, end)
+    signal.addEventListener('abort', end, { once: true })
+  })
+}

@@ -1,0 +1,74 @@
+/**
+ * The questions of a probe to an owned model: one small question in its own dialect, and then what else its server has. One more
+ * thing to find out is one more line here and one more member of `ServerTraits`. Sends nothing.
+ */
+import type { OwnedModelDialect, ServerTraits } from '../../core/owned-model.ts'
+import { anthropicMessages } from '../../wire/anthropic-messages/anthropic-messages.ts'
+import { anthropicCountTokens } from '../../wire/anthropic-messages/count-tokens.ts'
+import type { RelayedDialect } from '../../wire/dialect.ts'
+import { openaiEmbeddings } from '../../wire/embeddings/openai-embeddings.ts'
+import { openaiChat } from '../../wire/openai-chat/openai-chat.ts'
+import { openaiResponses } from '../../wire/openai-responses/openai-responses.ts'
+import type { ProbeAnswer } from './probe-exchange.ts'
+import { readAnswer } from './probe-verdict.ts'
+
+export interface ProbeQuestion {
+  readonly dialect: RelayedDialect
+  /** Appended to the model's base address. */
+  readonly path: string
+  readonly body: (model: string) => object
+}
+
+interface FurtherQuestion extends ProbeQuestion {
+  readonly trait: keyof Pick<ServerTraits, 'embeddings' | 'countTokens'>
+}
+
+const messages = [{ role: 'user', content: 'Hi' }]
+
+const EMBEDDINGS = {
+  dialect: openaiEmbeddings,
+  path: '/embeddings',
+  body: (model: string) => ({ model, input: 'Hi' }),
+}
+
+/** The least that the dialect allows. How a model fills in the middle is found out elsewhere (probe-fim.ts). */
+export const MAIN_QUESTIONS: Readonly<Record<Exclude<OwnedModelDialect, 'mistral-fim'>, ProbeQuestion>> = {
+  'openai-chat': {
+    dialect: openaiChat,
+    path: '/chat/completions',
+    body: (model) => ({ model, messages, max_tokens: 1 }),
+  },
+  'openai-responses': {
+    dialect: openaiResponses,
+    path: '/responses',
+    body: (model) => ({ model, input: 'Hi', max_output_tokens: 16, store: false }),
+  },
+  'anthropic-messages': {
+    dialect: anthropicMessages,
+    path: '/v1/messages',
+    body: (model) => ({ model, messages, max_tokens: 1 }),
+  },
+  'openai-embeddings': EMBEDDINGS,
+}
+
+/** Asked of servers that have answered the first question. */
+export const FURTHER_QUESTIONS: Partial<Record<OwnedModelDialect, readonly FurtherQuestion[]>> = {
+  'openai-chat': [{ ...EMBEDDINGS, trait: 'embeddings' }],
+  'anthropic-messages': [
+    {
+      trait: 'countTokens',
+      dialect: anthropicCountTokens,
+      path: '/v1/messages/count_tokens',
+      body: (model) => ({ model, messages }),
+    },
+  ],
+}
+
+/** Whether the server has it; undefined: this answer does not tell. */
+export function judgeFurther(dialect: RelayedDialect, answer: ProbeAnswer): boolean | undefined {
+  const { status } = answer
+  if (status >= 200 && status < 300) return readAnswer(dialect, answer) === undefined
+  // Busy, or in trouble; 501 is how llama.cpp says that it was not started for it.
+  const tellsNothing = status === 429 || (status >= 500 && status !== 501)
+  return tellsNothing ? undefined : false
+}

@@ -1,0 +1,96 @@
+/** Judges what an answer to a probe's question says of the model. Repeats nothing of it, and asks nothing itself. */
+import type { OwnedModelProbe } from '../../core/owned-model.ts'
+import type { RelayedDialect } from '../../wire/dialect.ts'
+import { isRecord } from '../../wire/read-json.ts'
+import { readUpstreamError, type UpstreamErrorAnswer } from '../../wire/upstream-error.ts'
+import type { ProbeAnswer } from './probe-exchange.ts'
+
+export interface Verdict extends Pick<OwnedModelProbe, 'httpStatus' | 'detail'> {
+  readonly status: Exclude<OwnedModelProbe['status'], 'checking'>
+  /** The same question may be answered otherwise in a moment. */
+  readonly isPassing?: true
+}
+
+/** Of an error no more is read: no server needs more to say what is wrong. */
+const MAX_REFUSAL_BYTES = 16 * 1024
+
+const NAMES_MODEL = /model/i
+const UNKNOWN = /not[ _]?found|does not exist|unknown|invalid[ _]model|no such/i
+const LOADING = /\bloading\b/i
+
+const NO_ANSWER = 'with something that is no answer in the model’s format: are baseUrl and dialect right?'
+
+/** What tells an answer in the form that was asked for. */
+type Form = Pick<RelayedDialect, 'isAnswer'>
+
+export const NOTHING_HERE = 'The server has nothing at this address: are baseUrl and dialect right?'
+
+export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
+  const { status } = answer
+  const unreachable = (detail: string): Verdict => ({ status: 'unreachable', httpStatus: status, detail })
+  if (status >= 200 && status < 300) {
+    const problem = readAnswer(dialect, answer)
+    return problem === undefined ? { status: 'reachable', httpStatus: status } : unreachable(problem)
+  }
+  if (status === 401 || status === 403) return unreachable('The server refused the credential.')
+  if (status >= 300 && status < 400)
+    return unreachable('The server answered with a redirect, which is not followed.')
+  const bytes = answer.body?.subarray(0, MAX_REFUSAL_BYTES) ?? new Uint8Array(0)
+  const words = Buffer.from(bytes).toString('utf8')
+  if ((status === 404 || status === 400) && NAMES_MODEL.test(words) && UNKNOWN.test(words))
+    return unreachable('The server does not know the model: is upstreamModelId right?')
+  if (status === 404) return unreachable(NOTHING_HERE)
+  if (status === 405)
+    return unreachable('The server takes no such request at this address: is baseUrl right?')
+  const said = readUpstreamError(bytes)
+  if (status === 503 && LOADING.test(said.message ?? ''))
+    return {
+      status: 'loading',
+      httpStatus: status,
+      detail: 'The server is loading the model.',
+      isPassing: true,
+    }
+  if (status >= 500) return unreachable('The server failed to answer.')
+  if (!isModelServersError(said)) return unreachable(`The server answered HTTP ${status} ${NO_ANSWER}`)
+  // A limit that is used up, or a model that wants more than one token: there, and open to this credential.
+  return {
+    status: 'reachable',
+    httpStatus: status,
+    detail: 'The server answered, and refused the test request itself.',
+  }
+}
+
+/** By the rules by which calls take an answer. @returns what is wrong with it; undefined: nothing */
+export function readAnswer(dialect: Form, { status, headers, body }: ProbeAnswer): string | undefined {
+  const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''
+  if (encoding !== '' && encoding !== 'identity')
+    return 'The server encoded its answer, though it was asked for as it is (accept-encoding: identity).'
+  const type = headers.get('content-type')?.toLowerCase() ?? ''
+  if (type.startsWith('text/html'))
+    return `The server answered HTTP ${status} with a web page, as a sign-in page would be: is baseUrl right?`
+  if (body === undefined || (type !== '' && !/^application\/(?:[\w.-]{1,99}\+)?json\b/.test(type)))
+    return `The server answered HTTP ${status} ${NO_ANSWER}`
+  const json = parseRecord(body)
+  if (json !== undefined && dialect.isAnswer(json)) return undefined
+  return json?.error === undefined || json.error === null
+    ? `The server answered HTTP ${status} ${NO_ANSWER}`
+    : `The server reported an error with HTTP ${status}.`
+}
+
+/**
+ * The forms in which servers of these dialects tell errors: OpenAI's and Anthropic's (`{"error": {…}}`), an older vLLM's and
+ * Mistral's (`{"object": "error"}`), FastAPI's (`{"detail": …}`). Whatever stands before a server tells them otherwise.
+ */
+function isModelServersError({ json, isNested, message }: UpstreamErrorAnswer): boolean {
+  if (message === undefined || !isRecord(json)) return false
+  return isNested || json.object === 'error' || json.detail !== undefined
+}
+
+function parseRecord(body: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const json: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return isRecord(json) ? json : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Asks every target of a gate once, by the code that calls go through, and tells how each did. It must not let anything
+ * of an answer out but its figures.
+ */
+import type { CallRecord } from '../../core/call.ts'
+import { ERROR_POLICY, type ErrorKind } from '../../core/errors.ts'
+import type { Gate } from '../../core/gate.ts'
+import type { Usage } from '../../core/usage.ts'
+import type { DialectId } from '../../wire/dialect.ts'
+import { readUpstreamError } from '../../wire/upstream-error.ts'
+import { createPipeline, type PipelinePorts } from '../pipeline.ts'
+import { describeUnreachable } from '../plan/plan-refusals.ts'
+import { findUpstream } from '../plan/plan-targets.ts'
+import type { Caller } from '../ports.ts'
+import { chooseQuestion, type Question } from './test-questions.ts'
+
+export interface TargetTest {
+  /** `provider/model`. */
+  readonly target: string
+  readonly status: 'ok' | 'failed'
+  /** What a caller would have seen; absent when no upstream was asked. */
+  readonly httpStatus?: number
+  readonly error?: { readonly code: string; readonly message: string }
+  readonly latencyMs: number
+  readonly firstByteMs?: number
+  /** That the target was asked in; null when it was not asked. */
+  readonly dialect: DialectId | null
+  /** As the provider reported it. */
+  readonly usage?: Usage
+}
+
+/** A target that has not answered by then has failed, whatever the gate grants its callers. */
+const MAX_TEST_MS = 30_000
+
+const MAX_MESSAGE_LENGTH = 500
+
+/** @returns one row for each target, in the gate's order; a target that fails is a row, and no failure of the test */
+export async function testGate(
+  ports: PipelinePorts,
+  caller: Caller,
+  gate: Gate,
+): Promise<readonly TargetTest[]> {
+  const rows: TargetTest[] = []
+  const waiting = [...gate.targets.entries()]
+  const runInTurn = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [index, { model }] = next
+      rows[index] = await testTarget(ports, caller, { ...gate, targets: [{ model }] }, model)
+    }
+  }
+  // No more at once than the key and its account may have: their limits count here as everywhere.
+  const { concurrentCalls, account } = caller.limits
+  const most = Math.min(concurrentCalls, account?.concurrentCalls ?? Number.POSITIVE_INFINITY)
+  const lanes = Math.max(1, Math.min(gate.targets.length, most))
+  await Promise.all(Array.from({ length: lanes }, runInTurn))
+  return rows
+}
+
+/** @param gate whose only target is the one to be tested */
+async function testTarget(
+  ports: PipelinePorts,
+  caller: Caller,
+  gate: Gate,
+  target: string,
+): Promise<TargetTest> {
+  const upstream = findUpstream(ports, caller.accountId, target)
+  const question = upstream === undefined ? undefined : chooseQuestion(upstream.provider, upstream.model)
+  if (upstream === undefined || question === undefined) {
+    const message =
+      upstream === undefined
+        ? describeUnreachable(target)
+        : `${upstream.provider.name} speaks nothing that a test could ask in.`
+    return { target, status: 'failed', error: { code: 'not_testable', message }, latencyMs: 0, dialect: null }
+  }
+  const startedAt = ports.clock.elapsed()
+  const { response, record } = await ask(ports, caller, toTested(gate), question)
+  const message = response.ok ? await drain(response) : await readMessage(response)
+  const isOk = response.ok && record()?.outcome === 'succeeded'
+  return {
+    target,
+    status: isOk ? 'ok' : 'failed',
+    latencyMs: Math.round(ports.clock.elapsed() - startedAt),
+    dialect: question.dialect.id,
+    ...toFigures(record()),
+    ...(isOk
+      ? {}
+      : {
+          error: { code: codeOf(record(), response.status), message: message.slice(0, MAX_MESSAGE_LENGTH) },
+        }),
+  }
+}
+
+/** Each target alone and once; the gate's defaults count, but for the test's own small limit. */
+function toTested(gate: Gate): Gate {
+  const timeoutMs = Math.min(gate.timeoutMs ?? MAX_TEST_MS, MAX_TEST_MS)
+  return { ...gate, strategy: 'fallback', hedgeAfterMs: null, maxRetries: 0, timeoutMs, overrides: 'allow' }
+}
+
+async function ask(ports: PipelinePorts, caller: Caller, gate: Gate, { dialect, body }: Question) {
+  let record: CallRecord | undefined
+  const serveCall = createPipeline({
+    ...ports,
+    gates: { find: () => gate, list: () => [gate] },
+    ledger: {
+      assertWritable: () => ports.ledger.assertWritable(),
+      record(call) {
+        record = call
+        return ports.ledger.record(call)
+      },
+    },
+  })
+  const request = new Request('http://gatehouse/', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: gate.id, ...body }),
+  })
+  const response = await serveCall(request, dialect, { caller })
+  return { response, record: () => record }
+}
+
+/** Reads to the end, where the call is settled, and keeps nothing. @returns what went wrong, if it did */
+async function drain(response: Response): Promise<string> {
+  try {
+    for await (const _chunk of response.body ?? []);
+    return ''
+  } catch {
+    return 'The answer broke off.'
+  }
+}
+
+async function readMessage(response: Response): Promise<string> {
+  const { message } = readUpstreamError(await response.bytes())
+  return message ?? `The target answered HTTP ${response.status}.`
+}
+
+function toFigures(record: CallRecord | undefined): Partial<TargetTest> {
+  if (record === undefined) return {}
+  const { attempts, status, firstByteMs, usage } = record
+  return {
+    ...(attempts === 0 ? {} : { httpStatus: status }),
+    ...(firstByteMs === null ? {} : { firstByteMs: Math.round(firstByteMs) }),
+    ...(usage === null ? {} : { usage }),
+  }
+}
+
+/** A call that was not admitted, or could not be written down, has no kind of failure in its record. */
+function codeOf(record: CallRecord | undefined, status: number): string {
+  return ERROR_POLICY[record?.errorKind ?? OWN_FAILURES[status] ?? 'upstream_error'].flat
+}
+
+const OWN_FAILURES: Readonly<Record<number, ErrorKind>> = {
+  429: 'rate_limited',
+  500: 'internal_error',
+  503: 'unavailable',
+}

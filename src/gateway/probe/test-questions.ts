@@ -1,0 +1,53 @@
+/** What a gate's target is asked when it is tested: little, and in a dialect that it speaks. */
+
+import type { Provider } from '../../providers/define.ts'
+import { anthropicMessages } from '../../wire/anthropic-messages/anthropic-messages.ts'
+import { CLIENT_CODECS } from '../../wire/client-codecs.ts'
+import type { DialectId, RelayedDialect } from '../../wire/dialect.ts'
+import { EMBEDDINGS_CODECS } from '../../wire/embeddings/embeddings-codecs.ts'
+import { openaiEmbeddings } from '../../wire/embeddings/openai-embeddings.ts'
+import { fillsInTheMiddle } from '../../wire/fill-in-the-middle/fim-codecs.ts'
+import { mistralChat } from '../../wire/mistral-chat/mistral-chat.ts'
+import { mistralFim } from '../../wire/mistral-fim/mistral-fim.ts'
+import { openaiChat } from '../../wire/openai-chat/openai-chat.ts'
+import { openaiResponses } from '../../wire/openai-responses/openai-responses.ts'
+import { traitsOf } from '../plan/plan-targets.ts'
+
+export interface Question {
+  readonly dialect: RelayedDialect
+  /** But for the member that names the gate. */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+const PROMPT = 'Say OK.'
+/** Little to pay for, and above the least that every dialect takes (Responses: 16). */
+const LIMIT = 32
+
+const EMBEDDINGS: ReadonlySet<string> = new Set([openaiEmbeddings.id, ...Object.keys(EMBEDDINGS_CODECS)])
+
+const messages = [{ role: 'user', content: PROMPT }]
+
+/** @returns undefined when the provider speaks nothing that callers can be served in */
+export function chooseQuestion(provider: Provider, model: string): Question | undefined {
+  const { endpoints } = provider
+  const spoken = Object.keys(endpoints)
+  // A model for embeddings answers nothing else; where its provider speaks more, only its name tells.
+  const mayEmbed = spoken.some((id) => EMBEDDINGS.has(id))
+  if (mayEmbed && (/embed/i.test(model) || spoken.every((id) => EMBEDDINGS.has(id))))
+    return { dialect: openaiEmbeddings, body: { input: PROMPT } }
+  // Before Chat, which some models do not have, and where others fail when thinking uses the limit up.
+  if (endpoints['openai-responses'] !== undefined)
+    return { dialect: openaiResponses, body: { input: PROMPT, max_output_tokens: LIMIT } }
+  if (endpoints['anthropic-messages'] !== undefined)
+    return { dialect: anthropicMessages, body: { messages, max_tokens: LIMIT } }
+  if (endpoints['mistral-chat'] !== undefined)
+    return { dialect: mistralChat, body: { messages, max_tokens: LIMIT } }
+  if (spoken.some((id) => CLIENT_CODECS[id as DialectId] !== undefined)) {
+    const limit =
+      traitsOf(provider, model).maxCompletionTokens === true ? 'max_completion_tokens' : 'max_tokens'
+    return { dialect: openaiChat, body: { messages, [limit]: LIMIT } }
+  }
+  if (Object.keys(endpoints).some(fillsInTheMiddle))
+    return { dialect: mistralFim, body: { prompt: `# ${PROMPT}\n`, max_tokens: LIMIT } }
+  return undefined
+}

@@ -1,0 +1,52 @@
+/** What the headers of an answer say of its call: names that callers made up must neither break nor flood them. */
+import { expect, test } from 'bun:test'
+import type { CallProgress } from '../settle/settle.ts'
+import { toAnswerHeaders, toSkippedHeader } from './answer-headers.ts'
+
+type Told = Parameters<typeof toAnswerHeaders>[0]
+
+function progress(members: Partial<CallProgress>): Told {
+  return { target: 'openai/gpt-4o', attempts: [], ignored: [], skipped: [], ...members } as Told
+}
+const ignored = (...names: string[]) => toAnswerHeaders(progress({ ignored: names }))['x-gatehouse-ignored']
+
+test('a plain call has its target and its attempts, and nothing of what did not happen', () => {
+  const attempts = [{}, {}] as unknown as CallProgress['attempts']
+  expect(toAnswerHeaders(progress({ attempts }))).toEqual({
+    'x-gatehouse-target': 'openai/gpt-4o',
+    'x-gatehouse-attempts': '2',
+  })
+  expect(toAnswerHeaders(progress({ target: null }))['x-gatehouse-target']).toBe('')
+  expect(toSkippedHeader({ skipped: [] })).toEqual({})
+})
+
+test('those that rest and were passed over are named', () => {
+  const skipped = ['groq/a', 'xai/b']
+  expect(toSkippedHeader({ skipped })).toEqual({ 'x-gatehouse-skipped': 'groq/a, xai/b' })
+  expect(toAnswerHeaders(progress({ skipped }))).toMatchObject(toSkippedHeader({ skipped }))
+})
+
+test.each([
+  ['plain!', 'plain!'],
+  ['+', '+'],
+  ['-~', '-~'],
+  ['a,b', 'a%2Cb'],
+  ['a b', 'a%20b'],
+  ['a\r\nb', 'a%0D%0Ab'],
+  ['\u007f', '%7F'],
+  ['é😀', '%C3%A9%F0%9F%98%80'],
+  ['x\ud800', 'x%EF%BF%BD'],
+  ['', ''],
+])('%j is written %j', (name, written) => {
+  expect(ignored('first', name)).toBe(`first, ${written}`)
+  expect(toAnswerHeaders(progress({ target: name }))['x-gatehouse-target']).toBe(written)
+})
+
+test('a name is cut after 64 characters, a list after 32 names', () => {
+  expect(ignored('x'.repeat(64))).toBe('x'.repeat(64))
+  expect(ignored('x'.repeat(65))).toBe('x'.repeat(64))
+  const names = Array.from({ length: 34 }, (_, index) => `n${index}`)
+  expect(ignored(...names.slice(0, 32))).toBe(names.slice(0, 32).join(', '))
+  expect(ignored(...names.slice(0, 33))).toBe(`${names.slice(0, 32).join(', ')}, and-1-more`)
+  expect(ignored(...names)).toBe(`${names.slice(0, 32).join(', ')}, and-2-more`)
+})

@@ -1,0 +1,262 @@
+/**
+ * Stage 6: pass the answer on, byte for byte, at the client's own pace, and settle before its last byte goes out.
+ * Owns what happens when either side leaves in the middle.
+ */
+import type { Timekeeper } from '../../core/clock.ts'
+import type { GatewayError } from '../../core/errors.ts'
+import type { Usage } from '../../core/usage.ts'
+import { upstreamRequestId } from '../../upstream/forwarded-headers.ts'
+import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
+import type { Dialect, StreamTap, TapOutput } from '../../wire/dialect.ts'
+import type { Attempted } from '../attempt/ask-target.ts'
+import type { BegunAnswer } from '../attempt/begin-answer.ts'
+import type { CallHeaders } from '../attempt/call-headers.ts'
+import { toFailure, unusableAnswer } from '../attempt/failures.ts'
+import { isTargetsFault } from '../attempt/retry.ts'
+import type { TargetHealth } from '../attempt/target-health.ts'
+import { isTranslated } from '../plan/plan-targets.ts'
+import type { CallResult, Settle } from '../settle/settle.ts'
+import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
+import { type AnswerSink, answerWhole, StreamedAnswer } from './streamed-answer.ts'
+
+/** After the last event that counts, an upstream that does not close is waited for only this long, in milliseconds. */
+const GRACE_AFTER_END_MS = 1_000
+
+/**
+ * How long the bytes of a failure event get to reach the client before its connection is cut, in
+ * milliseconds. A client that has not read them by then may hear of the reset first.
+ */
+const FLUSH_BEFORE_CUT_MS = 250
+/** The same where the gateway itself ends the call: it has to be over in a time that was promised. */
+const FLUSH_BEFORE_OUR_CUT_MS = 50
+
+export interface RelayPorts extends KeepAlivePorts {
+  readonly clock: Timekeeper
+  readonly health: TargetHealth
+  readonly callHeaders: CallHeaders
+}
+
+export interface RelayInput {
+  readonly attempted: Attempted
+  readonly dialect: Dialect
+  readonly settle: Settle
+  /** The gateway's own headers for this answer. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** @throws GatewayError (rejects) `unavailable` when a whole answer could not be written down */
+export function relayAnswer(ports: RelayPorts, input: RelayInput): Response | Promise<Response> {
+  const { answer } = input.attempted
+  const headers = Object.assign(toForwarded(ports, input), input.headers)
+  const { status } = answer
+  switch (answer.type) {
+    case 'whole':
+      return input
+        .settle(succeeded(status, answer.usage))
+        .then(() => answerWhole(answer.body, { status, headers }))
+    case 'large':
+      return new StreamedAnswer((client) => relayLarge(ports, answer, input, client), {
+        status,
+        headers,
+        onLeft: () => giveUp(answer, input),
+      })
+    case 'events':
+      return new StreamedAnswer((client) => relayEvents(ports, answer, input, client), {
+        status,
+        headers: Object.assign(headers, NOT_KEPT),
+        onLeft: () => giveUp(answer, input),
+      })
+  }
+}
+
+/** A translated answer is ours, and so are its headers. */
+function toForwarded(
+  { callHeaders }: RelayPorts,
+  { attempted: { target, answer }, dialect }: RelayInput,
+): Record<string, string> {
+  const id = upstreamRequestId(answer.headers)
+  const said: Record<string, string> = id === undefined ? {} : { 'x-gatehouse-upstream-request-id': id }
+  if (!isTranslated(target))
+    return Object.assign(callHeaders.ofAnswer(dialect.id, answer.headers, target), said)
+  return {
+    ...said,
+    'content-type': answer.type === 'events' ? 'text/event-stream; charset=utf-8' : 'application/json',
+  }
+}
+
+/** Of an event stream: neither a cache nor a proxy on the way may hold it back. */
+export const NOT_KEPT = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
+
+type BegunStream = Extract<BegunAnswer, { type: 'large' | 'events' }>
+
+/** Whatever has become of the answer: nothing is read any more, and the call is settled. Safe to call again. */
+export function giveUp(answer: BegunStream, input: Pick<RelayInput, 'settle' | 'dialect'>): Promise<void> {
+  answer.exchange.close()
+  // Without an end before this only when the client has left.
+  return settleQuietly(input.settle, leftResult(answer, input))
+}
+
+/** The client left: what the upstream has not reported is estimated. */
+function leftResult(answer: BegunStream, { dialect }: Pick<RelayInput, 'dialect'>): CallResult {
+  const unreportedBytes = unreportedOf(answer, dialect)
+  return { outcome: 'cancelled', status: answer.status, usage: usageOf(answer), unreportedBytes }
+}
+
+function unreportedOf(answer: BegunStream, dialect: Dialect): number {
+  if (answer.type === 'events') return answer.tap.unreportedBytes
+  // Vectors are no tokens, also where they are written as text. A whole answer's report is of all of it.
+  return dialect.isEmbeddings === true || usageOf(answer) !== null ? 0 : answer.counted.textBytes
+}
+
+export async function relayEvents(
+  ports: RelayPorts,
+  answer: Extract<BegunAnswer, { type: 'events' }>,
+  input: RelayInput,
+  client: AnswerSink,
+): Promise<void> {
+  const { exchange, tap, status } = answer
+  const { settle } = input
+  const keepAlive = new KeepAlive(ports, client)
+  let isTold = false
+  let output = answer.first
+  let slow: Promise<void> | undefined
+  /** Sent in the turn that brought it; what ends the answer, and a client that does not keep up, are waited for. */
+  const pass = (piece: Uint8Array): boolean => {
+    output = tap.push(piece)
+    if (output.held.byteLength > 0) return false
+    slow = client.write(output.now)
+    keepAlive.restart()
+    return slow === undefined
+  }
+  const passEnd = async ({ now, held }: TapOutput): Promise<void> => {
+    await client.write(now)
+    if (held.byteLength === 0) return
+    if (!isTold) await settle(endOf(tap, status))
+    isTold = true
+    await client.write(held)
+    exchange.expectEndWithin(GRACE_AFTER_END_MS)
+  }
+  try {
+    await passEnd(answer.first)
+    while (await keepAlive.during(exchange.readWhile(pass))) {
+      await (slow ?? passEnd(output))
+      slow = undefined
+    }
+    await passEnd(tap.end())
+    if (!isTold) {
+      if (!tap.isWholeAtEnd())
+        throw unusableAnswer(input.attempted.target.name, 'ended its stream before it was complete')
+      await settle(endOf(tap, status))
+    }
+  } catch (thrown) {
+    if (isTold) return
+    await endBroken(ports, input, { thrown, answer, client, encode: (error) => tap.encodeFailure(error) })
+  } finally {
+    keepAlive.close()
+    await giveUp(answer, input)
+  }
+}
+
+/** An answer too large to hold: it flows through, and only its last piece waits for the ledger. */
+async function relayLarge(
+  ports: RelayPorts,
+  answer: Extract<BegunAnswer, { type: 'large' }>,
+  input: RelayInput,
+  client: AnswerSink,
+): Promise<void> {
+  const { exchange, status } = answer
+  const { settle } = input
+  let held = answer.first
+  let slow: Promise<void> | undefined
+  const pass = (piece: Uint8Array): boolean => {
+    answer.counted.push(piece)
+    slow = client.write(held)
+    held = piece
+    return slow === undefined
+  }
+  try {
+    while (await exchange.readWhile(pass)) await slow
+    await settle(succeeded(status, usageOf(answer)))
+    await client.write(held)
+  } catch (thrown) {
+    await endBroken(ports, input, { thrown, answer, client, encode: () => NOTHING })
+  } finally {
+    await giveUp(answer, input)
+  }
+}
+
+/**
+ * The end of an answer that broke: told in the caller's dialect, then an unclean close, so that no client can take it
+ * for a whole one. A client that has left itself is told nothing.
+ */
+async function endBroken(
+  { clock, health }: RelayPorts,
+  input: RelayInput,
+  { thrown, answer, client, encode }: BrokenAnswer,
+): Promise<void> {
+  const { status } = answer
+  if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') {
+    await settleQuietly(input.settle, leftResult(answer, input))
+    return
+  }
+  const { target } = input.attempted
+  const error = toFailure(thrown, target.name)
+  if (isTargetsFault(error)) health.noteFailed(target.healthKey, 0, error)
+  const usage = usageOf(answer)
+  const failed = { outcome: 'failed', status, errorKind: error.kind, usage } as const
+  await settleQuietly(
+    input.settle,
+    isOurEnd(thrown) ? { ...failed, unreportedBytes: unreportedOf(answer, input.dialect) } : failed,
+  )
+  await client.write(encode(error))
+  await cutBody(clock, isOurEnd(thrown) ? FLUSH_BEFORE_OUR_CUT_MS : FLUSH_BEFORE_CUT_MS)
+}
+
+/** Ends a body without its closing chunk, when what it said last has had its time to leave. */
+export async function cutBody(
+  clock: Pick<Timekeeper, 'after'>,
+  afterMs = FLUSH_BEFORE_CUT_MS,
+): Promise<never> {
+  await new Promise<void>((resolve) => clock.after(afterMs, resolve))
+  // Bun cuts the connection; the failure has been told and written down already.
+  throw undefined
+}
+
+/**
+ * The gate's time was over, or the call's key was deleted, while the upstream went on. An account
+ * chooses both moments, and could stream for nothing until then. Everything else is the
+ * upstream's failure, which is never billed from a guess.
+ */
+function isOurEnd(thrown: unknown): boolean {
+  return thrown instanceof UpstreamFailure && (thrown.type === 'total_timeout' || thrown.type === 'revoked')
+}
+
+interface BrokenAnswer {
+  readonly thrown: unknown
+  readonly answer: BegunStream
+  readonly client: AnswerSink
+  readonly encode: (error: GatewayError) => Uint8Array
+}
+
+/** The stream is ending in failure already; a ledger that cannot be written has said so through its own state. */
+async function settleQuietly(settle: Settle, result: CallResult): Promise<void> {
+  await settle(result).catch(() => undefined)
+}
+
+/** As far as it was reported. */
+function usageOf(answer: BegunStream): Usage | null {
+  return answer.type === 'events' ? answer.tap.usage : answer.readUsage(answer.counted.members)
+}
+
+function endOf(tap: StreamTap, status: number): CallResult {
+  const { usage, verdict, unreportedBytes } = tap
+  if (verdict === 'failed') return { outcome: 'failed', status, errorKind: 'upstream_error', usage }
+  // Some servers count no streams: what went through them is in no sum unless it is estimated.
+  return usage === null ? { outcome: 'succeeded', status, usage, unreportedBytes } : succeeded(status, usage)
+}
+
+function succeeded(status: number, usage: Usage | null): CallResult {
+  return { outcome: 'succeeded', status, usage }
+}
+
+const NOTHING = new Uint8Array(0)

@@ -1,0 +1,114 @@
+/**
+ * Stage 6 for a stream whose targets stay silent: its answer begins before theirs, with 200 and
+ * comments, so that neither a proxy nor the client gives it up. Owns how a failure is told once its
+ * status is gone. It must not know how targets are asked.
+ */
+import type { GatewayError } from '../../core/errors.ts'
+import type { CallId } from '../../core/ids.ts'
+import type { Deadline, Deadlines } from '../../upstream/deadlines.ts'
+import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
+import type { Dialect } from '../../wire/dialect.ts'
+import type { Attempted } from '../attempt/ask-target.ts'
+import { unusableAnswer } from '../attempt/failures.ts'
+import { settleRefused } from '../refuse.ts'
+import type { Settle } from '../settle/settle.ts'
+import { KEEP_ALIVE, KeepAlive } from './keep-alive.ts'
+import { cutBody, giveUp, NOT_KEPT, type RelayPorts, relayEvents } from './relay-answer.ts'
+import { type AnswerSink, StreamedAnswer } from './streamed-answer.ts'
+
+export interface LatePorts extends RelayPorts {
+  /**
+   * Silence of all targets after which a stream's answer begins without them, in milliseconds; 0:
+   * never.
+   */
+  readonly commitAfterMs: number
+  readonly reportFailure: (error: GatewayError, callId: CallId) => void
+}
+
+export interface LateInput {
+  /** Retries, fallback and hedging go on in it. */
+  readonly attempting: Promise<Attempted>
+  readonly callId: CallId
+  readonly dialect: Dialect
+  readonly settle: Settle
+  /** Known before a target has answered. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/**
+ * @returns undefined when a target has begun to answer in time
+ * @throws what `attempting` does in that time: it still has a status of its own
+ */
+export async function relayLate(ports: LatePorts, input: LateInput): Promise<Response | undefined> {
+  const { commitAfterMs, deadlines } = ports
+  if (commitAfterMs === 0 || input.dialect.encodeFailedStream === undefined) return undefined
+  if (await isOverWithin(commitAfterMs, input.attempting, deadlines)) return undefined
+  return new StreamedAnswer((client) => relayLateEvents(ports, input, client), {
+    headers: { ...input.headers, 'content-type': 'text/event-stream; charset=utf-8', ...NOT_KEPT },
+    onLeft: () => giveUpLate(input),
+  })
+}
+
+/** @throws what the work does in that time */
+function isOverWithin(ms: number, work: Promise<unknown>, deadlines: Deadlines): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const deadline: Deadline = {
+      dueAt: deadlines.now() + ms,
+      // Otherwise the work itself fails.
+      onDue: (cause) => cause === 'due' && resolve(false),
+    }
+    deadlines.add(deadline)
+    const end = (then: () => void) => {
+      deadlines.remove(deadline)
+      then()
+    }
+    work.then(
+      () => end(() => resolve(true)),
+      (thrown) => end(() => reject(thrown)),
+    )
+  })
+}
+
+async function relayLateEvents(ports: LatePorts, input: LateInput, client: AnswerSink): Promise<void> {
+  const keepAlive = new KeepAlive(ports, client)
+  let attempted: Attempted
+  try {
+    await client.write(KEEP_ALIVE)
+    attempted = await keepAlive.during(input.attempting)
+  } catch (thrown) {
+    await endRefused(ports, input, { thrown, client })
+    return
+  } finally {
+    keepAlive.close()
+  }
+  const { answer, target } = attempted
+  if (answer.type === 'events') await relayEvents(ports, answer, { ...input, attempted }, client)
+  else await endRefused(ports, input, { thrown: unusableAnswer(target.name, 'sent no event stream'), client })
+}
+
+/**
+ * The call is written down as what it is, and its client is told in the stream: there is no status
+ * any more.
+ */
+async function endRefused(
+  { clock, reportFailure }: LatePorts,
+  { settle, dialect, callId }: LateInput,
+  { thrown, client }: { readonly thrown: unknown; readonly client: AnswerSink },
+): Promise<void> {
+  const error = await settleRefused(thrown, settle)
+  if (error.kind === 'internal_error') reportFailure(error, callId)
+  if (thrown instanceof UpstreamFailure && thrown.type === 'cancelled') return
+  const told = dialect.encodeFailedStream?.(error)
+  if (told !== undefined) await client.write(told)
+  await cutBody(clock)
+}
+
+/** The client left: its request is aborted, and with it whatever was still being asked. */
+async function giveUpLate({ attempting, settle, dialect }: LateInput): Promise<void> {
+  try {
+    const { answer } = await attempting
+    if (answer.type !== 'whole') await giveUp(answer, { settle, dialect })
+  } catch (thrown) {
+    await settleRefused(thrown, settle)
+  }
+}

@@ -1,0 +1,58 @@
+/** The estimate reads no more than the top level, and no cap can make it absurd. */
+import { describe, expect, test } from 'bun:test'
+import { scanJsonObject } from '../../wire/json-splice.ts'
+import { countsForQuota } from '../plan/counts-for-quota.ts'
+import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts'
+
+function estimate(text: string): number {
+  return estimateTokens({ body: scanJsonObject(new TextEncoder().encode(text)) })
+}
+
+test.each([
+  ['{"a":1}', 2],
+  ['{"max_tokens":100}', 5 + 100],
+  ['{"max_output_tokens":100}', 7 + 100],
+  ['{"max_completion_tokens":100,"max_tokens":7}', 11 + 100],
+  ['{"max_tokens":null}', 5],
+  ['{"max_tokens":"99"}', 5],
+  ['{"max_tokens":-5}', 5],
+  ['{"max_tokens":1.5}', 5 + 2],
+  ['{"max_tokens":1e300}', 5 + 1_000_000],
+  ['{"messages":[{"max_tokens":100}]}', 9],
+])('%s', (text, tokens) => {
+  expect(estimate(text)).toBe(tokens)
+})
+
+test('what the account pays for itself does not count for its quota', () => {
+  expect(countsForQuota('owned/mine', 'platform')).toBe(false)
+  expect(countsForQuota('owned/mine', null)).toBe(false)
+  expect(countsForQuota('lab/x', 'own')).toBe(false)
+  for (const target of ['lab/owned/x', 'ownedx/y', null])
+    for (const credential of ['platform', null] as const)
+      expect(countsForQuota(target, credential)).toBe(true)
+})
+
+describe('what went in', () => {
+  const input = (value: unknown) =>
+    estimateInputTokens({ bytes: new TextEncoder().encode(JSON.stringify(value)) })
+  const base64 = Buffer.from('\u{1F600}'.repeat(300_000)).toString('base64')
+  const prose = 'word '.repeat(200_000)
+
+  test.each([
+    ['text is a quarter of its bytes', { messages: [{ content: prose }] }, 250_000],
+    ['the cap on output is not read', { max_tokens: 32_000 }, 0],
+    [
+      'a picture',
+      { content: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${base64}` } }] },
+      1_500,
+    ],
+    ['a picture of Messages', { content: [{ source: { type: 'base64', data: base64 } }] }, 1_500],
+    ['two files', { a: { file_data: base64 }, b: { file_data: base64 } }, 3_000],
+    ['prose where media are', { source: { type: 'text', data: prose } }, 250_000],
+    ['text without spaces where no media are', { messages: [{ content: base64 }] }, base64.length / 4],
+    ['the name of a member in text', { content: `"data": ${prose}` }, 250_000],
+  ])('%s', (_, body, tokens) => {
+    expect(input(body)).toBeGreaterThanOrEqual(tokens)
+    expect(input(body)).toBeLessThan(tokens + 40)
+  })
+})

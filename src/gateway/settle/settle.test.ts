@@ -1,0 +1,55 @@
+/** The end of a call: in which order it is written down and counted. */
+import { expect, test } from 'bun:test'
+import type { AccountId, CallId, KeyId } from '../../core/ids.ts'
+import { openaiChat } from '../../wire/openai-chat/openai-chat.ts'
+import type { Spent } from '../ports.ts'
+import { type AdmittedCall, createSettle } from './settle.ts'
+
+function admittedCall(spent: Spent[]): AdmittedCall {
+  const limits = { requestsPerMinute: 60, tokensPerMinute: 1000, concurrentCalls: 1 }
+  return {
+    id: 'call_1' as CallId,
+    startedAt: 1_000,
+    begunAt: 400,
+    dialect: openaiChat,
+    caller: { accountId: 'acct_1' as AccountId, keyId: 'key_1' as KeyId, limits },
+    request: { stream: false } as AdmittedCall['request'],
+    share: { giveBack: () => {} },
+    ticket: { headers: {}, reserveQuota: () => undefined, settle: (used) => void spent.push(used) },
+    progress: {
+      gateId: null,
+      attempts: [],
+      target: null,
+      credential: null,
+      firstByteAt: 401,
+      ignored: [],
+      skipped: [],
+      trace: undefined,
+    },
+  }
+}
+
+const usage = { inputTokens: 3, outputTokens: 4, cachedInputTokens: 0, reasoningTokens: 0 }
+
+// A process that is killed between the two would have told other nodes of a call that no ledger knows.
+test('what a call used is counted once it is written down, and before whoever waits for that goes on', async () => {
+  const spent: Spent[] = []
+  const writing = Promise.withResolvers<void>()
+  const ledger = { record: () => writing.promise, assertWritable: () => {} }
+  const settle = createSettle({ ledger, clock: { elapsed: () => 500 } }, admittedCall(spent))
+  const settled = settle({ outcome: 'succeeded', status: 200, usage }).then(() => spent.length)
+  await Bun.sleep(1)
+  expect(spent).toEqual([])
+  writing.resolve()
+  expect(await settled).toBe(1)
+  expect(spent).toMatchObject([{ tokens: 7 }])
+})
+
+test('a call that cannot be written down gives its place back all the same', async () => {
+  const spent: Spent[] = []
+  const ledger = { record: () => Promise.reject(new Error('disk full')), assertWritable: () => {} }
+  const settle = createSettle({ ledger, clock: { elapsed: () => 500 } }, admittedCall(spent))
+  expect(settle({ outcome: 'succeeded', status: 200, usage })).rejects.toThrow('disk full')
+  await Bun.sleep(1)
+  expect(spent).toHaveLength(1)
+})

@@ -1,0 +1,67 @@
+/** A request for embeddings whose target has another form for them: what is sent, and how its answer comes back. */
+import { invalidRequest } from '../../core/errors.ts'
+import type { Usage } from '../../core/usage.ts'
+import { UnreadableAnswerError } from '../../wire/codec.ts'
+import type { AcceptedRequest } from '../../wire/dialect.ts'
+import type { EmbeddingsCodec } from '../../wire/embeddings/embeddings-codec.ts'
+import { noStream } from '../../wire/embeddings/no-stream.ts'
+import {
+  decodeEmbeddingsRequest,
+  encodeEmbeddingsAnswer,
+} from '../../wire/embeddings/translate-embeddings.ts'
+import { unusableAnswer } from '../attempt/failures.ts'
+import type { Target } from '../plan/plan-targets.ts'
+import { refuseIgnored, type TranslatedRequest } from './translate.ts'
+
+export interface EmbeddingsTranslation {
+  readonly accepted: AcceptedRequest
+  readonly target: Target
+  readonly codec: EmbeddingsCodec
+  /** Nothing may be left out: the caller said so with `x-gatehouse-strict`. */
+  readonly isStrict: boolean
+}
+
+/** @throws GatewayError `invalid_request` */
+export function translateEmbeddings(translation: EmbeddingsTranslation): TranslatedRequest {
+  const { accepted, target, codec, isStrict } = translation
+  const request = decodeEmbeddingsRequest(JSON.parse(decoder.decode(accepted.body.bytes)))
+  assertTakesInputs(translation, request.inputs.length)
+  const { body, ignored } = codec.encodeRequest(request, target.model)
+  if (isStrict) refuseIgnored(target, ignored)
+  return {
+    body: Buffer.from(JSON.stringify(body)),
+    ignored,
+    createTap: noStream,
+    convert(answer) {
+      try {
+        const decoded = codec.decodeAnswer(answer)
+        return {
+          json: encodeEmbeddingsAnswer(decoded, request, target.name),
+          usage: toUsage(decoded.inputTokens),
+        }
+      } catch (thrown) {
+        if (thrown instanceof UnreadableAnswerError) throw unusableAnswer(target.name, thrown.message)
+        throw thrown
+      }
+    },
+  }
+}
+
+/** The vendor's own limit, told before it is asked: its refusal may not say what is wrong. */
+function assertTakesInputs({ codec, target }: EmbeddingsTranslation, count: number): void {
+  const { maxInputs = count } = codec
+  if (count <= maxInputs) return
+  throw invalidRequest(
+    `The target ${target.name} takes at most ${maxInputs} inputs in one call, and this one has ${count}: send them in several calls.`,
+    'input',
+  )
+}
+
+/** Nothing but input is ever used. */
+function toUsage(inputTokens: number | null): Usage | null {
+  return inputTokens === null
+    ? null
+    : { inputTokens, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
+}
+
+const decoder = new TextDecoder()

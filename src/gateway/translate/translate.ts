@@ -1,0 +1,137 @@
+/** A call whose target speaks another dialect than its caller: the request that is sent, and how its answer comes back. */
+import { invalidRequest } from '../../core/errors.ts'
+import type { GateDefaults } from '../../core/gate.ts'
+import type { Usage } from '../../core/usage.ts'
+import type { ChatRequest, JsonRecord } from '../../wire/chat-request.ts'
+import {
+  type AnswerFacts,
+  type ClientCodec,
+  type DecodeLimits,
+  type Feature,
+  type ServerCodec,
+  UnreadableAnswerError,
+} from '../../wire/codec.ts'
+import type { AcceptedRequest, StreamTap } from '../../wire/dialect.ts'
+import { isDefaulted, withDefaults } from '../../wire/gate-defaults.ts'
+import { TranslatingTap } from '../../wire/translating-tap.ts'
+import { unusableAnswer } from '../attempt/failures.ts'
+import type { Target } from '../plan/plan-targets.ts'
+
+/** One caller's request, decoded at most once however many targets are asked. */
+export class CallerRequest {
+  readonly codec: ServerCodec
+  readonly #accepted: AcceptedRequest
+  readonly #limits: DecodeLimits
+  #decoded: ChatRequest | undefined
+
+  /** @param maxBodyBytes what the request may grow to while it is read */
+  constructor(codec: ServerCodec, accepted: AcceptedRequest, maxBodyBytes: number) {
+    this.codec = codec
+    this.#accepted = accepted
+    this.#limits = { maxTextBytes: maxBodyBytes }
+  }
+
+  /** @throws GatewayError `invalid_request` naming the field */
+  get decoded(): ChatRequest {
+    this.#decoded ??= this.#decode()
+    return this.#decoded
+  }
+
+  /** What the gate has decided; absent where it has no defaults. */
+  get defaults(): GateDefaults | undefined {
+    return this.#accepted.defaults
+  }
+
+  #decode(): ChatRequest {
+    const { body, defaults } = this.#accepted
+    const request = this.codec.decodeRequest(JSON.parse(decoder.decode(body.bytes)), this.#limits)
+    return defaults === undefined ? request : withDefaults(request, defaults)
+  }
+}
+
+const decoder = new TextDecoder()
+
+export interface TranslatedRequest {
+  readonly body: Uint8Array
+  /** What has no effect with this target, as the caller spells it. */
+  readonly ignored: readonly string[]
+  createTap(): StreamTap
+  /** A whole answer in the caller's dialect. @throws GatewayError `upstream_error` when it is none */
+  convert(answer: JsonRecord): ConvertedAnswer
+}
+
+export interface ConvertedAnswer {
+  readonly json: JsonRecord
+  /** As the upstream reported it: not every caller's dialect can say all of it. */
+  readonly usage: Usage | null
+}
+
+export interface TranslationInput {
+  readonly caller: CallerRequest
+  readonly target: Target
+  readonly client: ClientCodec
+  readonly facts: Pick<AnswerFacts, 'callId' | 'gateId' | 'startedAtMs' | 'outcome' | 'priceOf'>
+  /** Nothing may be left out: the caller said so with `x-gatehouse-strict`. */
+  readonly isStrict: boolean
+}
+
+/** @throws GatewayError `invalid_request` */
+export function translate({ caller, target, client, facts, isStrict }: TranslationInput): TranslatedRequest {
+  const request = caller.decoded
+  const encoded = client.encodeRequest(request, {
+    model: target.model,
+    traits: target.traits,
+    sealOrigin: target.sealOrigin,
+  })
+  const ignored = nameIgnored(caller, client, encoded.ignored)
+  if (isStrict) {
+    // A strict caller answers for what it said, and not for its gate.
+    const asked = encoded.ignored.filter((feature) => !isDefaulted(feature, caller.defaults, target.traits))
+    refuseIgnored(target, nameIgnored(caller, client, asked))
+  }
+  const answerFacts: AnswerFacts = { ...facts, target: target.name, sealOrigin: target.sealOrigin }
+  return {
+    body: Buffer.from(JSON.stringify(withModelInPath(encoded.body, target))),
+    ignored,
+    createTap: () =>
+      new TranslatingTap(client.createEventDecoder(), caller.codec.createEventEncoder(request, answerFacts)),
+    convert(answer) {
+      try {
+        const decoded = client.decodeAnswer(answer)
+        return { json: caller.codec.encodeAnswer(decoded, answerFacts), usage: decoded.usage }
+      } catch (thrown) {
+        if (thrown instanceof UnreadableAnswerError) throw unusableAnswer(target.name, thrown.message)
+        throw thrown
+      }
+    },
+  }
+}
+
+/** @throws GatewayError `invalid_request` naming the first of what would be left out */
+export function refuseIgnored(target: Target, ignored: readonly string[]): void {
+  if (ignored.length === 0) return
+  throw invalidRequest(
+    `The target ${target.name} cannot take ${ignored.join(', ')}, and x-gatehouse-strict forbids leaving anything out.`,
+    ignored[0],
+    'unsupported_parameter',
+  )
+}
+
+function withModelInPath(body: JsonRecord, { insteadOfModel }: Target): JsonRecord {
+  if (insteadOfModel === undefined) return body
+  const { model: _, ...rest } = body
+  return { ...rest, ...insteadOfModel }
+}
+
+/** Members that steer the answer's form and are obeyed by the caller's own codec. */
+const OBEYED = new Set(['stream_options'])
+
+function nameIgnored(caller: CallerRequest, client: ClientCodec, features: readonly Feature[]): string[] {
+  const request = caller.decoded
+  const taken = client.takes?.[request.family]
+  const isKnown = (name: string) =>
+    OBEYED.has(name) || client.family === request.family || taken?.includes(name) === true
+  const unknown = Object.keys(request.extra).filter((name) => !isKnown(name))
+  const named = features.map((feature) => caller.codec.nameFeature(feature))
+  return [...new Set([...request.ignored, ...unknown, ...named])]
+}

@@ -4,7 +4,7 @@ import { runUntilStopped } from './run-command.ts'
 import { closingLine } from './test-counts.ts'
 
 await runUntilStopped(async () => {
-  const counts = await runChecks()
+  const { counts } = await runChecks()
   console.log(closingLine(counts))
   process.exitCode = counts.failed > 0 ? 1 : 0
 })

@@ -1,7 +1,7 @@
 /** The one list of checks, for `make check` and for `make test`. Each is a program that exits 0 when all is well. */
 import { join } from 'node:path'
 import { runCommand } from './run-command.ts'
-import { type Counts, seconds } from './test-counts.ts'
+import { type Counts, type Failure, seconds } from './test-counts.ts'
 
 const HOUSE = join(import.meta.dir, '..')
 const TIME_LIMIT_MS = 5 * 60_000
@@ -46,19 +46,18 @@ const checks: readonly Check[] = [
 ]
 
 /** Runs all, also after a failure, and shows what a failed one printed. */
-export async function runChecks(): Promise<Counts> {
-  let passed = 0
-  let failed = 0
+export async function runChecks(): Promise<{ readonly counts: Counts; readonly failures: Failure[] }> {
+  const failures: Failure[] = []
   for (const { name, command, environment = {} } of checks) {
     const result = await runCommand(command, { timeLimitMs: TIME_LIMIT_MS, capture: true, environment })
     if (result.exitCode === 0) {
-      passed += 1
       console.log(`  ok    ${name} (${seconds(result.durationMs)})`)
     } else {
-      failed += 1
       const how = result.timedOut ? 'took too long' : `exit code ${result.exitCode ?? 'none'}`
       console.log(`  FAIL  ${name} (${seconds(result.durationMs)}, ${how})\n${result.output.trimEnd()}`)
+      failures.push({ name, message: result.output })
     }
   }
-  return { passed, failed, skipped: 0 }
+  const failed = failures.length
+  return { counts: { passed: checks.length - failed, failed, skipped: 0 }, failures }
 }

@@ -9,7 +9,7 @@ const report = `<?xml version="1.0" encoding="UTF-8"?>
     <testcase name="ok > fine" classname="" time="0.1" file="a.test.ts" line="2" />
     <testsuite name="group">
       <testcase name="bad &lt;x&gt;" classname="g &amp; h" file="a.test.ts" line="3">
-        <failure type="Error" message="&lt;skipped /&gt;">boom</failure>
+        <failure type="Error" message="&lt;skipped /&gt; -> &quot;b&quot;&#10;&#10;- 1">boom</failure>
       </testcase>
       <testcase name="later" classname="g &amp; h" file="b.test.ts" line="4">
         <skipped />
@@ -24,6 +24,15 @@ test('passed, failed and skipped tests are told apart', () => {
   expect(counts).toEqual({ passed: 2, failed: 1, skipped: 1 })
   expect([...files]).toEqual(['a.test.ts', 'b.test.ts'])
   expect(skipped).toEqual([{ name: 'b.test.ts: g & h > later', reason: undefined }])
+})
+
+test('a failed test is told by file, group and name, with its message', () => {
+  expect(readJunit(report).failures).toEqual([
+    { name: 'a.test.ts: g & h > bad <x>', message: '<skipped /> -> "b"\n\n- 1' },
+  ])
+  const timedOut =
+    '<testcase name="late" classname="" file="c.test.ts"><failure type="TimeoutError" message="test timed out" /></testcase>'
+  expect(readJunit(timedOut).failures).toEqual([{ name: 'c.test.ts: late', message: 'test timed out' }])
 })
 
 test.each([

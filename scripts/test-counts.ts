@@ -22,6 +22,15 @@ export interface TestReport {
   /** The test files that the report speaks of, as it spells them. */
   readonly files: ReadonlySet<string>
   readonly skipped: readonly SkippedTest[]
+  readonly failures: readonly Failure[]
+}
+
+/** A test that failed, or something else that counts as one. */
+export interface Failure {
+  /** `file: group > test`. */
+  readonly name: string
+  /** What went wrong, as the runner tells it: of many lines, or empty. */
+  readonly message: string
 }
 
 export interface SkippedTest {
@@ -37,8 +46,8 @@ const REASON = / \(skipped: (needs .+?)\)(?= > |$)/
 export function readJunit(xml: string): TestReport {
   const files = new Set<string>()
   const skipped: SkippedTest[] = []
+  const failures: Failure[] = []
   let tests = 0
-  let failed = 0
   // A test without children is `<testcase … />`; failures and skips are children.
   for (const match of xml.matchAll(/<testcase\b((?:[^>"]|"[^"]*")*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g)) {
     const attributes = match[1] ?? ''
@@ -46,15 +55,18 @@ export function readJunit(xml: string): TestReport {
     const file = attribute(attributes, 'file')
     files.add(file)
     tests += 1
-    if (/<(failure|error)\b/.test(content)) failed += 1
-    else if (/<skipped\b/.test(content)) {
-      const group = attribute(attributes, 'classname')
-      const name = `${group === '' ? '' : `${group} > `}${attribute(attributes, 'name')}`
+    const failure = /<(?:failure|error)\b((?:[^>"]|"[^"]*")*)/.exec(content)
+    const group = attribute(attributes, 'classname')
+    const name = `${group === '' ? '' : `${group} > `}${attribute(attributes, 'name')}`
+    if (failure !== null) {
+      failures.push({ name: `${file}: ${name}`, message: attribute(failure[1] ?? '', 'message') })
+    } else if (/<skipped\b/.test(content)) {
       skipped.push({ name: `${file}: ${name.replace(REASON, '')}`, reason: REASON.exec(name)?.[1] })
     }
   }
+  const failed = failures.length
   const counts = { passed: tests - failed - skipped.length, failed, skipped: skipped.length }
-  return { counts, files, skipped }
+  return { counts, files, skipped, failures }
 }
 
 export function seconds(durationMs: number): string {
@@ -64,5 +76,7 @@ export function seconds(durationMs: number): string {
 function attribute(attributes: string, name: string): string {
   const value = new RegExp(`\\b${name}="([^"]*)"`).exec(attributes)?.[1] ?? ''
   const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
-  return value.replaceAll(/&(lt|gt|quot|apos|amp);/g, (whole, entity: string) => entities[entity] ?? whole)
+  return value.replaceAll(/&(?:#(\d+)|(lt|gt|quot|apos|amp));/g, (_whole, code?: string, entity = '') =>
+    code === undefined ? (entities[entity] ?? '') : String.fromCodePoint(Number(code)),
+  )
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildProgram } from './build-program.ts'
 import { runChecks } from './checks.ts'
+import { describeFailures } from './failed-tests.ts'
 import { runUntilStopped } from './run-command.ts'
 import { runInFolder } from './run-in-folder.ts'
 import { toTimings } from './slow-tests.ts'
@@ -11,6 +12,7 @@ import {
   addCounts,
   type Counts,
   closingLine,
+  type Failure,
   NO_TESTS,
   readJunit,
   type SkippedTest,
@@ -60,6 +62,7 @@ const LANES: readonly (readonly Part[])[] = [
 interface PartResult {
   readonly counts: Counts
   readonly skipped: readonly SkippedTest[]
+  readonly failures: readonly Failure[]
   /** What took how long, when the part has several runs. */
   readonly runs: readonly { readonly name: string; readonly durationMs: number }[]
 }
@@ -125,7 +128,7 @@ async function runTests(
     },
   )
   if (result.output !== '') console.log(`== ${part}, ${name}\n${result.output.trimEnd()}`)
-  const { counts, skipped, files: reported } = result.report
+  const { counts, skipped, failures, files: reported } = result.report
   const faults = [
     // A file that cannot be loaded is not in the report at all.
     ...files.filter((path) => !reported.has(path)).map((path) => `${path}: none of its tests ran`),
@@ -144,21 +147,23 @@ async function runTests(
   return {
     counts: { ...counts, failed: counts.failed + faults.length },
     skipped,
+    failures: [...failures, ...faults.map((fault) => ({ name: fault, message: '' }))],
     runs: [{ name, durationMs: result.durationMs }],
   }
 }
 
 async function runPart(part: Part, options: RunOptions): Promise<PartResult> {
-  if (part === 'checks') return { counts: await runChecks(), skipped: [], runs: [] }
+  if (part === 'checks') return { ...(await runChecks()), skipped: [], runs: [] }
   const files = findTestFiles(HOUSE).filter((path) => partOf(path) === part)
   if (files.length === 0) console.log('  there are no such tests')
-  let total: PartResult = { counts: NO_TESTS, skipped: [], runs: [] }
+  let total: PartResult = { counts: NO_TESTS, skipped: [], failures: [], runs: [] }
   for (const run of runsOf(part, files)) {
     if (run.files.length === 0) continue
-    const { counts, skipped, runs } = await runTests(part, run, options)
+    const { counts, skipped, failures, runs } = await runTests(part, run, options)
     total = {
       counts: addCounts(total.counts, counts),
       skipped: [...total.skipped, ...skipped],
+      failures: [...total.failures, ...failures],
       runs: [...total.runs, ...runs],
     }
   }
@@ -218,7 +223,8 @@ async function main(): Promise<void> {
     durations.push(`  ${'together'.padEnd(9)}${seconds(performance.now() - startedAt).padStart(9)}`)
   if (skipped.length > 0) console.log(`== skipped: ${skipped.length}`)
   for (const { name, reason } of skipped) console.log(`  ${name}: ${reason ?? 'it does not say why'}`)
-  console.log(['== how long it took', ...durations].join('\n'))
+  const failures = results.flatMap(({ part, failures }) => failures.map((failure) => ({ ...failure, part })))
+  console.log([...describeFailures(failures), '== how long it took', ...durations].join('\n'))
   const ran = total.passed + total.failed
   // Live tests are all skipped where there are no keys; anywhere else a run of nothing is a fault.
   if (total.failed > 0 || (ran === 0 && values.only !== 'live')) process.exitCode = 1

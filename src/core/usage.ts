@@ -9,3 +9,43 @@ export interface Usage {
   /** Part of `inputTokens` that was put into the provider's cache; absent: it did not say. */
   readonly cacheWriteTokens?: number
 }
+
+/** A whole number from 0 up that no arithmetic blurs. */
+export function isCount(value: unknown): value is number {
+  // Object.is: text has no -0, so a row must have none either.
+  return Number.isSafeInteger(value) && (value as number) >= 0 && !Object.is(value, -0)
+}
+
+/**
+ * A provider may report anything: what cannot be true is no report.
+ * @returns the report itself where nothing is to be changed, which is nearly always
+ */
+export function toTrueUsage(reported: Usage | null | undefined): Usage | null {
+  if (reported === null || reported === undefined) return null
+  if (isTrue(reported)) return reported
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, cacheWriteTokens } = reported
+  const usage = {
+    inputTokens: withoutMinus(inputTokens),
+    outputTokens: withoutMinus(outputTokens),
+    cachedInputTokens: withoutMinus(cachedInputTokens),
+    reasoningTokens: withoutMinus(reasoningTokens),
+    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens: withoutMinus(cacheWriteTokens) }),
+  }
+  return isTrue(usage) ? usage : null
+}
+
+function isTrue(usage: Usage): boolean {
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, cacheWriteTokens } = usage
+  return (
+    isCount(inputTokens) &&
+    isCount(outputTokens) &&
+    isCount(cachedInputTokens) &&
+    isCount(reasoningTokens) &&
+    (cacheWriteTokens === undefined || isCount(cacheWriteTokens))
+  )
+}
+
+/** JSON can spell -0. */
+function withoutMinus(count: number): number {
+  return count === 0 ? 0 : count
+}

@@ -10,8 +10,8 @@ import type { CallAttempt, CallCredential, CallOutcome, CallRecord } from '../co
 import type { Cost, CostStatus } from '../core/cost.ts'
 import type { ErrorKind } from '../core/errors.ts'
 import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
-import type { Usage } from '../core/usage.ts'
-import { isCount, toWholeRecord } from './whole-record.ts'
+import { isCount, type Usage } from '../core/usage.ts'
+import { toWholeRecord } from './whole-record.ts'
 
 /**
  * 2 added the credential; 3 the cache writes, and the attempts where there is something to say of them; 4 the cost; 5 is

@@ -4,7 +4,7 @@
  */
 import type { CallAttempt, CallRecord } from '../core/call.ts'
 import type { Cost } from '../core/cost.ts'
-import type { Usage } from '../core/usage.ts'
+import { isCount, toTrueUsage } from '../core/usage.ts'
 
 /**
  * A provider that reports a count of 1.5 or 1e30 must not be able to make a row that the store refuses again and again: such
@@ -21,17 +21,11 @@ export function toWholeRecord(call: CallRecord): CallRecord {
     startedAt: toWhole(call.startedAt),
     firstByteMs: call.firstByteMs === null ? null : toWhole(call.firstByteMs),
     durationMs: toWhole(call.durationMs),
-    usage: call.usage !== null && isWholeUsage(call.usage) ? call.usage : null,
+    usage: toTrueUsage(call.usage),
     ...(cost !== undefined && isWholeCost(cost) ? { cost } : {}),
     ...(attemptDetails === undefined ? {} : { attemptDetails: attemptDetails.map(toWholeAttempt) }),
     ...(refusals === undefined ? {} : { refusals: toWhole(refusals) }),
   }
-}
-
-/** A whole number from 0 up that no arithmetic blurs. */
-export function isCount(value: unknown): value is number {
-  // Object.is: text has no -0, so a row must have none either.
-  return Number.isSafeInteger(value) && (value as number) >= 0 && !Object.is(value, -0)
 }
 
 function isWhole(call: CallRecord): boolean {
@@ -42,21 +36,10 @@ function isWhole(call: CallRecord): boolean {
     isCount(call.startedAt) &&
     isCount(call.durationMs) &&
     (firstByteMs === null || isCount(firstByteMs)) &&
-    (usage === null || isWholeUsage(usage)) &&
+    toTrueUsage(usage) === usage &&
     (cost === undefined || isWholeCost(cost)) &&
     (attemptDetails === undefined || attemptDetails.every(isWholeAttempt)) &&
     (refusals === undefined || isCount(refusals))
-  )
-}
-
-function isWholeUsage(usage: Usage): boolean {
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, cacheWriteTokens } = usage
-  return (
-    isCount(inputTokens) &&
-    isCount(outputTokens) &&
-    isCount(cachedInputTokens) &&
-    isCount(reasoningTokens) &&
-    (cacheWriteTokens === undefined || isCount(cacheWriteTokens))
   )
 }
 

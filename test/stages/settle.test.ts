@@ -34,6 +34,14 @@ describe('usage', () => {
       settled: { usage: plain, cost: { microUsd: 81, status: 'exact', source: 'scripted' } },
       spent: { tokens: 18, countsForQuota: true },
     },
+    {
+      name: 'is what the provider reported, whose zero may have a minus',
+      upstream: [json(200, '{"id":"c","choices":[],"usage":{"prompt_tokens":11,"completion_tokens":-0}}')],
+      seen: { status: 200 },
+      sent: [{}],
+      settled: { usage: { ...plain, outputTokens: 0 } },
+      spent: { tokens: 11 },
+    },
     ...(
       [
         ['nothing', undefined],

@@ -3,7 +3,7 @@ import type { CallCredential, CallOutcome, CallRecord } from '../../core/call.ts
 import type { Stopwatch } from '../../core/clock.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import type { CallId, GateId } from '../../core/ids.ts'
-import type { Usage } from '../../core/usage.ts'
+import { toTrueUsage, type Usage } from '../../core/usage.ts'
 import type { AcceptedRequest, Dialect } from '../../wire/dialect.ts'
 import { type AttemptRecord, toAttemptDetails } from '../attempt/attempt-record.ts'
 import type { BodyShare } from '../body-room.ts'
@@ -141,21 +141,4 @@ function toSpent(record: CallRecord, endedAtMs: number): Spent {
     countsForQuota: countsForQuota(target, credential),
     endedAtMs,
   }
-}
-
-/** As in the ledger (whole-record.ts): a provider may report anything, and what cannot be true is no report. */
-function toTrueUsage(usage: Usage | null | undefined): Usage | null {
-  if (usage === null || usage === undefined) return null
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, cacheWriteTokens = 0 } = usage
-  const isTrue =
-    isCount(inputTokens) &&
-    isCount(outputTokens) &&
-    isCount(cachedInputTokens) &&
-    isCount(reasoningTokens) &&
-    isCount(cacheWriteTokens)
-  return isTrue ? usage : null
-}
-
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0
 }

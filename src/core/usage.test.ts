@@ -1,0 +1,27 @@
+/** A report counts where each of its numbers is a count, and a zero is a zero however it was spelled. */
+import { describe, expect, test } from 'bun:test'
+import { isCount, toTrueUsage } from './usage.ts'
+
+const USAGE = { inputTokens: 12, outputTokens: 5, cachedInputTokens: 2, reasoningTokens: 1 }
+
+test('a report of counts is passed on as it is', () => {
+  expect(toTrueUsage(USAGE)).toBe(USAGE)
+  const withWrites = { ...USAGE, cacheWriteTokens: 3 }
+  expect(toTrueUsage(withWrites)).toBe(withWrites)
+})
+
+describe.each([...Object.keys(USAGE), 'cacheWriteTokens'])('%s', (name) => {
+  test('that is -0 counts as 0', () => {
+    const usage = toTrueUsage({ ...USAGE, [name]: -0 })
+    expect(usage).toStrictEqual({ ...USAGE, [name]: 0 })
+    expect(Object.values(usage ?? {}).every(isCount)).toBe(true)
+  })
+
+  test.each([-1, 1.5, 1e30, Number.NaN, Number.POSITIVE_INFINITY])('that is %d is no report', (count) => {
+    expect(toTrueUsage({ ...USAGE, [name]: count })).toBeNull()
+  })
+})
+
+test('what was not reported is no report', () => {
+  expect([toTrueUsage(null), toTrueUsage(undefined)]).toEqual([null, null])
+})

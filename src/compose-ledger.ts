@@ -31,6 +31,7 @@ import { priceRecords } from './ledger/price-records.ts'
 import { RefusalLog } from './ledger/refusal-log.ts'
 import { Retention } from './ledger/retention.ts'
 import { Shipper } from './ledger/shipper.ts'
+import { WaitingSegments } from './ledger/waiting-segments.ts'
 import { catalog } from './providers/catalog.ts'
 import { pricingOf } from './providers/define.ts'
 import { AuditRetention } from './store/audit-retention.ts'
@@ -77,6 +78,8 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
   // Before the journal looks what it has.
   adoptWorkerJournals(settings.dataFolder, adoptionReport(log))
   const journal = new Journal(settings.dataFolder, { onFailure: settings.ledgerFailure, report })
+  const waiting = new WaitingSegments({ closed: journal.closed })
+  waiting.start()
   const prices = new PriceBook({
     // No table knows what the operator's own providers charge.
     providers: new Map(
@@ -214,6 +217,7 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
       await auditRetention.stop()
       closing.abort()
       await loading
+      await waiting.stop()
       await retention.stop()
       await shipper.stop()
       await shipper

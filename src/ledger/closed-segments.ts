@@ -4,6 +4,7 @@ import type { CallRecord } from '../core/call.ts'
 import type { ReportLedgerEvent } from './ledger-event.ts'
 import { type ClosedSegment, listSegments } from './segment-file.ts'
 import type { Damage } from './segment-reader.ts'
+import { removeStraySums, removeSums } from './segment-sums.ts'
 
 export class ClosedSegments {
   /** With their records, where these are still in memory. */
@@ -59,6 +60,10 @@ export class ClosedSegments {
     return file?.size === segment.bytes ? records : undefined
   }
 
+  has(segment: ClosedSegment): boolean {
+    return this.#segments.has(segment)
+  }
+
   /** Oldest first. */
   list(): readonly ClosedSegment[] {
     return [...this.#segments.keys()]
@@ -71,6 +76,7 @@ export class ClosedSegments {
       this.#segments.set(segment, undefined)
       next = sequence + 1
     }
+    removeStraySums(folder)
     return next
   }
 
@@ -89,6 +95,8 @@ export class ClosedSegments {
       this.#report({ type: 'segment-newer', path: segment.path, lines: newerLines })
       return
     }
+    // First: a name is used again, and whoever is killed here leaves a segment without sums, not sums without a segment.
+    removeSums(segment.path)
     if (damagedLines > (tornEnd ? 1 : 0)) renameSync(segment.path, `${segment.path}.damaged`)
     else unlinkSync(segment.path)
     this.#segments.delete(segment)
@@ -100,6 +108,7 @@ export class ClosedSegments {
 
   /** Forgets a segment that somebody else deleted. */
   forget(segment: ClosedSegment): void {
+    removeSums(segment.path)
     if (this.#segments.delete(segment)) this.#report({ type: 'segment-missing', path: segment.path })
   }
 }

@@ -12,6 +12,8 @@ import type { ScopedRange, UsedAmounts } from '../store/sum-call-rows.ts'
 import type { UsageSum, UsageSums } from '../store/usage-sums.ts'
 import type { ClosedSegment } from './segment-file.ts'
 import { SegmentReader } from './segment-reader.ts'
+import { firstCallOf, loadSums, type SegmentSums, saveSums, sumSegment } from './segment-sums.ts'
+import { UnshippedSums } from './unshipped-sums.ts'
 
 /** So many, and what the reader hands over at a time, are looked for in the store at once: a millisecond of the event loop. */
 const RECORDS_PER_QUESTION = 400
@@ -44,31 +46,20 @@ export class PastUsage {
     this.#unshipped = unshipped
   }
 
+  /** @throws what the store throws (rejects): nothing is left out because it was away */
   static async open(options: PastUsageOptions): Promise<PastUsage> {
-    const { sums, segments, signal, onUnreadable, prices, cutsMs = [] } = options
+    const { segments, signal, prices, cutsMs = [] } = options
     // Added up, and not kept: after a long outage there may be millions.
     const unshipped = new UnshippedSums(cutsMs, prices)
-    // A batch whose write failed half-way stands in the next segment again.
     let before: ReadonlySet<CallId> = new Set()
-    for (const { path } of segments) {
+    for (const [index, segment] of segments.entries()) {
       signal?.throwIfAborted()
-      const here = new Set<CallId>()
-      try {
-        const reader = new SegmentReader(path)
-        for await (const records of gather(reader.records())) {
-          const shipped = await sums.findShipped(records.map((record) => record.id))
-          for (const record of records) {
-            if (shipped.has(record.id) || before.has(record.id) || here.has(record.id)) continue
-            here.add(record.id)
-            unshipped.add(record)
-          }
-        }
-        if (reader.damage.newerLines > 0)
-          onUnreadable(path, new Error('A later version of the gateway has written it.'))
-      } catch (cause) {
-        onUnreadable(path, cause)
-      }
-      before = here
+      const kept = await findSums(segment, segments[index + 1])
+      const isOfUse = kept !== undefined && canAdd(kept, unshipped, before)
+      if (isOfUse && (await options.sums.findShipped(kept.ids)).size === 0) {
+        for (const sum of kept.sums) unshipped.addHour(sum)
+        before = new Set()
+      } else before = await addCalls(segment, { ...options, unshipped, before })
     }
     return new PastUsage(options, unshipped)
   }
@@ -116,6 +107,52 @@ export class PastUsage {
   }
 }
 
+/** Makes them where there are none: the next start, which may come before the store does, finds them. */
+async function findSums(segment: ClosedSegment, next: ClosedSegment | undefined) {
+  const known = await loadSums(segment)
+  if (known !== undefined) return known
+  try {
+    const made = await sumSegment(segment.path, next && (await firstCallOf(next)))
+    if (made !== undefined) await saveSums(segment, made, () => true)
+    return made
+  } catch {
+    // Whoever reads its calls tells what became of the file.
+    return undefined
+  }
+}
+
+/** A segment is shipped from its beginning on, so a part of it that is in the store has its first call. */
+function canAdd({ ids, sums }: SegmentSums, unshipped: UnshippedSums, before: ReadonlySet<CallId>): boolean {
+  return !ids.some((id) => before.has(id)) && !sums.some((sum) => unshipped.cuts(sum))
+}
+
+interface Reading extends PastUsageOptions {
+  readonly unshipped: UnshippedSums
+  /** A batch whose write failed half-way stands in the next segment again. */
+  readonly before: ReadonlySet<CallId>
+}
+
+/** Call by call. @returns which ones were added */
+async function addCalls({ path }: ClosedSegment, reading: Reading): Promise<ReadonlySet<CallId>> {
+  const { sums, unshipped, before, onUnreadable } = reading
+  const here = new Set<CallId>()
+  const reader = new SegmentReader(path)
+  const parts = gather(reader.records())
+  for (;;) {
+    const records = await parts.next().catch((cause: unknown) => onUnreadable(path, cause))
+    if (records === undefined || records.done) break
+    const shipped = await sums.findShipped(records.value.map((record) => record.id))
+    for (const record of records.value) {
+      if (shipped.has(record.id) || before.has(record.id) || here.has(record.id)) continue
+      here.add(record.id)
+      unshipped.add(record)
+    }
+  }
+  if (reader.damage.newerLines > 0)
+    onUnreadable(path, new Error('A later version of the gateway has written it.'))
+  return here
+}
+
 /** A statement for each of the reader's small parts would be most of the time on a database over a network. */
 async function* gather(parts: AsyncIterable<readonly CallRecord[]>): AsyncGenerator<readonly CallRecord[]> {
   let gathered: CallRecord[] = []
@@ -141,63 +178,4 @@ function addUp(parts: readonly UsedAmounts[]): UsedAmounts {
     sum.unpricedCalls += unpricedCalls
   }
   return sum
-}
-
-/** What the journal holds, added up by the stretch of time in which the calls began: hours, cut where somebody asks. */
-class UnshippedSums {
-  /** By the hour that they are in, the latest first. */
-  readonly #cutsMs = new Map<number, number[]>()
-  readonly #prices: Prices | undefined
-  /** By account, then by place and time. */
-  readonly #sums = new Map<AccountId, Map<string, { readonly fromMs: number; sum: UsageSum }>>()
-
-  constructor(cutsMs: readonly number[], prices: Prices | undefined) {
-    for (const cutMs of [...cutsMs].sort((one, other) => other - one)) {
-      const { startsAtMs } = hourOf(cutMs)
-      const ofHour = this.#cutsMs.get(startsAtMs)
-      if (ofHour === undefined) this.#cutsMs.set(startsAtMs, [cutMs])
-      else ofHour.push(cutMs)
-    }
-    this.#prices = prices
-  }
-
-  add(record: CallRecord): void {
-    const { startedAt } = record
-    const { startsAtMs } = hourOf(startedAt)
-    const fromMs = this.#cutsMs.get(startsAtMs)?.find((cutMs) => cutMs <= startedAt) ?? startsAtMs
-    const sum = toSum(record, this.#prices)
-    const { accountId, keyId, gateId, target, credential } = sum
-    const ofAccount = this.#sums.get(accountId) ?? new Map<string, { fromMs: number; sum: UsageSum }>()
-    this.#sums.set(accountId, ofAccount)
-    const key = JSON.stringify([fromMs, keyId, gateId, target, credential])
-    const known = ofAccount.get(key)
-    if (known === undefined) ofAccount.set(key, { fromMs, sum })
-    else
-      known.sum = {
-        ...sum,
-        tokens: known.sum.tokens + sum.tokens,
-        microUsd: known.sum.microUsd + sum.microUsd,
-        unpricedCalls: known.sum.unpricedCalls + sum.unpricedCalls,
-      }
-  }
-
-  since(
-    fromMs: number,
-    accountId: AccountId | undefined,
-    untilMs = Number.POSITIVE_INFINITY,
-  ): readonly UsageSum[] {
-    const accounts = accountId === undefined ? [...this.#sums.keys()] : [accountId]
-    return accounts
-      .flatMap((id) => [...(this.#sums.get(id)?.values() ?? [])])
-      .filter((of) => of.fromMs >= fromMs && of.fromMs < untilMs)
-      .map(({ sum }) => sum)
-  }
-}
-
-function toSum(record: CallRecord, prices: Prices | undefined): UsageSum {
-  const { accountId, keyId, gateId, target, credential, usage } = record
-  const tokens = usage === null ? 0 : usage.inputTokens + usage.outputTokens
-  const microUsd = (record.cost ?? prices?.priceOf(record))?.microUsd ?? null
-  const unpricedCalls = microUsd === null && usage !== null ? 1 : 0
-  return { accountId, keyId, gateId, target, credential, tokens, microUsd: microUsd ?? 0, unpricedCalls }
 }

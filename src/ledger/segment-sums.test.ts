@@ -1,0 +1,305 @@
+/** What waits in the journal counts the same by the sums beside a segment as call by call, whatever became of either file. */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import type { CallRecord } from '../core/call.ts'
+import type { AccountId, CallId, GateId, KeyId } from '../core/ids.ts'
+import type { UsageSum } from '../store/usage-sums.ts'
+import { adoptSegments } from './adopt-segments.ts'
+import { createCallRecord, readClosed } from './call-record.fixture.ts'
+import { Journal } from './journal.ts'
+import { PastUsage } from './past-usage.ts'
+import type { ClosedSegment } from './segment-file.ts'
+import { loadSums, saveSums, sumSegment, sumsPathOf } from './segment-sums.ts'
+import { UnshippedSums } from './unshipped-sums.ts'
+import { WaitingSegments } from './waiting-segments.ts'
+
+const HOUR_MS = 3_600_000
+const WRITER = join(import.meta.dir, 'waiting-segments.fixture.ts')
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-sums-'))
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function recordOf(changes: Partial<CallRecord> = {}): CallRecord {
+  return createCallRecord({ cost: { microUsd: 7, status: 'exact', source: 'test@1' }, ...changes })
+}
+
+/** A segment for each list of calls, as an earlier process left them. */
+function write(parts: readonly (readonly CallRecord[])[]): readonly ClosedSegment[] {
+  const journal = new Journal(folder)
+  for (const part of parts) {
+    for (const record of part) void journal.record(record)
+    journal.rotate()
+  }
+  journal.close()
+  return reopen()
+}
+
+function reopen(): readonly ClosedSegment[] {
+  const journal = new Journal(folder)
+  journal.close()
+  return journal.closed.list()
+}
+
+async function openPast(
+  segments: readonly ClosedSegment[],
+  { shipped = [], cutsMs = [] }: { shipped?: readonly CallId[]; cutsMs?: readonly number[] } = {},
+) {
+  const asked: CallId[] = []
+  const unreadable: string[] = []
+  const past = await PastUsage.open({
+    sums: {
+      since: async () => [],
+      findShipped: async (ids: readonly CallId[]) => {
+        asked.push(...ids)
+        return new Set(ids.filter((id) => shipped.includes(id)))
+      },
+    } as never,
+    beginnings: { load: async () => new Map() },
+    segments,
+    cutsMs,
+    onUnreadable: (path) => unreadable.push(path),
+  })
+  expect(unreadable).toEqual([])
+  return { past, asked: asked.length }
+}
+
+const inOrder = (sums: readonly UsageSum[]) => sums.map((sum) => JSON.stringify(sum)).sort()
+
+async function tokensOf(segments: readonly ClosedSegment[], shipped: readonly CallId[] = []) {
+  const { past } = await openPast(segments, { shipped })
+  return (await past.since(0)).reduce((total, { tokens }) => total + tokens, 0)
+}
+
+const anyCall = fc.record({
+  accountId: fc.constantFrom('acct_1', 'acct_2').map((id) => id as AccountId),
+  keyId: fc.constantFrom('key_1', 'key_2').map((id) => id as KeyId),
+  gateId: fc.constantFrom('a', 'ä "b"').map((id) => id as GateId),
+  target: fc.constantFrom('p/one', null),
+  credential: fc.constantFrom('own', 'platform', null),
+  startedAt: fc.integer({ min: 0, max: 4 * HOUR_MS }),
+  tokens: fc.option(fc.nat({ max: 500 })),
+  microUsd: fc.option(fc.nat({ max: 100 })),
+})
+
+function toRecord({ tokens, microUsd, ...rest }: typeof anyCall extends fc.Arbitrary<infer T> ? T : never) {
+  return recordOf({
+    ...rest,
+    usage:
+      tokens === null
+        ? null
+        : { inputTokens: tokens, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 },
+    cost: { microUsd, status: microUsd === null ? 'unknown' : 'exact', source: null },
+  })
+}
+
+test('sums, and sums of sums, are those of the calls, from wherever they are asked', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(anyCall, { minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 3 }),
+      fc.array(fc.integer({ min: 0, max: 4 * HOUR_MS }), { maxLength: 3 }),
+      async (parts, cutsMs) => {
+        rmSync(join(folder, 'journal'), { recursive: true, force: true })
+        const records = parts.map((part) => part.map(toRecord))
+        const expected = new UnshippedSums(cutsMs, undefined)
+        for (const record of records.flat()) expected.add(record)
+        const segments = write(records)
+        // The first time they are made, the second time found.
+        for (const _ of ['made', 'found']) {
+          const { past } = await openPast(segments, { cutsMs })
+          for (const fromMs of [0, HOUR_MS, ...cutsMs])
+            for (const accountId of [undefined, 'acct_1' as AccountId])
+              expect(inOrder(await past.since(fromMs, accountId))).toEqual(
+                inOrder(expected.since(fromMs, accountId)),
+              )
+        }
+      },
+    ),
+    { numRuns: 40 },
+  )
+})
+
+test('of a segment that is added up the store is asked for some calls, however many it has', async () => {
+  const segments = write([Array.from({ length: 500 }, () => recordOf())])
+  expect((await openPast(segments)).asked).toBe(8)
+  expect((await openPast(segments)).asked).toBe(8)
+  expect(await tokensOf(segments)).toBe(500 * 17)
+})
+
+test('a segment that was shipped in part counts its rest', async () => {
+  const records = Array.from({ length: 20 }, () => recordOf())
+  const segments = write([records])
+  expect(await tokensOf(segments)).toBe(20 * 17)
+  const ids = records.map(({ id }) => id)
+  for (const shipped of [1, 7, 19, 20])
+    expect(await tokensOf(segments, ids.slice(0, shipped))).toBe((20 - shipped) * 17)
+})
+
+test('a batch that stands in the next segment again counts once, also at the next start', async () => {
+  const records = Array.from({ length: 6 }, () => recordOf())
+  const segments = write([records.slice(0, 4), records.slice(2)])
+  expect(await tokensOf(segments)).toBe(6 * 17)
+  expect(await tokensOf(reopen())).toBe(6 * 17)
+})
+
+test.each([
+  ['a call that has no price yet', recordOf({ cost: undefined as never })],
+  ['a call twice', undefined],
+])('%s is looked at itself at every start', async (_, odd) => {
+  const known = recordOf()
+  const segments = write([[known, odd ?? known]])
+  await openPast(segments)
+  expect(existsSync(sumsPathOf(segments[0]?.path ?? ''))).toBe(false)
+  expect(await tokensOf(segments)).toBe(odd === undefined ? 17 : 34)
+})
+
+test('a line that is damaged is no sum', async () => {
+  const segments = write([[recordOf(), recordOf()]])
+  const path = segments[0]?.path ?? ''
+  writeFileSync(path, readFileSync(path, 'latin1').replace('support', 'zupport'))
+  expect(await sumSegment(path)).toBeUndefined()
+  expect(await tokensOf(segments)).toBe(17)
+})
+
+describe('a file of sums', () => {
+  let segment: ClosedSegment
+  let sumsPath = ''
+  beforeEach(async () => {
+    const [first] = write([Array.from({ length: 3 }, () => recordOf())])
+    if (first === undefined) throw new Error('there is no segment')
+    segment = first
+    sumsPath = sumsPathOf(segment.path)
+    await openPast([segment])
+  })
+
+  test('that is torn at any byte, or changed in any, is none', async () => {
+    const whole = readFileSync(sumsPath)
+    expect(await loadSums(segment)).toBeDefined()
+    for (let length = 0; length < whole.length - 1; length += 1) {
+      writeFileSync(sumsPath, whole.subarray(0, length))
+      expect(await loadSums(segment)).toBeUndefined()
+    }
+    for (let at = 0; at < whole.length - 1; at += 1) {
+      const changed = Buffer.from(whole)
+      changed[at] = (changed[at] ?? 0) ^ 1
+      writeFileSync(sumsPath, changed)
+      expect(await loadSums(segment)).toBeUndefined()
+    }
+  })
+
+  test('of another segment that had this name is none', async () => {
+    const stale = readFileSync(sumsPath)
+    rmSync(join(folder, 'journal'), { recursive: true })
+    const others = write([Array.from({ length: 3 }, () => recordOf())])
+    expect(others.map(({ path, bytes }) => ({ path, bytes }))).toEqual([segment])
+    writeFileSync(sumsPath, stale)
+    expect(await loadSums(segment)).toBeUndefined()
+  })
+
+  test('goes when its segment is discarded, and where that was done by an earlier version', () => {
+    const journal = new Journal(folder)
+    const [closed] = journal.closed.list()
+    if (closed === undefined) throw new Error('there is no segment')
+    journal.closed.discard(closed, { damagedLines: 0, tornEnd: false, newerLines: 0 })
+    expect(existsSync(sumsPath)).toBe(false)
+    writeFileSync(sumsPath, 'stray')
+    writeFileSync(`${sumsPath}.new`, 'not written to its end')
+    journal.close()
+    reopen()
+    expect(readdirSync(join(folder, 'journal'))).toEqual([])
+  })
+
+  test('goes with its segment into another folder', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'gatehouse-sums-'))
+    try {
+      adoptSegments(folder, other)
+      const adopted = new Journal(other)
+      adopted.close()
+      const [moved] = adopted.closed.list()
+      expect(moved && (await loadSums(moved))?.ids).toHaveLength(3)
+      expect(readdirSync(join(folder, 'journal'))).toEqual([])
+    } finally {
+      rmSync(other, { recursive: true })
+    }
+  })
+
+  test('is not written for a segment that is gone, or longer than it was', async () => {
+    const found = await sumSegment(segment.path)
+    if (found === undefined) throw new Error('there are no sums')
+    rmSync(sumsPath)
+    expect(await saveSums(segment, found, () => false)).toBe(false)
+    expect(await saveSums({ ...segment, bytes: segment.bytes - 1 }, found, () => true)).toBe(false)
+    rmSync(segment.path)
+    expect(await saveSums(segment, found, () => true)).toBe(false)
+    expect(existsSync(sumsPath)).toBe(false)
+  })
+})
+
+test('a store that fails while it is asked leaves nothing out: the whole is tried again', async () => {
+  const segments = write([[recordOf({ cost: undefined as never })]])
+  const opening = PastUsage.open({
+    sums: {
+      findShipped: async () => {
+        throw new Error('the store is away')
+      },
+    } as never,
+    beginnings: { load: async () => new Map() },
+    segments,
+    onUnreadable: () => {},
+  })
+  expect(opening).rejects.toThrow('the store is away')
+  await opening.catch(() => {})
+})
+
+test('segments that still wait at the second look are added up, and those that are shipped are not', async () => {
+  const journal = new Journal(folder)
+  const waiting = new WaitingSegments({ closed: journal.closed })
+  const write = () => {
+    void journal.record(recordOf())
+    journal.rotate()
+    const segment = journal.closed.list().at(-1)
+    if (segment === undefined) throw new Error('there is no segment')
+    return segment
+  }
+  const hasSums = ({ path }: ClosedSegment) => existsSync(sumsPathOf(path))
+  const [first, second] = [write(), write()]
+  await waiting.look()
+  expect([first, second].map(hasSums)).toEqual([false, false])
+  journal.closed.discard(second, { damagedLines: 0, tornEnd: false, newerLines: 0 })
+  const third = write()
+  await waiting.look()
+  expect([first, second, third].map(hasSums)).toEqual([true, false, false])
+  await waiting.look()
+  expect([first, second, third].map(hasSums)).toEqual([true, false, true])
+  await waiting.stop()
+  journal.close()
+})
+
+test('killed at any moment, what waits counts as its calls do', async () => {
+  let found = 0
+  for (const outputBytes of [3_000, 20_000, 60_000]) {
+    const writer = Bun.spawn([process.execPath, WRITER, folder], { stdout: 'pipe', stderr: 'inherit' })
+    let seen = 0
+    for await (const chunk of writer.stdout) {
+      seen += chunk.length
+      if (seen > outputBytes) writer.kill('SIGKILL')
+    }
+    await writer.exited
+    expect(writer.signalCode).toBe('SIGKILL')
+    found += readdirSync(join(folder, 'journal')).filter((name) => name.endsWith('.sums')).length
+    const journal = new Journal(folder)
+    journal.close()
+    const { records } = await readClosed(journal)
+    const expected = new Set(records.map(({ id }) => id)).size * 17
+    expect(await tokensOf(journal.closed.list())).toBe(expected)
+    expect(await tokensOf(reopen())).toBe(expected)
+  }
+  expect(found).toBeGreaterThan(0)
+})

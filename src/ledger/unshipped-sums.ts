@@ -1,0 +1,117 @@
+/** What calls in a journal used, added up by the stretch of time in which they began. Must not know files, nor the store. */
+import type { CallRecord } from '../core/call.ts'
+import type { AccountId } from '../core/ids.ts'
+import { hourOf } from '../core/period.ts'
+import type { Prices } from '../gateway/ports.ts'
+import type { UsageSum } from '../store/usage-sums.ts'
+
+/** One place's calls of one hour. */
+export interface HourSum {
+  readonly sum: UsageSum
+  /** When the first and the last of them began: milliseconds since the Unix epoch. */
+  readonly firstMs: number
+  readonly lastMs: number
+}
+
+/** Hours, cut where somebody asks. */
+export class UnshippedSums {
+  /** By the hour that they are in, the latest first. */
+  readonly #cutsMs = new Map<number, number[]>()
+  readonly #prices: Prices | undefined
+  /** By account, then by place and time. */
+  readonly #sums = new Map<AccountId, Map<string, { readonly fromMs: number; sum: UsageSum }>>()
+
+  constructor(cutsMs: readonly number[], prices: Prices | undefined) {
+    for (const cutMs of [...cutsMs].sort((one, other) => other - one)) {
+      const { startsAtMs } = hourOf(cutMs)
+      const ofHour = this.#cutsMs.get(startsAtMs)
+      if (ofHour === undefined) this.#cutsMs.set(startsAtMs, [cutMs])
+      else ofHour.push(cutMs)
+    }
+    this.#prices = prices
+  }
+
+  add(record: CallRecord): void {
+    this.#addTo(this.#stretchOf(record.startedAt), toSum(record, this.#prices))
+  }
+
+  /** Whether a part of an hour is asked for that begins in the midst of these calls: then each has to be looked at. */
+  cuts({ firstMs, lastMs }: HourSum): boolean {
+    return this.#stretchOf(firstMs) !== this.#stretchOf(lastMs)
+  }
+
+  /** Of calls in the midst of which nobody's stretch begins: see `cuts`. */
+  addHour({ sum, firstMs }: HourSum): void {
+    this.#addTo(this.#stretchOf(firstMs), sum)
+  }
+
+  since(
+    fromMs: number,
+    accountId: AccountId | undefined,
+    untilMs = Number.POSITIVE_INFINITY,
+  ): readonly UsageSum[] {
+    const accounts = accountId === undefined ? [...this.#sums.keys()] : [accountId]
+    return accounts
+      .flatMap((id) => [...(this.#sums.get(id)?.values() ?? [])])
+      .filter((of) => of.fromMs >= fromMs && of.fromMs < untilMs)
+      .map(({ sum }) => sum)
+  }
+
+  /** Where the stretch of time begins that this moment is in. */
+  #stretchOf(timeMs: number): number {
+    const { startsAtMs } = hourOf(timeMs)
+    return this.#cutsMs.get(startsAtMs)?.find((cutMs) => cutMs <= timeMs) ?? startsAtMs
+  }
+
+  #addTo(fromMs: number, sum: UsageSum): void {
+    const { accountId } = sum
+    const ofAccount = this.#sums.get(accountId) ?? new Map<string, { fromMs: number; sum: UsageSum }>()
+    this.#sums.set(accountId, ofAccount)
+    const key = placeOf(fromMs, sum)
+    const known = ofAccount.get(key)
+    if (known === undefined) ofAccount.set(key, { fromMs, sum })
+    else known.sum = join(known.sum, sum)
+  }
+}
+
+/** Calls added up by hour and place alone, for whoever asks later. */
+export class HourSums {
+  readonly #sums = new Map<string, HourSum>()
+
+  add(record: CallRecord): void {
+    const { startedAt } = record
+    const sum = toSum(record, undefined)
+    const key = `${sum.accountId} ${placeOf(hourOf(startedAt).startsAtMs, sum)}`
+    const known = this.#sums.get(key)
+    this.#sums.set(key, {
+      sum: known === undefined ? sum : join(known.sum, sum),
+      firstMs: Math.min(startedAt, known?.firstMs ?? startedAt),
+      lastMs: Math.max(startedAt, known?.lastMs ?? startedAt),
+    })
+  }
+
+  all(): readonly HourSum[] {
+    return [...this.#sums.values()]
+  }
+}
+
+function placeOf(fromMs: number, { keyId, gateId, target, credential }: UsageSum): string {
+  return JSON.stringify([fromMs, keyId, gateId, target, credential])
+}
+
+function join(sum: UsageSum, other: UsageSum): UsageSum {
+  return {
+    ...sum,
+    tokens: sum.tokens + other.tokens,
+    microUsd: sum.microUsd + other.microUsd,
+    unpricedCalls: sum.unpricedCalls + other.unpricedCalls,
+  }
+}
+
+function toSum(record: CallRecord, prices: Prices | undefined): UsageSum {
+  const { accountId, keyId, gateId, target, credential, usage } = record
+  const tokens = usage === null ? 0 : usage.inputTokens + usage.outputTokens
+  const microUsd = (record.cost ?? prices?.priceOf(record))?.microUsd ?? null
+  const unpricedCalls = microUsd === null && usage !== null ? 1 : 0
+  return { accountId, keyId, gateId, target, credential, tokens, microUsd: microUsd ?? 0, unpricedCalls }
+}

@@ -32,7 +32,7 @@ export async function measureStart(name: DatabaseName, size: number): Promise<He
 }
 
 /** As a node does whose store is away: two looks at what waits pass while the last segments fill. */
-async function journalCalls(folder: string, size: number): Promise<void> {
+export async function journalCalls(folder: string, size: number): Promise<void> {
   const journal = new Journal(folder)
   const waiting = new WaitingSegments({ closed: journal.closed })
   for (let written = 0; written < size; written += BATCH) {

@@ -15,7 +15,7 @@ import { restrictTargets } from './plan/restrict-targets.ts'
 import type { Caller, Freshness, KeyStore, Ledger, Limits, Place, Refusals } from './ports.ts'
 import { refuse, settleRefused } from './refuse.ts'
 import { tellRefusal } from './refused-call.ts'
-import { toAnswerHeaders, toSkippedHeader } from './relay/answer-headers.ts'
+import { toSkippedHeader } from './relay/answer-headers.ts'
 import { answerLocally } from './relay/answer-locally.ts'
 import { relayAnswer } from './relay/relay-answer.ts'
 import { type LatePorts, relayLate } from './relay/relay-late.ts'
@@ -118,8 +118,7 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
         if (late !== undefined) return late
       }
       const attempted = await attempting
-      Object.assign(headers, toAnswerHeaders(progress))
-      return await relayAnswer(ports, { attempted, dialect, settle, headers })
+      return await relayAnswer(ports, { attempted, dialect, settle, progress, headers })
     } catch (thrown) {
       place?.leave()
       const error = await settleRefused(thrown, settle)

@@ -15,7 +15,8 @@ import { toFailure, unusableAnswer } from '../attempt/failures.ts'
 import { isTargetsFault } from '../attempt/retry.ts'
 import type { TargetHealth } from '../attempt/target-health.ts'
 import { isTranslated } from '../plan/plan-targets.ts'
-import type { CallResult, Settle } from '../settle/settle.ts'
+import type { CallProgress, CallResult, Settle } from '../settle/settle.ts'
+import { addOwnHeaders, usualHeadersOf } from './answer-headers.ts'
 import { KeepAlive, type KeepAlivePorts } from './keep-alive.ts'
 import { type AnswerSink, answerWhole, StreamedAnswer } from './streamed-answer.ts'
 
@@ -40,33 +41,57 @@ export interface RelayInput {
   readonly attempted: Attempted
   readonly dialect: Dialect
   readonly settle: Settle
+}
+
+export interface AnswerInput extends RelayInput {
+  readonly progress: CallProgress
   /** The gateway's own headers for this answer. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 /** @throws GatewayError (rejects) `unavailable` when a whole answer could not be written down */
-export function relayAnswer(ports: RelayPorts, input: RelayInput): Response | Promise<Response> {
+export function relayAnswer(ports: RelayPorts, input: AnswerInput): Response | Promise<Response> {
   const { answer } = input.attempted
-  const headers = Object.assign(toForwarded(ports, input), input.headers)
   const { status } = answer
+  const forwarded = toForwarded(ports, input)
   switch (answer.type) {
     case 'whole':
       return input
         .settle(succeeded(status, answer.usage))
-        .then(() => answerWhole(answer.body, { status, headers }))
+        .then(() =>
+          withOwnHeaders(
+            input,
+            forwarded,
+            answerWhole(answer.body, { status, headers: usualOf(input, forwarded) }),
+          ),
+        )
     case 'large':
-      return new StreamedAnswer((client) => relayLarge(ports, answer, input, client), {
-        status,
-        headers,
-        onLeft: () => giveUp(answer, input),
-      })
-    case 'events':
-      return new StreamedAnswer((client) => relayEvents(ports, answer, input, client), {
-        status,
-        headers: Object.assign(headers, NOT_KEPT),
-        onLeft: () => giveUp(answer, input),
-      })
+    case 'events': {
+      const send = (client: AnswerSink) =>
+        answer.type === 'large'
+          ? relayLarge(ports, answer, input, client)
+          : relayEvents(ports, answer, input, client)
+      const headers = usualOf(input, forwarded)
+      return withOwnHeaders(
+        input,
+        forwarded,
+        new StreamedAnswer(send, { status, headers, onLeft: () => giveUp(answer, input) }),
+      )
+    }
   }
+}
+
+function usualOf({ attempted: { target, answer } }: AnswerInput, forwarded: Record<string, string>): Headers {
+  return usualHeadersOf(target, forwarded['content-type'], answer.type === 'events' ? NOT_KEPT : undefined)
+}
+
+function withOwnHeaders(
+  { progress, headers }: AnswerInput,
+  forwarded: Record<string, string>,
+  answer: Response,
+): Response {
+  addOwnHeaders(answer.headers, { forwarded, progress, headers })
+  return answer
 }
 
 /** A translated answer is ours, and so are its headers. */
@@ -74,14 +99,12 @@ function toForwarded(
   { callHeaders }: RelayPorts,
   { attempted: { target, answer }, dialect }: RelayInput,
 ): Record<string, string> {
+  const forwarded = isTranslated(target)
+    ? { 'content-type': answer.type === 'events' ? 'text/event-stream; charset=utf-8' : 'application/json' }
+    : callHeaders.ofAnswer(dialect.id, answer.headers, target)
   const id = upstreamRequestId(answer.headers)
-  const said: Record<string, string> = id === undefined ? {} : { 'x-gatehouse-upstream-request-id': id }
-  if (!isTranslated(target))
-    return Object.assign(callHeaders.ofAnswer(dialect.id, answer.headers, target), said)
-  return {
-    ...said,
-    'content-type': answer.type === 'events' ? 'text/event-stream; charset=utf-8' : 'application/json',
-  }
+  if (id !== undefined) forwarded['x-gatehouse-upstream-request-id'] = id
+  return forwarded
 }
 
 /** Of an event stream: neither a cache nor a proxy on the way may hold it back. */

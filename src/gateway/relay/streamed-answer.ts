@@ -40,7 +40,7 @@ export type SendPieces = (client: AnswerSink) => Promise<void>
 
 export interface StreamedAnswerInit {
   readonly status?: number
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Headers | Readonly<Record<string, string>>
   /** The client left, perhaps before anything was sent. */
   readonly onLeft?: () => Promise<void>
 }

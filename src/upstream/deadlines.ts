@@ -1,5 +1,5 @@
 /**
- * Deadlines for thousands of exchanges at the price of one timer: each is a number in a set that one sweep looks over.
+ * Deadlines for thousands of exchanges at the price of one timer: each is a number in a ring that one sweep looks over.
  * A timer per exchange and per chunk would cost more than relaying the chunk. Precision: SWEEP_MS.
  */
 import { systemClock, type Timekeeper } from '../core/clock.ts'
@@ -24,12 +24,23 @@ export interface Deadline {
    */
   readonly signal?: AbortSignal | undefined
   readonly onDue: (cause: DueCause) => void
+  /** Its neighbours while it is pending. For `Deadlines` alone, as is what follows. */
+  before?: Deadline | undefined
+  after?: Deadline | undefined
+  endListening?: (() => void) | undefined
+}
+
+/** A ring of those that are pending: to put one into a set and take it out again costs as much as all else of a small call. */
+class Ring implements Deadline {
+  readonly dueAt = Number.POSITIVE_INFINITY
+  before: Deadline = this
+  after: Deadline = this
+  onDue(): void {}
 }
 
 export class Deadlines {
-  readonly #pending = new Set<Deadline>()
-  /** Those that listen to their signals, with what ends it. */
-  readonly #listening = new Map<Deadline, () => void>()
+  readonly #pending = new Ring()
+  #size = 0
   readonly #clock: Timekeeper
   #endSweeps: (() => void) | undefined
 
@@ -44,35 +55,49 @@ export class Deadlines {
 
   /** How many waits there are. */
   get size(): number {
-    return this.#pending.size
+    return this.#size
   }
 
+  /** One that is pending already stays so. */
   add(deadline: Deadline): void {
-    this.#pending.add(deadline)
+    if (deadline.before === undefined) {
+      const last = this.#pending.before
+      deadline.before = last
+      deadline.after = this.#pending
+      last.after = deadline
+      this.#pending.before = deadline
+      this.#size += 1
+    }
     this.#endSweeps ??= this.#clock.every(SWEEP_MS, () => this.#sweep())
   }
 
   remove(deadline: Deadline): void {
-    this.#pending.delete(deadline)
-    if (deadline.signal !== undefined) this.#endListening(deadline)
+    const { before, after, endListening } = deadline
+    if (before === undefined || after === undefined) return
+    before.after = after
+    after.before = before
+    deadline.before = undefined
+    deadline.after = undefined
+    this.#size -= 1
+    if (endListening === undefined) return
+    deadline.endListening = undefined
+    endListening()
   }
 
   /** Ends every wait at once, because the gateway is shutting down. */
   expireAll(): void {
-    // A copy, because falling due may begin another wait.
-    for (const deadline of [...this.#pending]) this.#end(deadline, 'shutdown')
+    for (const deadline of this.#find(() => true)) this.#end(deadline, 'shutdown')
   }
 
   /** Ends the waits of those owners that are over. */
   revoke(isOver: (owner: string) => boolean): void {
-    for (const deadline of [...this.#pending]) {
-      if (deadline.owner !== undefined && isOver(deadline.owner)) this.#end(deadline, 'revoked')
-    }
+    const isRevoked = ({ owner }: Deadline) => owner !== undefined && isOver(owner)
+    for (const deadline of this.#find(isRevoked)) this.#end(deadline, 'revoked')
   }
 
   #end(deadline: Deadline, cause: DueCause): void {
     // One that ended before may have ended this one too.
-    if (!this.#pending.has(deadline)) return
+    if (deadline.before === undefined) return
     this.remove(deadline)
     deadline.onDue(cause)
   }
@@ -84,27 +109,33 @@ export class Deadlines {
       return
     }
     signal.addEventListener('abort', onAbort, { once: true })
-    this.#listening.set(deadline, () => signal.removeEventListener('abort', onAbort))
+    deadline.endListening = () => signal.removeEventListener('abort', onAbort)
   }
 
-  #endListening(deadline: Deadline): void {
-    const end = this.#listening.get(deadline)
-    if (end === undefined) return
-    this.#listening.delete(deadline)
-    end()
+  /** A list of its own, because falling due may begin another wait, or end one. */
+  #find(isWanted: (deadline: Deadline) => boolean): Deadline[] {
+    const found: Deadline[] = []
+    for (
+      let deadline = this.#pending.after;
+      deadline !== this.#pending;
+      deadline = deadline.after ?? this.#pending
+    )
+      if (isWanted(deadline)) found.push(deadline)
+    return found
   }
 
   #sweep(): void {
-    if (this.#pending.size === 0) {
+    if (this.#size === 0) {
       this.#endSweeps?.()
       this.#endSweeps = undefined
       return
     }
     const now = this.now()
-    for (const deadline of this.#pending) {
+    const isDeaf = ({ signal, endListening }: Deadline) => signal !== undefined && endListening === undefined
+    for (const deadline of this.#find((pending) => pending.dueAt <= now || isDeaf(pending))) {
+      if (deadline.before === undefined) continue
       if (deadline.dueAt <= now) this.#end(deadline, 'due')
-      else if (deadline.signal !== undefined && !this.#listening.has(deadline))
-        this.#listen(deadline, deadline.signal)
+      else if (deadline.signal !== undefined) this.#listen(deadline, deadline.signal)
     }
   }
 }

@@ -1,0 +1,89 @@
+/** Deadlines that end while others fall due: each is told once, and of what ended before nothing more is heard. */
+import { beforeEach, expect, test } from 'bun:test'
+import { ScriptedClock } from '../../test/support/scripted-clock.ts'
+import { type Deadline, Deadlines, type DueCause } from './deadlines.ts'
+
+let clock: ScriptedClock
+let deadlines: Deadlines
+let told: string[]
+
+beforeEach(() => {
+  clock = new ScriptedClock()
+  deadlines = new Deadlines(clock)
+  told = []
+})
+
+function wait(name: string, ms: number, more: Partial<Deadline> = {}): Deadline {
+  const onDue = (cause: DueCause) => void told.push(`${name} ${cause}`)
+  const deadline = { dueAt: deadlines.now() + ms, onDue, ...more }
+  deadlines.add(deadline)
+  return deadline
+}
+
+test('those that are over in one sweep are told in the order in which they began to wait', async () => {
+  for (const name of ['first', 'second', 'third']) wait(name, 10)
+  wait('later', 1_000)
+  await clock.advance(50)
+  expect(told).toEqual(['first due', 'second due', 'third due'])
+  expect(deadlines.size).toBe(1)
+})
+
+test('one that is ended by another in the same sweep is told nothing', async () => {
+  const others: Deadline[] = []
+  others.push(wait('before', 10))
+  const endOthers = () => {
+    for (const other of others) deadlines.remove(other)
+  }
+  wait('ends both', 10, { onDue: endOthers })
+  others.push(wait('after', 10))
+  await clock.advance(50)
+  expect(told).toEqual(['before due'])
+  expect(deadlines.size).toBe(0)
+})
+
+test('one that is added twice is pending once, and one that is removed twice leaves the others alone', async () => {
+  const twice = wait('twice', 10)
+  deadlines.add(twice)
+  wait('other', 10)
+  expect(deadlines.size).toBe(2)
+  deadlines.remove(twice)
+  deadlines.remove(twice)
+  expect(deadlines.size).toBe(1)
+  await clock.advance(50)
+  expect(told).toEqual(['other due'])
+})
+
+test('one that waits again when it has fallen due falls due again', async () => {
+  const again: Deadline = {
+    dueAt: deadlines.now() + 10,
+    onDue: () => {
+      told.push('again')
+      again.dueAt = deadlines.now() + 100
+      if (told.length < 2) deadlines.add(again)
+    },
+  }
+  deadlines.add(again)
+  await clock.advance(500)
+  expect(told).toEqual(['again', 'again'])
+})
+
+test('an abort is heard after the first sweep, and is not listened to once its wait is over', async () => {
+  const leaving = new AbortController()
+  const staying = new AbortController()
+  wait('leaves', 1_000, { signal: leaving.signal })
+  const over = wait('over', 1_000, { signal: staying.signal })
+  await clock.advance(50)
+  deadlines.remove(over)
+  staying.abort()
+  leaving.abort()
+  expect(told).toEqual(['leaves cancelled'])
+  expect(deadlines.size).toBe(0)
+})
+
+test('a shutdown ends all, and what it begins is left to wait', () => {
+  wait('begins another', 1_000, { onDue: () => void wait('another', 1_000) })
+  wait('other', 1_000)
+  deadlines.expireAll()
+  expect(told).toEqual(['other shutdown'])
+  expect(deadlines.size).toBe(1)
+})

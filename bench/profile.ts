@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { preparedEnvironment } from '../src/prepare-process.ts'
 import type { RunningContender } from './contender.ts'
 import { gatehouseWith } from './contenders/gatehouse.ts'
 import { measureStreams } from './measure-streams.ts'
@@ -67,7 +68,7 @@ interface ProfileNode {
  * What a start sets before it replaces its process (src/prepare-process.ts); given these, it does not. The profiler stops the
  * thread by SIGPWR, and one that is on its way then ends the new process, which does not know of it yet: 1 start of 8.
  */
-const SECOND_START_DONE = { MIMALLOC_PURGE_DELAY: '1000' }
+const SECOND_START_DONE = preparedEnvironment({}) ?? {}
 
 /** A sample stands for no more than this, in microseconds: what is longer was a pause in which nothing ran. */
 const LONGEST_SAMPLE_MICROS = 3000

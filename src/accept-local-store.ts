@@ -1,5 +1,6 @@
 /** `gatehouse store accept`: the operator's word that this data folder, this store and this master key belong together. */
 import type { AcceptedStore } from './cli/context.ts'
+import { describeOtherRedis } from './cluster/describe-other-redis.ts'
 import { installationParts } from './compose-installation.ts'
 import type { Environment } from './config/environment.ts'
 import { readSettings, type Settings } from './config/settings.ts'
@@ -39,7 +40,7 @@ async function acceptRedis(
 ): Promise<{ readonly accepted?: string; readonly unasked?: string }> {
   // Nodes with a file each have an id each, and none is the right one.
   if (database === undefined || redis === undefined || installation === undefined) return {}
-  const { describeOtherRedis, takeRedis } = await import('./cluster/redis-installation.ts')
+  const { takeRedis } = await import('./cluster/redis-installation.ts')
   try {
     const found = await takeRedis(redis, installation.id)
     if (found === undefined) return {}

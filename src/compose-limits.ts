@@ -1,7 +1,7 @@
 /** Constructs the limits: in this process's memory, or shared with other nodes where there is a Redis. */
+import { describeOtherRedis } from './cluster/describe-other-redis.ts'
 import { MemoryLimits } from './cluster/memory-limits.ts'
 import { Recounting } from './cluster/recounting.ts'
-import { describeOtherRedis } from './cluster/redis-installation.ts'
 import type { RedisStoreState } from './cluster/redis-store.ts'
 import { SharedLimits } from './cluster/shared-limits.ts'
 import type { SharedStore } from './cluster/shared-store.ts'

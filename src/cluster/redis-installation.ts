@@ -1,4 +1,4 @@
-/** Names another installation's Redis in messages, and takes it over when the operator says so. Knows no limit; a server asks by itself. */
+/** Takes another installation's Redis over when the operator says so. Knows no limit; a server asks by itself. */
 import { Cluster, type Redis } from 'ioredis'
 import type { RedisSettings } from '../core/redis-settings.ts'
 import { createRedisClient, type RedisClient } from './redis-client.ts'
@@ -8,20 +8,6 @@ import { installationKey } from './redis-store.ts'
 const OWN_KEYS = ['nodes', 'changes', 'key:*', 'used:*']
 const KEYS_AT_ONCE = 500
 const WITHIN_MS = 10_000
-
-interface Ids {
-  readonly found: string
-  readonly expected: string
-}
-
-/** Never with a password. */
-export function describeOtherRedis(
-  { nodes, database, prefix }: RedisSettings,
-  { found, expected }: Ids,
-): string {
-  const hosts = nodes.map(({ host, port }) => `${host}:${port}`).join(',')
-  return `Redis (${hosts}, database ${database}, prefix ${prefix}) is another installation's: found ${found}, expected ${expected}. Name its own in REDIS_URL, or give each installation a GATEHOUSE_REDIS_PREFIX.`
-}
 
 /**
  * Takes a Redis for this installation's. If it was another's, it forgets what nodes have counted there: it is filled

@@ -26,7 +26,7 @@ test('the runtime is told of memory once, and what the operator has said stays',
 
 test('the runtime takes what it is told of memory: it ends at once with an option that it does not know', () => {
   const { exitCode, stderr } = Bun.spawnSync([process.execPath, '--version'], {
-    env: preparedEnvironment({}),
+    env: preparedEnvironment({}) ?? {},
   })
   expect(stderr.toString()).toBe('')
   expect(exitCode).toBe(0)

@@ -8,9 +8,11 @@ import { BulkInsert } from './bulk-insert.ts'
 import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
 import { toRecord, toRow, toRowValues } from './call-rows.ts'
 import { takeTurnAtUsage } from './change-account.ts'
+import { CommitSize, MOST_ROWS } from './commit-size.ts'
 import { type DeletedStep, deleteCallsBefore, findBounds } from './old-calls.ts'
 import type { Schema } from './schema.ts'
-import { sumCalls, sumCorrections } from './sum-calls.ts'
+import { isSqlite } from './sql-differences.ts'
+import { CallSums, sumCorrections } from './sum-calls.ts'
 import type { UsageBacklog } from './usage-backlog.ts'
 
 /** Rows of which it is asked which are new. */
@@ -20,6 +22,7 @@ export class CallTableStore {
   readonly #database: Kysely<Schema>
   readonly #backlog: UsageBacklog
   readonly #insert: BulkInsert<CallRecord>
+  readonly #commitSize = new CommitSize()
   readonly #relieve: (rows: number) => Promise<void>
 
   /** @param relieve awaited after so many rows */
@@ -35,28 +38,45 @@ export class CallTableStore {
   }
 
   /**
-   * All of them are in the store and in the hours' sums when this resolves, or none is. Idempotent by call id: what is
-   * there already stays as it is and is not added again, so a batch may be sent again after a crash or a failure.
-   * Streams go on between its statements.
+   * All of them are in the store and in the hours' sums when this resolves; when it rejects, none or the first ones, and those
+   * in both. Idempotent by call id: what is there already stays as it is and is not added again, so a batch may be sent again
+   * after a crash or a failure. Streams go on between its statements.
    * @param pauseMs between statements; 0: the others' turn is enough
    */
   async insertMany(records: readonly CallRecord[], pauseMs = 0): Promise<void> {
     if (records.length === 0) return
     const between = () => (pauseMs > 0 ? Bun.sleep(pauseMs) : nextTurn())
-    // Nearly always all of them are new, and to ask SQLite which ones costs as much as an index.
-    if (!(await this.#insertNew(records, between))) await this.#insertMissing(records, between)
+    for (let start = 0; start < records.length; ) {
+      const some = records.slice(start, start + this.#commitRows())
+      // Nearly always all of them are new, and to ask SQLite which ones costs as much as an index.
+      if (!(await this.#insertNew(some, between))) await this.#insertMissing(some, between)
+      start += some.length
+      await between()
+    }
     await this.#backlog.settleMany(between)
     await this.#relieve(records.length)
   }
 
+  /** A server's commit holds up nobody here. */
+  #commitRows(): number {
+    return isSqlite(this.#database) ? this.#commitSize.rows : MOST_ROWS
+  }
+
   /** @returns false, with nothing inserted, when one is there already or comes twice */
   async #insertNew(records: readonly CallRecord[], between: () => Promise<unknown>): Promise<boolean> {
+    const sums = new CallSums()
+    let workedUntilMs = 0
     try {
       await this.#database.transaction().execute(async (transaction) => {
-        const inserted = await this.#insert.run(transaction, records, between)
+        const inserted = await this.#insert.run(transaction, records, (some) => {
+          sums.add(some)
+          return between()
+        })
         if (inserted !== records.length) throw new NotAllNewError()
-        await this.#backlog.note(transaction, sumCalls(records), between)
+        await this.#backlog.note(transaction, sums.toRows(), between)
+        workedUntilMs = performance.now()
       })
+      this.#commitSize.note(records.length, performance.now() - workedUntilMs)
       return true
     } catch (error) {
       if (error instanceof NotAllNewError) return false
@@ -66,15 +86,15 @@ export class CallTableStore {
 
   async #insertMissing(records: readonly CallRecord[], between: () => Promise<unknown>): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
-      const added: CallRecord[] = []
+      const sums = new CallSums()
       for (let start = 0; start < records.length; start += ROWS_PER_STATEMENT) {
-        if (start > 0) await between()
         const chunk = records.slice(start, start + ROWS_PER_STATEMENT)
         const rows = await toInsert(transaction, chunk).returning('id').execute()
         const ids = new Set(rows.map((row) => row.id))
-        for (const record of chunk) if (ids.delete(record.id)) added.push(record)
+        sums.add(chunk.filter((record) => ids.delete(record.id)))
+        await between()
       }
-      await this.#backlog.note(transaction, sumCalls(added), between)
+      await this.#backlog.note(transaction, sums.toRows(), between)
     })
   }
 

@@ -9,24 +9,37 @@ import { COUNTERS, HOUR_MS, type Place, toPlace } from './usage-hours.ts'
 
 /** Sums calls up by everything that tells rows of usage apart; those that were turned away used nothing, and are none of them. */
 export function sumCalls(calls: readonly CallRecord[]): UsageTable[] {
-  const sums = new Map<string, PlaceSum>()
-  let last: PlaceSum | undefined
-  for (const call of calls) {
-    if (call.refusals !== undefined) continue
-    if (last === undefined || !last.takes(call)) last = findSum(sums, call)
-    last.add(call)
-  }
-  return Array.from(sums.values(), (sum) => sum.toRow())
+  const sums = new CallSums()
+  sums.add(calls)
+  return sums.toRows()
 }
 
-function findSum(sums: Map<string, PlaceSum>, call: CallRecord): PlaceSum {
-  const place = placeOf(call)
-  const text = toPlace(place)
-  const known = sums.get(text)
-  if (known !== undefined) return known
-  const sum = new PlaceSum(place)
-  sums.set(text, sum)
-  return sum
+/** As `sumCalls`, some at a time. */
+export class CallSums {
+  readonly #sums = new Map<string, PlaceSum>()
+  #last: PlaceSum | undefined
+
+  add(calls: readonly CallRecord[]): void {
+    for (const call of calls) {
+      if (call.refusals !== undefined) continue
+      if (this.#last === undefined || !this.#last.takes(call)) this.#last = this.#find(call)
+      this.#last.add(call)
+    }
+  }
+
+  toRows(): UsageTable[] {
+    return Array.from(this.#sums.values(), (sum) => sum.toRow())
+  }
+
+  #find(call: CallRecord): PlaceSum {
+    const place = placeOf(call)
+    const text = toPlace(place)
+    const known = this.#sums.get(text)
+    if (known !== undefined) return known
+    const sum = new PlaceSum(place)
+    this.#sums.set(text, sum)
+    return sum
+  }
 }
 
 class PlaceSum {

@@ -75,9 +75,17 @@ export function addRows(sums: Map<string, UsageTable>, rows: readonly UsageTable
       continue
     }
     for (const name of COUNTERS) sum[name] += row[name]
-    sum.durations = joinEncoded(sum.durations, row.durations)
-    sum.first_bytes = joinEncoded(sum.first_bytes, row.first_bytes)
+    sum.durations = joinShort(sum.durations, row.durations)
+    sum.first_bytes = joinShort(sum.first_bytes, row.first_bytes)
   }
+}
+
+/** A histogram of all buckets is about as long; a longer text is read while little else is done, and not with all others at the end. */
+const LONG_HISTOGRAM_CHARS = 4_096
+
+function joinShort(left: string, right: string): string {
+  const joined = joinEncoded(left, right)
+  return joined.length > LONG_HISTOGRAM_CHARS ? shortenEncoded(joined) : joined
 }
 
 export type Place = Pick<

@@ -34,8 +34,37 @@ export function toRow(record: CallRecord): CallTable {
   }
 }
 
+/** In the order of the members of `toRow`. */
+export const CALL_COLUMNS = {
+  id: 'text',
+  account_id: 'text',
+  key_id: 'text',
+  gate_id: 'text',
+  dialect: 'text',
+  stream: 'bigint',
+  target: 'text',
+  attempts: 'bigint',
+  outcome: 'text',
+  status: 'bigint',
+  error_kind: 'text',
+  started_at: 'bigint',
+  first_byte_ms: 'bigint',
+  duration_ms: 'bigint',
+  input_tokens: 'bigint',
+  output_tokens: 'bigint',
+  cached_input_tokens: 'bigint',
+  reasoning_tokens: 'bigint',
+  cache_write_tokens: 'bigint',
+  attempt_details: 'text',
+  cost_micro_usd: 'bigint',
+  cost_status: 'text',
+  price_source: 'text',
+  credential: 'text',
+  refusals: 'bigint',
+} as const satisfies Readonly<Record<keyof CallTable, 'text' | 'bigint'>>
+
 /** The values of `toRow`, in the order of its members: what a bulk insert binds. Each by itself, for this is done for every call. */
-export function toRowValues(record: CallRecord): unknown[] {
+export function toRowValues(record: CallRecord): (string | number | null)[] {
   const { usage, cost, attemptDetails } = record
   return [
     record.id,

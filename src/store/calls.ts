@@ -6,7 +6,7 @@ import type { AccountId, CallId } from '../core/ids.ts'
 import type { KeptRows } from '../core/retention-horizon.ts'
 import { BulkInsert } from './bulk-insert.ts'
 import { type CallFilter, type CallPage, type CallPageResult, findCallPage } from './call-pages.ts'
-import { toRecord, toRow, toRowValues } from './call-rows.ts'
+import { CALL_COLUMNS, toRecord, toRow, toRowValues } from './call-rows.ts'
 import { takeTurnAtUsage } from './change-account.ts'
 import { CommitSize, MOST_ROWS } from './commit-size.ts'
 import { type DeletedStep, deleteCallsBefore, findBounds } from './old-calls.ts'
@@ -21,7 +21,12 @@ const ROWS_PER_STATEMENT = 64
 export class CallTableStore {
   readonly #database: Kysely<Schema>
   readonly #backlog: UsageBacklog
-  readonly #insert: BulkInsert<CallRecord>
+  readonly #insert = new BulkInsert<CallRecord>({
+    table: 'calls',
+    columns: CALL_COLUMNS,
+    toValues: toRowValues,
+    unlessThere: 'id',
+  })
   readonly #commitSize = new CommitSize()
   readonly #relieve: (rows: number) => Promise<void>
 
@@ -34,7 +39,6 @@ export class CallTableStore {
     this.#database = database
     this.#relieve = relieve
     this.#backlog = backlog
-    this.#insert = new BulkInsert((records) => toInsert(database, records).compile(), toRowValues)
   }
 
   /**

@@ -41,17 +41,14 @@ export class UsageBacklog {
 
   /** Those of them that have many. */
   readonly #due = new Set<AccountId>()
-  readonly #insert: BulkInsert<AccountRows>
+  readonly #insert = new BulkInsert<AccountRows>({
+    table: 'usage_notes',
+    columns: { account_id: 'text', id: 'text', sums: 'text' },
+    toValues: ([accountId, rows]) => [accountId, crypto.randomUUID(), encodeRows(rows)],
+  })
 
   constructor(database: Kysely<Schema>) {
     this.#database = database
-    this.#insert = new BulkInsert(
-      (notes) => {
-        const values = notes.map(([account_id]) => ({ account_id, id: '', sums: '' }))
-        return database.insertInto('usage_notes').values(values).compile()
-      },
-      ([accountId, rows]) => [accountId, crypto.randomUUID(), encodeRows(rows)],
-    )
   }
 
   /**

@@ -1,28 +1,75 @@
 /**
- * `make bench-scale`: what must not grow with what is stored, at two sizes, and the ratio between them. One scenario is a file
- * of bench/scale/, run in a process of its own. `bun bench/scale.ts [NAME]…`
+ * `make bench-scale`: what must not grow with what is stored, at two sizes, on both stores, with the ratio between them and
+ * a bar. One scenario is a file of bench/scale/, and each size of it is run in a process of its own.
  */
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Figures, Scenario } from './scale/scenario.ts'
+import { loadScenario, SCENARIO_NAMES } from './scale/scenarios.ts'
+import { describeMeasured } from './scale/table.ts'
+import type { DatabaseName } from './scale/with-store.ts'
 
-/** Each with the sizes at which it is measured; `bun bench/scale/run-one.ts NAME SIZE…` takes others. */
-const SCENARIOS: Readonly<Record<string, readonly [number, number]>> = {
-  'clean-up': [20_000, 200_000],
-  'old-calls': [100_000, 1_000_000],
-  'total-budgets': [100_000, 1_000_000],
-  'key-uses': [10_000, 100_000],
-  'followed-changes': [1_000, 10_000],
-  'store-copy': [10_000, 40_000],
+const HELP = `bun bench/scale.ts [--only NAME]… [--store sqlite|postgres] [--quick]
+
+  --only NAME   one scenario, several times for several: ${SCENARIO_NAMES.join(', ')}
+  --store KIND  one store; by default both, where the scenario has both
+  --quick       small sizes, for a look: the ratios say little
+
+Brings its own Postgres. Exits with 1 when a scenario could not be run, never because one is slow.`
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    store: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
 }
 
-const wanted = process.argv.slice(2)
-const names = wanted.length === 0 ? Object.keys(SCENARIOS) : wanted
-for (const name of names) {
-  const sizes = SCENARIOS[name]
-  if (sizes === undefined)
-    throw new Error(`There is no scenario ${name}; there are ${Object.keys(SCENARIOS).join(', ')}.`)
-  for (const size of sizes) {
-    const command = [process.execPath, join(import.meta.dir, 'scale', 'run-one.ts'), name, String(size)]
-    const { exitCode } = Bun.spawnSync(command, { stdout: 'inherit', stderr: 'inherit' })
-    if (exitCode !== 0) process.exit(exitCode)
+function storesOf({ stores }: Scenario): readonly DatabaseName[] {
+  return stores.filter((store) => values.store === undefined || store.toLowerCase() === values.store)
+}
+
+/** @throws where it ended with a failure; what it said is on standard error already */
+async function runOne(name: string, size: number, store: DatabaseName): Promise<Figures> {
+  process.stderr.write(`  … ${name}, ${store}, ${size.toLocaleString('en-US')}\n`)
+  const command = [process.execPath, join(import.meta.dir, 'scale', 'run-one.ts'), name, String(size), store]
+  const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' })
+  const text = await new Response(child.stdout).text()
+  if ((await child.exited) !== 0) throw new Error(`${name} failed at ${size} on ${store}`)
+  return JSON.parse(text.trim().split('\n').at(-1) ?? '') as Figures
+}
+
+async function runScenario(name: string): Promise<boolean> {
+  const scenario = await loadScenario(name)
+  const sizes = values.quick ? scenario.quickSizes : scenario.sizes
+  let hasFailed = false
+  for (const store of storesOf(scenario)) {
+    try {
+      const small = await runOne(name, sizes[0], store)
+      const large = await runOne(name, sizes[1], store)
+      for (const line of describeMeasured({ scenario, store, sizes, small, large })) say(line)
+    } catch (error) {
+      hasFailed = true
+      say(
+        `${scenario.title} · ${store}: not measured, ${error instanceof Error ? error.message : String(error)}`,
+      )
+    }
   }
+  return !hasFailed
 }
+
+async function main(): Promise<void> {
+  if (values.help) return say(HELP)
+  if (values.store !== undefined && values.store !== 'sqlite' && values.store !== 'postgres')
+    throw new Error(`--store is sqlite or postgres. ${HELP}`)
+  let areAllRun = true
+  for (const name of values.only ?? SCENARIO_NAMES) areAllRun = (await runScenario(name)) && areAllRun
+  if (!areAllRun) process.exitCode = 1
+}
+
+await main()

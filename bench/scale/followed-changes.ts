@@ -1,27 +1,27 @@
-/** 1,000 of `size` keys were changed elsewhere: how long following that holds the loop, on Postgres. */
-
+/** `size` of 100,000 keys were changed elsewhere: how long following that holds the loop. Files have one process: Postgres alone. */
 import { ChangeFollowers, type Followers } from '../../src/cluster/change-followers.ts'
 import { KeyRegistry } from '../../src/cluster/key-registry.ts'
 import type { FollowedChange } from '../../src/store/change-feed.ts'
+import type { Store } from '../../src/store/open-store.ts'
 import { measureHold } from './longest-hold.ts'
-import { numberedAccount, seedKeys } from './seed-keys.ts'
+import { ofTurns, type Scenario, TURN_BAR } from './scenario.ts'
+import { numberedAccount, seedKeys, UNLIMITED } from './seed-keys.ts'
 import { withStore } from './with-store.ts'
 
-const CHANGED = 1_000
-const unlimited = {
-  requestsPerMinute: Number.POSITIVE_INFINITY,
-  tokensPerMinute: Number.POSITIVE_INFINITY,
-  concurrentCalls: Number.POSITIVE_INFINITY,
-}
+const KEYS = 100_000
 
-export const scenario = {
-  name: `${CHANGED} followed changes of keys`,
-  async run(size: number) {
-    return await withStore('Postgres', async (store) => {
-      const ids = await seedKeys(store, size)
-      const key = await KeyRegistry.load({ keys: store.keys, limitsOf: () => unlimited })
+export const scenario: Scenario = {
+  title: `changes followed of ${KEYS.toLocaleString('en-US')} keys, changes`,
+  sizes: [100, 10_000],
+  quickSizes: [100, 1_000],
+  stores: ['Postgres'],
+  bars: { 'took a change, µs': { type: 'ratio', most: 1.5 }, ...TURN_BAR },
+  async run(size) {
+    const work = async (store: Store) => {
+      const ids = await seedKeys(store, KEYS)
+      const key = await KeyRegistry.load({ keys: store.keys, limitsOf: () => UNLIMITED })
       const followers = new ChangeFollowers({ key } as unknown as Followers)
-      const changes = ids.slice(0, CHANGED).map(
+      const changes = ids.slice(0, size).map(
         (resourceId, number): FollowedChange => ({
           seq: number + 1,
           accountId: numberedAccount(number),
@@ -32,7 +32,8 @@ export const scenario = {
       )
       const held = await measureHold(() => followers.follow(changes))
       await key.close()
-      return held
-    })
+      return { 'took a change, µs': (held.ms * 1_000) / size, ...ofTurns(held) }
+    }
+    return await withStore('Postgres', work, { isDurable: false })
   },
 }

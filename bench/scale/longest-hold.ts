@@ -1,4 +1,5 @@
 /** How long a piece of work takes, and for how long it holds the event loop at most. Must not know what the work is. */
+import { threadCpuMicros } from '../cpu-clock.ts'
 
 export interface Held {
   readonly ms: number
@@ -6,12 +7,15 @@ export interface Held {
   readonly loopMs: number
   /** The most processor time of one turn: on a machine with other work this says more. */
   readonly loopCpuMs: number
+  /** Turns that took more than two milliseconds of the processor. */
+  readonly longTurns: number
 }
+
+const LONG_MS = 2
 
 export async function measureHold(work: () => Promise<unknown>): Promise<Held> {
   let isOver = false
-  let loopMs = 0
-  let loopCpuMs = 0
+  let [loopMs, loopCpuMs, longTurns] = [0, 0, 0]
   const startedAt = performance.now()
   let lastTurnAt = startedAt
   let lastCpuMs = readCpuMs()
@@ -19,6 +23,7 @@ export async function measureHold(work: () => Promise<unknown>): Promise<Held> {
     const [now, cpuMs] = [performance.now(), readCpuMs()]
     loopMs = Math.max(loopMs, now - lastTurnAt)
     loopCpuMs = Math.max(loopCpuMs, cpuMs - lastCpuMs)
+    if (cpuMs - lastCpuMs > LONG_MS) longTurns += 1
     lastTurnAt = now
     lastCpuMs = cpuMs
   }
@@ -30,10 +35,9 @@ export async function measureHold(work: () => Promise<unknown>): Promise<Held> {
   await work()
   isOver = true
   endTurn()
-  return { ms: lastTurnAt - startedAt, loopMs, loopCpuMs }
+  return { ms: lastTurnAt - startedAt, loopMs, loopCpuMs, longTurns }
 }
 
 function readCpuMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
+  return threadCpuMicros() / 1000
 }

@@ -1,29 +1,29 @@
-/** A tenth of `size` calls of 1,000 accounts is old enough to go: what deleting it costs, on SQLite. */
-import { Retention } from '../../src/ledger/retention.ts'
+/** A tenth of `size` calls of 1,000 accounts is old enough to go: what deleting it costs. */
+import { createRetention } from './create-retention.ts'
 import { measureHold } from './longest-hold.ts'
+import { BOTH, ofTurns, type Scenario, TURN_BAR } from './scenario.ts'
 import { DAY_MS, NOW_MS, seedCalls } from './seed-calls.ts'
 import { withStore } from './with-store.ts'
 
 const DAYS = 30
 
-export const scenario = {
-  name: 'a tenth of the calls deleted, calls',
-  async run(size: number) {
-    return await withStore('SQLite', async (store) => {
+export const scenario: Scenario = {
+  title: 'a tenth of the calls deleted, calls',
+  sizes: [100_000, 1_000_000],
+  quickSizes: [10_000, 100_000],
+  stores: BOTH,
+  bars: { 'took a deleted call, µs': { type: 'ratio', most: 1.5 }, ...TURN_BAR },
+  async run(size, name) {
+    return await withStore(name, async (store) => {
       await seedCalls(store, { calls: size, days: DAYS, accounts: 1_000 })
       await store.usage.rollUpDays(NOW_MS)
-      const retention = new Retention({
-        horizon: { cut: () => NOW_MS - 0.9 * DAYS * DAY_MS },
-        clock: { now: () => NOW_MS },
-        store,
-        ship: async () => {},
-        onFailure: () => {},
-        pauseMs: 1,
+      const retention = createRetention(store, NOW_MS - 0.9 * DAYS * DAY_MS)
+      let deleted = 0
+      const held = await measureHold(async () => {
+        deleted = await retention.run()
       })
-      retention.start()
-      const held = await measureHold(() => retention.run())
       await retention.stop()
-      return held
+      return { 'took a deleted call, µs': (held.ms * 1_000) / deleted, ...ofTurns(held) }
     })
   },
 }

@@ -1,15 +1,8 @@
-/** Runs one scenario at the given sizes: `bun bench/scale/run-one.ts NAME SIZE…`, NAME a file of this folder. */
-import type { Held } from './longest-hold.ts'
+/** Runs one scenario at one size on one store, and prints its figures as JSON: `bun bench/scale/run-one.ts NAME SIZE STORE`. */
+import { loadScenario } from './scenarios.ts'
 
-interface Scenario {
-  readonly name: string
-  run(size: number): Promise<Held>
-}
-
-const [file, ...sizes] = process.argv.slice(2)
-const { scenario } = (await import(`./${file}.ts`)) as { readonly scenario: Scenario }
-for (const size of sizes.map(Number)) {
-  const { ms, loopMs, loopCpuMs } = await scenario.run(size)
-  const [took, held, cpu] = [ms, loopMs, loopCpuMs].map((value) => value.toFixed(1))
-  console.log(`${scenario.name}, ${size}: ${took} ms, one turn ${held} ms at most, ${cpu} ms of processor`)
-}
+const [name = '', size, store] = process.argv.slice(2)
+if (store !== 'SQLite' && store !== 'Postgres') throw new Error('The store is SQLite or Postgres.')
+const scenario = await loadScenario(name)
+process.stdout.write(`${JSON.stringify(await scenario.run(Number(size), store))}\n`)
+process.exit()

@@ -2,6 +2,7 @@
 import type { CallRecord } from '../../src/core/call.ts'
 import { type AccountId, createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../src/core/ids.ts'
 import type { Store } from '../../src/store/open-store.ts'
+import { createProgress } from './progress.ts'
 
 export const DAY_MS = 86_400_000
 export const NOW_MS = Date.parse('2026-11-21T09:30:00Z')
@@ -56,7 +57,8 @@ export async function seedCalls(
     accounts = 1,
   }: { readonly calls: number; readonly days: number; readonly accounts?: number },
 ): Promise<void> {
-  for (let written = 0; written < calls; written += BATCH)
+  const tell = createProgress('calls', calls)
+  for (let written = 0; written < calls; written += BATCH) {
     await store.calls.insertMany(
       createCalls(Math.min(BATCH, calls - written), (index) => {
         const number = written + index
@@ -67,4 +69,6 @@ export async function seedCalls(
           : { ...place, accountId: `acct_${Math.floor(written / BATCH) % accounts}` }
       }),
     )
+    tell(written)
+  }
 }

@@ -3,6 +3,7 @@ import { hashApiKey, maskApiKey } from '../../src/core/api-key.ts'
 import { type AccountId, createKeyId, type KeyId } from '../../src/core/ids.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { numberedKey } from '../seed-store.ts'
+import { createProgress } from './progress.ts'
 
 const KEYS_OF_AN_ACCOUNT = 10
 
@@ -14,6 +15,7 @@ export function numberedAccount(keyNumber: number): AccountId {
 export async function seedKeys(store: Store, count: number): Promise<readonly KeyId[]> {
   const ids: KeyId[] = []
   const createdAt = Date.now()
+  const tell = createProgress('keys', count)
   for (let number = 0; number < count; number += 1) {
     const text = numberedKey(number)
     // An account comes with a user otherwise, who has nothing to do with keys.
@@ -36,6 +38,14 @@ export async function seedKeys(store: Store, count: number): Promise<readonly Ke
       previous: null,
     })
     ids.push(id)
+    tell(number)
   }
   return ids
+}
+
+/** Of keys whose limits are not what is looked at. */
+export const UNLIMITED = {
+  requestsPerMinute: Number.POSITIVE_INFINITY,
+  tokensPerMinute: Number.POSITIVE_INFINITY,
+  concurrentCalls: Number.POSITIVE_INFINITY,
 }

@@ -1,15 +1,30 @@
-/** A file with `size` keys and their log of changes is copied to Postgres. */
+/** `size` keys, with what the log of changes holds of them, are copied into the store of that kind from the other kind. */
 import { copyStore } from '../../src/store/copy-store.ts'
 import { measureHold } from './longest-hold.ts'
+import { createProgress } from './progress.ts'
+import { BOTH, type Scenario } from './scenario.ts'
 import { seedKeys } from './seed-keys.ts'
 import { withStore } from './with-store.ts'
 
-export const scenario = {
-  name: 'store copy',
-  async run(size: number) {
-    return await withStore('SQLite', async (from) => {
-      await seedKeys(from, size)
-      return await withStore('Postgres', (to) => measureHold(() => copyStore(from, to)))
-    })
+export const scenario: Scenario = {
+  title: 'store copied into, keys',
+  sizes: [18_000, 180_000],
+  quickSizes: [2_000, 20_000],
+  stores: BOTH,
+  bars: { 'took a key, µs': { type: 'ratio', most: 1.5 } },
+  async run(size, name) {
+    const source = name === 'Postgres' ? 'SQLite' : 'Postgres'
+    return await withStore(
+      source,
+      async (from) => {
+        await seedKeys(from, size)
+        const tell = createProgress('copied rows of a table', size)
+        const held = await withStore(name, (to) =>
+          measureHold(() => copyStore(from, to, ({ rows }) => tell(rows))),
+        )
+        return { 'took a key, µs': (held.ms * 1_000) / size, 'took, s': held.ms / 1_000 }
+      },
+      { isDurable: false },
+    )
   },
 }

@@ -1,4 +1,4 @@
-/** A start counts what a hundred total budgets have used of `size` calls, on SQLite. */
+/** A start counts what a hundred total budgets have used of `size` calls. */
 import { loadUsage } from '../../src/cluster/load-usage.ts'
 import { UsageLimits } from '../../src/cluster/usage-limits.ts'
 import type { Budget } from '../../src/core/budget.ts'
@@ -6,6 +6,7 @@ import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
 import { createPlans } from '../../src/core/plan.ts'
 import { PastUsage } from '../../src/ledger/past-usage.ts'
 import { measureHold } from './longest-hold.ts'
+import { BOTH, ofTurns, type Scenario, TURN_BAR } from './scenario.ts'
 import { DAY_MS, keyOf, NOW_MS, seedCalls } from './seed-calls.ts'
 import { withStore } from './with-store.ts'
 
@@ -28,10 +29,14 @@ function createBudget(index: number): Budget {
   }
 }
 
-export const scenario = {
-  name: 'a hundred total budgets at start, calls',
-  async run(size: number) {
-    return await withStore('SQLite', async (store) => {
+export const scenario: Scenario = {
+  title: 'a hundred total budgets at start, calls',
+  sizes: [100_000, 1_000_000],
+  quickSizes: [10_000, 100_000],
+  stores: BOTH,
+  bars: { 'took, ms': { type: 'ratio', most: 2 }, ...TURN_BAR },
+  async run(size, name) {
+    return await withStore(name, async (store) => {
       await seedCalls(store, { calls: size, days: DAYS })
       await store.usage.rollUpDays(NOW_MS)
       const budgets = Array.from({ length: BUDGETS }, (_, index) => createBudget(index))
@@ -46,7 +51,7 @@ export const scenario = {
         })
         await loadUsage(usage, { all: () => budgets }, { sums, nowMs: NOW_MS })
       })
-      return held
+      return { 'took, ms': held.ms, ...ofTurns(held) }
     })
   },
 }

@@ -1,39 +1,67 @@
-/** A store in a new database, SQLite's or Postgres', that is gone after the work. Knows nothing of what is put into it. */
+/** A new database, SQLite's or Postgres', and a store in it, both gone after the work. Knows nothing of what is put into it. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Secret } from '../../src/core/secret.ts'
+import type { StoreLocation } from '../../src/store/open-database.ts'
 import { openStore, type Store } from '../../src/store/open-store.ts'
 import { startPostgres } from '../../test/support/postgres-server.ts'
 
 export type DatabaseName = 'SQLite' | 'Postgres'
 
+export interface Place {
+  readonly location: StoreLocation
+  /** Of a node that works on it, with what it needs to find the database. */
+  readonly dataFolder: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+export interface PlaceOptions {
+  /** Postgres waits for its disk at every commit. Default true; many small inserts before a measurement take long then. */
+  readonly isDurable?: boolean
+}
+
+const DATABASE = 'scale'
+
+export async function withPlace<Result>(
+  name: DatabaseName,
+  work: (place: Place) => Promise<Result>,
+  { isDurable = true }: PlaceOptions = {},
+): Promise<Result> {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'gatehouse-scale-'))
+  try {
+    if (name === 'SQLite') {
+      const location = { path: join(dataFolder, 'gatehouse.db') }
+      return await work({ location, dataFolder, environment: {} })
+    }
+    const server = await startPostgres({ isDurable })
+    try {
+      await server.run(`CREATE DATABASE ${DATABASE}`)
+      const url = server.urlOf(DATABASE)
+      const limits = { poolSize: 4, connectTimeoutMs: 5_000, statementTimeoutMs: 30_000 }
+      const location = { postgres: { url: new Secret(url), ...limits } }
+      return await work({ location, dataFolder, environment: { DATABASE_URL: url } })
+    } finally {
+      await server.remove()
+    }
+  } finally {
+    rmSync(dataFolder, { recursive: true, force: true })
+  }
+}
+
 export async function withStore<Result>(
   name: DatabaseName,
   work: (store: Store) => Promise<Result>,
+  options: PlaceOptions = {},
 ): Promise<Result> {
-  return name === 'SQLite' ? await withFile(work) : await withServer(work)
+  return await withPlace(name, async ({ location }) => await useStore(location, work), options)
 }
 
-async function withFile<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-scale-'))
-  try {
-    const store = await openStore({ path: join(folder, 'gatehouse.db') })
-    return await work(store).finally(() => store.close())
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-async function withServer<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
-  const server = await startPostgres({ isDurable: true })
-  try {
-    await server.run('CREATE DATABASE scale')
-    const url = new Secret(server.urlOf('scale'))
-    const settings = { url, poolSize: 4, connectTimeoutMs: 5_000, statementTimeoutMs: 30_000 }
-    const store = await openStore({ postgres: settings })
-    return await work(store).finally(() => store.close())
-  } finally {
-    await server.remove()
-  }
+/** Opened for the work, and closed after it. */
+export async function useStore<Result>(
+  location: StoreLocation,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await openStore(location)
+  return await work(store).finally(() => store.close())
 }

@@ -1,0 +1,25 @@
+/** Every scenario of `make bench-scale`, by the name of its file: loaded when it is run, for each has a process of its own. */
+import type { Scenario } from './scenario.ts'
+
+export const SCENARIO_NAMES = [
+  'shipping',
+  'clean-up',
+  'old-calls',
+  'total-budgets',
+  'after-outage',
+  'analytics',
+  'log-search',
+  'store-copy',
+  'key-uses',
+  'followed-changes',
+  'keys-list',
+  'start',
+] as const
+
+/** @throws where there is none of that name */
+export async function loadScenario(name: string): Promise<Scenario> {
+  if (!SCENARIO_NAMES.some((known) => known === name))
+    throw new Error(`There is no scenario ${name}; there are ${SCENARIO_NAMES.join(', ')}.`)
+  const { scenario } = (await import(`./${name}.ts`)) as { readonly scenario: Scenario }
+  return scenario
+}

@@ -1,60 +1,89 @@
-/** What calls with a quota wait for at a start while `size` calls of an outage wait in the journal, with either store. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/** The store was away, `size` records wait in the journal, and a node starts: when calls with a quota go through, and when all is shipped. */
+import { hashApiKey, maskApiKey } from '../../src/core/api-key.ts'
+import { createCallId, createKeyId, DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
 import { Journal } from '../../src/ledger/journal.ts'
-import { PastUsage } from '../../src/ledger/past-usage.ts'
-import { WaitingSegments } from '../../src/ledger/waiting-segments.ts'
-import type { Store } from '../../src/store/open-store.ts'
-import { type Held, measureHold } from './longest-hold.ts'
-import { createCalls, gateOf, keyOf, NOW_MS } from './seed-calls.ts'
-import { type DatabaseName, withStore } from './with-store.ts'
+import { numberedKey } from '../seed-store.ts'
+import { createProgress } from './progress.ts'
+import { BOTH, type Scenario } from './scenario.ts'
+import { createCalls } from './seed-calls.ts'
+import { callNode, seedGate, withNode } from './start-node.ts'
+import { useStore, withPlace } from './with-store.ts'
 
-const BATCH = 1_000
-const HOUR_MS = 3_600_000
+const KEY = numberedKey(7)
+const RECORDS_AT_ONCE = 512
+const LOOK_EVERY_MS = 50
 
-export const scenario = {
-  name: 'a start after an outage, SQLite',
-  run: (size: number) => measureStart('SQLite', size),
-}
-
-export async function measureStart(name: DatabaseName, size: number): Promise<Held> {
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-outage-'))
-  try {
-    await journalCalls(folder, size)
-    return await withStore(name, async (store) => {
-      const journal = new Journal(folder)
-      return await measureHold(() => readPast(store, journal)).finally(() => journal.close())
+export const scenario: Scenario = {
+  title: 'after an outage, records that wait',
+  sizes: [100_000, 1_000_000],
+  quickSizes: [10_000, 100_000],
+  stores: BOTH,
+  bars: {
+    'first call with a quota after, ms': { type: 'ratio', most: 2 },
+    'shipped after, s': { type: 'most', most: 20 },
+    'shipping a record, µs': { type: 'ratio', most: 1.5 },
+  },
+  async run(size, name) {
+    return await withPlace(name, async (place) => {
+      await useStore(place.location, async (store) => {
+        await store.keys.insert(keyRecord())
+        await seedGate(store)
+      })
+      await writeJournal(place.dataFolder, size)
+      return await withNode(place, { key: KEY }, async (node) => {
+        const startedAt = performance.now()
+        await callNode(node, KEY)
+        const firstMs = performance.now() - startedAt
+        const tell = createProgress('bytes left after that many seconds', 0)
+        while ((await unshippedBytes(node.url)) > 0) {
+          tell(Math.round((performance.now() - startedAt) / 1_000))
+          await Bun.sleep(LOOK_EVERY_MS)
+        }
+        const shippedMs = performance.now() - startedAt
+        return {
+          'first call with a quota after, ms': firstMs,
+          'shipped after, s': shippedMs / 1_000,
+          'shipping a record, µs': (shippedMs * 1_000) / size,
+        }
+      })
     })
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  },
 }
 
-/** As a node does whose store is away: two looks at what waits pass while the last segments fill. */
-export async function journalCalls(folder: string, size: number): Promise<void> {
-  const journal = new Journal(folder)
-  const waiting = new WaitingSegments({ closed: journal.closed })
-  for (let written = 0; written < size; written += BATCH) {
-    const calls = createCalls(Math.min(BATCH, size - written), (index) => ({
-      keyId: keyOf(written + index),
-      gateId: gateOf(written + index),
-      startedAt: NOW_MS + Math.floor(((written + index) / size) * HOUR_MS),
+/** By the product's own journal, which is then left as a killed process leaves it. */
+async function writeJournal(dataFolder: string, records: number): Promise<void> {
+  const journal = new Journal(dataFolder, { keptRecords: 0 })
+  const startedAt = Date.now()
+  const tell = createProgress('records', records)
+  for (let written = 0; written < records; written += RECORDS_AT_ONCE) {
+    const some = createCalls(Math.min(RECORDS_AT_ONCE, records - written), () => ({
+      id: createCallId(),
+      startedAt,
     }))
-    await Promise.all(calls.map((call) => journal.record(call)))
-    await waiting.look()
+    await Promise.all(some.map((record) => journal.record(record)))
+    tell(written)
   }
   journal.close()
 }
 
-async function readPast(store: Store, journal: Journal): Promise<void> {
-  const past = await PastUsage.open({
-    sums: store.usageSums,
-    beginnings: store.budgetBeginnings,
-    segments: journal.closed.list(),
-    onUnreadable: (path, cause) => {
-      throw new Error(path, { cause })
-    },
-  })
-  await past.since(0)
+async function unshippedBytes(url: string): Promise<number> {
+  const { checks } = (await (await fetch(`${url}/readyz`)).json()) as {
+    readonly checks: { readonly ledger: { readonly unshippedBytes: number } }
+  }
+  return checks.ledger.unshippedBytes
+}
+
+export function keyRecord() {
+  return {
+    accountId: DEFAULT_ACCOUNT,
+    id: createKeyId(),
+    name: 'bench',
+    sha256: hashApiKey(KEY),
+    maskedPrefix: maskApiKey(KEY),
+    createdAt: Date.now(),
+    lastUsedAt: null,
+    createdBy: null,
+    expiresAt: null,
+    previous: null,
+  }
 }

@@ -1,5 +1,6 @@
 /** `size` days of accounts are summed up and nothing is to be done: what the hourly clean-up still costs. */
 import { createCallId } from '../../src/core/ids.ts'
+import type { Store } from '../../src/store/open-store.ts'
 import { createRetention } from './create-retention.ts'
 import { measureHold } from './longest-hold.ts'
 import { createProgress } from './progress.ts'
@@ -16,7 +17,7 @@ export const scenario: Scenario = {
   stores: BOTH,
   bars: { 'took, ms': { type: 'ratio', most: 12 }, ...TURN_BAR },
   async run(size, name) {
-    return await withStore(name, async (store) => {
+    const work = async (store: Store) => {
       const accounts = Math.ceil(size / DAYS)
       const tell = createProgress('accounts', accounts)
       for (let account = 0; account < accounts; account += 1) {
@@ -35,6 +36,7 @@ export const scenario: Scenario = {
       const held = await measureHold(() => retention.run())
       await retention.stop()
       return { 'took, ms': held.ms, ...ofTurns(held) }
-    })
+    }
+    return await withStore(name, work, { isDurable: false })
   },
 }

@@ -1,15 +1,12 @@
 /** The store was away, `size` records wait in the journal, and a node starts: when calls with a quota go through, and when all is shipped. */
-import { hashApiKey, maskApiKey } from '../../src/core/api-key.ts'
-import { createCallId, createKeyId, DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
+import { createCallId } from '../../src/core/ids.ts'
 import { Journal } from '../../src/ledger/journal.ts'
-import { numberedKey } from '../seed-store.ts'
 import { createProgress } from './progress.ts'
 import { BOTH, type Scenario } from './scenario.ts'
 import { createCalls } from './seed-calls.ts'
-import { callNode, seedGate, withNode } from './start-node.ts'
+import { callNode, KEY, keyRecord, seedGate, withNode } from './start-node.ts'
 import { useStore, withPlace } from './with-store.ts'
 
-const KEY = numberedKey(7)
 const RECORDS_AT_ONCE = 512
 const LOOK_EVERY_MS = 50
 
@@ -51,7 +48,7 @@ export const scenario: Scenario = {
 }
 
 /** By the product's own journal, which is then left as a killed process leaves it. */
-async function writeJournal(dataFolder: string, records: number): Promise<void> {
+export async function writeJournal(dataFolder: string, records: number): Promise<void> {
   const journal = new Journal(dataFolder, { keptRecords: 0 })
   const startedAt = Date.now()
   const tell = createProgress('records', records)
@@ -66,24 +63,9 @@ async function writeJournal(dataFolder: string, records: number): Promise<void> 
   journal.close()
 }
 
-async function unshippedBytes(url: string): Promise<number> {
+export async function unshippedBytes(url: string): Promise<number> {
   const { checks } = (await (await fetch(`${url}/readyz`)).json()) as {
     readonly checks: { readonly ledger: { readonly unshippedBytes: number } }
   }
   return checks.ledger.unshippedBytes
-}
-
-export function keyRecord() {
-  return {
-    accountId: DEFAULT_ACCOUNT,
-    id: createKeyId(),
-    name: 'bench',
-    sha256: hashApiKey(KEY),
-    maskedPrefix: maskApiKey(KEY),
-    createdAt: Date.now(),
-    lastUsedAt: null,
-    createdBy: null,
-    expiresAt: null,
-    previous: null,
-  }
 }

@@ -1,11 +1,13 @@
 /** A node as operators run it, in a process of its own, with an upstream that answers at once. Knows nothing of what is stored. */
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { DEFAULT_ACCOUNT, type GateId } from '../../src/core/ids.ts'
+import { join, resolve } from 'node:path'
+import { hashApiKey, maskApiKey } from '../../src/core/api-key.ts'
+import { createKeyId, DEFAULT_ACCOUNT, type GateId } from '../../src/core/ids.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { type Gatehouse, startGatehouse } from '../../test/support/start-gatehouse.ts'
 import type { Place } from './with-store.ts'
 
+export const KEY = `sk-svc-${'c'.repeat(64)}`
 const GATE = 'bench'
 const MASTER_KEY = '0'.repeat(64)
 /** More than is ever used, so that each call asks for its part of it. */
@@ -18,7 +20,25 @@ const CONFIGURATION = `plans:
 
 export interface NodeOptions {
   readonly key: string
+  /** Loaded before the program, from the repository's folder. */
+  readonly preload?: string
   readonly environment?: Readonly<Record<string, string>>
+}
+
+/** Before the first start: the key that calls come with. */
+export function keyRecord() {
+  return {
+    accountId: DEFAULT_ACCOUNT,
+    id: createKeyId(),
+    name: 'bench',
+    sha256: hashApiKey(KEY),
+    maskedPrefix: maskApiKey(KEY),
+    createdAt: Date.now(),
+    lastUsedAt: null,
+    createdBy: null,
+    expiresAt: null,
+    previous: null,
+  }
 }
 
 /** Before the first start: what `callNode` goes through. */
@@ -44,7 +64,7 @@ export async function seedGate(store: Store, accountId = DEFAULT_ACCOUNT): Promi
 /** Every account has a quota. Both processes are gone after `work`. */
 export async function withNode<Result>(
   { dataFolder, environment }: Omit<Place, 'location'>,
-  { key, environment: own }: NodeOptions,
+  { key, preload, environment: own }: NodeOptions,
   work: (node: Gatehouse) => Promise<Result>,
 ): Promise<Result> {
   writeFileSync(join(dataFolder, 'gatehouse.yaml'), CONFIGURATION)
@@ -55,6 +75,7 @@ export async function withNode<Result>(
     node = await startGatehouse({
       dataFolder,
       key,
+      ...(preload === undefined ? {} : { command: commandWith(preload) }),
       environment: {
         GATEHOUSE_LOG_LEVEL: 'info',
         GATEHOUSE_MASTER_KEY: MASTER_KEY,
@@ -71,6 +92,11 @@ export async function withNode<Result>(
     upstream.kill()
     await upstream.exited
   }
+}
+
+function commandWith(preload: string): readonly string[] {
+  const repository = resolve(import.meta.dir, '../..')
+  return [process.execPath, '--preload', join(repository, preload), join(repository, 'src/main.ts')]
 }
 
 /** @throws where the answer is not 200 */

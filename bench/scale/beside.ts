@@ -1,0 +1,195 @@
+/**
+ * How long calls take on a node at 300 calls a second while it does work that grows with what is stored, beside what they
+ * take on the same node when it has nothing else to do: `bun bench/scale/beside.ts [--only NAME]… [--store sqlite|postgres] [--quick]`.
+ */
+import { parseArgs } from 'node:util'
+import { createCallId } from '../../src/core/ids.ts'
+import type { Store } from '../../src/store/open-store.ts'
+import type { Gatehouse } from '../../test/support/start-gatehouse.ts'
+import { unshippedBytes, writeJournal } from './after-outage.ts'
+import { BEGIN_MS, seedDays } from './analytics.ts'
+import { isUndisturbed, paceCalls, percentile } from './paced-calls.ts'
+import { createProgress } from './progress.ts'
+import { BOTH } from './scenario.ts'
+import { createCalls, DAY_MS } from './seed-calls.ts'
+import { seedKeys } from './seed-keys.ts'
+import { callNode, KEY, keyRecord, seedGate, withNode } from './start-node.ts'
+import { type DatabaseName, type Place, useStore, withPlace } from './with-store.ts'
+
+const CALLS_PER_SECOND = 300
+const WARM_MS = 4_000
+const QUIET_MS = 12_000
+/** Of work that does not end by itself soon. */
+const MOST_MS = 30_000
+
+interface Work {
+  readonly title: string
+  readonly size: number
+  readonly quickSize: number
+  /** Before the node starts. */
+  seed(place: Place, size: number): Promise<void>
+  /** Resolves when it is over. */
+  run(node: Gatehouse, size: number): Promise<void>
+  /** It is under way as soon as the node is: there is no quiet time before it. */
+  readonly isAtStart?: boolean
+}
+
+const seedStore = (seed: (store: Store, size: number) => Promise<unknown>) => (place: Place, size: number) =>
+  useStore(place.location, async (store) => void (await seed(store, size)))
+
+const DAYS_OF_AN_ACCOUNT = 200
+
+const WORKS: Readonly<Record<string, Work>> = {
+  'clean-up': {
+    title: 'clean-up of days of accounts',
+    size: 200_000,
+    quickSize: 20_000,
+    seed: seedStore(async (store, size) => {
+      const accounts = Math.ceil(size / DAYS_OF_AN_ACCOUNT)
+      const tell = createProgress('accounts', accounts)
+      const now = Date.now()
+      for (let account = 0; account < accounts; account += 1) {
+        const calls = createCalls(DAYS_OF_AN_ACCOUNT, (day) => ({
+          id: createCallId(),
+          accountId: `acct_${account}`,
+          startedAt: now - (day + 1) * DAY_MS,
+        }))
+        await store.calls.insertMany(calls)
+        tell(account)
+      }
+    }),
+    run: (node) => signalAndWait(node, 'SIGUSR1', 'clean-up is over'),
+  },
+  analytics: {
+    title: 'analytics of days, again and again',
+    size: 400,
+    quickSize: 100,
+    seed: seedStore(seedDays),
+    async run(node, size) {
+      const range = `from=${new Date(BEGIN_MS).toISOString()}&to=${new Date(BEGIN_MS + size * DAY_MS).toISOString()}`
+      const headers = { authorization: `Bearer ${KEY}` }
+      for (const endsAt = performance.now() + QUIET_MS; performance.now() < endsAt; ) {
+        const query = `${node.url}/v1/analytics?${range}&interval=day&group_by=gate`
+        const response = await fetch(query, { headers })
+        const text = await response.text()
+        if (response.status !== 200) throw new Error(text)
+      }
+    },
+  },
+  keys: {
+    title: 'last uses of keys written',
+    size: 100_000,
+    quickSize: 10_000,
+    seed: seedStore(seedKeys),
+    run: (node) => signalAndWait(node, 'SIGUSR2', 'keys are written', 'keys are read'),
+  },
+  'catch-up': {
+    title: 'records that waited shipped',
+    size: 1_000_000,
+    quickSize: 100_000,
+    seed: ({ dataFolder }, size) => writeJournal(dataFolder, size),
+    async run(node) {
+      while ((await unshippedBytes(node.url)) > 100_000) await Bun.sleep(50)
+    },
+    isAtStart: true,
+  },
+}
+
+/** @param begun said when it begins; what was before is preparation */
+async function signalAndWait(
+  node: Gatehouse,
+  name: NodeJS.Signals,
+  over: string,
+  begun?: string,
+): Promise<void> {
+  node.signal(name)
+  for (const said of begun === undefined ? [over] : [begun, over])
+    while (!node.output().includes(said)) await Bun.sleep(5)
+}
+
+interface Seen {
+  readonly quietMs: number
+  readonly besideMs: number
+  readonly longestMs: number
+  readonly calls: number
+  readonly failed: number
+  readonly seconds: number
+}
+
+async function measure(work: Work, place: Place, size: number): Promise<Seen> {
+  await useStore(place.location, async (store) => {
+    await store.keys.insert(keyRecord())
+    await seedGate(store)
+  })
+  await work.seed(place, size)
+  return await withNode(place, { key: KEY, preload: './bench/scale/on-signals.ts' }, async (node) => {
+    await callNode(node, KEY)
+    const paced = paceCalls(CALLS_PER_SECOND, () => callNode(node, KEY))
+    const quiet: { fromMs: number; toMs: number }[] = []
+    const rest = async () => {
+      const fromMs = performance.now()
+      await Bun.sleep(QUIET_MS)
+      quiet.push({ fromMs, toMs: performance.now() })
+    }
+    if (work.isAtStart !== true) {
+      await Bun.sleep(WARM_MS)
+      await rest()
+    }
+    const fromMs = performance.now()
+    const isOver = await Promise.race([work.run(node, size).then(() => true), Bun.sleep(MOST_MS)])
+    const during = { fromMs, toMs: performance.now() }
+    if (isOver === true) await Bun.sleep(WARM_MS).then(rest)
+    await paced.stop()
+    const p99 = (time: typeof during) => percentile(paced.calls, 0.99, time)
+    if (quiet.length === 0)
+      throw new Error(`It was not over after ${MOST_MS / 1_000} s, and nothing was quiet.`)
+    return {
+      quietMs: Math.max(...quiet.map(p99)),
+      besideMs: p99(during),
+      longestMs: percentile(paced.calls, 1, during),
+      calls: paced.calls.filter(({ dueAt }) => dueAt >= fromMs && dueAt < during.toMs).length,
+      failed: paced.failed,
+      seconds: (during.toMs - fromMs) / 1_000,
+    }
+  })
+}
+
+function describe(title: string, { quietMs, besideMs, longestMs, calls, failed, seconds }: Seen): string {
+  const isMet = failed === 0 && isUndisturbed(quietMs, besideMs)
+  return [
+    `${title}: p99 ${besideMs.toFixed(2)} ms beside it, ${quietMs.toFixed(2)} ms quiet`,
+    `${(besideMs / quietMs).toFixed(2)} ×`,
+    `longest ${longestMs.toFixed(1)} ms`,
+    `${calls} calls in ${seconds.toFixed(1)} s, ${failed} failed`,
+    isMet ? 'met' : 'NOT MET',
+  ].join('  ·  ')
+}
+
+async function measureOne(name: string, store: DatabaseName, isQuick: boolean): Promise<string> {
+  const work = WORKS[name]
+  if (work === undefined) throw new Error(`There is no ${name}; there are ${Object.keys(WORKS).join(', ')}.`)
+  const size = isQuick ? work.quickSize : work.size
+  const title = `${size.toLocaleString('en-US')} ${work.title}, ${store}`
+  process.stderr.write(`  … ${title}\n`)
+  const seen = await withPlace(store, (place) => measure(work, place, size), { isDurable: false })
+  return describe(title, seen)
+}
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    store: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+  },
+})
+for (const store of BOTH) {
+  if (values.store !== undefined && store.toLowerCase() !== values.store) continue
+  for (const name of values.only ?? Object.keys(WORKS)) {
+    const line = await measureOne(name, store, values.quick).catch((error: unknown) => {
+      process.exitCode = 1
+      return `${name}, ${store}: not measured, ${error instanceof Error ? error.message : String(error)}`
+    })
+    process.stdout.write(`${line}\n`)
+  }
+}
+process.exit()

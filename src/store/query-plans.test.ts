@@ -1,9 +1,11 @@
 /** No query of the store reads all calls, on either database, whatever is asked for: each one's plan is looked at on a filled table. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { basename, join } from 'node:path'
 import { CompiledQuery, Kysely, type LogEvent, sql } from 'kysely'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import type { CallRecord } from '../core/call.ts'
 import { type AccountId, type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import { BudgetBeginnings } from './budget-beginnings.ts'
 import { type CallFilter, type CallPosition, findCallPage } from './call-pages.ts'
 import { CallTableStore } from './calls.ts'
 import { GatehousePostgresDialect } from './postgres-driver.ts'
@@ -39,6 +41,23 @@ function callOf(number: number): CallRecord {
     usage: { inputTokens: 10, outputTokens: 20, cachedInputTokens: 0, reasoningTokens: 0 },
     credential: 'platform',
   }
+}
+
+function budgetOf(column: 'key_id' | 'gate_id', id: KeyId | GateId) {
+  return {
+    id: `bud_${id}`,
+    account_id: DEFAULT_ACCOUNT,
+    name: id,
+    key_id: null,
+    gate_id: null,
+    [column]: id,
+    limit_tokens: 1_000,
+    limit_micro_usd: null,
+    period: 'total',
+    alert_at: '[]',
+    created_at: MIDDLE_MS,
+    updated_at: MIDDLE_MS,
+  } as const
 }
 
 const FILTERS: Readonly<Record<string, CallFilter>> = {
@@ -140,11 +159,35 @@ describe.each(databases)('on $name', (kind) => {
       'a corrected cost': () => calls.correctCosts(DEFAULT_ACCOUNT, [callOf(77)]),
       'the oldest and the newest': () => calls.findBounds(),
       'what is too old': () => calls.deleteBefore(BEGIN_MS + 20_000, 10),
+      'what is too old, after an account': () => calls.deleteBefore(BEGIN_MS + 40_000, 10, DEFAULT_ACCOUNT),
       'which ones are shipped': () => sums.findShipped([id, 'req_none' as CallId]),
       'a part of an hour': () =>
         sums.within({ accountId: DEFAULT_ACCOUNT, fromMs: MIDDLE_MS, untilMs: MIDDLE_MS + 600_000 }),
+      'the beginnings of budgets': async () => {
+        await database
+          .insertInto('budgets')
+          .values([budgetOf('key_id', 'key_1' as KeyId), budgetOf('gate_id', 'gate_1' as GateId)])
+          .execute()
+        await new BudgetBeginnings(database).keep(MIDDLE_MS + 1)
+      },
     }
     for (const [name, work] of Object.entries(works))
       expect([name, await findScans(work)]).toEqual([name, []])
   })
+})
+
+/** What they ask is asked above: a file that joins them brings its questions here. */
+const ASKING = ['call-pages.ts', 'calls.ts', 'old-calls.ts', 'sum-call-rows.ts', 'usage-sums.ts']
+/** It goes through the rows of its time, once and for good. */
+const STEPS = ['usage-migration.ts']
+
+test('nothing but what is asked here, and the steps of the schema, names the table of calls', async () => {
+  const naming: string[] = []
+  for await (const name of new Bun.Glob('**/*.ts').scan(join(import.meta.dir, '..'))) {
+    if (/\.(test|fixture)\.ts$/.test(name)) continue
+    const text = await Bun.file(join(import.meta.dir, '..', name)).text()
+    if (/(?:selectFrom|deleteFrom|updateTable)\('calls'|(?:FROM|UPDATE|JOIN) "?calls\b/.test(text))
+      naming.push(basename(name))
+  }
+  expect(naming.sort()).toEqual([...ASKING, ...STEPS].sort())
 })

@@ -30,6 +30,8 @@ export interface ClusterOptions {
   readonly eventPauseMs?: number
   /** Default true; without it there is no `REDIS_URL`. */
   readonly hasRedis?: boolean
+  /** Other sources than these, which every node starts from, on a database that holds nothing. */
+  readonly source?: string
   /** What a node's `serve` is started with; for one node of another version, or on a device of its own. */
   readonly nodeOptions?: (index: number) => {
     readonly program?: string
@@ -102,9 +104,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   try {
     const folder = await createTemporaryFolder()
     endings.push(() => folder.remove())
-    const postgres = await startPostgres({ content: OUR_TABLES })
+    const isOurs = options.source === undefined
+    const postgres = await startPostgres(isOurs ? { content: OUR_TABLES } : {})
     endings.push(() => postgres.remove())
-    await createMigratedDatabase(postgres, DATABASE)
+    await (isOurs ? createMigratedDatabase(postgres, DATABASE) : postgres.run(`CREATE DATABASE ${DATABASE}`))
     const redis = await startRedis()
     endings.push(() => redis.remove())
     const sandbox = await startSandboxServer({ delayMs: options.eventPauseMs ?? 0 })
@@ -140,7 +143,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       })
       nodes.push(node)
       endings.push(() => node.end())
-      await node.start()
+      await node.start(options.source)
       if (index > 0) continue
       await createGate(node, 'demo', 'sandbox/echo')
       await options.prepare?.(node)

@@ -156,8 +156,10 @@ export class CallTableStore {
   }
 
   /** One step of deleting what began before this time, of `limit` calls at most; the hours' sums stay. */
-  deleteBefore(timeMs: number, limit: number, place?: AccountId): Promise<DeletedStep> {
-    return deleteCallsBefore(this.#database, { timeMs, limit, place })
+  async deleteBefore(timeMs: number, limit: number, place?: AccountId): Promise<DeletedStep> {
+    const step = await deleteCallsBefore(this.#database, { timeMs, limit, place })
+    await this.#relieve(step.deleted)
+    return step
   }
 }
 

@@ -19,10 +19,18 @@ export class KeyTableStore {
   readonly #database: Kysely<Schema>
   readonly #sync: () => Promise<void>
   readonly #caps: AccountCaps
+  readonly #relieve: (rows: number) => Promise<void>
   readonly #uses: UsedThings = { table: 'api_keys', key: ['id'], statements: new Map() }
 
-  constructor(database: Kysely<Schema>, sync: () => Promise<void>, caps: AccountCaps = DEFAULT_ACCOUNT_CAPS) {
+  /** @param relieve awaited after so many rows were written at once */
+  constructor(
+    database: Kysely<Schema>,
+    sync: () => Promise<void>,
+    caps: AccountCaps = DEFAULT_ACCOUNT_CAPS,
+    relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
+  ) {
     this.#database = database
+    this.#relieve = relieve
     this.#sync = sync
     this.#caps = caps
   }
@@ -141,6 +149,7 @@ export class KeyTableStore {
   async saveLastUsed(lastUsed: ReadonlyMap<KeyId, number>): Promise<void> {
     const uses = Array.from(lastUsed, ([id, at]) => ({ key: [id], at }))
     await saveLastUses(this.#database, this.#uses, uses)
+    await this.#relieve(uses.length)
   }
 }
 

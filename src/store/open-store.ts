@@ -100,16 +100,17 @@ export async function openStore(
     'path' in location && location.path !== ':memory:'
       ? new CheckpointThread(database, location.path)
       : undefined
+  const relieve = async (rows: number) => checkpoints?.relieve(rows)
   const sync = async (): Promise<void> => {
     // Postgres has written a commit to its disk when it answers.
     if (isSqlite(database)) await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(database)
   }
   return {
-    keys: new KeyTableStore(database, sync, caps),
+    keys: new KeyTableStore(database, sync, caps, relieve),
     gates: new GateTableStore(database, caps),
     ownedModels: new OwnedModelTableStore(database, caps),
-    calls: new CallTableStore(database, backlog, async (rows) => checkpoints?.relieve(rows)),
-    providerKeys: new ProviderKeyTableStore(database, sync),
+    calls: new CallTableStore(database, backlog, relieve),
+    providerKeys: new ProviderKeyTableStore(database, sync, relieve),
     auditLog: new AuditLogTableStore(database),
     accounts: new AccountTableStore(database),
     members: new MemberTableStore(database, sync),
@@ -121,7 +122,7 @@ export async function openStore(
     budgets: new BudgetTableStore(database, caps),
     budgetBeginnings: new BudgetBeginnings(database),
     webhooks: new WebhookTableStore(database, caps),
-    usage: new UsageStore(database, backlog),
+    usage: new UsageStore(database, backlog, relieve),
     installation: new InstallationTableStore(database),
     newerSteps,
     sync,

@@ -24,14 +24,21 @@ export interface ProviderKeyUse {
 export class ProviderKeyTableStore {
   readonly #database: Kysely<Schema>
   readonly #sync: () => Promise<void>
+  readonly #relieve: (rows: number) => Promise<void>
   readonly #uses: UsedThings = {
     table: 'provider_keys',
     key: ['account_id', 'provider'],
     statements: new Map(),
   }
 
-  constructor(database: Kysely<Schema>, sync: () => Promise<void>) {
+  /** @param relieve awaited after so many rows were written at once */
+  constructor(
+    database: Kysely<Schema>,
+    sync: () => Promise<void>,
+    relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
+  ) {
     this.#database = database
+    this.#relieve = relieve
     this.#sync = sync
   }
 
@@ -129,6 +136,7 @@ export class ProviderKeyTableStore {
       at,
     }))
     await saveLastUses(this.#database, this.#uses, rows)
+    await this.#relieve(rows.length)
   }
 }
 

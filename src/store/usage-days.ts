@@ -18,6 +18,8 @@ const ROWS_PER_INSERT = 32
 const DAYS_PER_STEP = 100
 /** Days that one statement looks at: less than a millisecond of the event loop. */
 const DAYS_PER_LOOK = 100
+/** Most days have fewer. */
+const ROWS_OF_A_DAY = 32
 /** The name of this upkeep in its table. */
 const LOOK_AT_ALL = 'days: look at all'
 const LOOK_AT_ALL_EVERY_MS = 30 * DAY_MS
@@ -41,15 +43,20 @@ export interface RollUpOptions {
   readonly signal?: AbortSignal
   /** Between steps. Default 0: the others' turn is enough. */
   readonly pauseMs?: number
+  /** Awaited after so many rows. */
+  readonly relieve?: (rows: number) => Promise<void>
 }
 
 /** @returns how many days were summed up */
 export async function rollUpDays(
   database: Kysely<Schema>,
   nowMs: number,
-  { signal, pauseMs = 0 }: RollUpOptions = {},
+  { signal, pauseMs = 0, relieve = () => Promise.resolve() }: RollUpOptions = {},
 ): Promise<number> {
-  const between = () => (pauseMs > 0 ? Bun.sleep(pauseMs) : nextTurn())
+  const between = async () => {
+    await relieve(ROWS_OF_A_DAY)
+    await (pauseMs > 0 ? Bun.sleep(pauseMs) : nextTurn())
+  }
   const pass = { todayMs: Math.floor(nowMs / DAY_MS) * DAY_MS, nowMs, signal, between }
   return (await rollUpDueDays(database, pass)) + (await rollUpMissedDays(database, pass))
 }

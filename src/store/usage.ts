@@ -52,9 +52,16 @@ const MAX_GROUPS = 50
 export class UsageStore {
   readonly #database: Kysely<Schema>
   readonly #backlog: UsageBacklog
+  readonly #relieve: (rows: number) => Promise<void>
 
-  constructor(database: Kysely<Schema>, backlog: UsageBacklog) {
+  /** @param relieve awaited after so many rows were written at once */
+  constructor(
+    database: Kysely<Schema>,
+    backlog: UsageBacklog,
+    relieve: (rows: number) => Promise<void> = () => Promise.resolve(),
+  ) {
     this.#database = database
+    this.#relieve = relieve
     this.#backlog = backlog
   }
 
@@ -82,7 +89,7 @@ export class UsageStore {
   /** Sums up the hours of every day that ended before this time and is not summed up yet. @returns how many days */
   async rollUpDays(nowMs: number, options?: RollUpOptions): Promise<number> {
     await this.#backlog.settleAll()
-    return await rollUpDays(this.#database, nowMs, options)
+    return await rollUpDays(this.#database, nowMs, { relieve: this.#relieve, ...options })
   }
 }
 

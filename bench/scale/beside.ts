@@ -81,7 +81,7 @@ const WORKS: Readonly<Record<string, Work>> = {
     size: 100_000,
     quickSize: 10_000,
     seed: seedStore(seedKeys),
-    run: (node) => signalAndWait(node, 'SIGUSR2', 'keys are written', 'keys are read'),
+    run: (node) => signalAndWait(node, 'SIGUSR2', 'keys are written'),
   },
   'catch-up': {
     title: 'records that waited shipped',
@@ -95,16 +95,10 @@ const WORKS: Readonly<Record<string, Work>> = {
   },
 }
 
-/** @param begun said when it begins; what was before is preparation */
-async function signalAndWait(
-  node: Gatehouse,
-  name: NodeJS.Signals,
-  over: string,
-  begun?: string,
-): Promise<void> {
+/** @param over said when it is */
+async function signalAndWait(node: Gatehouse, name: NodeJS.Signals, over: string): Promise<void> {
   node.signal(name)
-  for (const said of begun === undefined ? [over] : [begun, over])
-    while (!node.output().includes(said)) await Bun.sleep(5)
+  while (!node.output().includes(over)) await Bun.sleep(5)
 }
 
 interface Seen {

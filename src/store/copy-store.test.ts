@@ -3,6 +3,7 @@ import { databases, withTestStore } from '../../test/support/databases.ts'
 import { KeyRegistry } from '../cluster/key-registry.ts'
 import { generateApiKey } from '../core/api-key.ts'
 import { DEFAULT_ACCOUNT, type GateId } from '../core/ids.ts'
+import { createCallRecord } from '../ledger/call-record.fixture.ts'
 import { copyStore, StoreNotEmptyError, TABLES } from './copy-store.ts'
 import { STEP_NOTES } from './newer-steps.ts'
 import type { Store } from './open-store.ts'
@@ -89,6 +90,28 @@ describe.each(databases)('to $name', (kind) => {
         await expect(copyStore(from, to)).rejects.toBeInstanceOf(StoreNotEmptyError)
         expect(await to.gates.loadAll()).toHaveLength(1)
         expect(await to.accounts.find(DEFAULT_ACCOUNT)).toBeDefined()
+      })
+    })
+  })
+})
+
+describe.each(databases)('from $name', (kind) => {
+  test('every row comes into the other kind as it is, in pieces', async () => {
+    const other = databases.find(({ name }) => name !== kind.name) ?? kind
+    await withTestStore(kind, async (from) => {
+      const registry = await KeyRegistry.load({ keys: from.keys, limitsOf: () => unlimited })
+      await registry.create({ accountId: DEFAULT_ACCOUNT, name: 'expires', expiresAt: 9_000_000_000_000 })
+      await registry.close()
+      const calls = Array.from({ length: 1_001 }, (_, index) => createCallRecord({ startedAt: index }))
+      await from.calls.insertMany(calls)
+      await withTestStore(other, async (to) => {
+        const copied = await copyStore(from, to)
+        expect(copied.find(({ table }) => table === 'calls')).toEqual({ table: 'calls', rows: 1_001 })
+        for (const table of TABLES) {
+          const rowsOf = async ({ database }: Store) =>
+            (await database.selectFrom(table).selectAll().execute()).map((row) => JSON.stringify(row)).sort()
+          expect([table, await rowsOf(to)]).toEqual([table, await rowsOf(from)])
+        }
       })
     })
   })

@@ -1,8 +1,9 @@
 /** Moves what one database holds into another, of either kind. Both are opened by whoever asks; it knows no file and no address. */
-import type { Kysely, Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { InstallationTableStore } from './installation.ts'
 import type { Store } from './open-store.ts'
 import type { Schema } from './schema.ts'
+import { isSqlite } from './sql-differences.ts'
 
 export interface CopiedTable {
   readonly table: string
@@ -61,11 +62,19 @@ export async function copyStore(
     // It comes with the others.
     await transaction.deleteFrom('accounts').execute()
     const copied: CopiedTable[] = []
-    for (const table of TABLES)
-      copied.push({ table, rows: await copyTable(from.database, transaction, { table, onProgress }) })
+    await reading(from.database, async (source) => {
+      for (const table of TABLES)
+        copied.push({ table, rows: await copyTable(source, transaction, { table, onProgress }) })
+    })
     await copyInstallation(from, transaction)
     return copied
   })
+}
+
+/** All tables of one moment; and a cursor of Postgres lives as long as its transaction. */
+async function reading(from: Kysely<Schema>, read: (source: Kysely<Schema>) => Promise<void>): Promise<void> {
+  if (isSqlite(from)) await read(from)
+  else await from.transaction().setIsolationLevel('repeatable read').execute(read)
 }
 
 /** It is the same installation, and no node has seen it at a change that the copy is not at yet. */
@@ -108,22 +117,39 @@ async function copyTable(
   },
 ): Promise<number> {
   let rows = 0
-  let batch: object[] = []
-  const write = async () => {
-    if (batch.length === 0) return
+  for await (const batch of readBatches(from, table)) {
     // Each row goes into the table that it comes from, which the types of Kysely cannot tell.
     await to
       .insertInto(table as 'accounts')
       .values(batch as never)
       .execute()
     rows += batch.length
-    batch = []
     onProgress({ table, rows })
   }
-  for await (const row of from.selectFrom(table).selectAll().stream()) {
-    batch.push(row)
-    if (batch.length === ROWS_PER_STATEMENT) await write()
-  }
-  await write()
   return rows
+}
+
+/** Never an empty one. */
+async function* readBatches(
+  from: Kysely<Schema>,
+  table: (typeof TABLES)[number],
+): AsyncGenerator<readonly object[]> {
+  if (isSqlite(from)) {
+    let batch: object[] = []
+    for await (const row of from.selectFrom(table).selectAll().stream()) {
+      batch.push(row)
+      if (batch.length < ROWS_PER_STATEMENT) continue
+      yield batch
+      batch = []
+    }
+    if (batch.length > 0) yield batch
+    return
+  }
+  await sql`DECLARE copied NO SCROLL CURSOR FOR SELECT * FROM ${sql.table(table)}`.execute(from)
+  for (;;) {
+    const { rows } = await sql<object>`FETCH ${sql.lit(ROWS_PER_STATEMENT)} FROM copied`.execute(from)
+    if (rows.length > 0) yield rows
+    if (rows.length < ROWS_PER_STATEMENT) break
+  }
+  await sql`CLOSE copied`.execute(from)
 }

@@ -1,6 +1,6 @@
 /**
  * A version that was released goes over to this one, a folder first and then two nodes on one Postgres under load, old and
- * new beside each other: `bun test/chaos/upgrade-from.ts --from REF [--from REF]… [--calls 2000]`, REF a commit of this
+ * new beside each other: `bun test/chaos/upgrade-from.ts --from REF [--from REF]… [--calls 2000] [--part folder|nodes]`, REF a commit of this
  * repository. Prints what clients saw, what the ledger holds and what it adds up to; ends with 1 where they differ.
  */
 import { spawnSync } from 'node:child_process'
@@ -32,7 +32,11 @@ const CLIENTS = 6
 const LEAVING_MS = 500
 
 const { values } = parseArgs({
-  options: { from: { type: 'string', multiple: true }, calls: { type: 'string', default: '2000' } },
+  options: {
+    from: { type: 'string', multiple: true },
+    calls: { type: 'string', default: '2000' },
+    part: { type: 'string' },
+  },
 })
 const CALLS = Number(values.calls)
 
@@ -194,10 +198,14 @@ async function compareLedger(cluster: Cluster, calls: readonly SeenCall[], budge
 for (const ref of values.from ?? []) {
   const old = await checkOut(ref)
   try {
-    print(`${ref}, a folder`)
-    await upgradeFolder(old.path)
-    print(`${ref}, two nodes on one Postgres under load`)
-    await upgradeNodes(old.path)
+    if (values.part !== 'nodes') {
+      print(`${ref}, a folder`)
+      await upgradeFolder(old.path)
+    }
+    if (values.part !== 'folder') {
+      print(`${ref}, two nodes on one Postgres under load`)
+      await upgradeNodes(old.path)
+    }
   } finally {
     await old.remove()
   }

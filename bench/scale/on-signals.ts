@@ -18,8 +18,11 @@ Retention.prototype.start = function startWithSignal(this: Retention): void {
 const load = KeyRegistry.load
 KeyRegistry.load = async (options) => {
   const registry = await load.call(KeyRegistry, options)
-  // Before anything is measured.
-  const ids = (await options.keys.loadAll()).map(({ id }) => id)
+  // Before anything is measured. Keys are used in another order than that in which they were made.
+  const ids = (await options.keys.loadAll())
+    .map(({ id }) => ({ id, place: Bun.hash.crc32(id) }))
+    .sort((left, right) => left.place - right.place)
+    .map(({ id }) => id)
   const touchAll = async () => {
     const now = Date.now()
     for (const [index, id] of ids.entries()) {

@@ -4,6 +4,7 @@ import { BROWSER_TEST_TIMEOUT_MS, enterAsOwner, OWNER, openBrowser, type Visit }
 import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
 import { findFaultsOfPalettes } from '../support/page-checks.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { untilItHolds } from '../support/until-it-holds.ts'
 
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
@@ -45,15 +46,17 @@ test('calls are told apart by gate, sorted by any column, and picked out by one'
   const { page } = visit
   await page.getByRole('navigation').getByRole('link', { name: 'Analytics' }).click()
   await page.getByRole('row', { name: /^demo 2 / }).waitFor()
-  expect(await names('gate')).toEqual(['demo', 'broken'])
+  await untilItHolds(async () => expect(await names('gate')).toEqual(['demo', 'broken']))
   await page.getByRole('row', { name: /^broken 1 1 100%/ }).waitFor()
   await page.getByRole('row', { name: /^Total 3 1/ }).waitFor()
   await page.getByRole('button', { name: 'Error rate' }).press('Enter')
   await page.waitForURL('**sort=errorRate**')
-  expect(await names('gate')).toEqual(['broken', 'demo'])
-  expect(await page.getByRole('columnheader', { name: 'Error rate' }).getAttribute('aria-sort')).toBe(
-    'descending',
-  )
+  // The address changes before the table does.
+  await untilItHolds(async () => expect(await names('gate')).toEqual(['broken', 'demo']))
+  await page
+    .getByRole('columnheader', { name: 'Error rate' })
+    .and(page.locator('[aria-sort=descending]'))
+    .waitFor()
   await page.getByRole('link', { name: 'broken' }).click()
   await page.getByRole('row', { name: /^sandbox\/500 1 / }).waitFor()
   await page.getByRole('button', { name: 'Status' }).press('Enter')
@@ -108,7 +111,9 @@ test('nothing is hard to reach in either palette, nor wider than a phone', async
   await page.keyboard.press('Enter')
   await page.getByRole('application', { name: /^Calls by gate/ }).waitFor()
   await page.getByRole('application', { name: /^Duration/ }).waitFor()
-  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  await untilItHolds(async () =>
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true),
+  )
   expect(await findFaultsOfPalettes(page)).toEqual([])
 })
 

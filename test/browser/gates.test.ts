@@ -12,6 +12,7 @@ import {
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { untilItHolds } from '../support/until-it-holds.ts'
 
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
@@ -59,6 +60,9 @@ async function addTarget(page: Page, target: string): Promise<void> {
   await picker(page).press('Enter')
 }
 
+/** The list of models has no more than these. */
+const SHOWN = 40
+
 const modelOf = (page: Page, place: number) => page.getByLabel(`Model of target ${place}`, { exact: true })
 
 test('a gate with a fallback is built, answers from the second target, and health and test say so', async () => {
@@ -104,6 +108,9 @@ test('a gate with a fallback is built, answers from the second target, and healt
 
 test('the second and third model of the list are hovered, clicked and reached by keys; what was typed stays', async () => {
   const { page } = visit
+  const catalog = ['/v1/providers', '/v1/provider-models'].map((path) =>
+    page.waitForResponse((response) => new URL(response.url()).pathname === path),
+  )
   await page.goto('/dashboard/gates/new')
   await page.getByRole('textbox', { name: 'Id' }).fill('chosen')
   // Two words, also where they are read out.
@@ -113,11 +120,13 @@ test('the second and third model of the list are hovered, clicked and reached by
     await picker(page).click()
     await models.nth(3).waitFor()
   }
-  // The list grows once all of the catalog is there.
-  await page.waitForLoadState('networkidle')
+  for (const answered of catalog) await (await answered).finished()
   const nameOf = async (index: number) => (await models.nth(index).locator('code').textContent()) ?? ''
   const isActive = (index: number) => models.nth(index).and(page.locator('[aria-selected=true]')).waitFor()
   await open()
+  // The list changes until all of the catalog is in it: then the first are those that can be called.
+  await models.nth(SHOWN - 1).waitFor({ state: 'attached' })
+  await models.first().getByText('no key').waitFor({ state: 'detached' })
   const [second, third] = [await nameOf(1), await nameOf(2)]
   expect(new Set([await nameOf(0), second, third]).size).toBe(3)
 
@@ -185,10 +194,12 @@ test('targets are reordered by keyboard and with buttons; what is not saved is g
   )
   await page.keyboard.press('Space')
   await page.getByText('Put sandbox/echo down at place 2 of 3.').waitFor()
-  expect(await modelOf(page, 1).inputValue()).toBe('sandbox/slow')
+  const isModel = (place: number, model: string) =>
+    untilItHolds(async () => expect(await modelOf(page, place).inputValue()).toBe(model))
+  await isModel(1, 'sandbox/slow')
 
   await page.getByRole('button', { name: 'Move target 3 up' }).click()
-  expect(await modelOf(page, 2).inputValue()).toBe('sandbox/500')
+  await isModel(2, 'sandbox/500')
   await page.getByRole('radio', { name: /Weighted/ }).check()
   await page.getByLabel('Weight of target 1').fill('3')
   await page.getByText('60%').waitFor()
@@ -244,7 +255,8 @@ test('a deletion says what it breaks, and undo brings the gate back as it was', 
   const asked = page.getByRole('alertdialog')
   await asked.getByText('No calls were made through it').waitFor()
   await asked.getByRole('button', { name: 'Delete the gate' }).click()
-  await page.getByText('“doomed” is deleted').waitFor()
+  // It stays as long as it is pointed at.
+  await page.getByText('“doomed” is deleted').hover()
   expect((await call('doomed')).status).toBe(404)
 
   await page.getByRole('button', { name: 'Undo' }).click()
@@ -273,10 +285,12 @@ test('on a phone in the dark every part fits, and axe finds nothing serious', as
   for (const [path, { role, name }] of places) {
     await follow(page, path)
     await page.getByRole(role, { name }).waitFor()
-    const sideways = await page.evaluate(
-      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-    )
-    expect({ path, sideways }).toEqual({ path, sideways: 0 })
+    await untilItHolds(async () => {
+      const sideways = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      expect({ path, sideways }).toEqual({ path, sideways: 0 })
+    })
     expect({ path, faults: await findAccessibilityFaults(page) }).toEqual({ path, faults: [] })
   }
   await page.setViewportSize({ width: 1280, height: 900 })
@@ -288,9 +302,8 @@ test('snippets are filled in with this gate and this gateway', async () => {
   await page.goto('/dashboard/gates/demo?tab=snippets')
   await page.getByRole('button', { name: 'OpenAI', exact: true }).click()
   await page.getByRole('tab', { name: 'Python, Responses' }).click()
-  const code = await page.getByRole('tabpanel').textContent()
-  expect(code).toContain(`base_url="${gatehouse.url}/v1"`)
-  expect(code).toContain('model="demo"')
+  await page.getByRole('tabpanel').getByText(`base_url="${gatehouse.url}/v1"`).waitFor()
+  await page.getByRole('tabpanel').getByText('model="demo"').waitFor()
 })
 
 test('the list is searched by what a gate is called and by what it asks', async () => {

@@ -11,6 +11,7 @@ import {
 } from '../support/chromium.ts'
 import { controlPlaneCall, createGate, createKey, waitForLogRow } from '../support/control-plane.ts'
 import { type PageList, tryList } from '../support/page-lists.ts'
+import { pollUntil } from '../support/poll-until.ts'
 import { exampleBodies } from '../support/route-examples.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
@@ -419,6 +420,7 @@ test('the formats of the log’s export', async () => {
   }
   await trigger.click()
   expect(await named(() => page.getByRole('menuitem').nth(1).click())).toBe('gatehouse-logs.ndjson')
+  await trigger.and(page.locator(':focus')).waitFor()
   await trigger.press('Enter')
   await page.getByRole('menuitem').nth(0).and(page.locator(':focus')).waitFor()
   await page.keyboard.press('ArrowDown')
@@ -447,10 +449,19 @@ test('the calls of the log', async () => {
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/dashboard/logs/${ids[2]}`)
   // Past both ends nothing moves.
-  for (let step = 0; step < ids.length + 2; step += 1) await page.keyboard.press('k')
-  await page.waitForURL(`**/dashboard/logs/${ids[0]}`)
-  for (let step = 0; step < ids.length + 2; step += 1) await page.keyboard.press('j')
-  await page.waitForURL(`**/dashboard/logs/${ids.at(-1)}`)
+  for (const [key, end] of [
+    ['k', ids[0]],
+    ['j', ids.at(-1)],
+  ] as const) {
+    // A press counts from the call that the page shows, which comes a moment after the one before.
+    await pollUntil('the last call that way', async () => {
+      await page.keyboard.press(key)
+      return page.url().endsWith(`/dashboard/logs/${end}`)
+    })
+    for (let step = 0; step < 2; step += 1) await page.keyboard.press(key)
+    await page.getByRole('complementary', { name: 'Call' }).getByText(String(end)).first().waitFor()
+    expect(page.url()).toEndWith(`/dashboard/logs/${end}`)
+  }
 })
 
 test('the targets that the log suggests', async () => {

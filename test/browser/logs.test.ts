@@ -12,6 +12,7 @@ import { controlPlaneCall, waitForLogRow } from '../support/control-plane.ts'
 import { FAILED_EVERY, SEEDED_GATES, seedCalls } from '../support/seed-calls.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
+import { untilItHolds } from '../support/until-it-holds.ts'
 import { watchInteractions } from '../support/watch-interactions.ts'
 
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
@@ -69,10 +70,12 @@ test('a call that fell back shows two attempts, and its details where the time w
   await page.waitForURL(`**/dashboard/logs/${fallbackCallId}`)
 
   const attempts = details(page).getByRole('list', { name: 'Attempts' }).getByRole('listitem')
-  expect(await attempts.allTextContents()).toEqual([
-    expect.stringMatching(/^1\.sandbox\/500500Asked (?:at once|after .+), took .+/),
-    expect.stringMatching(/^2\.sandbox\/echo200Asked after (?:<1|\d).+, took .+/),
-  ])
+  await untilItHolds(async () =>
+    expect(await attempts.allTextContents()).toEqual([
+      expect.stringMatching(/^1\.sandbox\/500500Asked (?:at once|after .+), took .+/),
+      expect.stringMatching(/^2\.sandbox\/echo200Asked after (?:<1|\d).+, took .+/),
+    ]),
+  )
   for (const text of ['First token after', 'first key', 'openai-responses, whole answer', fallbackCallId]) {
     await details(page).getByText(text, { exact: false }).first().waitFor()
   }
@@ -83,7 +86,7 @@ test('a call that fell back shows two attempts, and its details where the time w
   expect(await findAccessibilityFaults(page)).toEqual([])
   await page.keyboard.press('Escape')
   await details(page).waitFor({ state: 'detached' })
-  expect(await page.title()).toBe('Logs · Gatehouse')
+  await untilItHolds(async () => expect(await page.title()).toBe('Logs · Gatehouse'))
 })
 
 test('filters go into the address, narrow the list, say what went wrong, and are removed by their chips', async () => {
@@ -98,7 +101,11 @@ test('filters go into the address, narrow the list, say what went wrong, and are
   await rowsOf(page).filter({ hasText: '504 upstream timeout' }).first().waitFor()
   expect(await rowsOf(page).filter({ hasText: 'succeeded' }).count()).toBe(0)
   await page.getByLabel('Error').selectOption('upstream_timeout')
+  await page.waitForURL('**errorKind=upstream_timeout**')
   await page.keyboard.press('Escape')
+  // A row of the list before would be gone when it is opened.
+  await page.getByRole('grid').and(page.locator('[aria-busy=false]')).waitFor()
+  await rowsOf(page).first().waitFor()
   await page.getByRole('grid').focus()
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
@@ -124,7 +131,7 @@ test('a hundred thousand calls are read by scrolling and by keys, with few rows 
   for (let step = 0; step < 30; step += 1) await page.keyboard.press(step % 2 === 0 ? 'j' : 'ArrowDown')
   // Moving by keys begins with the newest call, wherever the list was.
   const active = page.getByRole('grid').locator('[aria-selected=true]')
-  expect(await active.getAttribute('aria-rowindex')).toBe('31')
+  await active.and(page.locator('[aria-rowindex="31"]')).waitFor()
   await page.keyboard.press('Enter')
   await details(page).getByRole('list', { name: 'Attempts' }).waitFor()
   for (const part of ['400 × $2.50 / 1M', '800 × $0.25 / 1M', '300 × $10.00 / 1M']) {
@@ -168,7 +175,7 @@ test('new calls appear on top while live, and do not move what one reads', async
   expect(before).not.toBeNull()
   const others = [await call('demo'), await call('demo')]
   await page.getByRole('button', { name: '2 new' }).waitFor()
-  expect(await page.locator(readId).boundingBox()).toEqual(before)
+  await untilItHolds(async () => expect(await page.locator(readId).boundingBox()).toEqual(before))
   await page.getByRole('button', { name: '2 new' }).click()
   for (const id of others) await page.locator(`#log-${id}`).waitFor()
   await page.getByRole('button', { name: '2 new' }).waitFor({ state: 'detached' })
@@ -202,7 +209,9 @@ test('what is filtered is downloaded, whole', async () => {
     ['CSV', 1],
     ['NDJSON', 0],
   ] as const) {
-    await page.getByRole('button', { name: 'Export' }).click()
+    const trigger = page.getByRole('button', { name: 'Export' })
+    await page.getByRole('menu').waitFor({ state: 'detached' })
+    await trigger.click()
     const downloading = page.waitForEvent('download')
     await page
       .getByRole('menuitem', { name, exact: false })
@@ -220,18 +229,22 @@ test('on a phone a call has the page to itself, and nothing scrolls sideways', a
   await page.setViewportSize({ width: 390, height: 844 })
   await page.emulateMedia({ colorScheme: 'dark' })
   await openLogs(page, '?outcome=failed')
-  const isWithin = () =>
-    page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')
-  expect(await isWithin()).toBe(true)
+  const fits = () =>
+    untilItHolds(async () =>
+      expect(
+        await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+      ).toBeLessThanOrEqual(0),
+    )
+  await fits()
   await page.getByRole('button', { name: 'Filters' }).click()
   await page.getByLabel('Time', { exact: true }).selectOption('custom')
   await page.getByLabel('From').waitFor()
-  expect(await isWithin()).toBe(true)
+  await fits()
   expect(await findAccessibilityFaults(page)).toEqual([])
   await rowsOf(page).first().getByRole('link').click()
   await details(page).getByRole('heading', { name: 'Call' }).and(page.locator(':focus')).waitFor()
-  expect(await page.getByRole('grid').isVisible()).toBe(false)
-  expect(await isWithin()).toBe(true)
+  await page.getByRole('grid').waitFor({ state: 'hidden' })
+  await fits()
   expect(await findAccessibilityFaults(page)).toEqual([])
   await details(page).getByRole('button', { name: 'Close (Esc)' }).click()
   await rowsOf(page).first().waitFor()

@@ -11,7 +11,9 @@ import {
 } from '../support/chromium.ts'
 import { waitForLogRow } from '../support/control-plane.ts'
 import { findFaultsOfPalettes } from '../support/page-checks.ts'
+import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { untilItHolds } from '../support/until-it-holds.ts'
 
 /** Until a page can be used; charts are fetched when they come into view. */
 const MAX_FIRST_LOAD_BYTES = 150_000
@@ -96,16 +98,16 @@ test('a fresh account is told what to do, and the last step turns green when the
   await signUpOwner(page, gatehouse.key)
   await callStep().getByText('Waiting for a call').waitFor()
   // The sandbox is a provider that can be called; it brings a gate, and the gateway a first key.
-  expect(await firstSteps().getByText('Done:').count()).toBe(3)
+  await untilItHolds(async () => expect(await firstSteps().getByText('Done:').count()).toBe(3))
   const snippet = callStep().getByRole('tabpanel')
-  expect(await snippet.textContent()).toContain(`${gatehouse.url}/v1/chat/completions`)
-  expect(await snippet.textContent()).toContain('"model": "demo"')
+  await snippet.getByText(`${gatehouse.url}/v1/chat/completions`).waitFor()
+  await snippet.getByText('"model": "demo"').waitFor()
   await page.getByRole('tab', { name: 'curl' }).press('ArrowRight')
-  expect(await snippet.textContent()).toContain(`baseURL: "${gatehouse.url}/v1"`)
+  await snippet.getByText(`baseURL: "${gatehouse.url}/v1"`).waitFor()
   await page.getByRole('tab', { name: 'OpenAI TypeScript' }).press('ArrowRight')
-  expect(await snippet.textContent()).toContain(`base_url="${gatehouse.url}/v1"`)
+  await snippet.getByText(`base_url="${gatehouse.url}/v1"`).waitFor()
   expect(await findAccessibilityFaults(page)).toEqual([])
-  expect(await countEndless(page)).toBe(0)
+  await untilItHolds(async () => expect(await countEndless(page)).toBe(0))
 
   expect(await call('demo')).toBe(200)
   await page.clock.fastForward(LOOKS_AGAIN_AFTER_MS)
@@ -124,8 +126,7 @@ test('figures follow the calls without a reload, and stop when paused', async ()
   await page.clock.fastForward(RENEWED_AFTER_MS)
   await page.getByRole('tab', { name: /^Calls\s*3/ }).waitFor()
   // The button for it spins meanwhile.
-  await page.locator('.animate-spin').first().waitFor({ state: 'detached' })
-  expect(await countEndless(page)).toBe(0)
+  await untilItHolds(async () => expect(await countEndless(page)).toBe(0))
   await page.getByRole('button', { name: 'Live' }).click()
   await page.getByRole('button', { name: 'Paused' }).waitFor()
   await call('demo')
@@ -144,18 +145,27 @@ test('the chart, its figures as a table, and the range are reached by keyboard',
   await page.getByRole('tab', { name: /^First token/ }).press('ArrowRight')
   const chart = page.getByRole('figure', { name: 'Calls over time' }).getByRole('application')
   // Not all of them are in one step when an hour began meanwhile.
-  expect(await chart.getAttribute('aria-label')).toMatch(/Calls: at most [1-4],/)
-  await chart.focus()
-  await chart.press('ArrowLeft')
-  await page.locator('.recharts-tooltip-wrapper').getByText('Calls', { exact: true }).waitFor()
+  await untilItHolds(async () =>
+    expect(await chart.getAttribute('aria-label')).toMatch(/Calls: at most [1-4],/),
+  )
+  // It listens once it has been drawn.
+  const tooltip = page.locator('.recharts-tooltip-wrapper').getByText('Calls', { exact: true })
+  await pollUntil(
+    'the figures of a step',
+    async () => {
+      await chart.press('ArrowLeft')
+      return await tooltip.isVisible()
+    },
+    { intervalMs: 250, timeoutMs: 60_000 },
+  )
   await page.getByRole('button', { name: 'as a table' }).press('Enter')
   const rows = page.getByRole('figure').getByRole('row')
-  expect(await rows.count()).toBe(7 * 24 + 1)
+  await untilItHolds(async () => expect(await rows.count()).toBe(7 * 24 + 1))
   const callsByHour = await rows.locator('td:nth-child(2)').allTextContents()
   expect(callsByHour.reduce((sum, text) => sum + Number(text), 0)).toBe(4)
   await page.getByRole('button', { name: '30 d' }).press('Enter')
   await page.waitForURL('**/dashboard/?range=30d')
-  expect(await page.getByRole('figure').getByRole('row').count()).toBe(31)
+  await untilItHolds(async () => expect(await rows.count()).toBe(31))
   await page.getByRole('button', { name: 'Custom' }).press('Enter')
   await page.getByLabel('From').fill('2026-01-01')
   await page.getByLabel('To', { exact: true }).fill('2026-01-02')
@@ -199,11 +209,12 @@ test('a chart is fetched when its place comes into view, and again when that fai
   expect(charts.bytes).toBeLessThan(MAX_CHARTS_BYTES)
   process.stdout.write(`gzip: the scripts of the charts alone ${charts.bytes} B\n`)
   // Whole calls, each told once.
-  const ticks = await figure.locator('.recharts-yAxis-tick-labels text').allTextContents()
-  expect(ticks.length).toBeGreaterThan(1)
+  const labels = figure.locator('.recharts-yAxis-tick-labels text')
+  await labels.nth(1).waitFor()
+  const ticks = await labels.allTextContents()
   expect(new Set(ticks).size).toBe(ticks.length)
   // What stands below has not moved.
-  expect(await heightOf()).toBe(before)
+  await untilItHolds(async () => expect(await heightOf()).toBe(before))
   expect(low.complaints).toEqual([])
   await low.close()
 })
@@ -231,8 +242,12 @@ test('nothing is hard to reach in either palette, nor wider than a phone', async
   expect(signIn.bytes).toBeLessThan(MAX_FIRST_LOAD_BYTES)
   expect(signIn.hasCharts).toBe(false)
   process.stdout.write(`gzip: sign-in ${signIn.bytes} B\n`)
-  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-  await page.evaluate("fades = 0; addEventListener('transitionrun', () => { fades += 1 })")
+  await untilItHolds(async () =>
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true),
+  )
+  await page.evaluate(`fades = 0; addEventListener('transitionrun', () => {
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) fades += 1
+  })`)
   expect(await findFaultsOfPalettes(page)).toEqual([])
   // Whoever wants no motion gets the other palette at once.
   expect(await page.evaluate('fades')).toBe(0)

@@ -14,6 +14,7 @@ import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
 import { collectSeenTexts, type SeenTexts } from '../support/seen-texts.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { untilItHolds } from '../support/until-it-holds.ts'
 
 const CREDENTIALS = ['first-credential-5521', 'second-credential-8840', 'third-credential-1079']
 const [FIRST = '', SECOND = '', THIRD = ''] = CREDENTIALS
@@ -292,7 +293,11 @@ test.each([
       const [role = '', name = ''] = seenWhenThere.split(':')
       await page.getByRole(role as 'link' | 'button', { name }).waitFor()
       expect(await findAccessibilityFaults(page)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+      await untilItHolds(async () =>
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(
+          0,
+        ),
+      )
     }
   },
 )

@@ -11,6 +11,7 @@ import {
 import { createGate, listLogRows, waitForLogRow } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { untilItHolds } from '../support/until-it-holds.ts'
 
 // The runner would kill the server along with a test that outlasts its time.
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
@@ -74,7 +75,7 @@ test('a message is answered, with its figures, and the next one goes on from the
     expect(figures).toContain(part)
   expect(await lastAnswer('talker').locator('b').count()).toBe(0)
   expect(await messageBox().inputValue()).toBe('')
-  expect(page.url()).toEndWith('/playground?gate=talker')
+  await page.waitForURL('**/playground?gate=talker')
 
   await say('a fence:\n```ts\nconst a = 1\n```\nand after')
   await lastAnswer('talker').getByRole('region', { name: 'ts 2' }).getByText('const a = 1').waitFor()
@@ -90,9 +91,12 @@ test('a message is answered, with its figures, and the next one goes on from the
   await conversation('talker').getByText('appear here').waitFor()
 })
 
+const SLOW_WORDS = 1_000
+
 test('Escape stops the answer in the middle, and the gateway cancels the call', async () => {
   await open('gate=slow')
-  await say('repeat 80 words')
+  // Longer than any machine takes to press a key.
+  await say(`repeat ${SLOW_WORDS} words`)
   await lastAnswer('slow').getByText('sandbox echo').waitFor()
   await stopButton().waitFor()
   // The next message can be typed meanwhile, and is not lost.
@@ -101,7 +105,7 @@ test('Escape stops the answer in the middle, and the gateway cancels the call', 
   await lastAnswer('slow').getByText('Stopped').waitFor()
   expect(await messageBox().inputValue()).toBe('typed meanwhile')
   const words = ((await lastAnswer('slow').locator('p').first().textContent()) ?? '').split(' ').length
-  expect(words).toBeLessThan(80)
+  expect(words).toBeLessThan(SLOW_WORDS)
   const row = await pollUntil('the row of the stopped call', async () =>
     (await listLogRows(gatehouse)).find(({ gateId }) => gateId === 'slow'),
   )
@@ -123,7 +127,7 @@ test('who scrolls up while an answer arrives is left alone', async () => {
     await say(Array.from({ length: 120 }, (_, line) => `line ${line}`).join('\n'))
     await lastAnswer('brisk').getByText('line 12').waitFor()
     const top = () => conversation('brisk').evaluate((box) => box.scrollTop)
-    expect(await top()).toBeGreaterThan(0)
+    await untilItHolds(async () => expect(await top()).toBeGreaterThan(0))
     await conversation('brisk').hover()
     await page.mouse.wheel(0, -9000)
     await page.getByRole('button', { name: 'To the end' }).waitFor()
@@ -131,7 +135,7 @@ test('who scrolls up while an answer arrives is left alone', async () => {
     await lastAnswer('brisk').getByText('line 20').waitFor()
     expect(await top()).toBeLessThan(NEAR_THE_TOP)
     await page.getByRole('button', { name: 'To the end' }).click()
-    expect(await top()).toBeGreaterThan(0)
+    await untilItHolds(async () => expect(await top()).toBeGreaterThan(NEAR_THE_TOP))
     await page.keyboard.press('Escape')
   } finally {
     await page.setViewportSize({ width: 1280, height: 900 })
@@ -209,7 +213,7 @@ test('two gates answer one message side by side, each with its attempts', async 
   await waitForFigures(lastAnswer('fallback'))
   await page.getByRole('button', { name: 'Compare' }).click()
   await page.getByLabel('Gate to compare with').selectOption('thinker')
-  expect(page.url()).toEndWith('/playground?gate=fallback&compare=thinker')
+  await page.waitForURL('**/playground?gate=fallback&compare=thinker')
   // What the first was asked already, the second can be asked too.
   await page.getByRole('button', { name: 'Ask thinker' }).click()
   await lastAnswer('thinker').getByText('Sandbox echo: First').waitFor()
@@ -225,6 +229,8 @@ test('two gates answer one message side by side, each with its attempts', async 
   await conversation('thinker').getByText('Sandbox echo: Second').waitFor()
 
   await page.getByRole('button', { name: 'New conversation' }).click()
+  // It stays as long as it is pointed at.
+  await page.getByRole('button', { name: 'Undo' }).hover()
   await conversation('thinker').getByText('appear here').waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
   await conversation('thinker').getByText('Sandbox echo: Second').waitFor()
@@ -265,8 +271,10 @@ test('it is dark in the dark, and fits a phone', async () => {
   await page.getByRole('button', { name: 'Settings' }).click()
   await page.getByLabel('System prompt').waitFor()
   expect(await findAccessibilityFaults(page)).toEqual([])
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
-  expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(780)
+  await untilItHolds(async () => {
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(780)
+  })
 })
 
 test('nothing on this page complains or leaves the gateway', () => {

@@ -11,6 +11,7 @@ import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { collectSeenTexts, type SeenTexts } from '../support/seen-texts.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { untilItHolds } from '../support/until-it-holds.ts'
 
 const FIRST = 'sandbox-key-of-the-customer-7f3a'
 const SECOND = 'sandbox-key-that-came-later-91bd'
@@ -89,7 +90,7 @@ test('by keyboard it is switched off at once, and back on when the gateway refus
   await page.keyboard.press('Space')
   await page.getByText('Your key for Sandbox is still inactive').waitFor()
   await page.getByText('Not today.').waitFor()
-  expect(await toggle.getAttribute('aria-checked')).toBe('false')
+  await toggle.and(page.locator('[aria-checked=false]')).waitFor()
   await page.unroute('**/v1/provider-keys/sandbox')
 })
 
@@ -106,7 +107,7 @@ test('presses that come faster than the answers all count, in their order', asyn
   await pollUntil('four changes', () => sent.length === 4)
   expect(sent).toEqual([true, false, true, false])
   await pollUntil('the last of them to hold', async () => (await storedKeys())[0]?.active === false)
-  expect(await toggle.getAttribute('aria-checked')).toBe('false')
+  await toggle.and(page.locator('[aria-checked=false]')).waitFor()
   await page.unroute('**/v1/provider-keys/sandbox')
 })
 
@@ -181,7 +182,9 @@ test.each([
     await page.locator(`html[data-theme=${colorScheme}]`).waitFor()
     await sandboxRow().waitFor()
     expect(await findAccessibilityFaults(page)).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+    await untilItHolds(async () =>
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0),
+    )
   },
 )
 

@@ -94,8 +94,11 @@ test('a webhook is added, shows its secret once, is tried, switched off, changed
   ])
   expect(await findPageFaults(page)).toEqual([])
 
+  // The page says so at once; to load it anew before the gateway has heard of it would take the change back.
+  const heard = page.waitForResponse((response) => response.request().method() === 'PATCH')
   await item.getByRole('switch').click()
   await item.getByText('Off', { exact: true }).waitFor()
+  await heard
   await page.reload()
   await item.getByRole('switch', { checked: false }).click()
   await item.getByRole('switch', { checked: true }).waitFor()

@@ -5,6 +5,7 @@ import { findFreePort } from '../support/free-port.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { untilItHolds } from '../support/until-it-holds.ts'
 
 const GUEST = { name: 'Grace Guest', email: 'grace@example.com', password: 'unrelated words compile 7' }
 
@@ -49,8 +50,10 @@ test('sections are reached by keyboard', async () => {
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Members', level: 2 }).waitFor()
-  expect(await tabs.locator('[aria-current=page]').textContent()).toBe('Members')
-  expect(await page.title()).toBe('Members · Settings · Gatehouse')
+  await untilItHolds(async () => {
+    expect(await tabs.locator('[aria-current=page]').allTextContents()).toEqual(['Members'])
+    expect(await page.title()).toBe('Members · Settings · Gatehouse')
+  })
 })
 
 test('the account is renamed, and a name that is refused is told at its field', async () => {

@@ -44,6 +44,7 @@ export async function openBrowser(): Promise<{
   const browser: Browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: OPTIONS,
+    timeout: TIMEOUT_MS,
     env: { ...process.env, HOME: folder.path },
   })
   return {

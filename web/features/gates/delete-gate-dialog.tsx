@@ -6,11 +6,9 @@ import { refresh } from '../../api/operation-query.ts'
 import { formatWhole } from '../../format/figures.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { describeError } from '../../ui/states.tsx'
-import { toast } from '../../ui/toast.ts'
+import { toast, UNDO_MS } from '../../ui/toast.ts'
 import type { Gate } from './gate-draft.ts'
 import { useRecentCalls } from './use-recent-calls.ts'
-
-const UNDO_MS = 12_000
 
 export function DeleteGateDialog({
   gate,

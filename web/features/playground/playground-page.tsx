@@ -8,7 +8,7 @@ import { Button, LinkButton } from '../../ui/button.tsx'
 import { useDocumentTitle } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { EmptyState } from '../../ui/states.tsx'
-import { toast } from '../../ui/toast.ts'
+import { toast, UNDO_MS } from '../../ui/toast.ts'
 import { Composer } from './composer.tsx'
 import { type ChatRequest, openToolCalls } from './conversation.ts'
 import { type Gate, LaneHead } from './lane-head.tsx'
@@ -85,7 +85,10 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
   }
   const clear = () => {
     const undo = playground.clear()
-    toast('message', 'The conversation is gone', { action: { label: 'Undo', run: undo } })
+    toast('message', 'The conversation is gone', {
+      action: { label: 'Undo', run: undo },
+      durationMs: UNDO_MS,
+    })
     textArea.current?.focus()
   }
   const awaitsResults = gateIds.some((_, place) => openToolCalls(threads[place] ?? []).length > 0)

@@ -21,7 +21,7 @@ import { testIf } from '../support/skip-unless.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(600_000)
 
 const REPOSITORY = resolve(import.meta.dir, '../..')
 const INSTALL = 'scripts/install.sh'

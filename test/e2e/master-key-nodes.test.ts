@@ -7,7 +7,12 @@ import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { runCli } from '../support/run-cli.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
 import { describeIf } from '../support/skip-unless.ts'
-import { createBootstrapKey, type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import {
+  createBootstrapKey,
+  type Gatehouse,
+  PATIENT_WITH_DATABASE,
+  startGatehouse,
+} from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
 setDefaultTimeout(120_000)
@@ -41,7 +46,12 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('nodes on one Postgre
   ): Promise<void> {
     const node = await startGatehouse({
       key,
-      environment: { DATABASE_URL: url, OPENAI_BASE_URL: `${upstream.url}/v1`, ...masterKeys },
+      environment: {
+        ...PATIENT_WITH_DATABASE,
+        DATABASE_URL: url,
+        OPENAI_BASE_URL: `${upstream.url}/v1`,
+        ...masterKeys,
+      },
     })
     try {
       await work(node)

@@ -13,7 +13,12 @@ import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
 import { findRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { beginStream, jsonAnswer } from '../support/scripted-answers.ts'
 import { describeIf } from '../support/skip-unless.ts'
-import { createBootstrapKey, type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import {
+  createBootstrapKey,
+  type Gatehouse,
+  PATIENT_WITH_DATABASE,
+  startGatehouse,
+} from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 setDefaultTimeout(180_000)
@@ -48,6 +53,7 @@ describeIf(isHere, 'needs nginx, Postgres and redis-server')('nginx in front of 
       dataFolder: join(folder.path, `node-${index}`),
       environment: {
         DATABASE_URL: database,
+        ...PATIENT_WITH_DATABASE,
         REDIS_URL: redis.url,
         GATEHOUSE_PORT: port,
         // Less than compose.yaml has: here a balancer looks all the time.

@@ -7,7 +7,12 @@ import { pollUntil } from '../support/poll-until.ts'
 import { createPostgresScene, type PostgresScene, waitForRows } from '../support/postgres-scene.ts'
 import { findPostgres } from '../support/postgres-server.ts'
 import { describeIf } from '../support/skip-unless.ts'
-import { createBootstrapKey, startGatehouse, UNHURRIED_SHIPPING } from '../support/start-gatehouse.ts'
+import {
+  createBootstrapKey,
+  PATIENT_WITH_DATABASE,
+  startGatehouse,
+  UNHURRIED_SHIPPING,
+} from '../support/start-gatehouse.ts'
 import { createTemporaryFolder } from '../support/temporary-folder.ts'
 
 setDefaultTimeout(300_000)
@@ -29,7 +34,11 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
     const folder = await createTemporaryFolder()
     const kept = { dataFolder: folder.path, key: createBootstrapKey() }
     const start = () =>
-      startGatehouse({ sandbox: true, ...kept, environment: { DATABASE_URL: url, ...UNHURRIED_SHIPPING } })
+      startGatehouse({
+        sandbox: true,
+        ...kept,
+        environment: { DATABASE_URL: url, ...UNHURRIED_SHIPPING, ...PATIENT_WITH_DATABASE },
+      })
     const complete = new Set<string>()
     for (let round = 0; round < ROUNDS; round += 1) {
       const gatehouse = await start()

@@ -6,7 +6,7 @@ import { call, createPostgresScene } from '../support/postgres-scene.ts'
 import { findPostgres } from '../support/postgres-server.ts'
 import { findRedis, startRedis } from '../support/redis-server.ts'
 import { describeIf } from '../support/skip-unless.ts'
-import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { type Gatehouse, PATIENT_WITH_DATABASE, startGatehouse } from '../support/start-gatehouse.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
 setDefaultTimeout(180_000)
@@ -30,6 +30,7 @@ describeIf(findRedis() !== undefined && findPostgres() !== undefined, 'needs Pos
       cleanups.push(() => redis.remove())
       const environment = {
         DATABASE_URL: await postgres.createDatabase(),
+        ...PATIENT_WITH_DATABASE,
         REDIS_URL: redis.url,
         GATEHOUSE_TRUSTED_HOSTS: receiver.host,
         // The webhook's secret is sealed under it: a node without it does not start on this store.

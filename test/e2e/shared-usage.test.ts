@@ -6,7 +6,7 @@ import { call, createPostgresScene } from '../support/postgres-scene.ts'
 import { findPostgres } from '../support/postgres-server.ts'
 import { findRedis, startRedis } from '../support/redis-server.ts'
 import { describeIf } from '../support/skip-unless.ts'
-import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
+import { type Gatehouse, PATIENT_WITH_DATABASE, startGatehouse } from '../support/start-gatehouse.ts'
 
 setDefaultTimeout(180_000)
 
@@ -28,6 +28,7 @@ describeIf(findRedis() !== undefined && findPostgres() !== undefined, 'needs Pos
       cleanups.push(() => redis.remove())
       const environment = {
         DATABASE_URL: await postgres.createDatabase(),
+        ...PATIENT_WITH_DATABASE,
         REDIS_URL: redis.url,
         // They are not to agree because each reads the ledger.
         GATEHOUSE_SHIP_INTERVAL_MS: '60000',

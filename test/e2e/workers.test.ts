@@ -22,7 +22,7 @@ import {
   workerPids,
 } from '../support/worker-scene.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(180_000)
 
 describeIf(findPostgres() !== undefined && findRedis() !== undefined, 'needs Postgres and redis-server')(
   'serve --workers',
@@ -232,7 +232,7 @@ describeIf(findPostgres() !== undefined && findRedis() !== undefined, 'needs Pos
         gatehouse.signal('SIGTERM')
         await pollUntil('the first signal', () => gatehouse.output().includes('ending: open calls'))
         gatehouse.signal('SIGTERM')
-        expect(await within(45_000, 'exit', gatehouse.exited)).toBe(1)
+        expect(await within(150_000, 'exit', gatehouse.exited)).toBe(1)
         await whenGone(gatehouse)
         expect(await open).toBe('broken')
       })
@@ -275,7 +275,7 @@ describeIf(findPostgres() !== undefined && findRedis() !== undefined, 'needs Pos
       await pollUntil('the first attempt', () => refusal(0).test(gatehouse.output()))
       expect((await post(gatehouse)).status).toBe(200)
       process.kill(pids[1] ?? 0, 'SIGKILL')
-      expect(await within(50_000, 'end', gatehouse.exited)).toBe(1)
+      expect(await within(150_000, 'end', gatehouse.exited)).toBe(1)
       const said = gatehouse.output()
       for (const worker of [0, 1]) expect(said.match(refusal(worker))).toHaveLength(1)
       expect(said.match(/^gatehouse: every worker ends soon after its start: .*accepting/gm)).toHaveLength(1)

@@ -13,6 +13,8 @@ const REPOSITORY = resolve(import.meta.dir, '../..')
 const LISTENING = /listening on (http:\/\/[^\s"\\]+)/
 /** As users have it, for tests that kill the server between two shipments. */
 export const UNHURRIED_SHIPPING = { GATEHOUSE_SHIP_INTERVAL_MS: '1000' } as const
+/** For nodes whose database answers, on a machine that is busy when they start. */
+export const PATIENT_WITH_DATABASE = { GATEHOUSE_DATABASE_CONNECT_TIMEOUT_MS: '45000' } as const
 const START_TIMEOUT_MS = 45_000
 const STOP_TIMEOUT_MS = 45_000
 

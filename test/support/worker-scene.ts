@@ -4,7 +4,12 @@ import { pollUntil } from './poll-until.ts'
 import { createPostgresScene, type PostgresScene } from './postgres-scene.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { parseSeries, type Series } from './scrape.ts'
-import { type Gatehouse, type GatehouseOptions, startGatehouse } from './start-gatehouse.ts'
+import {
+  type Gatehouse,
+  type GatehouseOptions,
+  PATIENT_WITH_DATABASE,
+  startGatehouse,
+} from './start-gatehouse.ts'
 
 export const METRICS_TOKEN = 'metrics'
 /** Of each client between two of its calls: one that never pauses keeps a core busy. */
@@ -38,6 +43,7 @@ export async function createWorkerScene(): Promise<WorkerScene> {
       return {
         environment: {
           DATABASE_URL: url,
+          ...PATIENT_WITH_DATABASE,
           REDIS_URL: redis.url,
           GATEHOUSE_REDIS_PREFIX: `scene-${scenes}`,
           GATEHOUSE_METRICS_TOKEN: METRICS_TOKEN,

@@ -189,6 +189,19 @@ function describe(
 
 type StartOptions = NonNullable<Parameters<typeof startGatehouse>[0]>
 
+const STARTS = 5
+
+/** As what supervises a node does: on a busy machine it may have no connection to its database in time. */
+async function startAgainWhereLate(options: StartOptions): Promise<Gatehouse> {
+  for (let started = 1; ; started += 1) {
+    try {
+      return await startGatehouse(options)
+    } catch (error) {
+      if (started === STARTS || !String(error).includes('no connection was made in time')) throw error
+    }
+  }
+}
+
 class Node implements ClusterNode {
   readonly index: number
   readonly postgres: TcpProxy
@@ -256,7 +269,8 @@ class Node implements ClusterNode {
   async start(source?: string): Promise<void> {
     this.#earlierOutput = this.output()
     this.#process = undefined
-    const started = await startGatehouse({ ...this.#options, ...(source === undefined ? {} : { source }) })
+    const options = { ...this.#options, ...(source === undefined ? {} : { source }) }
+    const started = await startAgainWhereLate(options)
     this.#process = started
     this.#isRunning = true
     void started.exited.then(() => {

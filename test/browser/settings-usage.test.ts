@@ -76,6 +76,7 @@ test('a webhook is added, shows its secret once, is tried, switched off, changed
   await dialog.getByRole('button', { name: 'Add', exact: true }).click()
   const secret = (await dialog.getByRole('region', { name: 'the secret' }).textContent()) ?? ''
   expect(secret.length).toBeGreaterThan(20)
+  await dialog.getByRole('button', { name: 'Copy the secret', exact: true }).click()
   await dialog.getByRole('button', { name: 'Done' }).click()
   const item = page.getByRole('listitem', { name: receiver.url })
   await item.waitFor()

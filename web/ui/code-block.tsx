@@ -16,17 +16,30 @@ export function CodeBlock({
   code,
   label,
   isWrapped = false,
+  hasButton = true,
+  onCopied,
 }: {
   readonly code: string
   readonly label: string
   readonly isWrapped?: boolean
+  /** False where a larger one stands below. */
+  readonly hasButton?: boolean
+  /** By the button, or by whoever selected all of it. */
+  readonly onCopied?: () => void
 }) {
   return (
-    <div className="group relative rounded-lg border border-line bg-sunken">
+    <div
+      className="group relative rounded-lg border border-line bg-sunken"
+      onCopy={() => {
+        if (document.getSelection()?.toString().includes(code) === true) onCopied?.()
+      }}
+    >
       <CodeText code={code} label={label} isWrapped={isWrapped} />
-      <div className="absolute top-1.5 right-1.5">
-        <CopyButton text={code} label={`Copy ${label}`} />
-      </div>
+      {hasButton && (
+        <div className="absolute top-1.5 right-1.5">
+          <CopyButton text={code} label={`Copy ${label}`} {...(onCopied === undefined ? {} : { onCopied })} />
+        </div>
+      )}
     </div>
   )
 }

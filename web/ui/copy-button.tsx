@@ -2,6 +2,7 @@
 import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { Button, IconButton } from './button.tsx'
+import { toast } from './toast.ts'
 
 const SHOWN_MS = 1_600
 
@@ -9,11 +10,16 @@ export function CopyButton({
   text,
   label = 'Copy',
   isIcon = true,
+  look = 'plain',
+  takesFocus = false,
   onCopied,
 }: {
   readonly text: string
   readonly label?: string
   readonly isIcon?: boolean
+  readonly look?: 'plain' | 'primary'
+  /** When it appears. */
+  readonly takesFocus?: boolean
   readonly onCopied?: () => void
 }) {
   const [isCopied, setCopied] = useState(false)
@@ -24,7 +30,10 @@ export function CopyButton({
   }, [isCopied])
 
   const copy = async () => {
-    await copyText(text)
+    if (!(await copyText(text))) {
+      toast('error', 'The browser did not copy it', { description: 'Select the text and copy it yourself.' })
+      return
+    }
     setCopied(true)
     onCopied?.()
   }
@@ -41,25 +50,36 @@ export function CopyButton({
     )
   }
   return (
-    <Button onClick={() => void copy()}>
+    <Button look={look} autoFocus={takesFocus} onClick={() => void copy()}>
       {icon}
       {isCopied ? 'Copied' : label}
     </Button>
   )
 }
 
-/** Pages that were not served over https have no clipboard of their own: there the old way still works. */
-async function copyText(text: string): Promise<void> {
+/**
+ * Pages that were not served over https have no clipboard of their own, and some browsers refuse theirs: there the old way
+ * still works. @returns whether the text is on the clipboard
+ */
+async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {
-    await navigator.clipboard.writeText(text)
-    return
+    const isWritten = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    )
+    if (isWritten) return true
   }
+  const before = document.activeElement
   const area = document.createElement('textarea')
   area.value = text
   area.style.position = 'fixed'
   area.style.opacity = '0'
-  document.body.append(area)
+  // A window over the page keeps the focus inside: only there can the text be selected.
+  const place = before?.closest('[role="dialog"]') ?? document.body
+  place.append(area)
   area.select()
-  document.execCommand('copy')
+  const isCopied = document.execCommand('copy')
   area.remove()
+  if (before instanceof HTMLElement) before.focus()
+  return isCopied
 }

@@ -1,7 +1,7 @@
 /** Windows over the page: Radix keeps the focus, the keyboard and the screen reader inside. */
 import { X } from 'lucide-react'
 import { AlertDialog as RadixAlert, Dialog as RadixDialog } from 'radix-ui'
-import { type ReactNode, useState } from 'react'
+import { createContext, type ReactNode, type RefObject, use, useEffect, useRef, useState } from 'react'
 import { Button } from './button.tsx'
 import { classNames } from './class-names.ts'
 import { ProblemNote } from './states.tsx'
@@ -19,12 +19,51 @@ export interface DialogProps {
   readonly children: ReactNode
 }
 
+/** @returns whether the window may be closed now */
+type CloseGuard = () => boolean
+
+interface OpenWindow {
+  readonly guard: RefObject<CloseGuard | undefined>
+  /** As Escape does. */
+  readonly close: () => void
+  readonly closeUnasked: () => void
+}
+
+const OpenWindowContext = createContext<OpenWindow | undefined>(undefined)
+
+/**
+ * Keeps the window open that the caller is in: Escape and the cross ask `guard` first, and clicks beside the window do
+ * nothing. @returns the window; undefined outside of any
+ */
+export function useCloseGuard(guard: CloseGuard): OpenWindow | undefined {
+  const around = use(OpenWindowContext)
+  const kept = around?.guard
+  useEffect(() => {
+    if (kept === undefined) return
+    kept.current = guard
+    return () => {
+      kept.current = undefined
+    }
+  }, [kept, guard])
+  return around
+}
+
 export function Dialog({ isOpen, onClose, title, note, width = 'narrow', children }: DialogProps) {
+  const guard = useRef<CloseGuard>(undefined)
+  const close = () => {
+    if (guard.current?.() !== false) onClose()
+  }
   return (
-    <RadixDialog.Root open={isOpen} onOpenChange={(next) => !next && onClose()}>
+    <RadixDialog.Root open={isOpen} onOpenChange={(next) => !next && close()}>
       <RadixDialog.Portal>
         <RadixDialog.Overlay className={OVERLAY} />
-        <Content hasNote={note !== undefined} width={width}>
+        <Content
+          hasNote={note !== undefined}
+          width={width}
+          onOutside={(event) => {
+            if (guard.current !== undefined) event.preventDefault()
+          }}
+        >
           <div className="flex items-start justify-between gap-4 px-6 pt-5">
             <div>
               <RadixDialog.Title className="text-base font-semibold text-ink">{title}</RadixDialog.Title>
@@ -41,7 +80,9 @@ export function Dialog({ isOpen, onClose, title, note, width = 'narrow', childre
               <X aria-hidden className="size-4" />
             </RadixDialog.Close>
           </div>
-          <div className="px-6 pt-4 pb-6">{children}</div>
+          <OpenWindowContext value={{ guard, close, closeUnasked: onClose }}>
+            <div className="px-6 pt-4 pb-6">{children}</div>
+          </OpenWindowContext>
         </Content>
       </RadixDialog.Portal>
     </RadixDialog.Root>
@@ -51,10 +92,15 @@ export function Dialog({ isOpen, onClose, title, note, width = 'narrow', childre
 function Content({
   hasNote,
   width,
+  onOutside,
   children,
-}: Required<Pick<DialogProps, 'width' | 'children'>> & { readonly hasNote: boolean }) {
+}: Required<Pick<DialogProps, 'width' | 'children'>> & {
+  readonly hasNote: boolean
+  readonly onOutside: (event: Event) => void
+}) {
   return (
     <RadixDialog.Content
+      onInteractOutside={onOutside}
       {...(hasNote ? {} : { 'aria-describedby': undefined })}
       onCloseAutoFocus={useWayBack()}
       className={classNames(WINDOW, width === 'narrow' ? 'max-w-md' : 'max-w-2xl')}

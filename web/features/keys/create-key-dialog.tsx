@@ -33,7 +33,7 @@ function OpenDialog({ onClose }: { readonly onClose: () => void }) {
   if (created !== undefined)
     return (
       <Dialog isOpen onClose={onClose} title={`“${created.name}” is ready`} note={SHOWN_ONCE} width="wide">
-        <NewKeyShown created={created} onClose={onClose} />
+        <NewKeyShown created={created} />
       </Dialog>
     )
   return (

@@ -52,7 +52,7 @@ export function RotateKeyDialog({
         note={SHOWN_ONCE}
         width="wide"
       >
-        <NewKeyShown created={rotated} onClose={onClose}>
+        <NewKeyShown created={rotated}>
           <WhenOldOneEnds masked={apiKey.maskedPrefix} previous={previousOf(rotated, Date.now())} />
         </NewKeyShown>
       </Dialog>

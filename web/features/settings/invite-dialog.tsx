@@ -6,9 +6,9 @@ import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
-import { CopyButton } from '../../ui/copy-button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 
 export function InviteDialog({
@@ -45,25 +45,24 @@ export function InviteDialog({
         note="No mail is sent: hand the link on yourself. It is not shown again."
         width="wide"
       >
-        <CodeBlock code={link} label="the link" isWrapped />
-        <details className="mt-3 text-[13px] text-ink-soft">
-          <summary className="w-fit hover:text-ink">
-            The token alone, for the command line and the API
-          </summary>
-          <div className="mt-2">
-            <CodeBlock code={token} label="the token" isWrapped />
-          </div>
-        </details>
-        <p className="mt-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
-          It works once, within seven days, and only for this email address. Whoever uses it gets full access
-          to the account.
-        </p>
-        <DialogActions>
-          <CopyButton text={link} label="Copy the link" isIcon={false} />
-          <Button look="primary" onClick={close}>
-            Done
-          </Button>
-        </DialogActions>
+        <OneTimeSecret secret={link} name="link">
+          {(onCopied) => (
+            <>
+              <details className="mt-3 text-[13px] text-ink-soft">
+                <summary className="w-fit hover:text-ink">
+                  The token alone, for the command line and the API
+                </summary>
+                <div className="mt-2">
+                  <CodeBlock code={token} label="the token" isWrapped onCopied={onCopied} />
+                </div>
+              </details>
+              <p className="mt-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
+                It works once, within seven days, and only for this email address. Whoever uses it gets full
+                access to the account.
+              </p>
+            </>
+          )}
+        </OneTimeSecret>
       </Dialog>
     )
   }

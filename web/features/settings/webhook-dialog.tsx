@@ -5,10 +5,9 @@ import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
-import { CodeBlock } from '../../ui/code-block.tsx'
-import { CopyButton } from '../../ui/copy-button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
 import { EVENT_WORDS, EVENTS, type Webhook, type WebhookEvent } from './webhook-events.ts'
@@ -49,7 +48,19 @@ export function WebhookDialog({
     event.preventDefault()
     save.mutate()
   }
-  if (save.data !== undefined) return <GeneratedSecret secret={save.data} onClose={close} />
+  // The window stays the same one: where the focus goes when it closes is known since it opened.
+  if (save.data !== undefined)
+    return (
+      <Dialog
+        isOpen
+        onClose={close}
+        title="The webhook is added"
+        note="This is its secret. Copy it now: it is not shown again."
+        width="wide"
+      >
+        <GeneratedSecret secret={save.data} />
+      </Dialog>
+    )
   const problem = (field: string) => problemWith(save.error, field)
   return (
     <Dialog isOpen onClose={close} title={webhook === undefined ? 'Add a webhook' : 'Change the webhook'}>
@@ -141,27 +152,16 @@ function EventChoice({
   )
 }
 
-function GeneratedSecret({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
+function GeneratedSecret({ secret }: { readonly secret: string }) {
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title="The webhook is added"
-      note="This is its secret. Copy it now: it is not shown again."
-      width="wide"
-    >
-      <CodeBlock code={secret} label="the secret" isWrapped />
-      <p className="mt-4 text-[13px] text-ink-soft">
-        Each delivery carries <code className="font-mono">x-gatehouse-signature: t=SECONDS,v1=MAC</code>. MAC
-        is the HMAC-SHA-256, in hex, of <code className="font-mono">SECONDS.BODY</code> under this secret.
-        Refuse what does not match.
-      </p>
-      <DialogActions>
-        <CopyButton text={secret} label="Copy the secret" isIcon={false} />
-        <Button look="primary" onClick={onClose}>
-          Done
-        </Button>
-      </DialogActions>
-    </Dialog>
+    <OneTimeSecret secret={secret} name="secret">
+      {() => (
+        <p className="mt-4 text-[13px] text-ink-soft">
+          Each delivery carries <code className="font-mono">x-gatehouse-signature: t=SECONDS,v1=MAC</code>.
+          MAC is the HMAC-SHA-256, in hex, of <code className="font-mono">SECONDS.BODY</code> under this
+          secret. Refuse what does not match.
+        </p>
+      )}
+    </OneTimeSecret>
   )
 }

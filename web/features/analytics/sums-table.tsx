@@ -92,20 +92,20 @@ function CostMarks({ sum }: { readonly sum: Sum }) {
   return (
     <>
       {estimatedCalls > 0 && (
-        <abbr
-          className="ml-1 no-underline text-ink-faint"
-          title={`${formatCount(estimatedCalls)} calls are estimated`}
+        <span
+          className="block text-xs whitespace-nowrap text-ink-faint"
+          title="Calls whose cost is an estimate: it is in the sum."
         >
-          est.
-        </abbr>
+          {formatCount(estimatedCalls)} estimated
+        </span>
       )}
       {unknownCalls > 0 && (
-        <abbr
-          className="ml-1 no-underline text-warn"
-          title={`${formatCount(unknownCalls)} calls have no known cost and are not in it`}
+        <span
+          className="block text-xs whitespace-nowrap text-warn"
+          title="Calls whose cost is not known: their provider told no tokens, or the price is not known. It is not in the sum."
         >
-          +{formatCount(unknownCalls)}?
-        </abbr>
+          {formatCount(unknownCalls)} not known
+        </span>
       )}
     </>
   )

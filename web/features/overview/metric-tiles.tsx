@@ -1,6 +1,6 @@
 /** The account's figures in one row; the one that is chosen is drawn below. */
 import { type KeyboardEvent, useRef } from 'react'
-import { formatChange } from '../../format/figures.ts'
+import { formatChange, formatCount } from '../../format/figures.ts'
 import type { Measure, UsageFigures } from '../../format/usage-measures.ts'
 import { classNames } from '../../ui/class-names.ts'
 import { moveAmongTabs } from '../../ui/move-among-tabs.ts'
@@ -91,7 +91,7 @@ function Tile({ metric, compared }: { readonly metric: OverviewMetric; readonly 
           ))}
         {!isLoading && metric.id === 'cost' && now !== undefined && now.cost.unknownCalls > 0 && (
           <span title="Calls whose cost is not known: their provider told no tokens, or the price is not known.">
-            +{now.cost.unknownCalls} unknown
+            without {now.cost.unknownCalls === 1 ? '1 call' : `${formatCount(now.cost.unknownCalls)} calls`}
           </span>
         )}
       </span>

@@ -11,7 +11,7 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { CallCost, CallUsage } from './call-cost.tsx'
 import { CallTiming } from './call-timing.tsx'
 import { explainError } from './explain-error.ts'
-import type { Log } from './log-filter.ts'
+import { type Log, NO_GATE } from './log-filter.ts'
 
 export function CallSections({
   log,
@@ -21,6 +21,7 @@ export function CallSections({
   readonly details: AnswerOf<'GET /v1/logs/{id}'> | undefined
 }) {
   const nameCaller = useCallerNames()
+  const isGate = log.gateId !== NO_GATE
   const gatePath = `/gates/${encodeURIComponent(log.gateId)}`
   return (
     <div className="divide-y divide-line">
@@ -39,9 +40,13 @@ export function CallSections({
             {log.firstByteMs !== null && `, first token after ${formatDuration(log.firstByteMs)}`}
           </Fact>
           <Fact name="Gate">
-            <Link to={gatePath} className="text-accent-strong hover:underline">
-              {log.gateId}
-            </Link>
+            {isGate ? (
+              <Link to={gatePath} className="text-accent-strong hover:underline">
+                {log.gateId}
+              </Link>
+            ) : (
+              'none that there is'
+            )}
           </Fact>
           <Fact name="Target">{log.target ?? 'none was asked'}</Fact>
           <Fact name="Key">
@@ -56,15 +61,17 @@ export function CallSections({
             </Fact>
           )}
         </dl>
-        <LinkButton
-          to={'/playground' as string}
-          search={{ gate: log.gateId } as never}
-          size="small"
-          className="mt-3"
-        >
-          <FlaskConical aria-hidden className="size-3.5" />
-          Open in playground
-        </LinkButton>
+        {isGate && (
+          <LinkButton
+            to={'/playground' as string}
+            search={{ gate: log.gateId } as never}
+            size="small"
+            className="mt-3"
+          >
+            <FlaskConical aria-hidden className="size-3.5" />
+            Open in playground
+          </LinkButton>
+        )}
       </Section>
       <Section title="Timing" note={log.attempts > 1 ? `${log.attempts} attempts` : undefined}>
         <CallTiming log={log} />

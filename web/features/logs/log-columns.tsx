@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import { formatCount, formatDuration, formatUsd, NOT_KNOWN } from '../../format/figures.ts'
 import { formatDayTime } from '../../format/times.ts'
-import type { Log } from './log-filter.ts'
+import { type Log, NO_GATE } from './log-filter.ts'
 import { StatusBadge } from './status-badge.tsx'
 
 export interface LogColumn {
@@ -31,7 +31,7 @@ const WIDE: LogLayout = {
   columns: [
     { name: 'Time', show: (log) => <span className="tabular-nums">{formatDayTime(log.startedAt)}</span> },
     { name: 'Status', show: (log) => <StatusBadge log={log} /> },
-    { name: 'Gate', show: (log) => <Name text={log.gateId} /> },
+    { name: 'Gate', show: (log) => <Gate log={log} /> },
     { name: 'Target', show: (log) => <Name text={log.target ?? NOT_KNOWN} isSoft /> },
     { name: 'Attempts', isNumber: true, show: (log) => <Attempts count={log.attempts} /> },
     { name: 'Tokens in / out', isNumber: true, show: (log) => <Tokens log={log} /> },
@@ -62,7 +62,7 @@ const NARROW: LogLayout = {
       name: 'Gate, target',
       show: (log) => (
         <Lines>
-          <Name text={log.gateId} />
+          <Gate log={log} />
           <Name text={log.target ?? NOT_KNOWN} isSoft />
         </Lines>
       ),
@@ -94,6 +94,12 @@ function Name({ text, isSoft = false }: { readonly text: string; readonly isSoft
       {text}
     </span>
   )
+}
+
+/** Escaped as every text of React is: whoever calls writes it. */
+function Gate({ log: { gateId } }: { readonly log: Log }) {
+  if (gateId !== NO_GATE) return <Name text={gateId} />
+  return <span className="truncate text-ink-soft italic">no such gate</span>
 }
 
 /** More than one means that somebody waited for a retry or a fallback. */

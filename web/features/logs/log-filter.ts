@@ -3,6 +3,9 @@ import type { QuestionOf, RowOf } from '../../api/ask.ts'
 
 export type Log = RowOf<'GET /v1/logs'>
 
+/** Instead of a gate's id: the call named none that there was. No gate can have it. */
+export const NO_GATE = '(unknown)'
+
 type ListQuestion = NonNullable<QuestionOf<'GET /v1/logs'>[0]>
 /** Without what pages it. */
 export type LogQuery = Omit<NonNullable<ListQuestion['query']>, 'limit' | 'cursor'>

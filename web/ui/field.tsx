@@ -5,9 +5,11 @@ import {
   type Ref,
   type SelectHTMLAttributes,
   type TextareaHTMLAttributes,
+  use,
   useId,
 } from 'react'
 import { classNames } from './class-names.ts'
+import { FieldProblemsContext } from './field-problems.ts'
 
 interface FieldProps {
   readonly label: string
@@ -29,12 +31,14 @@ interface ControlLinks {
 export function Field({
   label,
   hint,
-  problem,
+  problem: ownProblem,
   isOptional = false,
   className,
   children,
 }: FieldProps & { readonly children: (links: ControlLinks) => ReactNode }) {
   const id = useId()
+  const foundByForm = use(FieldProblemsContext).get(id)
+  const problem = ownProblem ?? foundByForm
   const noteId = `${id}-note`
   const hasNote = problem !== undefined || hint !== undefined
   return (

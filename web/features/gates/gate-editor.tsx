@@ -1,9 +1,10 @@
 /** Changes a gate: sends only what changed, and says what of it took effect. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { operationQuery, refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
+import { Form } from '../../ui/form.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { describeChanges, nameChanges } from './describe-changes.ts'
 import { type Gate, type GateSettings, toChanges, toDraft } from './gate-draft.ts'
@@ -52,12 +53,14 @@ export function GateEditor({
     form.reset(toDraft(gate))
   }, [wasChangedElsewhere])
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isDirty && form.check()) save.mutate(changes)
+  const submit = () => {
+    if (!isDirty) return true
+    if (!form.check()) return false
+    save.mutate(changes)
+    return true
   }
   return (
-    <form onSubmit={submit} noValidate className="flex flex-col gap-6">
+    <Form onSubmit={submit} error={save.error} className="flex flex-col gap-6">
       <GateFields form={form} isNew={false} />
       <ProblemNote error={form.refusal} />
       {(isDirty || saved !== undefined) && (
@@ -79,7 +82,7 @@ export function GateEditor({
         </div>
       )}
       <LeaveGuard isDirty={isDirty} />
-    </form>
+    </Form>
   )
 }
 

@@ -1,10 +1,10 @@
 /** Makes a gate. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
@@ -31,14 +31,15 @@ export function NewGatePage() {
     },
     onError: form.refuse,
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (form.check()) create.mutate(toNewGate(form.draft))
+  const submit = () => {
+    if (!form.check()) return false
+    create.mutate(toNewGate(form.draft))
+    return true
   }
   const isDirty = JSON.stringify(form.draft) !== JSON.stringify(EMPTY_DRAFT)
   return (
     <Page title="New gate" note="Choose who answers; everything else can stay as it is.">
-      <form onSubmit={submit} noValidate className="flex flex-col gap-6">
+      <Form onSubmit={submit} error={create.error} className="flex flex-col gap-6">
         <GateFields form={form} isNew />
         <ProblemNote error={form.refusal} />
         <div className="flex justify-end gap-2">
@@ -47,7 +48,7 @@ export function NewGatePage() {
             Create the gate
           </Button>
         </div>
-      </form>
+      </Form>
       <LeaveGuard isDirty={isDirty && !create.isSuccess} />
     </Page>
   )

@@ -1,11 +1,12 @@
 /** Renames a key, or sets when it ends. It sends only what was changed: an expired key takes a name and nothing else. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Form } from '../../ui/form.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
 import { type Expiry, hasExpired, NEVER, toExpiresAt } from './expiry.ts'
@@ -46,8 +47,7 @@ export function ChangeKeyDialog({
       onClose()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     save.mutate()
   }
   const problems = {
@@ -56,7 +56,7 @@ export function ChangeKeyDialog({
   }
   return (
     <Dialog isOpen onClose={onClose} title={`Change “${apiKey.name}”`}>
-      <form onSubmit={submit} className="flex flex-col gap-4">
+      <Form onSubmit={submit} error={save.error} className="flex flex-col gap-4">
         <KeyNameField takesFocus name={name} onChange={setName} problem={problems.name} />
         {isOver ? (
           <p className="text-[13px] text-ink-soft">
@@ -75,16 +75,11 @@ export function ChangeKeyDialog({
         )}
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            type="submit"
-            isBusy={save.isPending}
-            disabled={name.trim() === '' || !(isRenamed || isOtherEnd)}
-          >
+          <Button look="primary" type="submit" isBusy={save.isPending} disabled={!(isRenamed || isOtherEnd)}>
             Save
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -1,11 +1,12 @@
 /** Takes over a key that was made elsewhere: whoever holds it need not change anything. It is in no state and no cache of the page. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { useRef } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ApiError, ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { DialogActions } from '../../ui/dialog.tsx'
+import { Form } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
@@ -26,7 +27,6 @@ export function ImportKeyForm({
 }) {
   const queryClient = useQueryClient()
   const field = useRef<HTMLInputElement>(null)
-  const [hasKey, setHasKey] = useState(false)
   const take = useMutation({
     mutationFn: () =>
       ask('POST /v1/keys/import', {
@@ -41,8 +41,7 @@ export function ImportKeyForm({
       onDone()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     take.mutate()
   }
   const { error } = take
@@ -51,7 +50,7 @@ export function ImportKeyForm({
   const expiryProblem = problemWith(error, 'expiresAt')
   const keyProblem = isTaken ? error.message : problemWith(error, 'key')
   return (
-    <form onSubmit={submit} autoComplete="off" className="flex flex-col gap-4">
+    <Form onSubmit={submit} error={take.error} autoComplete="off" className="flex flex-col gap-4">
       <KeyNameField
         name={draft.name}
         onChange={(name) => onChange({ ...draft, name })}
@@ -61,7 +60,6 @@ export function ImportKeyForm({
         label="Key"
         ref={field}
         maxLength={MAX_KEY_LENGTH}
-        onFilled={setHasKey}
         problem={keyProblem}
         hint="One that begins with svc_, legacy_ or sk-svc-. Only its hash is kept."
       />
@@ -75,15 +73,10 @@ export function ImportKeyForm({
       )}
       <DialogActions>
         <Button onClick={onDone}>Cancel</Button>
-        <Button
-          look="primary"
-          type="submit"
-          isBusy={take.isPending}
-          disabled={draft.name.trim() === '' || !hasKey}
-        >
+        <Button look="primary" type="submit" isBusy={take.isPending}>
           Import
         </Button>
       </DialogActions>
-    </form>
+    </Form>
   )
 }

@@ -1,11 +1,11 @@
 /** Makes a key under a name. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { type AnswerOf, ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { DialogActions } from '../../ui/dialog.tsx'
+import { Form } from '../../ui/form.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { ExpiryField } from './expiry-field.tsx'
 import { type KeyDraft, toLabel } from './key-draft.ts'
@@ -37,14 +37,13 @@ export function NewKeyForm({
       return refresh(queryClient, 'GET /v1/keys')
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     create.mutate()
   }
   const nameProblem = problemWith(create.error, 'name')
   const expiryProblem = problemWith(create.error, 'expiresAt')
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4">
+    <Form onSubmit={submit} error={create.error} className="flex flex-col gap-4">
       <KeyNameField
         name={draft.name}
         onChange={(name) => onChange({ ...draft, name })}
@@ -59,10 +58,10 @@ export function NewKeyForm({
       {nameProblem === undefined && expiryProblem === undefined && <ProblemNote error={create.error} />}
       <DialogActions>
         <Button onClick={onCancel}>Cancel</Button>
-        <Button look="primary" type="submit" isBusy={create.isPending} disabled={draft.name.trim() === ''}>
+        <Button look="primary" type="submit" isBusy={create.isPending}>
           Create
         </Button>
       </DialogActions>
-    </form>
+    </Form>
   )
 }

@@ -1,12 +1,13 @@
 /** Gives a key a new text, shows that once, and says until when the old one is accepted. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { type AnswerOf, ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { formatDateTime, TIME_ZONE } from '../../format/times.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { type PreviousKey, previousOf } from './expiry.ts'
 import type { ApiKey } from './key-table.tsx'
@@ -57,8 +58,7 @@ export function RotateKeyDialog({
         </NewKeyShown>
       </Dialog>
     )
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     rotate.mutate()
   }
   return (
@@ -68,7 +68,7 @@ export function RotateKeyDialog({
       title={`Rotate “${apiKey.name}”?`}
       note="It gets a new key. Its name, budgets, limits, expiry and logs stay."
     >
-      <form onSubmit={submit} className="flex flex-col gap-4 text-sm text-ink-soft">
+      <Form onSubmit={submit} error={rotate.error} className="flex flex-col gap-4 text-sm text-ink-soft">
         {older !== undefined && (
           <p className="rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
             It was rotated before: <OldKey masked={older.maskedPrefix} /> is accepted until{' '}
@@ -110,7 +110,7 @@ export function RotateKeyDialog({
             Rotate the key
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -1,11 +1,12 @@
 /** What may be changed of an owned model; only what was changed is sent. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { operationQuery, refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
 import { CredentialHeaderField, hasCredentialHeaderField } from './credential-header-field.tsx'
@@ -54,14 +55,13 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
   const { error } = save
   const refusedAs = (field: keyof Details) =>
     typed[field] === sent?.[field] ? problemWith(error, field) : undefined
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (!canSave) return
     setSent(typed)
     save.mutate()
   }
   return (
-    <form onSubmit={submit} autoComplete="off" className="flex flex-col gap-4 p-5">
+    <Form onSubmit={submit} error={save.error} autoComplete="off" className="flex flex-col gap-4 p-5">
       <TextField
         label="Display name"
         required
@@ -112,6 +112,6 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
           Save changes
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }

@@ -1,12 +1,13 @@
 /** Registers an owned model, and shows whether it answers to its credential. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { type AnswerOf, ApiError, ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
@@ -95,15 +96,15 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
     return isTaken && field === 'slug' ? error.message : problemWith(error, field)
   }
   const canSend = isRegistrable(draft)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!canSend) return
+  const submit = () => {
+    if (!canSend) return false
     setSent(draft)
     register.mutate()
+    return true
   }
   return (
     <Card className="max-w-3xl">
-      <form onSubmit={submit} autoComplete="off" className="flex flex-col gap-5 p-5">
+      <Form onSubmit={submit} error={register.error} autoComplete="off" className="flex flex-col gap-5 p-5">
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
             label="Slug"
@@ -194,11 +195,11 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             The model is asked for one token, and saved either way.
           </p>
           <LinkButton to="/owned-models">Cancel</LinkButton>
-          <Button look="primary" type="submit" isBusy={register.isPending} disabled={!canSend}>
+          <Button look="primary" type="submit" isBusy={register.isPending}>
             Register
           </Button>
         </div>
-      </form>
+      </Form>
     </Card>
   )
 }

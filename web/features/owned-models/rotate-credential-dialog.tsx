@@ -1,11 +1,12 @@
 /** Replaces a model's credential, sets its first or takes it away, and shows what trying it has found. The credential itself is in no state and no cache. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Form } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { MAX_LENGTH, type OwnedModel } from './draft.ts'
@@ -70,7 +71,6 @@ function CredentialForm({
 }) {
   const queryClient = useQueryClient()
   const field = useRef<HTMLInputElement>(null)
-  const [isFilled, setFilled] = useState(false)
   const save = useMutation({
     mutationFn: (act: 'set' | 'remove') => {
       const path = { slug: model.slug }
@@ -88,19 +88,17 @@ function CredentialForm({
       return refresh(queryClient, 'GET /v1/owned-models', 'GET /v1/owned-models/{slug}')
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     save.mutate('set')
   }
   const problem = problemWith(save.error, 'credential')
   return (
-    <form onSubmit={submit} autoComplete="off">
+    <Form onSubmit={submit} error={save.error} autoComplete="off">
       <SecretField
         label="New credential"
         ref={field}
         autoFocus
         maxLength={MAX_LENGTH.credential}
-        onFilled={setFilled}
         problem={problem}
         hint="Encrypted, and never shown again."
       />
@@ -112,10 +110,10 @@ function CredentialForm({
           </Button>
         )}
         <Button onClick={onCancel}>Cancel</Button>
-        <Button look="primary" type="submit" isBusy={save.isPending} disabled={!isFilled}>
+        <Button look="primary" type="submit" isBusy={save.isPending}>
           {save.isPending ? 'Trying it' : 'Save and try'}
         </Button>
       </DialogActions>
-    </form>
+    </Form>
   )
 }

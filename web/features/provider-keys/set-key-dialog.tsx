@@ -1,11 +1,12 @@
 /** Takes an own key for a provider and hands it to the gateway: no state, no cache and no answer of the page ever holds it. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { useRef } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Form } from '../../ui/form.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
@@ -52,7 +53,6 @@ function SetKeyForm({
 }) {
   const queryClient = useQueryClient()
   const field = useRef<HTMLInputElement>(null)
-  const [isFilled, setFilled] = useState(false)
   const isActive = ownKey?.active ?? true
   const save = useMutation({
     // Takes no argument: what a mutation was called with stays in the cache of mutations.
@@ -72,29 +72,27 @@ function SetKeyForm({
       onClose()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     save.mutate()
   }
   const problem = problemWith(save.error, 'key')
   return (
-    <form onSubmit={submit} autoComplete="off">
+    <Form onSubmit={submit} error={save.error} autoComplete="off">
       <SecretField
         label="Key"
         ref={field}
         autoFocus
         maxLength={MAX_KEY_LENGTH}
-        onFilled={setFilled}
         problem={problem}
         hint="As the provider gave it: an API key, an access key id and its secret joined by a colon, or the JSON of a service account. It is encrypted and never shown again."
       />
       {problem === undefined && <ProblemNote error={save.error} className="mt-4" />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" type="submit" isBusy={save.isPending} disabled={!isFilled}>
+        <Button look="primary" type="submit" isBusy={save.isPending}>
           {ownKey === undefined ? 'Set the key' : 'Replace the key'}
         </Button>
       </DialogActions>
-    </form>
+    </Form>
   )
 }

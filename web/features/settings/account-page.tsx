@@ -1,6 +1,6 @@
 /** The account's name, and what is kept of its calls. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { type AnswerOf, ask } from '../../api/ask.ts'
 import { operationQuery, refresh } from '../../api/operation-query.ts'
@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
@@ -47,14 +48,13 @@ function NameForm({ account }: { readonly account: Account }) {
       toast('success', 'The account is renamed')
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     rename.mutate()
   }
   const isUnchanged = name.trim() === account.name
   const problem = problemWith(rename.error, 'name')
   return (
-    <form onSubmit={submit} className="flex flex-col gap-5 px-5 py-5">
+    <Form onSubmit={submit} error={rename.error} className="flex flex-col gap-5 px-5 py-5">
       <div className="flex flex-wrap items-start gap-3">
         <TextField
           label="Name"
@@ -70,7 +70,7 @@ function NameForm({ account }: { readonly account: Account }) {
           look="primary"
           className="mt-[25.5px]"
           isBusy={rename.isPending}
-          disabled={isUnchanged || name.trim() === ''}
+          disabled={isUnchanged}
         >
           Save
         </Button>
@@ -83,7 +83,7 @@ function NameForm({ account }: { readonly account: Account }) {
           <CopyButton text={account.id} label="Copy the account id" />
         </p>
       </div>
-    </form>
+    </Form>
   )
 }
 

@@ -1,12 +1,13 @@
 /** Makes a budget, or changes one. Whom it limits, in what unit and for how long is decided when it is made. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
 import {
@@ -71,8 +72,7 @@ export function BudgetDialog({
       onClose()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     save.mutate()
   }
   const problem = (field: string) => problemWith(save.error, field)
@@ -84,7 +84,7 @@ export function BudgetDialog({
       onClose={onClose}
       title={budget === undefined ? 'Create a budget' : `Change “${budget.name}”`}
     >
-      <form onSubmit={submit}>
+      <Form onSubmit={submit} error={save.error}>
         <div className="flex flex-col gap-4">
           {budget === undefined && (
             <BudgetScopeFields
@@ -169,7 +169,7 @@ export function BudgetDialog({
             {budget === undefined ? 'Create' : 'Save'}
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   )
 }

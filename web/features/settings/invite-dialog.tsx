@@ -1,6 +1,6 @@
 /** Makes an invitation and shows its link, this once: after closing, it is in no memory of the page. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 
@@ -31,8 +32,7 @@ export function InviteDialog({
     invite.reset()
     onClose()
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     invite.mutate()
   }
   if (invite.data !== undefined) {
@@ -69,7 +69,7 @@ export function InviteDialog({
   const problem = problemWith(invite.error, 'email')
   return (
     <Dialog isOpen={isOpen} onClose={close} title="Invite somebody">
-      <form onSubmit={submit}>
+      <Form onSubmit={submit} error={invite.error}>
         <TextField
           label="Email"
           type="email"
@@ -85,11 +85,11 @@ export function InviteDialog({
         {problem === undefined && <ProblemNote error={invite.error} className="mt-4" />}
         <DialogActions>
           <Button onClick={close}>Cancel</Button>
-          <Button look="primary" type="submit" isBusy={invite.isPending} disabled={email.trim() === ''}>
+          <Button look="primary" type="submit" isBusy={invite.isPending}>
             Make the invitation
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -1,11 +1,12 @@
 /** Changes one's own password. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
+import { PasswordField } from '../../ui/password-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
 
@@ -26,29 +27,26 @@ export function PasswordForm({ email }: { readonly email: string }) {
       toast('success', 'The password is changed', { description: 'Your other sessions have ended.' })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     change.mutate()
   }
   const currentProblem = problemWith(change.error, 'currentPassword')
   const newProblem = problemWith(change.error, 'newPassword')
   const missing = SHORTEST - newPassword.length
   return (
-    <form onSubmit={submit} className="flex max-w-sm flex-col gap-4 px-5 py-5">
+    <Form onSubmit={submit} error={change.error} className="flex max-w-sm flex-col gap-4 px-5 py-5">
       {/* For password managers, so that they know whose password it is. */}
       <input type="text" autoComplete="username" value={email} readOnly hidden />
-      <TextField
+      <PasswordField
         label="Current password"
-        type="password"
         autoComplete="current-password"
         required
         value={currentPassword}
         onChange={(event) => setCurrent(event.target.value)}
         problem={currentProblem}
       />
-      <TextField
+      <PasswordField
         label="New password"
-        type="password"
         autoComplete="new-password"
         required
         minLength={SHORTEST}
@@ -64,15 +62,10 @@ export function PasswordForm({ email }: { readonly email: string }) {
       />
       {currentProblem === undefined && newProblem === undefined && <ProblemNote error={change.error} />}
       <div>
-        <Button
-          type="submit"
-          look="primary"
-          isBusy={change.isPending}
-          disabled={currentPassword === '' || newPassword === ''}
-        >
+        <Button type="submit" look="primary" isBusy={change.isPending}>
           Change the password
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }

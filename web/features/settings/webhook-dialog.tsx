@@ -1,13 +1,15 @@
 /** Adds a webhook and shows its generated secret, this once; or changes one, whose secret is never shown. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { ask } from '../../api/ask.ts'
 import { refresh } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
+import { PasswordField } from '../../ui/password-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
 import { EVENT_WORDS, EVENTS, type Webhook, type WebhookEvent } from './webhook-events.ts'
@@ -44,8 +46,7 @@ export function WebhookDialog({
     save.reset()
     onClose()
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     save.mutate()
   }
   // The window stays the same one: where the focus goes when it closes is known since it opened.
@@ -64,7 +65,7 @@ export function WebhookDialog({
   const problem = (field: string) => problemWith(save.error, field)
   return (
     <Dialog isOpen onClose={close} title={webhook === undefined ? 'Add a webhook' : 'Change the webhook'}>
-      <form onSubmit={submit}>
+      <Form onSubmit={submit} error={save.error}>
         <div className="flex flex-col gap-4">
           <TextField
             label="Address"
@@ -80,9 +81,8 @@ export function WebhookDialog({
             problem={problem('url')}
           />
           <EventChoice events={events} onChange={setEvents} problem={problem('events')} />
-          <TextField
+          <PasswordField
             label="Secret"
-            type="password"
             isOptional
             isCode
             minLength={16}
@@ -103,16 +103,11 @@ export function WebhookDialog({
         </div>
         <DialogActions>
           <Button onClick={close}>Cancel</Button>
-          <Button
-            look="primary"
-            type="submit"
-            isBusy={save.isPending}
-            disabled={url.trim() === '' || events.length === 0}
-          >
+          <Button look="primary" type="submit" isBusy={save.isPending} disabled={events.length === 0}>
             {webhook === undefined ? 'Add' : 'Save'}
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   )
 }

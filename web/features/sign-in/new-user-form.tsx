@@ -1,8 +1,10 @@
 /** Name, email and password of somebody new. What entitles them to sign up is the page's to say. */
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { problemWith } from '../../api/api-error.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
+import { PasswordField } from '../../ui/password-field.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 
 export interface NewUser {
@@ -28,15 +30,14 @@ export function NewUserForm({
   const [name, setName] = useState('')
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     onSubmit({ name, email, password })
   }
   const isFieldProblem = ['name', 'email', 'password'].some(
     (field) => problemWith(error, field) !== undefined,
   )
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4">
+    <Form onSubmit={submit} error={error} className="flex flex-col gap-4">
       {children}
       <TextField
         label="Your name"
@@ -58,9 +59,8 @@ export function NewUserForm({
         onChange={(event) => setEmail(event.target.value)}
         problem={problemWith(error, 'email')}
       />
-      <TextField
+      <PasswordField
         label="Password"
-        type="password"
         name="password"
         autoComplete="new-password"
         required
@@ -75,6 +75,6 @@ export function NewUserForm({
       <Button type="submit" look="primary" isBusy={isBusy}>
         {submitLabel}
       </Button>
-    </form>
+    </Form>
   )
 }

@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { askWith } from '../../api/ask.ts'
-import { TextField } from '../../ui/field.tsx'
+import { PasswordField } from '../../ui/password-field.tsx'
 import { enter } from './enter.ts'
 import { type NewUser, NewUserForm } from './new-user-form.tsx'
 import { SignInFrame } from './sign-in-frame.tsx'
@@ -28,9 +28,8 @@ export function WelcomePage() {
         error={signUp.error}
       >
         {keyOfLink === undefined && (
-          <TextField
+          <PasswordField
             label="API key"
-            type="password"
             name="api-key"
             autoComplete="off"
             isCode

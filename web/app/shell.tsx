@@ -2,6 +2,7 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { Menu as MenuIcon, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
+import { Announcer } from '../ui/announcer.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { Logo } from '../ui/logo.tsx'
@@ -34,6 +35,7 @@ export function Shell() {
         <SideMenu />
       </aside>
       {isMenuOpen && <MobileMenu onClose={() => setMenuOpen(false)} />}
+      <Announcer />
       <main id="content" tabIndex={-1} className="min-w-0 focus:outline-none">
         <Outlet />
       </main>

@@ -1,5 +1,6 @@
 /** The head of a page, and the document's title with it. */
 import { type ReactNode, useEffect } from 'react'
+import { announce } from './announcer.tsx'
 
 export function Page({
   title,
@@ -28,8 +29,10 @@ export function Page({
   )
 }
 
-export function useDocumentTitle(title: string): void {
+/** @param spoken where the title holds what nobody wants to hear, such as an id */
+export function useDocumentTitle(title: string, spoken = title): void {
   useEffect(() => {
     document.title = `${title} · Gatehouse`
-  }, [title])
+    announce(spoken)
+  }, [title, spoken])
 }

@@ -29,7 +29,7 @@ export function LogsPage() {
   const router = useRouter()
   const search = route.useSearch()
   const { callId } = useParams({ strict: false })
-  useDocumentTitle(callId === undefined ? 'Logs' : `Call ${callId}`)
+  useDocumentTitle(callId === undefined ? 'Logs' : `Call ${callId}`, callId === undefined ? 'Logs' : 'Call')
   const searchText = JSON.stringify(search)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the same filter is the same query, until it is chosen again
   const query = useMemo(() => toLogQuery(search, Date.now()), [searchText])

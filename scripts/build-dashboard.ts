@@ -28,6 +28,18 @@ function readStamp(): string | undefined {
   }
 }
 
+const STYLE_LINK = /<link rel="stylesheet"[^>]*>/
+const ENTRY_SCRIPT = /<script type="module"[^>]*><\/script>/
+
+/** The page with its style sheet after what stands in it: that is seen before the style sheet has come. */
+function arrangePage(html: string): string {
+  const style = STYLE_LINK.exec(html)?.[0]
+  const script = ENTRY_SCRIPT.exec(html)?.[0]
+  if (style === undefined || script === undefined)
+    throw new Error('the bundled page has another form than expected')
+  return html.replace(style, '').replace(script, '').replace('</body>', `${style}${script}\n</body>`)
+}
+
 async function build(sources: string): Promise<void> {
   // Loaded only when there is something to build: most starts find nothing to do.
   const { default: tailwind } = await import('bun-plugin-tailwind')
@@ -48,7 +60,9 @@ async function build(sources: string): Promise<void> {
     plugins: [tailwind],
   })
   for (const artifact of result.outputs) {
-    const bytes = Buffer.from(await artifact.arrayBuffer())
+    const bytes = artifact.path.endsWith('.html')
+      ? Buffer.from(arrangePage(await artifact.text()))
+      : Buffer.from(await artifact.arrayBuffer())
     const path = join(unfinished, artifact.path)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, bytes)

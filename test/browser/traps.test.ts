@@ -1,13 +1,15 @@
 /** Mistakes that people make at the dashboard, and what keeps their work safe, in a real browser on the real server. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import {
   BROWSER_TEST_TIMEOUT_MS,
   enterAsOwner,
   follow,
+  OWNER,
   openBrowser,
   type Visit,
 } from '../support/chromium.ts'
+import { controlPlaneCall, waitForLogRow } from '../support/control-plane.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
@@ -23,6 +25,8 @@ beforeAll(async () => {
   visit = await browser.visit(gatehouse.url)
   page = visit.page
   await visit.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  // Time goes on as ever, and can be made to leap.
+  await page.clock.install()
   await enterAsOwner(page, gatehouse)
 })
 afterAll(async () => {
@@ -106,6 +110,193 @@ describe('a secret that is shown once', () => {
     await button('Done').click()
     await dialog().waitFor({ state: 'detached' })
   })
+})
+
+const focused = (name: string) => page.getByLabel(name, { exact: true }).and(page.locator(':focus')).waitFor()
+
+describe('a session that ends while something is typed', () => {
+  const LONGER_THAN_ANY_POLL_MS = 60_000
+  const ended = () => page.getByRole('dialog', { name: 'Your session ended' })
+
+  test('is told once, asks nothing more, and keeps what was typed until it can be saved', async () => {
+    const natives: string[] = []
+    page.on('dialog', (dialog) => {
+      natives.push(dialog.type())
+      void dialog.accept()
+    })
+    await page.goto('/dashboard/gates/demo')
+    await page.getByLabel('Description').fill('half a sentence')
+    await visit.context.clearCookies()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await ended().waitFor()
+    await focused('Password')
+    expect(await page.getByLabel('Email').inputValue()).toBe(OWNER.email)
+
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await page.clock.fastForward(LONGER_THAN_ANY_POLL_MS)
+    await page.keyboard.press('Escape')
+    await page.mouse.click(4, 4)
+    await ended().getByLabel('Password', { exact: true }).fill('not the password')
+    await page.keyboard.press('Enter')
+    await ended().getByRole('alert').waitFor()
+    expect(asked.filter((url) => url.includes('/v1/'))).toEqual([`${gatehouse.url}/v1/auth/sign-in`])
+    expect(await findPageFaults(page)).toEqual([])
+
+    await ended().getByLabel('Password', { exact: true }).fill(OWNER.password)
+    await page.keyboard.press('Enter')
+    await ended().waitFor({ state: 'detached' })
+    expect(await page.getByLabel('Description').inputValue()).toBe('half a sentence')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved; the next call uses it.').waitFor()
+    const gate = await controlPlaneCall(gatehouse, 'GET', '/v1/gates/demo')
+    expect(await gate.text()).toContain('half a sentence')
+    expect(natives).toEqual([])
+  })
+
+  test('goes on too when somebody signed in again in another tab', async () => {
+    await page.getByLabel('Description').fill('another half')
+    await visit.context.clearCookies()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await ended().waitFor()
+    const signedIn = await page.request.post('/v1/auth/sign-in', {
+      headers: { origin: gatehouse.url, 'x-gatehouse-csrf': '1' },
+      data: { email: OWNER.email, password: OWNER.password },
+    })
+    expect(signedIn.status()).toBe(200)
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    await ended().waitFor({ state: 'detached' })
+    expect(await page.getByLabel('Description').inputValue()).toBe('another half')
+    await page.getByRole('button', { name: 'Discard' }).click()
+  })
+
+  test('is told at the sign-in page, to whoever comes back later; and so is having signed out', async () => {
+    await visit.context.clearCookies()
+    await page.goto('/dashboard/keys')
+    await page.getByText('Your session ended. Sign in to go on where you were.').waitFor()
+    await page.getByLabel('Email').fill(OWNER.email)
+    await page.getByLabel('Password', { exact: true }).fill(OWNER.password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'API Keys', level: 1 }).waitFor()
+    await page.getByRole('button', { name: /Account/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByText('You have signed out.').waitFor()
+  })
+})
+
+describe('a form', () => {
+  test('puts the focus on the first thing that is wrong with it, and says it in words of its own', async () => {
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await focused('Email')
+    expect(await page.getByText('This is needed.').count()).toBe(2)
+    await page.keyboard.type('ada')
+    expect(await page.getByText('This is needed.').count()).toBe(1)
+    await page.keyboard.press('Enter')
+    await page.getByText('Write an address such as name@example.com.').waitFor()
+    await focused('Email')
+    expect(await findPageFaults(page)).toEqual([])
+  })
+
+  test('shows a password to whoever wants to see it, and says what to do about a forgotten one', async () => {
+    const password = page.getByLabel('Password', { exact: true })
+    await page.getByLabel('Email').fill(OWNER.email)
+    await password.fill(OWNER.password)
+    await page.getByRole('button', { name: 'Show what is typed' }).press('Enter')
+    expect(await password.getAttribute('type')).toBe('text')
+    await page.getByRole('button', { name: 'Hide what is typed' }).click()
+    expect(await password.getAttribute('type')).toBe('password')
+    await page.getByText('Forgot the password?').click()
+    await page.getByText(`gatehouse users reset-password ${OWNER.email}`).waitFor()
+    expect(await findPageFaults(page)).toEqual([])
+    await password.press('Enter')
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  })
+
+  test('that the gateway refused has the focus where it refused', async () => {
+    await page.getByRole('navigation').getByRole('link', { name: 'API Keys' }).click()
+    await page.getByRole('button', { name: 'Create New Key' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click()
+    await focused('Name')
+    await page.getByLabel('Name', { exact: true }).fill('a\u0007b')
+    await page.getByLabel('Expires').focus()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click()
+    await focused('Name')
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+})
+
+test('which page has come is told to those who do not see it', async () => {
+  const told = page.getByRole('status', { name: 'Page' })
+  await page.getByRole('navigation').getByRole('link', { name: 'Gates' }).click()
+  await told.getByText('Gates').waitFor({ state: 'attached' })
+  await page.getByRole('navigation').getByRole('link', { name: 'Settings' }).click()
+  await told.getByText('Account · Settings').waitFor({ state: 'attached' })
+})
+
+test('a call that named no gate is in the log without a way to one', async () => {
+  const refused = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', { model: 'dmeo', input: 'x' })
+  expect(refused.status).toBe(404)
+  const id = refused.headers.get('x-request-id') ?? ''
+  await waitForLogRow(gatehouse, id)
+  await page.goto(`/dashboard/logs/${id}`)
+  const call = page.getByRole('complementary', { name: 'Call' })
+  await call.getByText('There is no gate with the id that was sent').waitFor()
+  expect(await call.getByRole('link').count()).toBe(0)
+  await page.getByRole('grid', { name: 'Calls' }).getByText('no such gate').first().waitFor()
+})
+
+describe('a gateway that does not answer', () => {
+  const notice = () => page.getByRole('status', { name: 'Connection' }).getByText('does not answer')
+  const LOOKS_AGAIN_MS = 2_000
+  const isBack = async () => {
+    // The next look may have been begun before: then it is the one after.
+    await page.clock.fastForward(LOOKS_AGAIN_MS)
+    await notice().waitFor({ state: 'detached' })
+  }
+
+  test('is told by the page itself, which stays live and goes on when it answers, also past a proxy', async () => {
+    await page.goto('/dashboard/logs')
+    await page.getByRole('switch', { name: 'Live' }).click()
+    await page.getByRole('grid', { name: 'Calls' }).getByRole('row').nth(1).waitFor()
+    for (const fail of [
+      (route: Route) => route.abort('connectionrefused'),
+      (route: Route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' }),
+    ]) {
+      await page.route(/\/v1\/|\/dashboard\/$/, fail)
+      await page.clock.fastForward(LOOKS_AGAIN_MS)
+      await notice().waitFor()
+      await page.getByRole('grid', { name: 'Calls' }).getByRole('row').nth(1).waitFor()
+      await page.unroute(/\/v1\/|\/dashboard\/$/)
+      await isBack()
+      await page.getByRole('switch', { name: 'Live', checked: true }).waitFor()
+    }
+  })
+
+  test('keeps a page that is not fetched yet waiting, and shows it when it can', async () => {
+    await page.route(/\/assets\/|\/v1\/|\/dashboard\/$/, (route) => route.abort('connectionrefused'))
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Owned models' }).click()
+    await notice().waitFor()
+    expect(await findPageFaults(page)).toEqual([])
+    await page.unroute(/\/assets\/|\/v1\/|\/dashboard\/$/)
+    await isBack()
+    await page.getByRole('heading', { name: 'Owned models', level: 1 }).waitFor()
+  })
+})
+
+test('there is something to see before any script or style has come', async () => {
+  const slow = await visit.context.newPage()
+  const held = Promise.withResolvers<void>()
+  await slow.route('**/assets/**', async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  await slow.goto('/dashboard/settings', { waitUntil: 'commit' })
+  await slow.getByText('Loading the dashboard').waitFor()
+  held.resolve()
+  await slow.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
+  await slow.getByText('Loading the dashboard').waitFor({ state: 'hidden' })
+  await slow.close()
 })
 
 test('nothing on these pages complains or leaves the gateway', () => {

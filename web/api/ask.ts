@@ -17,6 +17,12 @@ export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener
 }
 
+/** Told of every question that nobody answered. */
+let onUnreachable: () => void = () => {}
+export function whenUnreachable(listener: () => void): void {
+  onUnreachable = listener
+}
+
 /**
  * @throws ApiError for everything but a 2xx, and when there is no answer
  */
@@ -63,12 +69,22 @@ export async function send(
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   }).catch((cause: unknown) => {
     if (options.signal?.aborted === true) throw cause
+    onUnreachable()
     throw unreachable(cause)
   })
   if (response.ok) return response
+  if (isOfProxy(response)) {
+    onUnreachable()
+    throw unreachable(new Error(`status ${response.status} of a proxy`))
+  }
   const error = await toApiError(response)
   if (error.status === 401 && options.apiKey === undefined) onSignedOut()
   throw error
+}
+
+/** A proxy answers for a gateway that is starting again. The gateway's own answers have ids. */
+function isOfProxy({ status, headers }: Response): boolean {
+  return status >= 502 && status <= 504 && headers.get('x-request-id') === null
 }
 
 const PAGE_SIZE = 200

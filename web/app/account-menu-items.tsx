@@ -8,6 +8,7 @@ import { ask } from '../api/ask.ts'
 import { MenuItem, MenuSeparator, OpenMenu } from '../ui/menu.tsx'
 import { describeError } from '../ui/states.tsx'
 import { toast } from '../ui/toast.ts'
+import { forgetSession } from './session-end.ts'
 import { chooseTheme, readThemeChoice, type ThemeChoice } from './theme.ts'
 
 const THEMES = [
@@ -29,8 +30,9 @@ export function AccountMenuItems({
   const signOut = useMutation({
     mutationFn: () => ask('DELETE /v1/session'),
     onSuccess: () => {
+      forgetSession()
       queryClient.clear()
-      return router.navigate({ to: '/sign-in' })
+      return router.navigate({ to: '/sign-in', search: { reason: 'signed-out' } })
     },
     onError: (error) => toast('error', describeError(error)),
   })

@@ -1,7 +1,9 @@
 /** The one cache of answers, and when asking again is worth it. */
 import { QueryClient } from '@tanstack/react-query'
-import { ApiError, whenSignedOut } from '../api/ask.ts'
-import { toSignInSearch } from './sign-in-address.ts'
+import { ApiError, whenSignedOut, whenUnreachable } from '../api/ask.ts'
+import { operationQuery } from '../api/operation-query.ts'
+import { loseConnection } from './connection.ts'
+import { holdForSignIn } from './session-end.ts'
 
 const STALE_AFTER_MS = 15_000
 const MAX_RETRIES = 2
@@ -18,10 +20,8 @@ export const queryClient = new QueryClient({
 })
 
 whenSignedOut(() => {
-  // Nothing of the account stays in memory once its session has ended.
-  queryClient.clear()
-  if (!/^\/dashboard\/(sign-in|sign-up|welcome)/.test(location.pathname)) {
-    const search = { ...toSignInSearch(location.pathname + location.search) }
-    location.assign(`/dashboard/sign-in?${new URLSearchParams(search)}`)
-  }
+  // Whoever had none when the page began is led to the sign-in page by the router.
+  if (queryClient.getQueryData(operationQuery('GET /v1/session').queryKey) !== undefined) holdForSignIn()
 })
+
+whenUnreachable(loseConnection)

@@ -1,16 +1,20 @@
 /** What stands around every page for members: the menu, the account, and a way past both for keyboards. */
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { Menu as MenuIcon, X } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { Announcer } from '../ui/announcer.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { Logo } from '../ui/logo.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { NAVIGATION } from './navigation.ts'
+import { useHasSessionEnded } from './session-end.ts'
+
+const SessionEnded = lazy(async () => ({ default: (await import('./session-ended.tsx')).SessionEnded }))
 
 export function Shell() {
   const [isMenuOpen, setMenuOpen] = useState(false)
+  const hasSessionEnded = useHasSessionEnded()
   const path = useLocation({ select: (location) => location.pathname })
   // biome-ignore lint/correctness/useExhaustiveDependencies: having gone somewhere closes the menu
   useEffect(() => {
@@ -36,6 +40,11 @@ export function Shell() {
       </aside>
       {isMenuOpen && <MobileMenu onClose={() => setMenuOpen(false)} />}
       <Announcer />
+      {hasSessionEnded && (
+        <Suspense>
+          <SessionEnded />
+        </Suspense>
+      )}
       <main id="content" tabIndex={-1} className="min-w-0 focus:outline-none">
         <Outlet />
       </main>

@@ -7,7 +7,7 @@ import { classNames } from './class-names.ts'
 import { ProblemNote } from './states.tsx'
 
 const OVERLAY = 'fixed inset-0 z-40 bg-black/40 dark:bg-black/60'
-const WINDOW =
+export const WINDOW =
   'fixed top-1/2 left-1/2 z-50 flex max-h-[90dvh] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 flex-col overflow-y-auto rounded-2xl border border-line bg-surface shadow-high focus:outline-none'
 
 export interface DialogProps {
@@ -111,7 +111,7 @@ function Content({
 }
 
 /** @returns what gives the focus back, at the window's end, to whatever had it before */
-function useWayBack(): (event: Event) => void {
+export function useWayBack(): (event: Event) => void {
   // Radix looks when the window is there, and a field of it that takes the focus at once has it by then.
   const [opener] = useState(() => document.activeElement)
   return (event) => {

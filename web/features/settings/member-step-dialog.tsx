@@ -60,7 +60,7 @@ export function MemberStepDialog({
     onSuccess: async () => {
       if (type === 'leave') {
         // A whole new page load: nothing of the account stays in memory.
-        location.assign('/dashboard/sign-in')
+        location.assign('/dashboard/sign-in?reason=left')
         return
       }
       await refresh(queryClient, 'GET /v1/members', 'GET /v1/invitations', 'GET /v1/session')

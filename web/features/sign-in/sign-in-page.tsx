@@ -1,61 +1,30 @@
 /** Signing in, by password or with the operator's identity provider. */
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
-import { ask } from '../../api/ask.ts'
 import { operationQuery } from '../../api/operation-query.ts'
-import { Button } from '../../ui/button.tsx'
-import { TextField } from '../../ui/field.tsx'
-import { ProblemNote } from '../../ui/states.tsx'
 import { enter, ownPath } from './enter.ts'
 import { OidcButton } from './oidc-button.tsx'
+import { SignInForm } from './sign-in-form.tsx'
 import { SignInFrame } from './sign-in-frame.tsx'
+import type { SignInReason } from './sign-in-reason.ts'
 
 export function SignInPage() {
   const search = useSearch({ from: '/sign-in' })
   const { data: options } = useQuery(operationQuery('GET /v1/auth'))
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
-  const signIn = useMutation({
-    mutationFn: () => ask('POST /v1/auth/sign-in', { body: { email, password } }),
-    onSuccess: () => enter(search.returnTo),
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    signIn.mutate()
-  }
   return (
     <SignInFrame title="Sign in" note="To the account that your gates and keys belong to.">
-      <form onSubmit={submit} className="flex flex-col gap-4">
-        <TextField
-          label="Email"
-          type="email"
-          name="email"
-          autoComplete="username"
-          required
-          autoFocus
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-        />
-        <TextField
-          label="Password"
-          type="password"
-          name="password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-        />
-        <ProblemNote error={signIn.error} />
-        {search.error !== undefined && signIn.error === null && (
-          <p role="alert" className="rounded-lg bg-danger-soft px-3 py-2 text-[13px] text-danger">
-            {describeOidcError(search.error)}
-          </p>
-        )}
-        <Button type="submit" look="primary" isBusy={signIn.isPending}>
-          Sign in
-        </Button>
-      </form>
+      <SignInForm
+        note={
+          search.error === undefined ? (
+            <Reason reason={search.reason} returnTo={search.returnTo} />
+          ) : (
+            <p role="alert" className="rounded-lg bg-danger-soft px-3 py-2 text-[13px] text-danger">
+              {describeOidcError(search.error)}
+            </p>
+          )
+        }
+        onDone={() => enter(search.returnTo)}
+      />
       {options?.oidc === true && (
         <OidcButton label="Sign in with single sign-on" returnTo={ownPath(search.returnTo) ?? '/dashboard'} />
       )}
@@ -76,6 +45,29 @@ export function SignInPage() {
         </p>
       )}
     </SignInFrame>
+  )
+}
+
+const REASONS: Readonly<Record<SignInReason, string>> = {
+  ended: 'Your session ended. Sign in to go on where you were.',
+  'signed-out': 'You have signed out.',
+  left: 'You have left the account.',
+}
+
+function Reason({
+  reason,
+  returnTo,
+}: {
+  readonly reason: SignInReason | undefined
+  readonly returnTo: string | undefined
+}) {
+  const wanted = ownPath(returnTo)
+  const isStart = wanted === undefined || /^\/dashboard\/?$/.test(wanted)
+  if (reason === undefined && isStart) return null
+  return (
+    <p role="status" className="rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-soft">
+      {reason === undefined ? 'The page that you opened is for members: sign in to see it.' : REASONS[reason]}
+    </p>
   )
 }
 

@@ -1,0 +1,56 @@
+/** Asks for a sign-in over the page whose session ended: what was typed there stays. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { askWith } from '../api/ask.ts'
+import { operationQuery } from '../api/operation-query.ts'
+import { SignInForm } from '../features/sign-in/sign-in-form.tsx'
+import { BlockingDialog } from '../ui/blocking-dialog.tsx'
+import { goOnAfterSignIn } from './session-end.ts'
+
+const SESSION = operationQuery('GET /v1/session')
+
+export function SessionEnded() {
+  const queryClient = useQueryClient()
+  const before = queryClient.getQueryData(SESSION.queryKey)
+  const options = useQuery({ ...operationQuery('GET /v1/auth'), networkMode: 'always' })
+  const goOn = async () => {
+    const session = await askWith('GET /v1/session', {})
+    if (session.user?.id !== before?.user?.id) {
+      // Somebody else: nothing of whoever was here before may stay.
+      location.assign('/dashboard')
+      return
+    }
+    queryClient.setQueryData(SESSION.queryKey, session)
+    goOnAfterSignIn()
+    await queryClient.invalidateQueries()
+  }
+  useEffect(() => {
+    // Signing in elsewhere counts too.
+    const look = () => {
+      // None there either: the window stays.
+      if (document.visibilityState === 'visible') goOn().catch(() => undefined)
+    }
+    document.addEventListener('visibilitychange', look)
+    return () => document.removeEventListener('visibilitychange', look)
+  })
+  return (
+    <BlockingDialog
+      title="Your session ended"
+      note="Sign in to continue. What you typed on this page is still there."
+    >
+      <SignInForm knownEmail={before?.user?.email ?? ''} onDone={goOn} />
+      <p className="mt-4 border-t border-line pt-4 text-center text-[13px] text-ink-soft">
+        {options.data?.oidc === true && 'With single sign-on, or '}
+        <a
+          href="/dashboard/sign-in"
+          target="_blank"
+          rel="noreferrer"
+          className="font-medium text-accent-strong hover:underline"
+        >
+          {options.data?.oidc === true ? 'in another tab' : 'Sign in in another tab'}
+        </a>
+        , then come back.
+      </p>
+    </BlockingDialog>
+  )
+}

@@ -1,0 +1,8 @@
+/** Why somebody is at the sign-in page, as its address says it. */
+
+const REASONS = ['ended', 'signed-out', 'left'] as const
+export type SignInReason = (typeof REASONS)[number]
+
+export function toSignInReason(text: unknown): SignInReason | undefined {
+  return REASONS.find((reason) => reason === text)
+}

@@ -11,6 +11,7 @@ import {
 } from '../support/chromium.ts'
 import { controlPlaneCall, waitForLogRow } from '../support/control-plane.ts'
 import { findPageFaults } from '../support/page-checks.ts'
+import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
@@ -244,6 +245,29 @@ test('a call that named no gate is in the log without a way to one', async () =>
   await call.getByText('There is no gate with the id that was sent').waitFor()
   expect(await call.getByRole('link').count()).toBe(0)
   await page.getByRole('grid', { name: 'Calls' }).getByText('no such gate').first().waitFor()
+})
+
+test('a budget that is used up is told where its calls are looked for, with what to do', async () => {
+  const budget = { name: 'Demo, daily', gateId: 'demo', limitTokens: 1, period: 'day' }
+  expect((await controlPlaneCall(gatehouse, 'POST', '/v1/budgets', budget)).status).toBe(201)
+  await pollUntil('a refused call', async () => {
+    const answer = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', { model: 'demo', input: 'x' })
+    await answer.text()
+    return answer.status === 429
+  })
+  const notice = page.getByRole('region', { name: 'Limits that are used up' })
+  await page.goto('/dashboard/gates')
+  await notice.getByText('The budget “Demo, daily” is used up.').waitFor()
+  await page.getByRole('cell').getByText('Budget used up').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
+  await notice.getByRole('link', { name: 'what was refused' }).click()
+  await page.getByRole('grid', { name: 'Calls' }).getByText('429').first().waitFor()
+  await page.goto('/dashboard/')
+  await notice.getByRole('link', { name: 'Raise it under Budgets' }).click()
+  await page.getByRole('cell', { name: 'Demo, daily Exhausted' }).waitFor()
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'API Keys' }).click()
+  await page.getByRole('table').waitFor()
+  expect(await notice.count()).toBe(0)
 })
 
 describe('a gateway that does not answer', () => {

@@ -1,7 +1,9 @@
 /** The rows of the list of gates. */
 import { Link } from '@tanstack/react-router'
+import type { Exhausted } from '../../format/exhausted.ts'
 import { formatCount, formatShare, formatWhole, NOT_KNOWN } from '../../format/figures.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { ExhaustedBadge, useExhausted } from '../../ui/limit-notices.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 import { Table, Th } from '../../ui/table.tsx'
 import type { Gate } from './gate-draft.ts'
@@ -14,7 +16,12 @@ import { useTargetHealth } from './use-target-health.ts'
 const SHOWN_TARGETS = 4
 
 export function GateTable({ gates }: { readonly gates: readonly Gate[] }) {
-  const rows = { gates, healthOf: useTargetHealth(), recentOf: useRecentCalls() }
+  const rows = {
+    gates,
+    healthOf: useTargetHealth(),
+    recentOf: useRecentCalls(),
+    exhausted: useExhausted('gate'),
+  }
   return (
     <>
       <GateCards {...rows} />
@@ -29,10 +36,11 @@ interface GateRowsProps {
   readonly gates: readonly Gate[]
   readonly healthOf: ReturnType<typeof useTargetHealth>
   readonly recentOf: ReturnType<typeof useRecentCalls>
+  readonly exhausted: readonly Exhausted[]
 }
 
 /** Where a table would hide the targets behind its edge. */
-function GateCards({ gates, healthOf, recentOf }: GateRowsProps) {
+function GateCards({ gates, healthOf, recentOf, exhausted }: GateRowsProps) {
   return (
     <ul aria-label="Gates" className="divide-y divide-line md:hidden">
       {gates.map((gate) => {
@@ -40,6 +48,7 @@ function GateCards({ gates, healthOf, recentOf }: GateRowsProps) {
         return (
           <li key={gate.id} className="flex flex-col gap-2 overflow-x-auto px-4 py-3.5">
             <GateName gate={gate} />
+            <ExhaustedBadge id={gate.id} exhausted={exhausted} />
             <GateTargets gate={gate} healthOf={healthOf} />
             <p className="text-[13px] text-ink-faint tabular-nums">
               {gate.strategy} · {formatCount(calls)} {calls === 1 ? 'call' : 'calls'} ·{' '}
@@ -54,7 +63,7 @@ function GateCards({ gates, healthOf, recentOf }: GateRowsProps) {
   )
 }
 
-function GateRows({ gates, healthOf, recentOf }: GateRowsProps) {
+function GateRows({ gates, healthOf, recentOf, exhausted }: GateRowsProps) {
   return (
     <Table
       label="Gates"
@@ -72,6 +81,7 @@ function GateRows({ gates, healthOf, recentOf }: GateRowsProps) {
         <tr key={gate.id} className="[&>td]:align-top">
           <td className="min-w-48">
             <GateName gate={gate} />
+            <ExhaustedBadge id={gate.id} exhausted={exhausted} />
           </td>
           <td className="text-ink-soft">{gate.strategy}</td>
           <td>

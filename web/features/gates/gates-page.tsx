@@ -6,6 +6,7 @@ import { wholeListQuery } from '../../api/operation-query.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { CONTROL_CLASS } from '../../ui/field.tsx'
+import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { EmptyState } from '../../ui/states.tsx'
@@ -26,6 +27,7 @@ export function GatesPage() {
         </LinkButton>
       }
     >
+      <LimitNotices exhausted={useExhausted('gate')} />
       <Card>
         <QueryBoundary query={gates}>
           {(rows) =>

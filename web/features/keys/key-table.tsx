@@ -4,6 +4,7 @@ import type { RowOf } from '../../api/ask.ts'
 import { formatWhole, NOT_KNOWN } from '../../format/figures.ts'
 import { formatDate, formatDateTime, formatRemaining, TIME_ZONE } from '../../format/times.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { ExhaustedBadge, useExhausted } from '../../ui/limit-notices.tsx'
 import { PageLink } from '../../ui/links.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
@@ -29,6 +30,7 @@ export function KeyTable({
   const [search, setSearch] = useState('')
   const recentUseOf = useRecentUse()
   const creatorOf = useCreatorNames(keys)
+  const exhausted = useExhausted('key')
   const now = Date.now()
   const found = keys.filter((key) =>
     `${key.name} ${key.maskedPrefix}`.toLowerCase().includes(search.trim().toLowerCase()),
@@ -63,7 +65,7 @@ export function KeyTable({
           {found.map((key) => (
             <tr key={key.id}>
               <td className="max-w-72 min-w-32 font-medium wrap-anywhere text-ink">
-                {key.name}
+                {key.name} <ExhaustedBadge id={key.id} exhausted={exhausted} />
                 <div className="mt-0.5 flex flex-col items-start gap-1 text-[13px] font-normal text-ink-soft sm:hidden">
                   <MaskedKey apiKey={key} now={now} />
                   <span>

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
 import { Page } from '../../ui/page.tsx'
 import { QueryBoundary } from '../../ui/query-boundary.tsx'
 import { EmptyState } from '../../ui/states.tsx'
@@ -32,6 +33,7 @@ export function KeysPage() {
       note="Every key has full access to this account. Use one for each application and environment, so that each can be replaced by itself."
       actions={createButton}
     >
+      <LimitNotices exhausted={useExhausted('key')} />
       <Card>
         <QueryBoundary query={keys}>
           {(rows) =>

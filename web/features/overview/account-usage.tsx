@@ -1,6 +1,7 @@
 /** Everything the overview tells of a range. */
 import { useCallerNames } from '../../api/caller-names.ts'
 import type { RangeChoice, ResolvedRange } from '../../format/time-range.ts'
+import { LimitNotices, useExhausted } from '../../ui/limit-notices.tsx'
 import { QuotaCard } from './quota-card.tsx'
 import { TopList } from './top-list.tsx'
 import { UsageBoard } from './usage-board.tsx'
@@ -18,6 +19,7 @@ export function AccountUsage({
   const shared = { range, choice, everyMs }
   return (
     <>
+      <LimitNotices exhausted={useExhausted('account', everyMs)} />
       <UsageBoard range={range} everyMs={everyMs} />
       <div className="grid gap-6 lg:grid-cols-3">
         <TopList title="Top gates" groupBy="gate" {...shared} />

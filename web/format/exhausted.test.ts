@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { findExhausted } from './exhausted.ts'
+
+const resetsAt = '2026-12-01T00:00:00.000Z'
+const budget = { keyId: null, gateId: null, resetsAt, isExhausted: true }
+const budgets = [
+  { ...budget, id: 'b1', name: 'of a gate', gateId: 'demo' },
+  { ...budget, id: 'b2', name: 'of a key', keyId: 'key_1' },
+  { ...budget, id: 'b3', name: 'with some left', gateId: 'other', isExhausted: false },
+]
+const quota = (tokens: { used: number; limit: number | null }) => ({
+  tokens: { ...tokens, resetsAt },
+  spend: { used: 3, limit: null, resetsAt },
+})
+const some = quota({ used: 99, limit: 100 })
+
+test('a page tells the budgets that are used up of what it lists, and the overview all', () => {
+  const idsOf = (scope: 'account' | 'gate' | 'key') =>
+    findExhausted({ budgets, quota: some }, scope).map(({ id, of }) => [id, of])
+  expect(idsOf('account')).toEqual([
+    ['b1', 'demo'],
+    ['b2', 'key_1'],
+  ])
+  expect(idsOf('gate')).toEqual([['b1', 'demo']])
+  expect(idsOf('key')).toEqual([['b2', 'key_1']])
+})
+
+test('a quota that is used up is told on every page; one without a limit never is', () => {
+  const titlesOf = (tokens: { used: number; limit: number | null }) =>
+    findExhausted({ budgets: [], quota: quota(tokens) }, 'key').map(({ title }) => title)
+  expect(titlesOf({ used: 100, limit: 100 })).toEqual(['The plan’s tokens of this month'])
+  expect(titlesOf({ used: 0, limit: 0 })).toEqual(['The plan’s tokens of this month'])
+  expect(titlesOf({ used: 1_000, limit: null })).toEqual([])
+})
+
+test('nothing is told while nothing is known', () => {
+  expect(findExhausted({ budgets: [], quota: undefined }, 'account')).toEqual([])
+})

@@ -1,0 +1,65 @@
+/** Which limits are used up, and what becomes of calls: pure. Knows no page. */
+
+interface BudgetState {
+  readonly id: string
+  readonly name: string
+  readonly keyId: string | null
+  readonly gateId: string | null
+  readonly resetsAt: string | null
+  readonly isExhausted: boolean
+}
+
+interface QuotaState {
+  readonly used: number
+  readonly limit: number | null
+  readonly resetsAt: string
+}
+
+export type LimitScope = 'account' | 'gate' | 'key'
+
+export interface Exhausted {
+  readonly id: string
+  readonly type: 'budget' | 'quota'
+  /** The gate's or the key's id; undefined: all of the account. */
+  readonly of: string | undefined
+  /** `The budget “Demo, daily”`. */
+  readonly title: string
+  /** Null: never. */
+  readonly resetsAt: string | null
+}
+
+/** @param scope `account`: everything; else the quotas, and the budgets of this kind of thing */
+export function findExhausted(
+  limits: {
+    readonly budgets: readonly BudgetState[]
+    readonly quota: { readonly tokens: QuotaState; readonly spend: QuotaState } | undefined
+  },
+  scope: LimitScope,
+): readonly Exhausted[] {
+  const quotas =
+    limits.quota === undefined
+      ? []
+      : [['tokens', limits.quota.tokens] as const, ['spend', limits.quota.spend] as const].filter(
+          ([, { used, limit }]) => limit !== null && used >= limit,
+        )
+  const budgets = limits.budgets.filter(
+    ({ isExhausted, gateId }) =>
+      isExhausted && (scope === 'account' || (scope === 'gate') === (gateId !== null)),
+  )
+  return [
+    ...quotas.map(([name, { resetsAt }]) => ({
+      id: `quota-${name}`,
+      type: 'quota' as const,
+      of: undefined,
+      title: name === 'tokens' ? 'The plan’s tokens of this month' : 'The plan’s spend of this month',
+      resetsAt,
+    })),
+    ...budgets.map(({ id, name, keyId, gateId, resetsAt }) => ({
+      id,
+      type: 'budget' as const,
+      of: gateId ?? keyId ?? undefined,
+      title: `The budget “${name}”`,
+      resetsAt,
+    })),
+  ]
+}

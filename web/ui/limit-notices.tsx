@@ -1,0 +1,80 @@
+/** Says which budgets and quotas are used up, what becomes of calls, and what to do. Shows nothing while none is. */
+import { useQuery } from '@tanstack/react-query'
+import { CircleSlash } from 'lucide-react'
+import { operationQuery, wholeListQuery } from '../api/operation-query.ts'
+import { type Exhausted, findExhausted, type LimitScope } from '../format/exhausted.ts'
+import { Badge } from './badge.tsx'
+import { PageLink } from './links.tsx'
+import { Moment } from './moment.tsx'
+
+/** More are counted. */
+const MOST_SHOWN = 4
+
+export function useExhausted(scope: LimitScope, everyMs: number | false = false): readonly Exhausted[] {
+  const budgets = useQuery({ ...wholeListQuery('GET /v1/budgets'), refetchInterval: everyMs })
+  const account = useQuery({ ...operationQuery('GET /v1/account'), refetchInterval: everyMs })
+  return findExhausted({ budgets: budgets.data ?? [], quota: account.data?.quota }, scope)
+}
+
+export function LimitNotices({ exhausted }: { readonly exhausted: readonly Exhausted[] }) {
+  if (exhausted.length === 0) return null
+  const rest = exhausted.length - MOST_SHOWN
+  return (
+    <section aria-label="Limits that are used up" className="rounded-xl border border-danger bg-danger-soft">
+      <ul className="flex flex-col gap-3 px-5 py-4 text-[13px]">
+        {exhausted.slice(0, MOST_SHOWN).map((one) => (
+          <li key={one.id} className="flex gap-3">
+            <CircleSlash aria-hidden className="mt-0.5 size-4 shrink-0 text-danger" />
+            <Notice {...one} />
+          </li>
+        ))}
+        {rest > 0 && (
+          <li className="text-ink">
+            And {rest} more under <PageLink to="/settings/budgets">Budgets</PageLink>.
+          </li>
+        )}
+      </ul>
+    </section>
+  )
+}
+
+function Notice({ type, title, resetsAt }: Exhausted) {
+  return (
+    <p className="text-ink">
+      <span className="font-medium text-danger">{title} is used up.</span>{' '}
+      {type === 'budget'
+        ? 'Its calls are refused with 429'
+        : 'Calls on the platform’s keys are refused with 429'}
+      {resetsAt === null ? ', and it does not start again by itself. ' : ' until it starts again, '}
+      {resetsAt !== null && (
+        <>
+          <Moment at={resetsAt} />.{' '}
+        </>
+      )}
+      {type === 'budget' ? (
+        <PageLink to="/settings/budgets">Raise it under Budgets</PageLink>
+      ) : (
+        <>
+          <PageLink to="/provider-keys">Set a provider key of your own</PageLink>, whose calls do not count,
+          or ask the operator for another plan
+        </>
+      )}
+      ; see{' '}
+      <PageLink to="/logs" search={{ status: '429' }}>
+        what was refused
+      </PageLink>
+      .
+    </p>
+  )
+}
+
+/** Beside the name of a gate or a key whose budget is used up. */
+export function ExhaustedBadge({
+  id,
+  exhausted,
+}: {
+  readonly id: string
+  readonly exhausted: readonly Exhausted[]
+}) {
+  return exhausted.some(({ of }) => of === id) ? <Badge tone="danger">Budget used up</Badge> : null
+}

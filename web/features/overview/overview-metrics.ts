@@ -74,6 +74,7 @@ export function toChartData(
       label: measure.label,
       color: seriesColor(index),
       look: drawn.length === 1 ? 'area' : 'line',
+      isSum: measure.isSummable,
     }),
   )
   const earlierSeries: ChartSeries = {
@@ -81,6 +82,7 @@ export function toChartData(
     label: drawn.length === 1 ? 'Period before' : `${first?.label}, period before`,
     color: FAINT,
     look: 'before',
+    isSum: first?.isSummable === true,
   }
   return {
     rows,

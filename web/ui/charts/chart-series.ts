@@ -8,6 +8,8 @@ export interface ChartSeries {
   readonly color: string
   /** `before`: a faint, broken line without a filling. */
   readonly look: 'line' | 'area' | 'stack' | 'before'
+  /** A sum of each step, which holds for all of it; else a value that lies between those beside it. */
+  readonly isSum?: boolean
 }
 
 export interface ChartRow {

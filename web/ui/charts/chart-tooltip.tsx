@@ -13,6 +13,8 @@ export function ChartTooltip({ active, label, data }: TooltipState & { readonly 
   const row = active === true ? data.rows.find(({ startMs }) => startMs === label) : undefined
   if (row === undefined) return null
   const shown = data.series.filter(({ key, look }) => look !== 'stack' || (row.values[key] ?? 0) !== 0)
+  const stacked = shown.filter(({ look }) => look === 'stack')
+  const total = stacked.reduce((sum, { key }) => sum + (row.values[key] ?? 0), 0)
   return (
     <div className="min-w-40 rounded-lg border border-line bg-surface px-3 py-2 text-xs shadow-high">
       <p className="pb-1 font-medium text-ink">{formatStep(row.startMs, data.step)}</p>
@@ -26,6 +28,11 @@ export function ChartTooltip({ active, label, data }: TooltipState & { readonly 
           </span>
         </p>
       ))}
+      {stacked.length > 1 && (
+        <p className="mt-1 flex gap-2 border-t border-line pt-1.5 font-medium text-ink">
+          Total<span className="ml-auto pl-3 tabular-nums">{data.format(total)}</span>
+        </p>
+      )}
     </div>
   )
 }

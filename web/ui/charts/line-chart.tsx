@@ -8,7 +8,11 @@ export function LineChart(props: TimeChartProps) {
 }
 
 /** Nothing moves: a chart that is renewed every few seconds would never come to rest. */
-function drawLine({ key, label, color, look }: ChartSeries, gradientId: string, rows: TimeChartData['rows']) {
+function drawLine(
+  { key, label, color, look, isSum = false }: ChartSeries,
+  gradientId: string,
+  rows: TimeChartData['rows'],
+) {
   const shared = {
     key,
     name: label,
@@ -24,7 +28,12 @@ function drawLine({ key, label, color, look }: ChartSeries, gradientId: string, 
       color={color}
     />
   )
-  const line = { ...props, type: 'monotone' as const, stroke: color, dot: lonely }
+  const line = {
+    ...props, // Between two steps nothing is known: a curve would draw what was not measured.
+    type: isSum ? ('step' as const) : ('linear' as const),
+    stroke: color,
+    dot: lonely,
+  }
   if (look === 'area')
     return (
       <Area key={reactKey} {...line} strokeWidth={1.75} fill={`url(#${gradientId})`} activeDot={{ r: 3.5 }} />

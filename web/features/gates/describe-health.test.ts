@@ -15,7 +15,7 @@ const health: TargetHealth = {
 const failed = { code: 'upstream_error', status: 502, at: '2026-01-01T11:58:00Z' }
 
 test.each<[Partial<TargetHealth>, string, string]>([
-  [{}, 'no calls yet', 'Not called since this node started.'],
+  [{}, 'not seen yet', 'Not seen since the restart of this node.'],
   [{ configured: false }, 'no key', 'There is no key for its provider'],
   [{ state: 'healthy', averageFirstByteMs: 120 }, 'healthy', 'First byte after 120 ms on average.'],
   [{ state: 'failing', failuresInARow: 1, lastFailure: failed }, 'failing', 'Failed the last time'],

@@ -26,7 +26,7 @@ export function describeHealth(health: TargetHealth | undefined, now: number): H
   const failed = describeFailure(health, now)
   switch (health.state) {
     case 'unknown':
-      return { tone: 'neutral', word: 'no calls yet', sentence: 'Not called since this node started.' }
+      return { tone: 'neutral', word: 'not seen yet', sentence: 'Not seen since the restart of this node.' }
     case 'healthy':
       return {
         tone: 'ok',

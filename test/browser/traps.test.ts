@@ -323,6 +323,39 @@ test('there is something to see before any script or style has come', async () =
   await slow.close()
 })
 
+/** Tables and the like that have more than they show. */
+const CLIPPED = `[...document.querySelectorAll('main section[tabindex="0"], main [role=grid]')]
+  .filter((each) => each.scrollWidth > each.clientWidth + 1)
+  .map((each) => each.getAttribute('aria-label') + ': ' + each.scrollWidth + ' of ' + each.clientWidth)`
+
+test('at 1024 px the menu makes room, and no table hides a column or a button', async () => {
+  await page.setViewportSize({ width: 1024, height: 768 })
+  const clipped: Record<string, unknown> = {}
+  for (const path of ['/gates', '/keys', '/settings/members', '/settings/budgets', '/settings/security']) {
+    await page.goto(`/dashboard${path}`)
+    await page.getByRole('table').first().waitFor()
+    clipped[path] = await page.evaluate(CLIPPED)
+  }
+  expect(clipped).toEqual({
+    '/gates': [],
+    '/keys': [],
+    '/settings/members': [],
+    '/settings/budgets': [],
+    '/settings/security': [],
+  })
+  const menu = page.getByRole('navigation', { name: 'Pages' })
+  expect((await menu.boundingBox())?.width).toBeLessThan(80)
+  await menu.getByRole('link', { name: 'Playground' }).press('Enter')
+  const message = page.getByRole('textbox', { name: 'Message' })
+  await message.waitFor()
+  const before = await message.boundingBox()
+  await page.getByRole('button', { name: 'Settings', exact: true }).click()
+  await page.getByRole('complementary', { name: 'Settings' }).getByLabel('Temperature').waitFor()
+  // The drawer lies over the conversation: nothing of it moves.
+  expect(await message.boundingBox()).toEqual(before)
+  await page.setViewportSize({ width: 1280, height: 900 })
+})
+
 test('nothing on these pages complains or leaves the gateway', () => {
   expect(visit.complaints).toEqual([])
 })

@@ -22,7 +22,7 @@ export function Shell() {
   }, [path])
 
   return (
-    <div className="min-h-dvh lg:grid lg:grid-cols-[15rem_minmax(0,1fr)]">
+    <div className="min-h-dvh lg:grid lg:grid-cols-[3.75rem_minmax(0,1fr)] xl:grid-cols-[15rem_minmax(0,1fr)]">
       <a
         href="#content"
         className="sr-only z-50 rounded-lg bg-surface px-3 py-2 shadow-high focus:not-sr-only focus:fixed focus:top-3 focus:left-3"
@@ -80,14 +80,17 @@ function MobileMenu({ onClose }: { readonly onClose: () => void }) {
 function SideMenu() {
   return (
     <>
-      <div className="flex h-15 shrink-0 items-center px-5">
-        <Logo />
+      <div className="flex h-15 shrink-0 items-center px-5 lg:max-xl:px-4.5">
+        <Logo isRailed />
       </div>
-      <nav aria-label="Pages" className="flex flex-1 flex-col gap-5 overflow-y-auto px-3 pb-4">
+      <nav
+        aria-label="Pages"
+        className="flex flex-1 flex-col gap-5 overflow-y-auto px-3 pb-4 lg:max-xl:gap-3"
+      >
         {NAVIGATION.map(({ heading, entries }) => (
           <div key={heading ?? ''} className="flex flex-col gap-0.5">
             {heading !== undefined && (
-              <h2 className="px-2.5 pb-1 text-[11px] font-medium tracking-wide text-ink-faint uppercase">
+              <h2 className="px-2.5 pb-1 text-[11px] font-medium tracking-wide text-ink-faint uppercase lg:max-xl:sr-only">
                 {heading}
               </h2>
             )}
@@ -95,6 +98,7 @@ function SideMenu() {
               <Link
                 key={to}
                 to={to}
+                title={label}
                 activeOptions={{ exact: to === '/', includeSearch: false }}
                 className="flex h-8 items-center gap-2.5 rounded-lg px-2.5 text-sm text-ink-soft transition-colors hover:bg-sunken hover:text-ink"
                 activeProps={{
@@ -103,7 +107,7 @@ function SideMenu() {
                 }}
               >
                 <Icon aria-hidden className="size-4 shrink-0" />
-                {label}
+                <span className="lg:max-xl:sr-only">{label}</span>
               </Link>
             ))}
           </div>

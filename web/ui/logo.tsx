@@ -1,6 +1,7 @@
 /** The name, drawn. */
 
-export function Logo() {
+/** @param isRailed where the menu is narrow, the drawing stands alone */
+export function Logo({ isRailed = false }: { readonly isRailed?: boolean }) {
   return (
     <span className="flex items-center gap-2.5 text-[15px] font-semibold tracking-tight text-ink">
       <svg aria-hidden="true" viewBox="0 0 32 32" className="size-6">
@@ -10,7 +11,7 @@ export function Logo() {
           <path d="M16 13v12M12 17v8M20 17v8" strokeWidth="2" opacity="0.7" />
         </g>
       </svg>
-      Gatehouse
+      <span className={isRailed ? 'lg:max-xl:sr-only' : undefined}>Gatehouse</span>
     </span>
   )
 }

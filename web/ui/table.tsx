@@ -17,7 +17,7 @@ export function Table({
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
     <section className="relative overflow-x-auto" tabIndex={0} aria-label={label}>
-      <table className="w-full border-collapse text-left text-sm [&_tbody_tr]:border-t [&_tbody_tr:hover]:bg-sunken/60 [&_td]:px-5 [&_td]:py-3 [&_td]:align-middle">
+      <table className="w-full border-collapse text-left text-sm [&_tbody_tr]:border-t [&_tbody_tr:hover]:bg-sunken/60 [&_td]:px-3 xl:[&_td]:px-5 [&_td]:py-3 [&_td:first-child]:pl-5 [&_td:last-child]:pr-5 [&_td]:align-middle">
         <thead>
           <tr>{head}</tr>
         </thead>
@@ -44,7 +44,7 @@ export function Th({
     <th
       scope="col"
       className={classNames(
-        'h-9 px-5 text-xs font-medium whitespace-nowrap text-ink-faint',
+        'h-9 px-3 xl:px-5 first:pl-5 last:pr-5 text-xs font-medium whitespace-nowrap text-ink-faint',
         isNumber && 'text-right',
         isWideOnly && 'max-sm:hidden',
       )}

@@ -21,7 +21,7 @@ export function AccountUsage({
     <>
       <LimitNotices exhausted={useExhausted('account', everyMs)} />
       <UsageBoard range={range} everyMs={everyMs} />
-      <div className="grid gap-6 lg:grid-cols-3">
+      <div className="grid gap-6 xl:grid-cols-3">
         <TopList title="Top gates" groupBy="gate" {...shared} />
         <TopList title="Top targets" groupBy="target" {...shared} />
         <TopList title="Top keys" groupBy="key" {...shared} nameOf={nameKey} />

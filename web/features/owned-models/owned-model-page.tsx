@@ -55,7 +55,7 @@ export function OwnedModelPage() {
       <QueryBoundary query={model}>
         {(found) => (
           <>
-            <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+            <div className="grid items-start gap-6 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
               <Card>
                 <CardHeader title="Details" />
                 <EditForm key={found.slug} model={found} />

@@ -52,7 +52,7 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
   })
   const { gateIds, isRunning } = playground
   const { threads, settings, draft, draftBeforeEdit } = playground.playground
-  const [isSettingsOpen, setSettingsOpen] = useState(() => matchMedia('(min-width: 1024px)').matches)
+  const [isSettingsOpen, setSettingsOpen] = useState(() => matchMedia('(min-width: 1280px)').matches)
   const [code, setCode] = useState<ChatRequest>()
   const textArea = useRef<HTMLTextAreaElement>(null)
   const { stop } = playground
@@ -123,8 +123,8 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
           </Button>
         </div>
       </header>
-      <div className="flex min-h-0 flex-1 flex-col lg:flex-row">
-        <div className="order-2 flex min-h-0 min-w-0 flex-1 flex-col lg:order-1">
+      <div className="relative flex min-h-0 flex-1 flex-col xl:flex-row">
+        <div className="order-2 flex min-h-0 min-w-0 flex-1 flex-col xl:order-1">
           <div className="flex min-h-0 flex-1 snap-x snap-mandatory divide-x divide-line overflow-x-auto">
             {gateIds.map((gateId, place) => (
               <LaneView
@@ -181,7 +181,7 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
         {isSettingsOpen && (
           <aside
             aria-label="Settings"
-            className="order-1 max-h-[50%] shrink-0 overflow-y-auto border-b border-line lg:order-2 lg:max-h-none lg:w-76 lg:border-b-0 lg:border-l"
+            className="order-1 max-h-[50%] shrink-0 overflow-y-auto border-line max-lg:border-b lg:max-h-none lg:w-76 lg:border-l lg:max-xl:absolute lg:max-xl:inset-y-0 lg:max-xl:right-0 lg:max-xl:z-10 lg:max-xl:bg-canvas lg:max-xl:shadow-high xl:order-2"
           >
             <SettingsPanel
               settings={settings}

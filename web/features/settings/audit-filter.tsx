@@ -31,7 +31,7 @@ export function AuditFilter({
     <form
       aria-label="Filter"
       onSubmit={(event) => event.preventDefault()}
-      className="grid grid-cols-2 items-end gap-3 border-b border-line px-5 py-4 lg:grid-cols-[repeat(5,minmax(0,1fr))_auto]"
+      className="grid grid-cols-2 items-end gap-3 border-b border-line px-5 py-4 xl:grid-cols-[repeat(5,minmax(0,1fr))_auto]"
     >
       <SelectField
         label="By"
@@ -64,7 +64,7 @@ export function AuditFilter({
       </SelectField>
       <SelectField
         label="Change"
-        className="col-span-2 lg:col-span-1"
+        className="col-span-2 xl:col-span-1"
         value={search.action ?? ''}
         onChange={({ target: { value } }) => change({ action: isAction(value) ? value : undefined })}
       >

@@ -18,7 +18,7 @@ export function AccountMenu() {
       type="button"
       aria-haspopup="menu"
       onClick={() => setAsked(true)}
-      className="flex w-full items-center gap-2.5 rounded-lg px-2 py-1.5 text-left lg:max-xl:justify-center hover:bg-sunken"
+      className="flex w-full items-center gap-2.5 rounded-lg px-2 py-1.5 text-left rail:justify-center hover:bg-sunken"
     >
       <span
         aria-hidden
@@ -27,11 +27,11 @@ export function AccountMenu() {
         {name.slice(0, 1).toUpperCase()}
       </span>
       <span className="sr-only">Account</span>
-      <span className="min-w-0 flex-1 lg:max-xl:sr-only">
+      <span className="min-w-0 flex-1 rail:sr-only">
         <span className="block truncate text-[13px] font-medium text-ink">{name}</span>
         <span className="block truncate text-xs text-ink-faint">{session?.account.name}</span>
       </span>
-      <ChevronsUpDown aria-hidden className="size-4 text-ink-faint lg:max-xl:hidden" />
+      <ChevronsUpDown aria-hidden className="size-4 text-ink-faint rail:hidden" />
     </button>
   )
   if (!wasAsked) return button

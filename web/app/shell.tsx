@@ -80,17 +80,17 @@ function MobileMenu({ onClose }: { readonly onClose: () => void }) {
 function SideMenu() {
   return (
     <>
-      <div className="flex h-15 shrink-0 items-center px-5 lg:max-xl:px-4.5">
+      <div className="flex h-15 shrink-0 items-center px-5 rail:px-4.5">
         <Logo isRailed />
       </div>
       <nav
         aria-label="Pages"
-        className="flex flex-1 flex-col gap-5 overflow-y-auto px-3 pb-4 lg:max-xl:gap-3"
+        className="flex flex-1 flex-col gap-5 overflow-y-auto px-3 pb-4 rail:gap-3"
       >
         {NAVIGATION.map(({ heading, entries }) => (
           <div key={heading ?? ''} className="flex flex-col gap-0.5">
             {heading !== undefined && (
-              <h2 className="px-2.5 pb-1 text-[11px] font-medium tracking-wide text-ink-faint uppercase lg:max-xl:sr-only">
+              <h2 className="px-2.5 pb-1 text-[11px] font-medium tracking-wide text-ink-faint uppercase rail:sr-only">
                 {heading}
               </h2>
             )}
@@ -107,7 +107,7 @@ function SideMenu() {
                 }}
               >
                 <Icon aria-hidden className="size-4 shrink-0" />
-                <span className="lg:max-xl:sr-only">{label}</span>
+                <span className="rail:sr-only">{label}</span>
               </Link>
             ))}
           </div>

@@ -76,5 +76,9 @@ export function ExhaustedBadge({
   readonly id: string
   readonly exhausted: readonly Exhausted[]
 }) {
-  return exhausted.some(({ of }) => of === id) ? <Badge tone="danger">Budget used up</Badge> : null
+  return exhausted.some(({ of }) => of === id) ? (
+    <span className="self-start">
+      <Badge tone="danger">Budget used up</Badge>
+    </span>
+  ) : null
 }

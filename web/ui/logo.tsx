@@ -11,7 +11,7 @@ export function Logo({ isRailed = false }: { readonly isRailed?: boolean }) {
           <path d="M16 13v12M12 17v8M20 17v8" strokeWidth="2" opacity="0.7" />
         </g>
       </svg>
-      <span className={isRailed ? 'lg:max-xl:sr-only' : undefined}>Gatehouse</span>
+      <span className={isRailed ? 'rail:sr-only' : undefined}>Gatehouse</span>
     </span>
   )
 }

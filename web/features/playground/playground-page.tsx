@@ -181,7 +181,7 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
         {isSettingsOpen && (
           <aside
             aria-label="Settings"
-            className="order-1 max-h-[50%] shrink-0 overflow-y-auto border-line max-lg:border-b lg:max-h-none lg:w-76 lg:border-l lg:max-xl:absolute lg:max-xl:inset-y-0 lg:max-xl:right-0 lg:max-xl:z-10 lg:max-xl:bg-canvas lg:max-xl:shadow-high xl:order-2"
+            className="order-1 max-h-[50%] shrink-0 overflow-y-auto border-b border-line lg:max-h-none lg:border-b-0 lg:w-76 lg:border-l rail:absolute rail:inset-y-0 rail:right-0 rail:z-10 rail:bg-canvas rail:shadow-high xl:order-2"
           >
             <SettingsPanel
               settings={settings}

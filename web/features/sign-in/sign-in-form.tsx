@@ -33,6 +33,7 @@ export function SignInForm({
   })
   return (
     <Form onSubmit={() => signIn.mutate()} error={signIn.error} className="flex flex-col gap-4">
+      {signIn.error === null && note}
       <TextField
         label="Email"
         type="email"
@@ -53,7 +54,6 @@ export function SignInForm({
         onChange={(event) => setPassword(event.target.value)}
       />
       <ProblemNote error={signIn.error} />
-      {signIn.error === null && note}
       <Button type="submit" look="primary" isBusy={signIn.isPending}>
         Sign in
       </Button>
@@ -65,7 +65,6 @@ export function SignInForm({
         <CodeBlock
           code={`gatehouse users reset-password ${email === '' ? 'EMAIL' : email}`}
           label="the command"
-          isWrapped
         />
       </details>
     </Form>

@@ -1,6 +1,7 @@
 /** The store was away, `size` records wait in the journal, and a node starts: when calls with a quota go through, and when all is shipped. */
 import { createCallId } from '../../src/core/ids.ts'
 import { Journal } from '../../src/ledger/journal.ts'
+import { WaitingSegments } from '../../src/ledger/waiting-segments.ts'
 import { createProgress } from './progress.ts'
 import { BOTH, type Scenario } from './scenario.ts'
 import { createCalls } from './seed-calls.ts'
@@ -47,9 +48,10 @@ export const scenario: Scenario = {
   },
 }
 
-/** By the product's own journal, which is then left as a killed process leaves it. */
+/** By the product's own journal, with what a node keeps beside it while its store is away, then left as by a killed process. */
 export async function writeJournal(dataFolder: string, records: number): Promise<void> {
   const journal = new Journal(dataFolder, { keptRecords: 0 })
+  const waiting = new WaitingSegments({ closed: journal.closed })
   const startedAt = Date.now()
   const tell = createProgress('records', records)
   for (let written = 0; written < records; written += RECORDS_AT_ONCE) {
@@ -58,6 +60,7 @@ export async function writeJournal(dataFolder: string, records: number): Promise
       startedAt,
     }))
     await Promise.all(some.map((record) => journal.record(record)))
+    await waiting.look()
     tell(written)
   }
   journal.close()

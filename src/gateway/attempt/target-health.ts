@@ -24,6 +24,8 @@ interface TargetState {
   averageFirstByteMs: number | undefined
   lastAnsweredAtMs: number
   lastFailure: SeenFailure | undefined
+  /** Since it was last about to be forgotten. */
+  isHeardOf: boolean
 }
 
 /** The newest failure that was the target's own fault. */
@@ -163,15 +165,24 @@ export class TargetHealth {
       averageFirstByteMs: undefined,
       lastAnsweredAtMs: 0,
       lastFailure: undefined,
+      isHeardOf: false,
     }
-    // Again at the end, so that the first one is the one that was not heard of for longest.
-    if (known !== undefined) this.#states.delete(key)
-    this.#states.set(key, state)
-    if (this.#states.size > MAX_TARGETS) {
-      const [oldest = key] = this.#states.keys()
-      this.#states.delete(oldest)
+    if (known !== undefined) known.isHeardOf = true
+    else {
+      this.#states.set(key, state)
+      if (this.#states.size > MAX_TARGETS) this.#forgetOne()
     }
     return state
+  }
+
+  /** Those that were heard of since they came to the front go to the end, all at once: not each with its call. */
+  #forgetOne(): void {
+    for (const [key, state] of this.#states) {
+      this.#states.delete(key)
+      if (!state.isHeardOf) return
+      state.isHeardOf = false
+      this.#states.set(key, state)
+    }
   }
 }
 

@@ -66,18 +66,13 @@ export type FirstKey =
   /** The given key is not in force, and the account still has none. */
   | { readonly type: 'refused'; readonly reason: 'deleted' | 'taken' }
 
+/** One object for each key: of most there are many, and few of them call. */
 interface Entry {
   readonly record: ApiKey
   readonly isEphemeral: boolean
   lastUsedAt: number | null
-}
-
-/** One text by which a key may be presented. */
-interface Presented {
-  readonly entry: Entry
-  caller: Caller
-  /** Milliseconds since the Unix epoch; null: as long as the key is there. */
-  readonly endsAt: number | null
+  /** Who presents the key's own text; made when that is first done. */
+  caller: Caller | undefined
 }
 
 const DEFAULT_FLUSH_INTERVAL_MS = 5_000
@@ -89,10 +84,11 @@ export class KeyRegistry implements KeyStore, Follower {
   readonly #limitsOf: KeyRegistryOptions['limitsOf']
   readonly #clock: Clock
   readonly #onFlushFailure: (error: unknown) => void
-  readonly #byHash = new Map<string, Presented>()
+  /** By each text that a key may be presented by: its own, and the one that it had before it was rotated. */
+  readonly #byHash = new Map<string, Entry>()
   readonly #byId = new Map<KeyId, Entry>()
   /** What is listed: without the ephemeral ones. */
-  readonly #byAccount = new Map<AccountId, Set<Entry>>()
+  readonly #byAccount = new Map<AccountId, Entry[]>()
   readonly #unsaved = new UnsavedUses<Entry>({
     save: (entries) =>
       this.#keys.saveLastUsed(new Map(entries.map(({ record, lastUsedAt }) => [record.id, lastUsedAt ?? 0]))),
@@ -125,10 +121,13 @@ export class KeyRegistry implements KeyStore, Follower {
   }
 
   find(sha256: string): Caller | undefined {
-    const presented = this.#byHash.get(sha256)
-    if (presented === undefined) return undefined
-    const { endsAt } = presented
-    return endsAt !== null && this.#clock.now() >= endsAt ? undefined : presented.caller
+    const entry = this.#byHash.get(sha256)
+    if (entry === undefined) return undefined
+    const endsAt = endOf(entry.record, sha256)
+    if (endsAt !== null && this.#clock.now() >= endsAt) return undefined
+    if (sha256 !== entry.record.sha256) return this.#toCaller(entry.record, sha256)
+    entry.caller ??= this.#toCaller(entry.record, entry.record.sha256)
+    return entry.caller
   }
 
   touch(keyId: KeyId, atMs: number): void {
@@ -293,7 +292,7 @@ export class KeyRegistry implements KeyStore, Follower {
     this.#unlist(entry)
     this.#unsaved.delete(entry)
     for (const sha256 of hashesOf(entry.record))
-      if (this.#byHash.get(sha256)?.entry === entry) this.#byHash.delete(sha256)
+      if (this.#byHash.get(sha256) === entry) this.#byHash.delete(sha256)
   }
 
   /** Writes the last-used times that wait. On failure they are kept for the next time and the error is thrown. */
@@ -319,7 +318,7 @@ export class KeyRegistry implements KeyStore, Follower {
     if (label.expiresAt != null && label.expiresAt <= this.#clock.now()) throw notAhead()
     const record = this.#toRecord(label, key)
     // One that lives in memory only would be shadowed by the stored one, and die with it.
-    const isTaken = this.#byHash.get(record.sha256)?.entry.isEphemeral === true
+    const isTaken = this.#byHash.get(record.sha256)?.isEphemeral === true
     if (isTaken || !(await this.#insert(record, action, key))) throw keyExists()
     this.#remember(record)
     return record
@@ -327,8 +326,11 @@ export class KeyRegistry implements KeyStore, Follower {
 
   /** Plans have changed: calls that are made from now on are limited by what they say. */
   renewLimits(): void {
-    for (const presented of this.#byHash.values())
-      presented.caller = { ...presented.caller, limits: this.#limitsOf(presented.caller.accountId) }
+    for (const entry of this.#byId.values()) entry.caller = undefined
+  }
+
+  #toCaller({ accountId, id: keyId }: ApiKey, keySha256: string): Caller {
+    return { accountId, keyId, limits: this.#limitsOf(accountId), keySha256 }
   }
 
   async #insert(record: ApiKey, action: 'key.create' | 'key.import', key: Secret): Promise<boolean> {
@@ -390,31 +392,36 @@ export class KeyRegistry implements KeyStore, Follower {
   }
 
   #remember(record: ApiKey, { isEphemeral = false }: { readonly isEphemeral?: boolean } = {}): void {
-    const { accountId, id: keyId, sha256, expiresAt, previous } = record
-    const limits = this.#limitsOf(accountId)
-    const entry: Entry = { record, isEphemeral, lastUsedAt: record.lastUsedAt }
-    const present = (keySha256: string, endsAt: number | null) =>
-      this.#byHash.set(keySha256, { entry, caller: { accountId, keyId, limits, keySha256 }, endsAt })
-    present(sha256, expiresAt)
-    if (previous !== null) present(previous.sha256, Math.min(previous.endsAt, expiresAt ?? previous.endsAt))
+    const { accountId, id: keyId } = record
+    const entry: Entry = { record, isEphemeral, lastUsedAt: record.lastUsedAt, caller: undefined }
+    for (const sha256 of hashesOf(record)) this.#byHash.set(sha256, entry)
     const former = this.#byId.get(keyId)
     if (former !== undefined) this.#unlist(former)
     this.#byId.set(keyId, entry)
     if (isEphemeral) return
-    const entries = this.#byAccount.get(accountId) ?? new Set()
-    this.#byAccount.set(accountId, entries.add(entry))
+    const entries = this.#byAccount.get(accountId)
+    if (entries === undefined) this.#byAccount.set(accountId, [entry])
+    else entries.push(entry)
   }
 
   #unlist(entry: Entry): void {
     const { accountId } = entry.record
     const entries = this.#byAccount.get(accountId)
-    entries?.delete(entry)
-    if (entries?.size === 0) this.#byAccount.delete(accountId)
+    const place = entries?.indexOf(entry) ?? -1
+    if (entries === undefined || place < 0) return
+    if (entries.length === 1) this.#byAccount.delete(accountId)
+    else entries.splice(place, 1)
   }
 }
 
 function hashesOf({ sha256, previous }: ApiKey): readonly string[] {
   return previous === null ? [sha256] : [sha256, previous.sha256]
+}
+
+/** When the text with this hash ends, in milliseconds since the Unix epoch; null: it is good for as long as the key is there. */
+function endOf({ sha256, expiresAt, previous }: ApiKey, presented: string): number | null {
+  if (previous === null || presented === sha256) return expiresAt
+  return Math.min(previous.endsAt, expiresAt ?? previous.endsAt)
 }
 
 function isSame(known: ApiKey, record: ApiKey): boolean {

@@ -10,6 +10,8 @@ import { insertWithinCap } from './insert-within-cap.ts'
 import { saveLastUses, type UsedThings } from './save-last-used.ts'
 import type { ApiKeyTable, Schema } from './schema.ts'
 
+const ROWS_AT_ONCE = 2_000
+
 /** The key was deleted once: nothing brings it back. Nothing was changed. */
 export class DeletedKeyError extends Error {
   override readonly name = 'DeletedKeyError'
@@ -35,10 +37,19 @@ export class KeyTableStore {
     this.#caps = caps
   }
 
-  /** Every key of every account, for the snapshot at start. */
+  /**
+   * Every key of every account, for the snapshot at start: some at a time, so that there is never much of it twice. What
+   * changes meanwhile may be in it as it was before or after.
+   */
   async loadAll(): Promise<ApiKey[]> {
-    const rows = await this.#database.selectFrom('api_keys').selectAll().execute()
-    return rows.map(toApiKey)
+    const keys: ApiKey[] = []
+    const shared = new Map<string, string>()
+    for (let last: ApiKey | undefined; ; last = keys.at(-1)) {
+      const query = this.#database.selectFrom('api_keys').selectAll().orderBy('id').limit(ROWS_AT_ONCE)
+      const rows = await (last === undefined ? query : query.where('id', '>', last.id)).execute()
+      for (const row of rows) keys.push(toApiKey(shareTexts(row, shared)))
+      if (rows.length < ROWS_AT_ONCE) return keys
+    }
   }
 
   /** One for each that is asked for; undefined where there is none. */
@@ -199,6 +210,17 @@ async function isDeleted(transaction: Transaction<Schema>, spellings: readonly s
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** Keys of one account name it by one text, and who made them by another: a database gives each row texts of its own. */
+function shareTexts(row: Selectable<ApiKeyTable>, known: Map<string, string>): Selectable<ApiKeyTable> {
+  const share = <Text extends string | null>(text: Text): Text => {
+    if (text === null) return text
+    const first = known.get(text)
+    if (first === undefined) known.set(text, text)
+    return (first ?? text) as Text
+  }
+  return { ...row, account_id: share(row.account_id), created_by: share(row.created_by) }
 }
 
 function toApiKey(row: Selectable<ApiKeyTable>): ApiKey {

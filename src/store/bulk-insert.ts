@@ -38,7 +38,8 @@ export class BulkInsert<Item> {
     between: (inserted: readonly Item[]) => Promise<unknown>,
   ): Promise<number> {
     const runsEach = isSqlite(database)
-    const query = (this.#query ??= this.#compile(database))
+    this.#query ??= this.#compile(database)
+    const query = this.#query
     const most = runsEach ? ROWS_OF_SQLITE : ROWS_OF_POSTGRES
     let inserted = 0
     for (let start = 0; start < items.length; start += most) {

@@ -87,3 +87,16 @@ test('a shutdown ends all, and what it begins is left to wait', () => {
   expect(told).toEqual(['other shutdown'])
   expect(deadlines.size).toBe(1)
 })
+
+test('nothing wakes the process after the last wait is over, and the next one is looked after again', () => {
+  const [first, second] = [wait('first', 1_000), wait('second', 1_000)]
+  deadlines.remove(first)
+  expect(clock.pending).toBe(1)
+  deadlines.remove(second)
+  expect(clock.pending).toBe(0)
+  wait('next', 1_000)
+  expect(clock.pending).toBe(1)
+  deadlines.expireAll()
+  expect(told).toEqual(['next shutdown'])
+  expect(clock.pending).toBe(0)
+})

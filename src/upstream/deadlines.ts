@@ -79,9 +79,14 @@ export class Deadlines {
     deadline.before = undefined
     deadline.after = undefined
     this.#size -= 1
-    if (endListening === undefined) return
-    deadline.endListening = undefined
-    endListening()
+    if (endListening !== undefined) {
+      deadline.endListening = undefined
+      endListening()
+    }
+    if (this.#size > 0) return
+    // At once: a sweep that finds nothing would wake the process once more for every call that comes alone.
+    this.#endSweeps?.()
+    this.#endSweeps = undefined
   }
 
   /** Ends every wait at once, because the gateway is shutting down. */
@@ -125,11 +130,6 @@ export class Deadlines {
   }
 
   #sweep(): void {
-    if (this.#size === 0) {
-      this.#endSweeps?.()
-      this.#endSweeps = undefined
-      return
-    }
     const now = this.now()
     const isDeaf = ({ signal, endListening }: Deadline) => signal !== undefined && endListening === undefined
     for (const deadline of this.#find((pending) => pending.dueAt <= now || isDeaf(pending))) {

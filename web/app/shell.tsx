@@ -83,10 +83,7 @@ function SideMenu() {
       <div className="flex h-15 shrink-0 items-center px-5 rail:px-4.5">
         <Logo isRailed />
       </div>
-      <nav
-        aria-label="Pages"
-        className="flex flex-1 flex-col gap-5 overflow-y-auto px-3 pb-4 rail:gap-3"
-      >
+      <nav aria-label="Pages" className="flex flex-1 flex-col gap-5 overflow-y-auto px-3 pb-4 rail:gap-3">
         {NAVIGATION.map(({ heading, entries }) => (
           <div key={heading ?? ''} className="flex flex-col gap-0.5">
             {heading !== undefined && (

@@ -53,15 +53,12 @@ export function readFields(bytes: Buffer, from: number, end: number): FieldLines
   const fields = new FieldLines()
   const text = bytes.toString('latin1', from, end)
   let at = from
+  let line = 0
   while (at < end) {
-    const nameFrom = at
-    let kinds = 0
-    for (let kind = kindAt(bytes, at); kind >= NAME; kind = kindAt(bytes, at)) {
-      kinds |= kind
-      at += 1
-    }
-    if (at === nameFrom || bytes[at] !== COLON) return undefined
-    const name = text.slice(nameFrom - from, at - from)
+    const name = nameAt(bytes, at, line)
+    at += name.length
+    if (name === '' || bytes[at] !== COLON) return undefined
+    line += 1
     at += 1
     let valueFrom = at
     while (at < end && kindAt(bytes, at) > 0) at += 1
@@ -69,9 +66,7 @@ export function readFields(bytes: Buffer, from: number, end: number): FieldLines
     // Blanks around a value are no part of it (RFC 9112 §5.1).
     while (valueFrom < valueEnd && isBlank(bytes[valueFrom])) valueFrom += 1
     while (valueEnd > valueFrom && isBlank(bytes[valueEnd - 1])) valueEnd -= 1
-    // Making capitals small costs more than reading the name, and many have none.
-    const isSmall = (kinds & CAPITAL) === 0
-    fields.append(isSmall ? name : name.toLowerCase(), text.slice(valueFrom - from, valueEnd - from))
+    fields.append(name, text.slice(valueFrom - from, valueEnd - from))
     if (fields.size > MAX_NAMES) return undefined
     if (at === end) break
     if (bytes[at] !== CR || bytes[at + 1] !== LF) return undefined
@@ -86,16 +81,40 @@ const COLON = 0x3a
 const CR = 0x0d
 const LF = 0x0a
 
-/** What a byte may be part of, by its code: nothing, a value, a name too, and then perhaps in capitals. */
+/** What a byte may be part of, by its code: nothing, a value, a name too. */
 const VALUE = 1
 const NAME = 2
-const CAPITAL = 4
 const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
   const character = String.fromCharCode(code)
-  if (/[A-Z]/.test(character)) return NAME | CAPITAL
-  if (/[!#$%&'*+\-.^_`|~0-9a-z]/.test(character)) return NAME
+  if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(character)) return NAME
   return /[\t\x20-\x7e\x80-\xff]/.test(character) ? VALUE : 0
 })
+/** Of each byte the small letter, where it is a capital one. */
+const SMALL = Uint8Array.from({ length: 256 }, (_, code) =>
+  code >= 0x41 && code <= 0x5a ? code + 0x20 : code,
+)
+
+/** The newest name of each line: upstreams send the same ones in the same order, and a text made anew costs more than to compare. */
+const newest: string[] = []
+const MAX_NEWEST = 64
+
+/** @returns the name that begins there, in lower case; empty where none does */
+function nameAt(bytes: Buffer, from: number, line: number): string {
+  const likely = newest[line]
+  if (likely !== undefined && isNameAt(bytes, from, likely)) return likely
+  let to = from
+  while (kindAt(bytes, to) === NAME) to += 1
+  const name = bytes.toString('latin1', from, to).toLowerCase()
+  if (name !== '' && line < MAX_NEWEST) newest[line] = name
+  return name
+}
+
+/** @param name in lower case; nothing of it is left over */
+function isNameAt(bytes: Buffer, from: number, name: string): boolean {
+  for (let index = 0; index < name.length; index += 1)
+    if (SMALL[bytes[from + index] ?? CR] !== name.charCodeAt(index)) return false
+  return kindAt(bytes, from + name.length) !== NAME
+}
 
 function kindAt(bytes: Buffer, at: number): number {
   return KINDS[bytes[at] ?? CR] ?? 0

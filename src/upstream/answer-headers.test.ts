@@ -1,0 +1,38 @@
+/** The header fields of one answer after those of another: nothing of the one before is left in it. */
+import { expect, test } from 'bun:test'
+import { readFields } from './answer-headers.ts'
+
+function read(...lines: string[]): [string, string][] | undefined {
+  const bytes = Buffer.from(lines.join('\r\n'), 'latin1')
+  const fields = readFields(bytes, 0, bytes.length)
+  const found: [string, string][] = []
+  fields?.forEach((value, name) => void found.push([name, value]))
+  return fields === undefined ? undefined : found
+}
+
+test.each([
+  ['the same', 'x-name', 'x-name'],
+  ['in capitals', 'X-NAME', 'x-name'],
+  ['longer', 'x-name-2', 'x-name-2'],
+  ['shorter', 'x-nam', 'x-nam'],
+  ['another of the same length', 'x-nane', 'x-nane'],
+  ['one that differs in the bit that makes letters small', 'X\u005eNAME', 'x^name'],
+])('a name is read as it is where another stood in the answer before: %s', (_, written, name) => {
+  expect(read('x-name: before', 'other: 1')).toEqual([
+    ['x-name', 'before'],
+    ['other', '1'],
+  ])
+  expect(read(`${written}: now`, 'other: 2')).toEqual([
+    [name, 'now'],
+    ['other', '2'],
+  ])
+})
+
+test.each(['x-name', 'x-name : 1', 'x-name\u00e9: 1', ': 1', ' x-name: 1', 'x-name\u0000: 1'])(
+  'what is no field is none where a field stood before: %j',
+  (line) => {
+    read('x-name: before')
+    expect(read(line)).toBeUndefined()
+    expect(read('x-name: 1')).toEqual([['x-name', '1']])
+  },
+)

@@ -221,6 +221,12 @@ export const METRICS = {
     labels: [],
     help: 'Memory that the process holds (RSS)',
   },
+  gatehouse_heap_bytes: {
+    type: 'gauge',
+    labels: ['state'],
+    help: 'The heap of the runtime: what is used of it, and what it takes up',
+    note: '`state` is `used` (what the last collection left, and what was made since) or `total`. It rises and falls with each collection; its lowest values over hours tell whether something grows.',
+  },
   gatehouse_uptime_seconds: {
     type: 'gauge',
     labels: [],

@@ -126,6 +126,7 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
     gatehouse_confirmation_seconds_total: () => toNode(sources, ({ confirmations }) => confirmations.seconds),
     gatehouse_event_loop_lag_seconds: () => one(lag.longestMs() / 1000),
     gatehouse_resident_memory_bytes: () => one(process.memoryUsage.rss()),
+    gatehouse_heap_bytes: toHeap,
     gatehouse_uptime_seconds: () => one(performance.now() / 1000),
     gatehouse_build_info: () => [{ labels: [version, `bun ${Bun.version}`], value: 1 }],
   }
@@ -138,6 +139,15 @@ function toConnections(
   return [...connections()].flatMap(([provider, counts]) =>
     kinds.map((kind) => ({ labels: [provider, kind], value: counts[kind] })),
   )
+}
+
+function toHeap(): readonly Sample[] {
+  const { heapUsed, heapTotal } = process.memoryUsage()
+  return [
+    { labels: ['used'], value: heapUsed },
+    // Garbage that is not collected yet may count as used and take up no more room.
+    { labels: ['total'], value: Math.max(heapTotal, heapUsed) },
+  ]
 }
 
 const LIMIT_MODES = ['shared', 'share', 'open', 'closed']

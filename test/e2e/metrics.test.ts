@@ -96,6 +96,9 @@ describe('after a mix of calls', () => {
     expect(series.get('gatehouse_calls_in_flight')).toBe(0)
     expect(series.get('gatehouse_journal_writable')).toBe(1)
     expect(series.get('gatehouse_resident_memory_bytes')).toBeGreaterThan(1_000_000)
+    const heap = seriesOf(series, 'gatehouse_heap_bytes')
+    expect(heap['{state="used"}']).toBeGreaterThan(1_000_000)
+    expect(heap['{state="total"}']).toBeGreaterThanOrEqual(heap['{state="used"}'] ?? Number.NaN)
     // Nothing of who called.
     const names = [...series.keys()].join('\n')
     expect(names).not.toContain('key_')

@@ -9,7 +9,7 @@ import {
   openBrowser,
   type Visit,
 } from '../support/chromium.ts'
-import { controlPlaneCall, waitForLogRow } from '../support/control-plane.ts'
+import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -245,6 +245,19 @@ test('a call that named no gate is in the log without a way to one', async () =>
   await call.getByText('There is no gate with the id that was sent').waitFor()
   expect(await call.getByRole('link').count()).toBe(0)
   await page.getByRole('grid', { name: 'Calls' }).getByText('no such gate').first().waitFor()
+})
+
+test('code for a gate begins with what its targets speak, and says what they do not take', async () => {
+  await createGate(gatehouse, 'messages', 'anthropic/claude-sonnet-4-5')
+  await page.goto('/dashboard/gates/messages?tab=snippets')
+  const tabs = page.getByRole('tablist', { name: 'curl' }).getByRole('tab')
+  await tabs
+    .first()
+    .and(page.getByRole('tab', { name: 'Messages' }))
+    .waitFor()
+  await page.getByRole('tab', { name: 'FIM (does not work here)' }).click()
+  await page.getByRole('tabpanel').getByText('No target of this gate takes this format').waitFor()
+  expect(await findPageFaults(page)).toEqual([])
 })
 
 test('a budget that is used up is told where its calls are looked for, with what to do', async () => {

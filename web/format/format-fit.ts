@@ -1,41 +1,43 @@
-/** How well a gate's targets take what a caller's format says, by the conformance table. Pure; knows no provider. */
+/** How well a gate's targets take what a caller's format says. Pure; knows no provider. */
 
-interface TableRow {
-  readonly endpoint: string
-  /** Null: the endpoint does not reach these targets. */
-  readonly dialect: string | null
-  readonly targets: readonly { readonly provider: string; readonly models: readonly string[] }[]
-  readonly results: Readonly<Record<string, { readonly verdict: string }>>
+interface Known {
+  readonly providers: readonly { readonly id: string; readonly dialects: readonly string[] }[]
+  /** The conformance table: who is reached by translation. */
+  readonly table: readonly {
+    readonly endpoint: string
+    readonly targets: readonly { readonly provider: string }[]
+  }[]
 }
 
-/** `unknown`: the table has nothing of such targets, as of owned models. */
+/** `unknown`: nothing is claimed, as of owned models. */
 export type Fit = 'native' | 'translated' | 'unknown' | 'none'
 
 const BEST_FIRST: readonly Fit[] = ['native', 'translated', 'unknown', 'none']
 
+const FIM = '/alt/v1/fim/completions'
+const DIALECTS: Readonly<Record<string, string>> = {
+  '/v1/responses': 'openai-responses',
+  '/v1/chat/completions': 'openai-chat',
+  '/v1/messages': 'anthropic-messages',
+  [FIM]: 'mistral-fim',
+}
+
 /** Of the target that fits best: one that does not is passed over. @param targets `provider/model` */
-export function findFit(table: readonly TableRow[], endpoint: string, targets: readonly string[]): Fit {
-  const fits = targets.map((target) => fitOfTarget(table, endpoint, target))
+export function findFit(known: Known, endpoint: string, targets: readonly string[]): Fit {
+  const fits = targets.map((target) => fitOfTarget(known, endpoint, target))
   return BEST_FIRST.find((fit) => fits.includes(fit)) ?? 'unknown'
 }
 
-function fitOfTarget(table: readonly TableRow[], endpoint: string, target: string): Fit {
-  const provider = target.slice(0, target.indexOf('/'))
-  const model = target.slice(provider.length + 1)
-  const rows = table.filter(
-    (row) => row.endpoint === endpoint && row.targets.some((each) => each.provider === provider),
+function fitOfTarget({ providers, table }: Known, endpoint: string, target: string): Fit {
+  const id = target.slice(0, target.indexOf('/'))
+  const provider = providers.find((each) => each.id === id)
+  if (provider === undefined) return 'unknown'
+  if (provider.dialects.includes(DIALECTS[endpoint] ?? endpoint)) return 'native'
+  const isReached = table.some(
+    (row) => row.endpoint === endpoint && row.targets.some((each) => each.provider === id),
   )
-  // A provider's models may be of several kinds, and the table names one of each.
-  const exact = rows.find(({ targets }) =>
-    targets.some((each) => each.provider === provider && each.models.includes(model)),
-  )
-  const fits = (exact === undefined ? rows : [exact]).map(fitOfRow)
-  return BEST_FIRST.find((fit) => fits.includes(fit)) ?? 'unknown'
-}
-
-function fitOfRow({ dialect, results }: TableRow): Fit {
-  if (dialect === null) return 'none'
-  return Object.values(results).some(({ verdict }) => verdict === 'relayed') ? 'native' : 'translated'
+  if (isReached) return 'translated'
+  return endpoint === FIM ? 'none' : 'unknown'
 }
 
 /** What fits best comes first; the rest stays in its order. */

@@ -10,6 +10,8 @@ export interface Snippet {
   readonly code: string
   /** What has to be known before it is copied. */
   readonly note?: ReactNode
+  /** It cannot work here, as its note says. */
+  readonly isOff?: boolean
 }
 
 export function CodeBlock({
@@ -67,7 +69,7 @@ export function SnippetTabs({
     <div className="overflow-hidden rounded-lg border border-line bg-sunken">
       <div className="flex items-center justify-between gap-2 border-b border-line bg-surface pr-1.5">
         <div role="tablist" aria-label={label} className="flex overflow-x-auto">
-          {snippets.map(({ name }, index) => (
+          {snippets.map(({ name, isOff = false }, index) => (
             <button
               key={name}
               type="button"
@@ -85,7 +87,8 @@ export function SnippetTabs({
                   : 'border-transparent text-ink-faint hover:text-ink',
               )}
             >
-              {name}
+              <span className={isOff ? 'line-through decoration-ink-faint' : undefined}>{name}</span>
+              {isOff && <span className="sr-only"> (does not work here)</span>}
             </button>
           ))}
         </div>

@@ -26,6 +26,19 @@ test('the address ends as each SDK takes it', () => {
   expect(codeOf('mistral-fim-typescript')).toContain("serverURL: 'https://gateway.example/alt'")
 })
 
+test('each says which endpoint it calls', () => {
+  const paths = new Set(snippets.map(({ endpoint }) => endpoint))
+  expect([...paths].sort()).toEqual([
+    '/alt/v1/fim/completions',
+    '/v1/chat/completions',
+    '/v1/messages',
+    '/v1/responses',
+  ])
+  for (const { family, endpoint, code } of snippets) {
+    if (family === 'curl') expect(code).toContain(`https://gateway.example${endpoint} `)
+  }
+})
+
 test('everything but curl says what to install', () => {
   const bare = snippets.filter(({ install }) => install === undefined)
   expect(bare.map(({ family }) => family)).toEqual(['curl', 'curl', 'curl', 'curl'])

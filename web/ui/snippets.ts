@@ -16,6 +16,8 @@ export interface CallSnippet {
   readonly name: string
   readonly code: string
   readonly family: SnippetFamily
+  /** Which one it calls: `/v1/messages`. */
+  readonly endpoint: string
   /** What tells it from the others of its family: `TypeScript, Chat`. */
   readonly variant: string
   /** What has to be installed first; undefined: nothing. */
@@ -36,10 +38,20 @@ export function callSnippets(place: SnippetPlace): readonly CallSnippet[] {
     ...anthropicSnippets(clean),
     ...mistralSnippets(clean),
     vercelSnippet(clean),
-  ]
+  ].map((snippet) => ({ ...snippet, endpoint: endpointOf(snippet) }))
 }
 
-function curlSnippets({ baseUrl, gateId }: SnippetPlace): readonly CallSnippet[] {
+type Draft = Omit<CallSnippet, 'endpoint'>
+
+function endpointOf({ id, variant, family }: Draft): string {
+  if (id.includes('fim')) return '/alt/v1/fim/completions'
+  if (family === 'Anthropic' || variant === 'Messages') return '/v1/messages'
+  // The Vercel AI SDK asks OpenAI's newer endpoint unless it is told otherwise.
+  if (family === 'Vercel AI SDK' || variant.endsWith('Responses')) return '/v1/responses'
+  return '/v1/chat/completions'
+}
+
+function curlSnippets({ baseUrl, gateId }: SnippetPlace): readonly Draft[] {
   const curl = (path: string, body: readonly string[]) => `curl ${baseUrl}${path} \\
   -H "Authorization: Bearer $${KEY_VARIABLE}" \\
   -H "Content-Type: application/json" \\
@@ -48,7 +60,7 @@ function curlSnippets({ baseUrl, gateId }: SnippetPlace): readonly CallSnippet[]
 ${body.map((line) => `    ${line}`).join('\n')}
   }'`
   const messages = `"messages": [{ "role": "user", "content": "${PROMPT}" }]`
-  const make = (id: string, variant: string, code: string): CallSnippet => ({
+  const make = (id: string, variant: string, code: string): Draft => ({
     id: `curl-${id}`,
     family: 'curl',
     variant,
@@ -67,7 +79,7 @@ ${body.map((line) => `    ${line}`).join('\n')}
   ]
 }
 
-function openaiSnippets({ baseUrl, gateId }: SnippetPlace): readonly CallSnippet[] {
+function openaiSnippets({ baseUrl, gateId }: SnippetPlace): readonly Draft[] {
   const typescript = (call: string) => `import OpenAI from 'openai'
 
 const client = new OpenAI({
@@ -122,7 +134,7 @@ print(completion.choices[0].message.content)`),
   ]
 }
 
-function anthropicSnippets({ baseUrl, gateId }: SnippetPlace): readonly CallSnippet[] {
+function anthropicSnippets({ baseUrl, gateId }: SnippetPlace): readonly Draft[] {
   return [
     {
       ...inTypescript('@anthropic-ai/sdk', 'Anthropic'),
@@ -166,7 +178,7 @@ for block in message.content:
 }
 
 /** The one dialect that only gates with a target that fills in the middle can answer. */
-function mistralSnippets({ baseUrl, gateId }: SnippetPlace): readonly CallSnippet[] {
+function mistralSnippets({ baseUrl, gateId }: SnippetPlace): readonly Draft[] {
   return [
     {
       ...inTypescript('@mistralai/mistralai', 'Mistral FIM'),
@@ -205,7 +217,7 @@ print(completion.choices[0].message.content)`,
   ]
 }
 
-function vercelSnippet({ baseUrl, gateId }: SnippetPlace): CallSnippet {
+function vercelSnippet({ baseUrl, gateId }: SnippetPlace): Draft {
   return {
     id: 'vercel-ai-sdk-typescript',
     family: 'Vercel AI SDK',
@@ -228,11 +240,11 @@ console.log(text)`,
   }
 }
 
-function inTypescript(packageName: string, family: SnippetFamily, part?: string): Omit<CallSnippet, 'code'> {
+function inTypescript(packageName: string, family: SnippetFamily, part?: string): Omit<Draft, 'code'> {
   return { ...described(family, 'TypeScript', part), install: `npm install ${packageName}` }
 }
 
-function inPython(packageName: string, family: SnippetFamily, part?: string): Omit<CallSnippet, 'code'> {
+function inPython(packageName: string, family: SnippetFamily, part?: string): Omit<Draft, 'code'> {
   return { ...described(family, 'Python', part), install: `pip install ${packageName}` }
 }
 

@@ -2,12 +2,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { wholeListQuery } from '../../api/operation-query.ts'
+import { arrangeByFit, type Fit } from '../../format/format-fit.ts'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { CodeBlock, SnippetTabs } from '../../ui/code-block.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { PageLink } from '../../ui/links.tsx'
 import { type CallSnippet, callSnippets, KEY_VARIABLE, type SnippetFamily } from '../../ui/snippets.ts'
+import { NO_TARGET_TAKES_IT, useFormatFit } from '../../ui/use-format-fit.ts'
 import { EndpointsCard } from './endpoints-card.tsx'
 
 /** Stands where the reader's own gate would. */
@@ -27,7 +29,9 @@ export function QuickStartPage() {
   const [chosenGate, setChosenGate] = useState<string>()
   const [chosenFamily, setChosenFamily] = useState<SnippetFamily>('curl')
   const gateId = chosenGate ?? gates.data?.[0]?.id ?? NO_GATE
-  const snippets = callSnippets({ baseUrl: location.origin, gateId })
+  const targets = gates.data?.find(({ id }) => id === gateId)?.targets ?? []
+  const fitOf = useFormatFit(targets.map(({ model }) => model))
+  const snippets = arrangeByFit(callSnippets({ baseUrl: location.origin, gateId }), fitOf)
   const families = [...new Set(snippets.map(({ family }) => family))]
   const shown = snippets.filter(({ family }) => family === chosenFamily)
   return (
@@ -145,7 +149,7 @@ function FamilyCode({
   snippets,
 }: {
   readonly family: SnippetFamily
-  readonly snippets: readonly CallSnippet[]
+  readonly snippets: readonly (CallSnippet & { readonly fit: Fit })[]
 }) {
   const installs = [...new Set(snippets.flatMap(({ install }) => (install === undefined ? [] : [install])))]
   return (
@@ -153,7 +157,14 @@ function FamilyCode({
       {installs.length > 0 && <CodeBlock code={installs.join('\n')} label="what to install" isWrapped />}
       <SnippetTabs
         label={`${family} variants`}
-        snippets={snippets.map(({ variant, code }) => ({ name: variant, code }))}
+        snippets={snippets.map(({ variant, code, fit }) => ({
+          name: variant,
+          code,
+          isOff: fit === 'none',
+          note: fit === 'none' && (
+            <p className="bg-warn-soft px-4 py-2 text-[13px] text-warn">{NO_TARGET_TAKES_IT}</p>
+          ),
+        }))}
       />
     </>
   )

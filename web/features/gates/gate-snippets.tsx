@@ -1,17 +1,18 @@
 /** Code that calls this gate at this gateway, for each SDK. */
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { operationQuery } from '../../api/operation-query.ts'
+import { arrangeByFit } from '../../format/format-fit.ts'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { SnippetTabs } from '../../ui/code-block.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import { type CallSnippet, callSnippets, KEY_VARIABLE, type SnippetFamily } from '../../ui/snippets.ts'
+import { callSnippets, KEY_VARIABLE, type SnippetFamily } from '../../ui/snippets.ts'
+import { NO_TARGET_TAKES_IT, useFormatFit } from '../../ui/use-format-fit.ts'
 import type { Gate } from './gate-draft.ts'
 
 export function GateSnippets({ gate }: { readonly gate: Gate }) {
-  const snippets = callSnippets({ baseUrl: location.origin, gateId: gate.id })
+  const fitOf = useFormatFit(gate.targets.map(({ model }) => model))
+  const snippets = arrangeByFit(callSnippets({ baseUrl: location.origin, gateId: gate.id }), fitOf)
   const families = [...new Set(snippets.map(({ family }) => family))]
   const [family, setFamily] = useState<SnippetFamily>('curl')
   const shown = snippets.filter((snippet) => snippet.family === family)
@@ -66,35 +67,13 @@ export function GateSnippets({ gate }: { readonly gate: Gate }) {
           snippets={shown.map((snippet) => ({
             name: snippet.variant,
             code: snippet.code,
-            note: isFim(snippet) && <FimNote gate={gate} />,
+            isOff: snippet.fit === 'none',
+            note: snippet.fit === 'none' && (
+              <p className="bg-warn-soft px-4 py-2 text-[13px] text-warn">{NO_TARGET_TAKES_IT}</p>
+            ),
           }))}
         />
       </div>
     </Card>
-  )
-}
-
-const FIM_DIALECT = 'mistral-fim'
-
-function isFim({ id }: CallSnippet): boolean {
-  return id.includes('fim')
-}
-
-/** Owned models say themselves what they speak; of these nothing is claimed. */
-function FimNote({ gate }: { readonly gate: Gate }) {
-  const providers = useQuery(operationQuery('GET /v1/providers'))
-  if (providers.data === undefined) return null
-  const speaking = new Set(
-    providers.data.data.filter(({ dialects }) => dialects.includes(FIM_DIALECT)).map(({ id }) => id),
-  )
-  const maySpeak = gate.targets.some(
-    ({ model }) => model.startsWith('owned/') || speaking.has(model.slice(0, model.indexOf('/'))),
-  )
-  if (maySpeak) return null
-  return (
-    <p className="bg-warn-soft px-4 py-2 text-[13px] text-warn">
-      No target of this gate fills in the middle: calls of this kind would be refused. Providers that do:{' '}
-      {[...speaking].join(', ')}.
-    </p>
   )
 }

@@ -7,22 +7,12 @@ const { symbols } = dlopen('libc.so.6', {
 
 /** Of the clock of a process: user and system time together, with that of threads that have ended (`CPUCLOCK_SCHED`). */
 const SCHEDULED = 2
-const CLOCK_THREAD_CPUTIME_ID = 3
 
 /** @returns microseconds; 0 when it has ended. /proc/<pid>/stat knows the same in steps of ten milliseconds. */
 export function cpuMicrosOf(pid: number): number {
-  // The number of another process's clock, as clock_getcpuclockid(3) makes it.
-  return readClock((~pid << 3) | SCHEDULED)
-}
-
-/** Of the thread that asks alone: what the collector and the compiler do beside it is not in it. */
-export function threadCpuMicros(): number {
-  return readClock(CLOCK_THREAD_CPUTIME_ID)
-}
-
-function readClock(number: number): number {
   const time = new BigInt64Array(2)
-  const failed = symbols.clock_gettime(number, ptr(time))
+  // The number of another process's clock, as clock_getcpuclockid(3) makes it.
+  const failed = symbols.clock_gettime((~pid << 3) | SCHEDULED, ptr(time))
   const [seconds = 0n, nanoseconds = 0n] = time
   return failed === 0 ? Number(seconds) * 1e6 + Number(nanoseconds) / 1000 : 0
 }

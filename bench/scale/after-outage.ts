@@ -48,7 +48,7 @@ export const scenario: Scenario = {
   },
 }
 
-/** By the product's own journal, with what a node keeps beside it while its store is away, then left as by a killed process. */
+/** By the product's own journal, which a node whose store is away looks at all the time; left as a killed process leaves it. */
 export async function writeJournal(dataFolder: string, records: number): Promise<void> {
   const journal = new Journal(dataFolder, { keptRecords: 0 })
   const waiting = new WaitingSegments({ closed: journal.closed })

@@ -7,6 +7,7 @@ export const SCENARIO_NAMES = [
   'old-calls',
   'total-budgets',
   'after-outage',
+  'catch-up',
   'analytics',
   'log-search',
   'store-copy',

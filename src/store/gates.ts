@@ -1,13 +1,14 @@
 /** Gates in the database. Trusts what it is given: the contract has checked it. */
 import type { Kysely, Selectable } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
-import { type Gate, type GateDefaults, type GateTarget, toPublicGate } from '../core/gate.ts'
+import { type Gate, type GateDefaults, toPublicGate } from '../core/gate.ts'
 import type { AccountId, GateId } from '../core/ids.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
 import { findSome, type NamedThing } from './find-some.ts'
 import { insertWithinCap } from './insert-within-cap.ts'
 import type { GateTable, Schema } from './schema.ts'
+import { createTextSharing, type TextSharing } from './share-texts.ts'
 
 export class GateTableStore {
   readonly #database: Kysely<Schema>
@@ -21,12 +22,17 @@ export class GateTableStore {
   /** Every gate of every account, for the snapshot at start. */
   async loadAll(): Promise<Gate[]> {
     const rows = await this.#database.selectFrom('gates').selectAll().execute()
-    return rows.map(toGate)
+    const share = createTextSharing()
+    return rows.map((row) => toGate(row, share))
   }
 
   /** One for each that is asked for; undefined where there is none. */
   findSome(things: readonly NamedThing[]): Promise<readonly (Gate | undefined)[]> {
-    return findSome(this.#database, { table: 'gates', idColumn: 'id', toStored: toGate }, things)
+    return findSome(
+      this.#database,
+      { table: 'gates', idColumn: 'id', toStored: (row) => toGate(row) },
+      things,
+    )
   }
 
   /**
@@ -123,17 +129,21 @@ function toMutableColumns(gate: Gate): Omit<GateTable, 'account_id' | 'id' | 'cr
   }
 }
 
-function toGate(row: Selectable<GateTable>): Gate {
+/** @param share for texts that many gates have in common */
+function toGate(row: Selectable<GateTable>, share: TextSharing = (text) => text): Gate {
+  const targets = JSON.parse(row.targets) as { model: string; weight?: number }[]
+  for (const target of targets) target.model = share(target.model)
   return {
-    accountId: row.account_id,
+    accountId: share(row.account_id),
     id: row.id,
-    displayName: row.display_name,
-    description: row.description,
-    targets: JSON.parse(row.targets) as GateTarget[],
-    strategy: row.strategy,
+    // Where nobody has named it.
+    displayName: row.display_name === row.id ? row.id : row.display_name,
+    description: share(row.description),
+    targets,
+    strategy: share(row.strategy),
     hedgeAfterMs: row.hedge_after_ms,
     defaults: row.defaults === null ? null : (JSON.parse(row.defaults) as GateDefaults),
-    overrides: row.overrides,
+    overrides: share(row.overrides),
     timeoutMs: row.timeout_ms,
     maxRetries: row.max_retries,
     createdAt: row.created_at,

@@ -9,6 +9,7 @@ import { findSome, type NamedThing } from './find-some.ts'
 import { insertWithinCap } from './insert-within-cap.ts'
 import { saveLastUses, type UsedThings } from './save-last-used.ts'
 import type { ApiKeyTable, Schema } from './schema.ts'
+import { createTextSharing } from './share-texts.ts'
 
 const ROWS_AT_ONCE = 2_000
 
@@ -43,11 +44,12 @@ export class KeyTableStore {
    */
   async loadAll(): Promise<ApiKey[]> {
     const keys: ApiKey[] = []
-    const shared = new Map<string, string>()
+    const share = createTextSharing()
     for (let last: ApiKey | undefined; ; last = keys.at(-1)) {
       const query = this.#database.selectFrom('api_keys').selectAll().orderBy('id').limit(ROWS_AT_ONCE)
       const rows = await (last === undefined ? query : query.where('id', '>', last.id)).execute()
-      for (const row of rows) keys.push(toApiKey(shareTexts(row, shared)))
+      for (const row of rows)
+        keys.push(toApiKey({ ...row, account_id: share(row.account_id), created_by: share(row.created_by) }))
       if (rows.length < ROWS_AT_ONCE) return keys
     }
   }
@@ -210,17 +212,6 @@ async function isDeleted(transaction: Transaction<Schema>, spellings: readonly s
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
-}
-
-/** Keys of one account name it by one text, and who made them by another: a database gives each row texts of its own. */
-function shareTexts(row: Selectable<ApiKeyTable>, known: Map<string, string>): Selectable<ApiKeyTable> {
-  const share = <Text extends string | null>(text: Text): Text => {
-    if (text === null) return text
-    const first = known.get(text)
-    if (first === undefined) known.set(text, text)
-    return (first ?? text) as Text
-  }
-  return { ...row, account_id: share(row.account_id), created_by: share(row.created_by) }
 }
 
 function toApiKey(row: Selectable<ApiKeyTable>): ApiKey {

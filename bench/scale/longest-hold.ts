@@ -5,7 +5,7 @@ export interface Held {
   readonly ms: number
   /** The longest time for which nobody else had a turn. */
   readonly loopMs: number
-  /** The most processor time of one turn: on a machine with other work this says more. */
+  /** The most processor time that the thread had in one turn: on a machine with other work this says more. */
   readonly loopCpuMs: number
   /** Turns that took more than two milliseconds of the processor. */
   readonly longTurns: number

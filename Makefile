@@ -46,8 +46,8 @@ bench: node_modules/.installed ## measure beside nginx, LiteLLM and Portkey in o
 bench-quick: node_modules/.installed ## the same in four minutes, compared with the stored figures
 	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/main.ts --quick
 
-bench-scale: node_modules/.installed ## what must not grow with what is stored, at two sizes: ONLY="clean-up old-calls"
-	@exec $(BUN) bench/scale.ts $(ONLY)
+bench-scale: node_modules/.installed ## what must not grow with what is stored, at two sizes on both stores: ONLY="clean-up old-calls" STORE=sqlite QUICK=1
+	@scripts/require-programs.sh postgresql && exec $(BUN) bench/scale.ts $(ONLY:%=--only %) $(if $(STORE),--store $(STORE)) $(if $(QUICK),--quick)
 
 profile: node_modules/.installed ## where the processor time of a call goes, by function; writes bench/profiles/
 	@scripts/require-programs.sh nginx wrk && $(bench_with) bench/profile.ts

@@ -9,9 +9,13 @@ import { loadScenario, SCENARIO_NAMES } from './scale/scenarios.ts'
 import { describeMeasured } from './scale/table.ts'
 import type { DatabaseName } from './scale/with-store.ts'
 
+/** In place of sizes it compares a node that works with the same node at rest. */
+const BESIDE = 'beside'
+
 const HELP = `bun bench/scale.ts [--only NAME]… [--store sqlite|postgres] [--quick]
 
-  --only NAME   one scenario, several times for several: ${SCENARIO_NAMES.join(', ')}
+  --only NAME   one scenario, several times for several: ${SCENARIO_NAMES.join(', ')};
+                ${BESIDE}: calls on a node that does such work beside them
   --store KIND  one store; by default both, where the scenario has both
   --quick       small sizes, for a look: the ratios say little
 
@@ -44,6 +48,13 @@ async function runOne(name: string, size: number, store: DatabaseName): Promise<
   return JSON.parse(text.trim().split('\n').at(-1) ?? '') as Figures
 }
 
+async function runBeside(): Promise<boolean> {
+  const command = [process.execPath, join(import.meta.dir, 'scale', 'beside.ts')]
+  if (values.store !== undefined) command.push('--store', values.store)
+  if (values.quick) command.push('--quick')
+  return (await Bun.spawn(command, { stdout: 'inherit', stderr: 'inherit' }).exited) === 0
+}
+
 async function runScenario(name: string): Promise<boolean> {
   const scenario = await loadScenario(name)
   const sizes = values.quick ? scenario.quickSizes : scenario.sizes
@@ -68,7 +79,8 @@ async function main(): Promise<void> {
   if (values.store !== undefined && values.store !== 'sqlite' && values.store !== 'postgres')
     throw new Error(`--store is sqlite or postgres. ${HELP}`)
   let areAllRun = true
-  for (const name of values.only ?? SCENARIO_NAMES) areAllRun = (await runScenario(name)) && areAllRun
+  for (const name of values.only ?? [...SCENARIO_NAMES, BESIDE])
+    areAllRun = (await (name === BESIDE ? runBeside() : runScenario(name))) && areAllRun
   if (!areAllRun) process.exitCode = 1
 }
 

@@ -20,8 +20,26 @@ describe.each(databases)('to $name', (kind) => {
       // What the schema has been through is the database's own.
       const tables = (await database.introspection.getTables()).map(({ name }) => name)
       // What running nodes tell each other is of no use in another database; whose it is, is said when all is copied.
-      const left = ['change_counter', 'changes', 'nodes', 'installation', STEP_NOTES]
+      const messages = ['change_counter', 'changes', 'nodes', 'installation', STEP_NOTES]
+      // The copy sums its months up from its days.
+      const left = [...messages, 'usage_months', 'usage_rolled_months', 'usage_due_months']
       expect(tables.filter((name) => !left.includes(name)).sort()).toEqual([...TABLES].sort())
+    })
+  })
+
+  test('months are summed up from the days that were copied', async () => {
+    const [source = kind] = databases
+    const startedAt = Date.UTC(2026, 0, 5)
+    const nowMs = Date.UTC(2026, 2, 5)
+    await withTestStore(source, async (from) => {
+      await from.calls.insertMany([createCallRecord({ startedAt })])
+      await from.usage.rollUpDays(nowMs)
+      await withTestStore(kind, async (to) => {
+        await copyStore(from, to)
+        await to.usage.rollUpDays(nowMs)
+        const months = await to.database.selectFrom('usage_months').select(['starts_at', 'calls']).execute()
+        expect(months).toEqual([{ starts_at: Date.UTC(2026, 0), calls: 1 }])
+      })
     })
   })
 

@@ -1,6 +1,12 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { joinEncoded, LatencyHistogram, shortenEncoded, TimeCounts } from './latency-histogram.ts'
+import {
+  joinEncoded,
+  LatencyHistogram,
+  shortenEncoded,
+  TimeCounts,
+  toShortForm,
+} from './latency-histogram.ts'
 
 function histogramOf(times: readonly number[]): LatencyHistogram {
   const histogram = new LatencyHistogram()
@@ -49,6 +55,23 @@ test('the sum of two is the histogram of both, joined as text or merged, in any 
       expect(joined.total).toBe(left.length + right.length)
     }),
   )
+})
+
+test('the short form says the same, however it is joined with the other one, and is shorter', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(times, fc.boolean()), { minLength: 1, maxLength: 4 }), (parts) => {
+      const joined = parts
+        .map(([list, isShort]) => (isShort ? histogramOf(list).encodeShort() : histogramOf(list).encode()))
+        .reduce(joinEncoded)
+      const all = histogramOf(parts.flatMap(([list]) => list))
+      expect(shortenEncoded(joined)).toBe(all.encode())
+      expect(toShortForm(joined)).toBe(all.encodeShort())
+    }),
+  )
+  const many = histogramOf(Array.from({ length: 10_000 }, (_, index) => index * 7))
+  expect(many.encodeShort().length).toBeLessThan(many.encode().length * 0.6)
+  expect([toShortForm(''), histogramOf([]).encodeShort()]).toEqual(['', ''])
+  expect(shortenEncoded(toShortForm('0:1125899906842623,519:1'))).toBe('0:1125899906842623,519:1')
 })
 
 test('nothing has no percentile; the longest times are kept as the longest bucket', () => {

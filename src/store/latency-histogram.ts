@@ -4,7 +4,9 @@
  *
  * Each bucket is 4 % wider than the one before, and its middle stands for what is in it: a percentile is within 2 % of the
  * exact one (nearest rank), and within half a millisecond more, for the answer is a whole number. As text a histogram is
- * `bucket:count,bucket:count`; the same bucket may come twice, so that texts joined by a comma are their sum.
+ * `bucket:count,bucket:count`; the same bucket may come twice, so that texts joined by a comma are their sum. Or, a third as
+ * long, `~` and for each bucket in use how far it is from the one before and its count, as numbers of digits to the base 32:
+ * each digit a character, of which the first 32 say that another digit follows, the lowest digit first.
  */
 
 const RELATIVE_ERROR = 0.02
@@ -16,6 +18,12 @@ const BUCKETS = 520
 const COLON = 58
 const COMMA = 44
 const ZERO = 48
+const TILDE = 126
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+const BASE = 32
+/** By character code: the digit, and 32 more where it is a number's last one. */
+const DIGIT_OF = new Uint8Array(128)
+for (let index = 0; index < DIGITS.length; index += 1) DIGIT_OF[DIGITS.charCodeAt(index)] = index
 
 export class LatencyHistogram {
   readonly #counts = new Float64Array(BUCKETS)
@@ -33,13 +41,17 @@ export class LatencyHistogram {
     this.#count(toBucket(timeMs), 1)
   }
 
-  /** Adds what `encode` made, or several of them joined by commas. Text that is none is passed over. */
+  /** Adds what `encode` or `encodeShort` made, or several of them joined by commas. Text that is none is passed over. */
   addEncoded(text: string): void {
     let bucket = 0
     let value = 0
     for (let index = 0; index < text.length; index += 1) {
       const code = text.charCodeAt(index)
-      if (code === COLON) {
+      if (code === TILDE) {
+        index = this.#addShort(text, index + 1)
+        // The comma that may follow ends nothing else.
+        if (index >= text.length) return
+      } else if (code === COLON) {
         bucket = value
         value = 0
       } else if (code === COMMA) {
@@ -48,6 +60,45 @@ export class LatencyHistogram {
       } else value = value * 10 + code - ZERO
     }
     if (text.length > 0) this.#count(bucket, value)
+  }
+
+  /** @param start behind the tilde @returns where it ends: at a comma, or behind the text */
+  #addShort(text: string, start: number): number {
+    let bucket = -1
+    let isCount = false
+    let value = 0
+    let unit = 1
+    let index = start
+    for (; index < text.length; index += 1) {
+      const code = text.charCodeAt(index)
+      if (code === COMMA) break
+      const digit = DIGIT_OF[code] ?? 0
+      if (digit < BASE) {
+        value += digit * unit
+        unit *= BASE
+        continue
+      }
+      value += (digit - BASE) * unit
+      if (isCount) this.#count(bucket, value)
+      else bucket += value
+      isCount = !isCount
+      value = 0
+      unit = 1
+    }
+    return index
+  }
+
+  /** A third as long as `encode`, of no form that versions before it read. */
+  encodeShort(): string {
+    let text = ''
+    let last = -1
+    for (let bucket = this.#lowest; bucket <= this.#highest; bucket += 1) {
+      const count = this.#counts[bucket] ?? 0
+      if (count === 0) continue
+      text += toDigits(bucket - last) + toDigits(count)
+      last = bucket
+    }
+    return text === '' ? '' : `~${text}`
   }
 
   encode(): string {
@@ -133,6 +184,23 @@ export function shortenEncoded(text: string): string {
   scratch.clear()
   scratch.addEncoded(text)
   return scratch.encode()
+}
+
+/** As `shortenEncoded`, in the short form. */
+export function toShortForm(text: string): string {
+  scratch.clear()
+  scratch.addEncoded(text)
+  return scratch.encodeShort()
+}
+
+function toDigits(number: number): string {
+  let text = ''
+  let rest = number
+  while (rest >= BASE) {
+    text += DIGITS.charAt(rest % BASE)
+    rest = Math.floor(rest / BASE)
+  }
+  return text + DIGITS.charAt(BASE + rest)
 }
 
 /** Bucket 0 is for less than a millisecond, bucket n for what lies above GROWTH^(n-2) and up to GROWTH^(n-1). */

@@ -30,6 +30,7 @@ import { signInTries } from './sign-in-tries-migration.ts'
 import { currentSchema, hasTable } from './sql-differences.ts'
 import { unpricedBudgets } from './unpriced-budgets-migration.ts'
 import { usageMigration } from './usage-migration.ts'
+import { usageMonths } from './usage-months-migration.ts'
 
 /** The schema could not be brought up to date: whoever asked must not serve. */
 export class MigrationFailedError extends Error {
@@ -179,6 +180,7 @@ export const migrations: Steps = {
   '0024_owned_model_credential': ownedModelCredential,
   '0026_due_days': dueDays,
   '0028_change_counter': changeCounter,
+  '0029_usage_months': usageMonths,
 }
 
 /**

@@ -30,6 +30,10 @@ export interface Schema extends UserSchema {
   readonly usage_days: UsageTable
   readonly usage_rolled_days: RolledDayTable
   readonly usage_due_days: RolledDayTable
+  /** Not read by builds before it, so its histograms are in the short form. */
+  readonly usage_months: UsageTable
+  readonly usage_rolled_months: RolledDayTable
+  readonly usage_due_months: RolledDayTable
   readonly upkeep: UpkeepTable
   readonly usage_notes: UsageNoteTable
   readonly installation: InstallationTable
@@ -155,10 +159,10 @@ export interface CallTable {
   refusals: number | null
 }
 
-/** What one key used of one target through one gate in one hour, or one day, counted by class of status. */
+/** What one key used of one target through one gate in one hour, one day or one month, counted by class of status. */
 export interface UsageTable {
   account_id: AccountId
-  /** Where the hour or the day (UTC) begins: ms since the epoch. */
+  /** Where the hour, the day or the month (UTC) begins: ms since the epoch. */
   starts_at: number
   gate_id: GateId
   /** Empty where no upstream was asked. */
@@ -197,7 +201,7 @@ export interface UsageNoteTable {
 
 /**
  * Days of an account: of `usage_rolled_days` those whose hours are summed up in `usage_days` and have not changed since, of
- * `usage_due_days` those that are to be summed up once they are over.
+ * `usage_due_days` those that are to be summed up once they are over. Months likewise, of their days.
  */
 export interface RolledDayTable {
   account_id: AccountId

@@ -53,7 +53,11 @@ export const usageMigration: Migration = {
   },
 }
 
-async function createUsageTable(database: Kysely<Schema>, name: 'usage_hours' | 'usage_days'): Promise<void> {
+/** Never edited once released: later steps make tables like it. */
+export async function createUsageTable(
+  database: Kysely<Schema>,
+  name: 'usage_hours' | 'usage_days' | 'usage_months',
+): Promise<void> {
   const counters = [
     'calls',
     'failed',

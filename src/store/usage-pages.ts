@@ -1,16 +1,16 @@
 /**
  * Reads what one account used from the roll-ups, a bounded number of rows at a time, however many hours, keys and gates there
- * are. Whole days come from the days' sums. Must not know what the rows are added up for.
+ * are. Whole days and months come from their sums. Must not know what the rows are added up for.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { AccountId, GateId, KeyId } from '../core/ids.ts'
+import { spanOf } from '../core/period.ts'
 import type { Schema, UsageTable } from './schema.ts'
 import { readBacklog } from './usage-backlog.ts'
-import { DAY_MS } from './usage-hours.ts'
-import { planSpans } from './usage-rows.ts'
+import { planSpans, type Span } from './usage-rows.ts'
 
-/** Of one account's calls of one place that began in the same hour, or day. */
+/** Of one account's calls of one place that began in the same hour, day or month. */
 export interface UsageRow {
   readonly starts_at: number
   readonly gate_id: GateId
@@ -61,8 +61,10 @@ export async function* readPages(
   const last = await findEdge(database, range, 'desc')
   if (first === undefined || last === undefined) return
   const { accountId, untilMs } = range
-  const toMs = Math.min(Math.floor(last / DAY_MS) * DAY_MS + DAY_MS, untilMs)
-  for (const span of await planSpans(database, accountId, { fromMs: first, toMs, interval: 'all' })) {
+  // Whole months, where the range has them: those are summed up.
+  const fromMs = Math.max(spanOf('month', first).startsAtMs, range.fromMs)
+  const toMs = Math.min(spanOf('month', last).endsAtMs, untilMs)
+  for (const span of await planSpans(database, accountId, { fromMs, toMs, interval: 'all' })) {
     let after: UsageRow | undefined
     do {
       signal?.throwIfAborted()
@@ -93,7 +95,7 @@ async function findEdge(
 
 async function readPage(
   database: Kysely<Schema>,
-  table: 'usage_hours' | 'usage_days',
+  table: Span['table'],
   { accountId, fromMs, untilMs }: UsageRange,
   after: UsageRow | undefined,
 ): Promise<readonly UsageRow[]> {

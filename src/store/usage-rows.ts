@@ -1,10 +1,11 @@
 /**
- * The rows of the roll-ups that answer a question. Whole days that are past are read from the days' sums, everything else
- * from the hours', and to both comes what waits to be added to them. Must not read single calls, nor add rows up.
+ * The rows of the roll-ups that answer a question. Whole months that are past are read from the months' sums, whole days from the
+ * days', everything else from the hours', and to these comes what waits to be added to them. Must not read single calls, nor add rows up.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
+import { spanOf } from '../core/period.ts'
 import type { Schema } from './schema.ts'
 import { isSqlite } from './sql-differences.ts'
 import { readBacklog } from './usage-backlog.ts'
@@ -25,8 +26,8 @@ export interface UsageQuery {
   readonly keyId?: string
 }
 
-interface Span {
-  readonly table: 'usage_hours' | 'usage_days'
+export interface Span {
+  readonly table: 'usage_hours' | 'usage_days' | 'usage_months'
   readonly fromMs: number
   readonly toMs: number
 }
@@ -75,11 +76,13 @@ export async function readUsageRows(
 const SLICE_MS = 1
 const QUICK_SLICE_MS = 0.4
 
+const STEP_MS = { usage_hours: HOUR_MS, usage_days: DAY_MS, usage_months: 28 * DAY_MS } as const
+
 /** A file is read by this process itself, and calls go on between its slices; a server of Postgres reads by itself. */
 async function readInSlices(database: Kysely<Schema>, reading: Reading): Promise<readonly SummedRow[]> {
   if (!isSqlite(database)) return await readSpan(database, reading)
   const { fromMs, toMs, table } = reading.span
-  const leastMs = table === 'usage_hours' ? HOUR_MS : DAY_MS
+  const leastMs = STEP_MS[table]
   const rows: SummedRow[] = []
   let sliceMs = leastMs
   for (let startMs = fromMs; startMs < toMs; ) {
@@ -108,40 +111,80 @@ export function toStart(
       return Math.floor(startsAt / HOUR_MS) * HOUR_MS
     case 'day':
       return Math.floor(startsAt / DAY_MS) * DAY_MS
-    case 'month': {
-      const time = new Date(startsAt)
-      return Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), 1)
-    }
+    case 'month':
+      return spanOf('month', startsAt).startsAtMs
   }
 }
 
-/** Neighbouring days of the same kind are one span: one query each. */
+/** Neighbouring days, or months, of the same kind are one span: one query each. */
 export async function planSpans(
   database: Kysely<Schema>,
   accountId: AccountId,
   { fromMs, toMs, interval }: Pick<UsageQuery, 'fromMs' | 'toMs' | 'interval'>,
-): Promise<Span[]> {
+): Promise<readonly Span[]> {
   if (interval === 'hour') return [{ table: 'usage_hours', fromMs, toMs }]
-  const rolled = await database
-    .selectFrom('usage_rolled_days')
+  const spans = new Spans(fromMs)
+  if (interval !== 'day')
+    for (const month of await listRolled(database, 'usage_rolled_months', { accountId, fromMs, toMs })) {
+      const { endsAtMs } = spanOf('month', month)
+      if (endsAtMs > toMs) continue
+      await planDays(database, accountId, { spans, toMs: month })
+      spans.add('usage_months', endsAtMs)
+    }
+  await planDays(database, accountId, { spans, toMs })
+  return spans.all
+}
+
+/** From where the spans end. */
+async function planDays(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  { spans, toMs }: { readonly spans: Spans; readonly toMs: number },
+): Promise<void> {
+  const range = { accountId, fromMs: spans.reachedMs, toMs: toMs - DAY_MS + 1 }
+  if (range.fromMs < range.toMs)
+    for (const day of await listRolled(database, 'usage_rolled_days', range)) {
+      spans.add('usage_hours', day)
+      spans.add('usage_days', day + DAY_MS)
+    }
+  spans.add('usage_hours', toMs)
+}
+
+/** Where those begin that begin in this stretch of time, in its order. */
+async function listRolled(
+  database: Kysely<Schema>,
+  table: 'usage_rolled_days' | 'usage_rolled_months',
+  { accountId, fromMs, toMs }: { accountId: AccountId; fromMs: number; toMs: number },
+): Promise<readonly number[]> {
+  const rows = await database
+    .selectFrom(table)
     .select('starts_at')
     .where('account_id', '=', accountId)
     .where('starts_at', '>=', fromMs)
-    .where('starts_at', '<=', toMs - DAY_MS)
+    .where('starts_at', '<', toMs)
     .orderBy('starts_at')
     .execute()
-  const spans: Span[] = []
-  let reached = fromMs
-  for (const { starts_at: day } of rolled) {
-    const last = spans.at(-1)
-    if (reached < day) spans.push({ table: 'usage_hours', fromMs: reached, toMs: day })
-    if (reached === day && last?.table === 'usage_days') spans.pop()
-    const begin = reached === day && last?.table === 'usage_days' ? last.fromMs : day
-    spans.push({ table: 'usage_days', fromMs: begin, toMs: day + DAY_MS })
-    reached = day + DAY_MS
+  return rows.map(({ starts_at }) => starts_at)
+}
+
+/** One after the other, without a gap. */
+class Spans {
+  readonly all: Span[] = []
+  reachedMs: number
+
+  constructor(fromMs: number) {
+    this.reachedMs = fromMs
   }
-  if (reached < toMs) spans.push({ table: 'usage_hours', fromMs: reached, toMs })
-  return spans
+
+  /** Up to there, nothing where that is reached already. */
+  add(table: Span['table'], toMs: number): void {
+    if (toMs <= this.reachedMs) return
+    const last = this.all.at(-1)
+    const fromMs = last?.table === table ? last.fromMs : this.reachedMs
+    if (last?.table === table) this.all.pop()
+    this.all.push({ table, fromMs, toMs })
+    this.reachedMs = toMs
+  }
 }
 
 /** Histograms come joined as one text for each group: a row for each hour would cost more to hand over than to read. */

@@ -1,4 +1,5 @@
 /** Reads the roll-ups: calls, tokens, costs and percentiles of an account over time. Must not read single calls. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { AccountId } from '../core/ids.ts'
 import { LatencyHistogram } from './latency-histogram.ts'
@@ -48,6 +49,8 @@ interface PlacedRow {
 
 /** An answer stays readable, and bounded, however many keys an account has. */
 const MAX_GROUPS = 50
+/** Less than a millisecond of the event loop. */
+const ROWS_PER_TURN = 500
 
 export class UsageStore {
   readonly #database: Kysely<Schema>
@@ -68,11 +71,7 @@ export class UsageStore {
   /** In the order of time, then of the groups' names, the rest last; steps and groups without calls are left out. */
   async read(accountId: AccountId, query: UsageQuery): Promise<UsageSum[]> {
     const rows = await readUsageRows(this.#database, accountId, query)
-    const placed = rows.map((row): PlacedRow => {
-      const group = toGroup(row.group, query.groupBy)
-      return { row, startsAt: toStart(row.starts_at, query), group, isRest: false }
-    })
-    return await sumUp(gatherRest(placed))
+    return await sumUp(await placeRows(rows, query))
   }
 
   /** How often calls took how long, step by step, in the order of time. Steps without calls are left out; `groupBy` is not looked at. */
@@ -93,29 +92,47 @@ export class UsageStore {
   }
 }
 
-function gatherRest(rows: readonly PlacedRow[]): readonly PlacedRow[] {
-  const calls = new Map<string | null, number>()
-  for (const { group, row } of rows) calls.set(group, (calls.get(group) ?? 0) + Number(row.calls))
-  if (calls.size <= MAX_GROUPS) return rows
-  const byCalls = [...calls].sort((left, right) => right[1] - left[1] || compare(left[0], right[0]))
-  const shown = new Set(byCalls.slice(0, MAX_GROUPS).map(([group]) => group))
-  return rows.map((placed) => (shown.has(placed.group) ? placed : { ...placed, group: null, isRest: true }))
+interface PlacedRows {
+  /** By where their step begins. */
+  readonly steps: ReadonlyMap<number, readonly PlacedRow[]>
+  /** Those that are told apart. */
+  readonly groups: ReadonlySet<string | null>
 }
 
-async function sumUp(rows: readonly PlacedRow[]): Promise<UsageSum[]> {
+/** Calls go on in between: there may be some ten thousand rows. */
+async function placeRows(rows: readonly SummedRow[], query: UsageQuery): Promise<PlacedRows> {
   const steps = new Map<number, PlacedRow[]>()
-  for (const placed of rows) {
-    const ofStep = steps.get(placed.startsAt) ?? []
-    ofStep.push(placed)
-    steps.set(placed.startsAt, ofStep)
+  const calls = new Map<string | null, number>()
+  for (const [index, row] of rows.entries()) {
+    if (index % ROWS_PER_TURN === 0) await nextTurn()
+    const group = toGroup(row.group, query.groupBy)
+    const startsAt = toStart(row.starts_at, query)
+    calls.set(group, (calls.get(group) ?? 0) + Number(row.calls))
+    const ofStep = steps.get(startsAt)
+    const placed = { row, startsAt, group, isRest: false }
+    if (ofStep === undefined) steps.set(startsAt, [placed])
+    else ofStep.push(placed)
   }
+  return { steps, groups: findGroups(calls) }
+}
+
+function findGroups(calls: ReadonlyMap<string | null, number>): ReadonlySet<string | null> {
+  if (calls.size <= MAX_GROUPS) return new Set(calls.keys())
+  const byCalls = [...calls].sort((left, right) => right[1] - left[1] || compare(left[0], right[0]))
+  return new Set(byCalls.slice(0, MAX_GROUPS).map(([group]) => group))
+}
+
+async function sumUp({ steps, groups }: PlacedRows): Promise<UsageSum[]> {
   const sums: UsageSum[] = []
   const turns = new SummingTurns()
   // What belongs together lies together, so that one pair of histograms at a time is enough.
   const current = new UsageAccumulator()
   // Step by step: to sort all rows at once would hold the event loop.
   for (const [, ofStep] of [...steps].sort(([left], [right]) => left - right)) {
-    for (const placed of ofStep.sort(compareGroups)) {
+    const placedRows = ofStep.map((placed) =>
+      groups.has(placed.group) ? placed : { ...placed, group: null, isRest: true },
+    )
+    for (const placed of placedRows.sort(compareGroups)) {
       if (!current.takes(placed)) {
         sums.push(...current.finish())
         current.begin(placed)

@@ -142,6 +142,9 @@ export async function forgetCalls({ database }: Store): Promise<void> {
     'usage_days',
     'usage_rolled_days',
     'usage_due_days',
+    'usage_months',
+    'usage_rolled_months',
+    'usage_due_months',
   ] as const)
     await database.deleteFrom(table).execute()
 }

@@ -24,14 +24,17 @@ export function Form({ onSubmit, error, children, ...rest }: FormProps) {
   }
   const forget = ({ target }: FormEvent) => {
     if (!(target instanceof Element)) return
-    setProblems((before) => new Map([...before].filter(([id]) => id !== target.id)))
+    setProblems((before) =>
+      before.has(target.id) ? new Map([...before].filter(([id]) => id !== target.id)) : before,
+    )
   }
   useEffect(() => {
     const hasFailed = refusals > 0 || (error !== null && error !== undefined)
     if (hasFailed) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [refusals, error])
+  // Not `onInput`, which comes before `onChange`: drawn again between the two, a list shows its old choice and loses the new one.
   return (
-    <form {...rest} ref={form} noValidate onSubmit={submit} onInput={forget}>
+    <form {...rest} ref={form} noValidate onSubmit={submit} onChange={forget}>
       <FieldProblemsContext value={problems}>{children}</FieldProblemsContext>
     </form>
   )

@@ -140,7 +140,7 @@ const PAGES: readonly PageWithLists[] = [
         name: 'SDK',
         shows: (shown, sdk) => shown.getByRole('tablist', { name: sdk }).waitFor(),
       },
-      { kind: 'tab', name: 'Anthropic', fewest: 2, shows: code('demo') },
+      { kind: 'tab', name: 'Mistral FIM', fewest: 2, shows: code('demo') },
     ],
   },
   {

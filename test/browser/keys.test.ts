@@ -9,6 +9,7 @@ import {
 } from '../support/chromium.ts'
 import { controlPlaneCall, createKey } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
+import { routePage } from '../support/route-page.ts'
 import { collectSeenTexts, type SeenTexts } from '../support/seen-texts.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { untilItHolds } from '../support/until-it-holds.ts'
@@ -315,11 +316,11 @@ test('when there are many, they can be searched', async () => {
 
 test('an account without keys is told what they are for; one without the right, that it has none', async () => {
   const { page } = visit
-  await page.route('**/v1/keys*', (route) => route.fulfill({ json: { data: [], nextCursor: null } }))
+  await routePage(page, '**/v1/keys*', (route) => route.fulfill({ json: { data: [], nextCursor: null } }))
   await page.goto('/dashboard/keys')
   await page.getByText('Without one, none can call a gate.').waitFor()
   await page.unroute('**/v1/keys*')
-  await page.route('**/v1/keys*', (route) =>
+  await routePage(page, '**/v1/keys*', (route) =>
     route.fulfill({ status: 403, json: { error: 'forbidden', message: 'This takes another role.' } }),
   )
   await page.reload()

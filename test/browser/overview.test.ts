@@ -12,6 +12,7 @@ import {
 import { waitForLogRow } from '../support/control-plane.ts'
 import { findFaultsOfPalettes } from '../support/page-checks.ts'
 import { pollUntil } from '../support/poll-until.ts'
+import { routePage } from '../support/route-page.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { untilItHolds } from '../support/until-it-holds.ts'
 
@@ -196,7 +197,7 @@ test('a chart is fetched when its place comes into view, and again when that fai
   await page.evaluate("dispatchEvent(new Event('afterprint'))")
   await figure.getByRole('row').first().waitFor({ state: 'detached' })
 
-  await page.route('**/assets/*.js', (route) => route.abort())
+  await routePage(page, '**/assets/*.js', (route) => route.abort())
   await figure.scrollIntoViewIfNeeded()
   await figure.getByRole('alert').getByText('The table has its figures').waitFor()
   await page.unroute('**/assets/*.js')

@@ -11,6 +11,7 @@ import {
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { CHAT_JSON } from '../support/dialect-samples.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { routePage } from '../support/route-page.ts'
 import { jsonAnswer } from '../support/scripted-answers.ts'
 import { collectSeenTexts, type SeenTexts } from '../support/seen-texts.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -316,7 +317,7 @@ test('a model that is not there is said, and so is a refusal', async () => {
   const { page } = visit
   await page.goto('/dashboard/owned-models/no-such-model')
   await page.getByRole('alert').getByText('no owned model').waitFor()
-  await page.route('**/v1/owned-models*', (route) =>
+  await routePage(page, '**/v1/owned-models*', (route) =>
     route.fulfill({ status: 403, json: { error: 'forbidden', message: 'This takes another role.' } }),
   )
   await page.goto('/dashboard/owned-models')

@@ -9,6 +9,7 @@ import {
 } from '../support/chromium.ts'
 import { controlPlaneCall, createGate } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
+import { routePage } from '../support/route-page.ts'
 import { collectSeenTexts, type SeenTexts } from '../support/seen-texts.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { untilItHolds } from '../support/until-it-holds.ts'
@@ -84,7 +85,7 @@ test('by keyboard it is switched off at once, and back on when the gateway refus
   await sandboxRow().getByText('inactive').waitFor()
   await pollUntil('the key to be inactive', async () => (await storedKeys())[0]?.active === false)
 
-  await page.route('**/v1/provider-keys/sandbox', (route) =>
+  await routePage(page, '**/v1/provider-keys/sandbox', (route) =>
     route.fulfill({ status: 403, json: { error: 'forbidden', message: 'Not today.' } }),
   )
   await page.keyboard.press('Space')
@@ -98,7 +99,7 @@ test('presses that come faster than the answers all count, in their order', asyn
   const { page } = visit
   const toggle = sandboxRow().getByRole('switch')
   const sent: boolean[] = []
-  await page.route('**/v1/provider-keys/sandbox', async (route) => {
+  await routePage(page, '**/v1/provider-keys/sandbox', async (route) => {
     sent.push((route.request().postDataJSON() as { active: boolean }).active)
     await route.continue()
   })
@@ -159,7 +160,7 @@ test('providers are found by name, and their documents open in tabs of their own
 
 test('what the account may not see is said, and asked for again', async () => {
   const { page } = visit
-  await page.route('**/v1/provider-keys*', (route) =>
+  await routePage(page, '**/v1/provider-keys*', (route) =>
     route.fulfill({ status: 403, json: { error: 'forbidden', message: 'This takes another role.' } }),
   )
   await page.goto('/dashboard/provider-keys')

@@ -12,6 +12,7 @@ import {
 import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { pollUntil } from '../support/poll-until.ts'
+import { routePage } from '../support/route-page.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
@@ -300,7 +301,7 @@ describe('a gateway that does not answer', () => {
       (route: Route) => route.abort('connectionrefused'),
       (route: Route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' }),
     ]) {
-      await page.route(/\/v1\/|\/dashboard\/$/, fail)
+      await routePage(page, /\/v1\/|\/dashboard\/$/, fail)
       await page.clock.fastForward(LOOKS_AGAIN_MS)
       await notice().waitFor()
       await page.getByRole('grid', { name: 'Calls' }).getByRole('row').nth(1).waitFor()
@@ -311,7 +312,7 @@ describe('a gateway that does not answer', () => {
   })
 
   test('keeps a page that is not fetched yet waiting, and shows it when it can', async () => {
-    await page.route(/\/assets\/|\/v1\/|\/dashboard\/$/, (route) => route.abort('connectionrefused'))
+    await routePage(page, /\/assets\/|\/v1\/|\/dashboard\/$/, (route) => route.abort('connectionrefused'))
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Owned models' }).click()
     await notice().waitFor()
     expect(await findPageFaults(page)).toEqual([])

@@ -61,7 +61,7 @@ async function startNode(name: string, { location }: TestDatabase): Promise<Gate
 
 const TRIES = 20
 
-/** What still comes; that it then ends in an error is no fault. */
+/** Reads the rest; its end may be an error, which is no fault. */
 async function readToCut(
   reader: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'> | undefined,
 ): Promise<string> {

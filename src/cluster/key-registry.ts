@@ -71,7 +71,7 @@ interface Entry {
   readonly record: ApiKey
   readonly isEphemeral: boolean
   lastUsedAt: number | null
-  /** Who presents the key's own text; made when that is first done. */
+  /** The caller that presents the key's own text; made when one first does. */
   caller: Caller | undefined
 }
 

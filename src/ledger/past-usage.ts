@@ -116,7 +116,7 @@ async function findSums(segment: ClosedSegment, next: ClosedSegment | undefined)
     if (made !== undefined) await saveSums(segment, made, () => true)
     return made
   } catch {
-    // Whoever reads its calls tells what became of the file.
+    // The reading of its calls tells what became of the file.
     return undefined
   }
 }

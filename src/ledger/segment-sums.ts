@@ -41,7 +41,7 @@ export function removeSums(segmentPath: string): void {
   try {
     rmSync(sumsPathOf(segmentPath), { force: true })
   } catch {
-    // Whoever reads it looks whose it is.
+    // A reader looks whose it is.
   }
 }
 
@@ -72,7 +72,7 @@ export async function sumSegment(path: string, nextId?: CallId): Promise<Segment
   let records = 0
   for await (const part of reader.records()) {
     for (const record of part) {
-      // Whoever counts it prices it, with the prices of that time.
+      // Its counting prices it, with the prices of that time.
       if ((record.cost === undefined && record.usage !== null) || record.id === nextId) return undefined
       ids.add(record.id)
       sums.add(record)
@@ -114,7 +114,7 @@ export async function loadSums(segment: ClosedSegment): Promise<SegmentSums | un
     const isOfIt = first === found.ids[0] && last === found.ids.at(-1)
     return isOfIt && statSync(segment.path).size === segment.bytes ? found : undefined
   } catch {
-    // Whoever reads the segment itself finds out what became of it.
+    // The reading of the segment itself finds out what became of it.
     return undefined
   }
 }

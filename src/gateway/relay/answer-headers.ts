@@ -2,7 +2,7 @@
 import type { Target } from '../plan/plan-targets.ts'
 import type { CallProgress } from '../settle/settle.ts'
 
-/** What one answer says beside what all usual answers of its target say. */
+/** The headers of one answer that the usual answers of its target do not share. */
 export interface OwnHeaders {
   /** Of the upstream's headers, those that pass. */
   readonly forwarded: Readonly<Record<string, string>>
@@ -20,7 +20,7 @@ interface UsualHeaders {
 const usualHeaders = new WeakMap<Target, UsualHeaders>()
 
 /**
- * What nearly all answers of a target say alike: one attempt, nothing left out. Only to be copied.
+ * The headers that nearly all answers of a target share: one attempt, nothing left out. Only to be copied.
  * @param more is the same for all answers of this target that are of this type
  */
 export function usualHeadersOf(
@@ -72,7 +72,7 @@ function encodeNames(names: readonly string[]): string {
 
 const MAX_NAMES = 32
 
-/** What is not in here would break a header or a list of names. */
+/** Any other character would break a header or a list of names. */
 const PLAIN = /^[\x21-\x2b\x2d-\x7e]*$/
 
 function encodeText(text: string): string {

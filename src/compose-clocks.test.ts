@@ -250,8 +250,8 @@ test('a clock that is set is told of in the log, once, with both times', async (
   await pollUntil('the warning', async () => (warnings.length > 0 ? true : undefined))
   expect(warnings).toMatchObject([{ seconds: -3600 }])
   const [{ from, to }] = warnings as unknown as readonly [{ from: string; to: string }]
-  // Each is written in whole milliseconds.
-  expect(Math.abs(Date.parse(from) - Date.parse(to) - HOUR_MS)).toBeLessThanOrEqual(1)
+  // The machine's own clock is moved too, slowly, where somebody keeps it right: less than a second while this test runs.
+  expect(Math.abs(Date.parse(from) - Date.parse(to) - HOUR_MS)).toBeLessThan(1_000)
   node.clock.jump(HOUR_MS)
   await pollUntil('the second warning', async () => (warnings.length > 1 ? true : undefined))
   expect(warnings).toMatchObject([{ seconds: -3600 }, { seconds: 3600 }])

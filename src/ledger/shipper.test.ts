@@ -48,6 +48,21 @@ async function recordAll(journal: Journal, records: readonly CallRecord[]): Prom
   await Promise.all(records.map((record) => journal.record(record)))
 }
 
+test('hands a call to the store after whoever recorded it was told that it is written', async () => {
+  const journal = new Journal(folder)
+  const told = new Set<string>()
+  const early: string[] = []
+  const shipper = new Shipper(journal, async (records) => {
+    early.push(...records.map(({ id }) => id).filter((id) => !told.has(id)))
+  })
+  const records = createRecords(3)
+  for (const record of records) void journal.record(record).then(() => told.add(record.id))
+  await shipper.ship()
+  expect(told.size).toBe(3)
+  expect(early).toEqual([])
+  journal.close()
+})
+
 test('ships what was recorded, pending records and leftovers of an earlier process too, in batches', async () => {
   const store = createStore()
   const earlier = new Journal(folder, { segmentBytes: 5000 })

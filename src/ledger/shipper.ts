@@ -141,6 +141,9 @@ export class Shipper {
       // instead of leaving a small file per attempt.
       await this.#shipClosed(stuck)
       this.#journal.rotate()
+      // What waited is written by that. Whoever recorded it hears so before it is in the store, where others read it: what is
+      // counted after that would count twice.
+      await Promise.resolve()
       await this.#shipClosed(stuck)
     } catch (error) {
       this.#failures += 1

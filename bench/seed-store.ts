@@ -1,11 +1,17 @@
 /** Fills a data folder with keys, gates and past calls, through the store's own code. Runs before anything is measured. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { DEFAULT_ACCOUNT_CAPS } from '../src/core/account-caps.ts'
 import { hashApiKey, maskApiKey } from '../src/core/api-key.ts'
 import { createCallId, createKeyId, DEFAULT_ACCOUNT, type GateId } from '../src/core/ids.ts'
 import { openStore } from '../src/store/open-store.ts'
 
 const BATCH = 4096
+/** More than one account may have unless its operator says so. */
+const MANY = 1_000_000
+
+/** For a gateway that is started with what was seeded. */
+export const SEEDED_CAPS = { GATEHOUSE_MAX_KEYS: String(MANY), GATEHOUSE_MAX_GATES: String(MANY) }
 
 /** The key that stands for a number, as bench/keys.lua spells it too. */
 export function numberedKey(number: number): string {
@@ -18,7 +24,8 @@ export async function seedStore(
   stored: { readonly keys?: number; readonly gates?: number; readonly calls?: number },
 ): Promise<void> {
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
-  const store = await openStore({ path: join(dataFolder, 'gatehouse.db') })
+  const caps = { ...DEFAULT_ACCOUNT_CAPS, keys: MANY, gates: MANY }
+  const store = await openStore({ path: join(dataFolder, 'gatehouse.db') }, { caps })
   const now = Date.now()
   try {
     const numbered = Array.from({ length: stored.keys ?? 0 }, (_, index) => numberedKey(index + 1))

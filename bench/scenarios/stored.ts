@@ -5,7 +5,7 @@ import type { RunningContender } from '../contender.ts'
 import { gatehouseWith, KEY } from '../contenders/gatehouse.ts'
 import { measureThroughput } from '../measure-throughput.ts'
 import type { Note, Plan } from '../plan.ts'
-import { seedStore } from '../seed-store.ts'
+import { SEEDED_CAPS, seedStore } from '../seed-store.ts'
 
 export async function measureStored(
   plan: Plan,
@@ -24,7 +24,8 @@ export async function measureStored(
     console.log(`with ${name}`)
     const dataFolder = join(folder, 'stored')
     await seedStore(dataFolder, KEY, stored)
-    const running = await gatehouseWith({ dataFolder }).start({ url: upstreamUrl, folder, streams: false })
+    const contender = gatehouseWith({ dataFolder, environment: SEEDED_CAPS })
+    const running = await contender.start({ url: upstreamUrl, folder, streams: false })
     if (running === undefined) throw new Error('the gateway did not start')
     try {
       const load = { bodyBytes: 1024, connections: 64, seconds: 3, folder }

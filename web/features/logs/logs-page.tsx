@@ -1,7 +1,7 @@
 /** The log of calls: filtered by the address, one call opened by the address, all of it by keyboard. */
 import { getRouteApi, useParams, useRouter } from '@tanstack/react-router'
 import { CircleHelp, ListFilter } from 'lucide-react'
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { formatWhole } from '../../format/figures.ts'
 import { TIME_ZONE } from '../../format/times.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
@@ -45,8 +45,14 @@ export function LogsPage() {
   const searchField = useRef<HTMLInputElement>(null)
 
   const filter = (next: LogSearch) => void router.navigate({ to: '/logs', search: next })
+  /** Where a key has gone already, until the page shows it: the next press goes on from there. */
+  const movedTo = useRef<string>(undefined)
+  useEffect(() => {
+    if (activeId === movedTo.current) movedTo.current = undefined
+  })
   const open = useCallback(
     (id: string, replace = false) => {
+      movedTo.current = id
       setMarkedId(id)
       void router.navigate({ to: '/logs/$callId', params: { callId: id }, search: true, replace })
     },
@@ -54,20 +60,25 @@ export function LogsPage() {
   )
   const openRow = useCallback((id: string) => open(id), [open])
   const close = () => {
+    movedTo.current = undefined
     setMarkedId(callId)
     void router.navigate({ to: '/logs', search: true })
     document.getElementById('log-grid')?.focus({ preventScroll: true })
   }
   const move = (by: number) => {
-    const next = rows[activeIndex === undefined ? 0 : activeIndex + by]
+    const fromId = movedTo.current
+    const from = fromId === undefined ? activeIndex : rows.findIndex(({ id }) => id === fromId)
+    const next = rows[from === undefined || from < 0 ? 0 : from + by]
     if (next === undefined) return
+    movedTo.current = next.id === activeId ? undefined : next.id
     if (callId === undefined) setMarkedId(next.id)
     else open(next.id, true)
   }
   useLogKeys({
     move,
     open: () => {
-      if (activeId !== undefined && callId === undefined) open(activeId)
+      const marked = movedTo.current ?? activeId
+      if (marked !== undefined && callId === undefined) open(marked)
     },
     close: () => {
       if (callId !== undefined) close()

@@ -250,7 +250,7 @@ test('a clock that is set is told of in the log, once, with both times', async (
   await pollUntil('the warning', async () => (warnings.length > 0 ? true : undefined))
   expect(warnings).toMatchObject([{ seconds: -3600 }])
   const [{ from, to }] = warnings as unknown as readonly [{ from: string; to: string }]
-  // The machine's own clock is moved too, slowly, where somebody keeps it right: less than a second while this test runs.
+  // The clock on the wall and the steady one are read one after the other, and the machine may move the first slowly: both are milliseconds.
   expect(Math.abs(Date.parse(from) - Date.parse(to) - HOUR_MS)).toBeLessThan(1_000)
   node.clock.jump(HOUR_MS)
   await pollUntil('the second warning', async () => (warnings.length > 1 ? true : undefined))

@@ -141,8 +141,8 @@ export class Shipper {
       // instead of leaving a small file per attempt.
       await this.#shipClosed(stuck)
       this.#journal.rotate()
-      // What waited is written by that. Whoever recorded it hears so before it is in the store, where others read it: what is
-      // counted after that would count twice.
+      // That writes the records that waited. Calls are counted once they are written; one that came into the store before
+      // it is counted would be read there by other nodes, and count twice.
       await Promise.resolve()
       await this.#shipClosed(stuck)
     } catch (error) {

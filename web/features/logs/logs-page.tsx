@@ -45,7 +45,7 @@ export function LogsPage() {
   const searchField = useRef<HTMLInputElement>(null)
 
   const filter = (next: LogSearch) => void router.navigate({ to: '/logs', search: next })
-  /** Where a key has gone already, until the page shows it: the next press goes on from there. */
+  /** The call that a key went to and that the page does not show yet: the next press goes on from it. */
   const movedTo = useRef<string>(undefined)
   useEffect(() => {
     if (activeId === movedTo.current) movedTo.current = undefined

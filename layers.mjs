@@ -1,17 +1,29 @@
 // The one table of which folder under src/ may import which; scripts/check-layers.ts enforces it and docs/architecture.md prints it.
 export const layers = {
   core: { may: [], does: 'nouns without I/O: ids, clock, secrets, usage, errors' },
-  contract: { may: [], does: 'zod schemas of the control-plane API: the only src folder web/ may import' },
+  contract: {
+    may: [],
+    does: 'zod schemas of the control-plane API: the only src folder web/ may import',
+  },
   wire: { may: ['core'], does: 'dialects: what is on the wire, as pure synchronous steps' },
-  providers: { may: ['core', 'wire'], does: 'upstreams as data: address, key header, dialects, quirks' },
+  providers: {
+    may: ['core', 'wire'],
+    does: 'upstreams as data: address, key header, dialects, quirks',
+  },
   upstream: { may: ['core'], does: 'HTTP out: deadlines, abort, connection limits; knows no LLM' },
   gateway: {
     may: ['core', 'wire', 'providers', 'upstream'],
     does: 'the hot path: seven stages and the ports they need',
   },
   store: { may: ['core', 'gateway'], does: 'Kysely schema, migrations, one file per aggregate' },
-  ledger: { may: ['core', 'gateway', 'store'], does: 'journal on disk and its shipping into the store' },
-  cluster: { may: ['core', 'gateway', 'store'], does: 'what nodes share: key and gate snapshots, limits' },
+  ledger: {
+    may: ['core', 'gateway', 'store'],
+    does: 'journal on disk and its shipping into the store',
+  },
+  cluster: {
+    may: ['core', 'gateway', 'store'],
+    does: 'what nodes share: key and gate snapshots, limits',
+  },
   identity: {
     may: ['core', 'store'],
     does: 'users: sign-in and sessions by better-auth, throttling, protection of cookies; loaded when first needed',
@@ -29,7 +41,17 @@ export const layers = {
     does: 'logs, metrics and traces: what operators see of calls, and never what is in them',
   },
   admin: {
-    may: ['core', 'contract', 'wire', 'providers', 'store', 'cluster', 'gateway', 'identity', 'webhooks'],
+    may: [
+      'core',
+      'contract',
+      'wire',
+      'providers',
+      'store',
+      'cluster',
+      'gateway',
+      'identity',
+      'webhooks',
+    ],
     does: 'control-plane HTTP, one file per resource',
   },
   doors: {
@@ -44,7 +66,10 @@ export const layers = {
     may: ['core', 'config', 'providers', 'store'],
     does: 'what `gatehouse doctor` examines: settings, server, providers, data folder',
   },
-  sandbox: { may: ['core'], does: 'the provider sandbox: a real HTTP server that plays every dialect' },
+  sandbox: {
+    may: ['core'],
+    does: 'the provider sandbox: a real HTTP server that plays every dialect',
+  },
   workers: {
     may: ['core', 'ledger', 'store', 'telemetry'],
     does: 'several processes that serve on one port: their supervisor, its line to them, their folders',

@@ -55,7 +55,8 @@ class Connection {
       ...(isTls ? { tls: { serverName: upstream.hostname, rejectUnauthorized: true } } : {}),
       socket: {
         open: (socket) => (isTls ? undefined : begin(socket)),
-        handshake: (socket, _isTrusted, error) => (error === null ? begin(socket) : socket.terminate()),
+        handshake: (socket, _isTrusted, error) =>
+          error === null ? begin(socket) : socket.terminate(),
         data: (_, data) => this.#read(data),
         drain: () => this.#write(),
         close: () => this.#drop(),

@@ -21,7 +21,9 @@ test('a bar that has to be reached is met from there on', () => {
     'TLS upstream, 256 connections: calls/s': { 'bare fetch': 10_000, gatehouse: ours },
   })
   expect(rowOf(judge(figures(15_000)), '1.5 × a bare proxy on fetch')[0]).toContain('| met |')
-  expect(rowOf(judge(figures(14_900)), '1.5 × a bare proxy on fetch')[0]).toContain('| **not met** |')
+  expect(rowOf(judge(figures(14_900)), '1.5 × a bare proxy on fetch')[0]).toContain(
+    '| **not met** |',
+  )
 })
 
 test('one call that times out is one too many', () => {
@@ -34,7 +36,9 @@ test('one call that times out is one too many', () => {
 
 test('added latency is the difference to no gateway at all', () => {
   const rows = judge({ '1,000 calls/s: p50, ms': { direct: 1.2, gatehouse: 1.29, nginx: 1.25 } })
-  expect(rowOf(rows, '1,000 calls a second on one core: p50')[0]).toContain('| met | 0.09 ms over direct |')
+  expect(rowOf(rows, '1,000 calls a second on one core: p50')[0]).toContain(
+    '| met | 0.09 ms over direct |',
+  )
 })
 
 test('everyday paces are judged by the worst, and not at all while one is missing', () => {

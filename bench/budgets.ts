@@ -23,7 +23,12 @@ function divide(dividend: number | undefined, divisor: number | undefined): numb
   return dividend === undefined || divisor === undefined ? undefined : dividend / divisor
 }
 
-function quotient(figures: Figures, measure: string, peer: string, name?: string): number | undefined {
+function quotient(
+  figures: Figures,
+  measure: string,
+  peer: string,
+  name?: string,
+): number | undefined {
   return divide(value(figures, measure, name), value(figures, measure, peer))
 }
 
@@ -79,7 +84,9 @@ export const BUDGETS: readonly Budget[] = [
     text: 'at 10, 100, 300 and 1,000 calls a second: processor time of a call at most 1.5 × a bare proxy on sockets',
     figure: (figures) =>
       worst(
-        EVERYDAY_PACES.map((pace) => quotient(figures, `${pace} calls/s: CPU µs a call`, 'bare sockets')),
+        EVERYDAY_PACES.map((pace) =>
+          quotient(figures, `${pace} calls/s: CPU µs a call`, 'bare sockets'),
+        ),
       ),
     ...{ bar: 1.5, unit: '× bare sockets, the worst of the four' },
   },
@@ -164,13 +171,15 @@ export const BUDGETS: readonly Budget[] = [
 ]
 
 export function judgeBudgets({ figures, date }: Results): string {
-  const lines = BUDGETS.map(({ text, figure, bar, isAtLeast = false, unit, isOfLedger = false }) => {
-    const name = isOfLedger ? `${text} \\*` : text
-    const measured = figure(figures)
-    if (measured === undefined) return `| ${name} | not measured | |`
-    const isMet = isAtLeast ? measured >= bar : measured <= bar
-    return `| ${name} | ${isMet ? 'met' : '**not met**'} | ${format(measured)} ${unit} |`
-  })
+  const lines = BUDGETS.map(
+    ({ text, figure, bar, isAtLeast = false, unit, isOfLedger = false }) => {
+      const name = isOfLedger ? `${text} \\*` : text
+      const measured = figure(figures)
+      if (measured === undefined) return `| ${name} | not measured | |`
+      const isMet = isAtLeast ? measured >= bar : measured <= bar
+      return `| ${name} | ${isMet ? 'met' : '**not met**'} | ${format(measured)} ${unit} |`
+    },
+  )
   return [
     `## The budgets, judged by the figures of ${date}`,
     '',

@@ -30,7 +30,11 @@ test('every call is answered', async () => {
     OPENAI_BASE_URL: `http://127.0.0.1:${upstream.port}/v1`,
     GATEHOUSE_REQUESTS_PER_MINUTE: '1000000000',
   })
-  const gatehouse = await composeGatehouse({ settings, log: createLog('silent'), hasTelemetry: true })
+  const gatehouse = await composeGatehouse({
+    settings,
+    log: createLog('silent'),
+    hasTelemetry: true,
+  })
   const door = boundByAddress(gatehouse.handle, {
     requests: settings.requestsPerAddress,
     clientAddressHeader: settings.users.clientAddressHeader,

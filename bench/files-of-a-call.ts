@@ -25,7 +25,14 @@ async function countLines(calls: number): Promise<LineCounts> {
   try {
     const child = Bun.spawn(
       [
-        ...[process.execPath, 'test', '--coverage', '--coverage-reporter=lcov', '--coverage-dir', folder],
+        ...[
+          process.execPath,
+          'test',
+          '--coverage',
+          '--coverage-reporter=lcov',
+          '--coverage-dir',
+          folder,
+        ],
         ...['--timeout=60000', './bench/files-of-a-call.fixture.ts'],
       ],
       { env: { ...process.env, BENCH_CALLS: String(calls) }, stdout: 'pipe', stderr: 'pipe' },
@@ -60,7 +67,9 @@ function passedFiles(few: LineCounts, many: LineCounts): [string, number][] {
   for (const [path, counts] of many) {
     if (!path.startsWith('src/')) continue
     const before = few.get(path)
-    const lines = [...counts].filter(([at, count]) => count - (before?.get(at) ?? 0) >= CALLS_BETWEEN)
+    const lines = [...counts].filter(
+      ([at, count]) => count - (before?.get(at) ?? 0) >= CALLS_BETWEEN,
+    )
     if (lines.length > 0) passed.push([path, lines.length])
   }
   return passed.toSorted(([, left], [, right]) => right - left)

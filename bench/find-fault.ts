@@ -2,7 +2,10 @@
 import type { RunningContender } from './contender.ts'
 
 /** @returns what is wrong with the answer, undefined when it is right */
-export async function findFault(running: RunningContender, stream: boolean): Promise<string | undefined> {
+export async function findFault(
+  running: RunningContender,
+  stream: boolean,
+): Promise<string | undefined> {
   const headers = { 'content-type': 'application/json', ...running.headers }
   const messages = [{ role: 'user', content: 'Hi' }]
   const body = JSON.stringify({ model: running.model, messages, stream })

@@ -31,7 +31,14 @@ GATEWAY_URL (with GATEWAY_HEADERS, a JSON object, and GATEWAY_MODEL) adds a gate
 
 const RESULTS = 'bench/results'
 /** Peers that need time to install and to warm up are in the whole run alone. */
-const quickContenders: readonly Contender[] = [direct, nginx, bare, bareSockets, gatehouse, external]
+const quickContenders: readonly Contender[] = [
+  direct,
+  nginx,
+  bare,
+  bareSockets,
+  gatehouse,
+  external,
+]
 const contenders: readonly Contender[] = [...quickContenders, litellm, portkey]
 
 async function main(): Promise<void> {
@@ -142,7 +149,10 @@ function legend(): Record<string, string> {
 
 function machine(): string {
   const [first] = cpus()
-  const nginxVersion = Bun.spawnSync(['nginx', '-v']).stderr.toString().trim().replace('nginx version: ', '')
+  const nginxVersion = Bun.spawnSync(['nginx', '-v'])
+    .stderr.toString()
+    .trim()
+    .replace('nginx version: ', '')
   return `${cpus().length} × ${first?.model ?? 'unknown'}, Bun ${Bun.version}, ${nginxVersion}`
 }
 

@@ -24,17 +24,25 @@ export async function measureAborts(
   const headers = { 'content-type': 'application/json', ...contender.headers }
   const leaveAfterFirstEvent = async () => {
     const leaving = new AbortController()
-    const response = await fetch(contender.url, { method: 'POST', headers, body, signal: leaving.signal })
+    const response = await fetch(contender.url, {
+      method: 'POST',
+      headers,
+      body,
+      signal: leaving.signal,
+    })
     await response.body?.getReader().read()
     leaving.abort()
   }
   const cpuBefore = contender.process?.cpuMicros() ?? 0
   for (let done = 0; done < aborts; done += AT_ONCE) {
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, aborts - done) }, leaveAfterFirstEvent))
+    await Promise.all(
+      Array.from({ length: Math.min(AT_ONCE, aborts - done) }, leaveAfterFirstEvent),
+    )
   }
   const leftAt = performance.now()
   while ((await openStreams(upstreamUrl)) > 0) {
-    if (performance.now() - leftAt > RELEASE_LIMIT_MS) throw new Error('the upstream still works for nobody')
+    if (performance.now() - leftAt > RELEASE_LIMIT_MS)
+      throw new Error('the upstream still works for nobody')
     await Bun.sleep(1)
   }
   const cpuMicros = (contender.process?.cpuMicros() ?? 0) - cpuBefore

@@ -1,5 +1,10 @@
 /** Every contender over every scenario, interleaved. Decides what is measured in which order, and knows no figure's meaning. */
-import { type Contender, NotMeasured, type RunningContender, type StartOptions } from './contender.ts'
+import {
+  type Contender,
+  NotMeasured,
+  type RunningContender,
+  type StartOptions,
+} from './contender.ts'
 import { bare, bareSockets } from './contenders/bare.ts'
 import { gatehouse, translating, withoutShipping } from './contenders/gatehouse.ts'
 import { nginx } from './contenders/nginx.ts'
@@ -39,7 +44,9 @@ interface Run extends Bench {
   readonly upstream: JsonUpstream
 }
 
-export async function measureAll(bench: Bench): Promise<Pick<Results, 'figures' | 'looks' | 'notMeasured'>> {
+export async function measureAll(
+  bench: Bench,
+): Promise<Pick<Results, 'figures' | 'looks' | 'notMeasured'>> {
   const notMeasured = new Map<string, string>()
   const contenders = bench.contenders.filter((contender) => {
     try {
@@ -113,10 +120,20 @@ async function measureStreams(run: Run): Promise<void> {
     for (let round = 0; round < plan.rounds; round += 1) {
       for (const contender of [...run.contenders, ...others]) {
         console.log(`streams, round ${round + 1} of ${plan.rounds}: ${contender.name}`)
-        await withContender(run, contender, { url: paced.url, folder, streams: true }, async (running) => {
-          const narrowed = contender.narrow?.(plan) ?? plan
-          await measureStreamScenarios(narrowed, paced.url, running, samples.noteFor(contender.name))
-        })
+        await withContender(
+          run,
+          contender,
+          { url: paced.url, folder, streams: true },
+          async (running) => {
+            const narrowed = contender.narrow?.(plan) ?? plan
+            await measureStreamScenarios(
+              narrowed,
+              paced.url,
+              running,
+              samples.noteFor(contender.name),
+            )
+          },
+        )
       }
     }
   } finally {
@@ -129,8 +146,11 @@ async function measureOnce(run: Run): Promise<void> {
   if (parts.includes('young') && plan.youngSeconds > 0)
     for (const contender of WHEN_YOUNG.filter((one) => run.contenders.includes(one))) {
       console.log(`the first minute: ${contender.name}`)
-      await withContender(run, contender, { url: upstream.url, folder, streams: false }, (running) =>
-        measureYoungProcess(plan, running, samples.noteFor(contender.name)),
+      await withContender(
+        run,
+        contender,
+        { url: upstream.url, folder, streams: false },
+        (running) => measureYoungProcess(plan, running, samples.noteFor(contender.name)),
       )
     }
   if (!run.contenders.includes(gatehouse)) return

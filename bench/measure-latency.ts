@@ -46,7 +46,10 @@ export async function measureLatency(
     }
   }
   for (let sent = 0; sent < total; ) {
-    const due = Math.min(total, Math.floor(((performance.now() - startedAt) * load.perSecond) / 1000))
+    const due = Math.min(
+      total,
+      Math.floor(((performance.now() - startedAt) * load.perSecond) / 1000),
+    )
     for (; sent < due; sent += 1) running.push(call(startedAt + (sent * 1000) / load.perSecond))
     // Not a busy loop: on the one core that generator and upstream share it would keep the HTTP client from its work.
     Atomics.wait(NOBODY, 0, 0, TICK_MS)

@@ -70,7 +70,9 @@ export async function measureThroughput(
   const measured = readWrk(output)
   return {
     ...measured,
-    ...(contender.process === undefined ? {} : { cpuMicrosPerCall: cpuMicros / Math.max(1, measured.calls) }),
+    ...(contender.process === undefined
+      ? {}
+      : { cpuMicrosPerCall: cpuMicros / Math.max(1, measured.calls) }),
   }
 }
 

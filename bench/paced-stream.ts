@@ -25,7 +25,8 @@ const CHAT: Play = {
   ),
 }
 
-const named = (type: string, members = '') => `event: ${type}\ndata: {"type":"${type}"${members}}\n\n`
+const named = (type: string, members = '') =>
+  `event: ${type}\ndata: {"type":"${type}"${members}}\n\n`
 
 const MESSAGES: Play = {
   begin: encoder.encode(

@@ -5,6 +5,8 @@ test('a program that ends before it answers is told at once, with what ended it'
   const failing = startPinned('0', ['sh', '-c', 'exit 3'])
   const killed = startPinned('0', ['sh', '-c', 'kill -PWR $$; sleep 60'])
 
-  await expect(untilAnswers(failing, 'http://127.0.0.1:1/')).rejects.toThrow('has ended: exit code 3')
+  await expect(untilAnswers(failing, 'http://127.0.0.1:1/')).rejects.toThrow(
+    'has ended: exit code 3',
+  )
   await expect(untilAnswers(killed, 'http://127.0.0.1:1/')).rejects.toThrow('has ended: SIGPWR')
 })

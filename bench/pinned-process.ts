@@ -20,7 +20,10 @@ export interface PinnedProcess {
 export function startPinned(
   core: string,
   command: readonly string[],
-  options: { readonly environment?: Readonly<Record<string, string>>; readonly folder?: string } = {},
+  options: {
+    readonly environment?: Readonly<Record<string, string>>
+    readonly folder?: string
+  } = {},
 ): PinnedProcess {
   const { PATH = '', HOME = '' } = process.env
   const child = Bun.spawn(['taskset', '-c', core, ...command], {
@@ -72,7 +75,10 @@ export async function untilAnswers(
 
 function treeOf(pid: number): number[] {
   const children = read(`/proc/${pid}/task/${pid}/children`).trim()
-  return [pid, ...(children === '' ? [] : children.split(' ').flatMap((child) => treeOf(Number(child))))]
+  return [
+    pid,
+    ...(children === '' ? [] : children.split(' ').flatMap((child) => treeOf(Number(child)))),
+  ]
 }
 
 function readResidentBytes(pid: number): number {

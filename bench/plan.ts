@@ -41,7 +41,12 @@ const at = (bodyBytes: number, ...connections: readonly number[]): readonly Load
   connections.map((count) => ({ bodyBytes, connections: count }))
 
 export const WHOLE: Plan = {
-  loads: [...at(KB, 1, 16, 64, 256, 1000), ...at(20 * KB, 64), ...at(200 * KB, 64), ...at(1024 * KB, 64)],
+  loads: [
+    ...at(KB, 1, 16, 64, 256, 1000),
+    ...at(20 * KB, 64),
+    ...at(200 * KB, 64),
+    ...at(1024 * KB, 64),
+  ],
   seconds: 2,
   rounds: 2,
   paces: [

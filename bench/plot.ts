@@ -18,7 +18,8 @@ const LOWEST = 1
 const HIGHEST = 5
 
 export function plotCost(figures: Figures): string {
-  const x = (index: number) => PLOT.left + 24 + (index * (PLOT.right - PLOT.left - 48)) / (BODIES.length - 1)
+  const x = (index: number) =>
+    PLOT.left + 24 + (index * (PLOT.right - PLOT.left - 48)) / (BODIES.length - 1)
   const y = (micros: number) =>
     PLOT.bottom - ((Math.log10(micros) - LOWEST) / (HIGHEST - LOWEST)) * (PLOT.bottom - PLOT.top)
   const grid = Array.from({ length: HIGHEST - LOWEST + 1 }, (_, decade) => {

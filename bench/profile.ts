@@ -61,7 +61,11 @@ interface CpuProfile {
 interface ProfileNode {
   readonly id: number
   readonly children?: readonly number[]
-  readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number }
+  readonly callFrame: {
+    readonly functionName: string
+    readonly url: string
+    readonly lineNumber: number
+  }
 }
 
 /**
@@ -107,7 +111,9 @@ async function profile(scenario: Scenario): Promise<void> {
 /** Own time by function; a native one is told apart by who called it. */
 function summarise(scenario: Scenario, units: number, profiled: CpuProfile): string {
   const nodes = new Map(profiled.nodes.map((node) => [node.id, node]))
-  const callers = new Map(profiled.nodes.flatMap((node) => (node.children ?? []).map((id) => [id, node])))
+  const callers = new Map(
+    profiled.nodes.flatMap((node) => (node.children ?? []).map((id) => [id, node])),
+  )
   const micros = new Map<string, number>()
   let total = 0
   for (const [index, id] of profiled.samples.entries()) {
@@ -115,7 +121,8 @@ function summarise(scenario: Scenario, units: number, profiled: CpuProfile): str
     if (node === undefined) continue
     const spent = Math.min(profiled.timeDeltas[index] ?? 0, LONGEST_SAMPLE_MICROS)
     const caller = callers.get(id)
-    const name = isNative(node) && caller !== undefined ? `${place(node)} < ${place(caller)}` : place(node)
+    const name =
+      isNative(node) && caller !== undefined ? `${place(node)} < ${place(caller)}` : place(node)
     micros.set(name, (micros.get(name) ?? 0) + spent)
     total += spent
   }

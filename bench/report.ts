@@ -25,7 +25,9 @@ export function toMarkdown({
   notMeasured = {},
 }: Results): string {
   const names = [...new Set(Object.values(figures).flatMap((row) => Object.keys(row)))]
-  const peers = ['nginx', 'bare fetch', 'bare sockets', 'litellm'].filter((name) => names.includes(name))
+  const peers = ['nginx', 'bare fetch', 'bare sockets', 'litellm'].filter((name) =>
+    names.includes(name),
+  )
   const rows = Object.entries(figures).map(([measure, row]) => {
     const cells = names.map((name) => format(row[name]))
     const ratios = peers.map((peer) => format(ratio(row, peer)))
@@ -38,7 +40,9 @@ export function toMarkdown({
     ...(looks.length === 0 ? [] : ['', tellQuietness(looks)]),
     '',
     ...names.map((name) => `- **${name}**: ${legend[name]}`),
-    ...Object.entries(notMeasured).map(([name, reason]) => `- **${name}**: not measured: ${reason}`),
+    ...Object.entries(notMeasured).map(
+      ([name, reason]) => `- **${name}**: not measured: ${reason}`,
+    ),
     '',
     `| ${['measure', ...names, ...peers.map((peer) => `gatehouse / ${peer}`)].join(' | ')} |`,
     `|---|${'---:|'.repeat(names.length + peers.length)}`,
@@ -62,7 +66,8 @@ export function toSummary({ date, figures, looks = [], notMeasured = {} }: Resul
   const rows = shown.map(([title, measure]) => {
     const cell = (name: string) => {
       if (notMeasured[name] !== undefined) return 'not measured'
-      const isTooSlow = measure.startsWith('1,000 calls/s') && (figures[rate]?.[name] ?? 1000) < 1000
+      const isTooSlow =
+        measure.startsWith('1,000 calls/s') && (figures[rate]?.[name] ?? 1000) < 1000
       return isTooSlow ? 'cannot keep up' : format(figures[measure]?.[name])
     }
     return `| ${[title, ...names.map(cell)].join(' | ')} |`
@@ -72,7 +77,9 @@ export function toSummary({ date, figures, looks = [], notMeasured = {} }: Resul
     '|---|---:|---:|---:|---:|---:|',
     ...rows,
     '',
-    ...(isQuiet(looks) ? [] : ['The machine was not quiet while these were measured: they are a trial.', '']),
+    ...(isQuiet(looks)
+      ? []
+      : ['The machine was not quiet while these were measured: they are a trial.', '']),
   ].join('\n')
 }
 
@@ -89,7 +96,9 @@ export function toRatios(figures: Figures, peer: string): Record<string, number>
 function ratio(row: Readonly<Record<string, number>>, peer: string): number | undefined {
   const { gatehouse } = row
   const other = row[peer]
-  return gatehouse === undefined || other === undefined || other === 0 ? undefined : gatehouse / other
+  return gatehouse === undefined || other === undefined || other === 0
+    ? undefined
+    : gatehouse / other
 }
 
 export function format(value: number | undefined): string {

@@ -35,13 +35,21 @@ function say(text: string): void {
 }
 
 function storesOf({ stores }: Scenario): readonly DatabaseName[] {
-  return stores.filter((store) => values.store === undefined || store.toLowerCase() === values.store)
+  return stores.filter(
+    (store) => values.store === undefined || store.toLowerCase() === values.store,
+  )
 }
 
 /** @throws where it ended with a failure; what it said is on standard error already */
 async function runOne(name: string, size: number, store: DatabaseName): Promise<Figures> {
   process.stderr.write(`  … ${name}, ${store}, ${size.toLocaleString('en-US')}\n`)
-  const command = [process.execPath, join(import.meta.dir, 'scale', 'run-one.ts'), name, String(size), store]
+  const command = [
+    process.execPath,
+    join(import.meta.dir, 'scale', 'run-one.ts'),
+    name,
+    String(size),
+    store,
+  ]
   const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' })
   const text = await new Response(child.stdout).text()
   if ((await child.exited) !== 0) throw new Error(`${name} failed at ${size} on ${store}`)

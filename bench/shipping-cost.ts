@@ -99,7 +99,9 @@ async function measure(name: string, location: StoreLocation, accounts: number):
     const made = Array.from({ length: RECORDS_PER_PASS }, () => createRecord(++number, accounts))
     const before = cpuMicros()
     for (let start = 0; start < made.length; start += RECORDS_PER_TURN) {
-      await Promise.all(made.slice(start, start + RECORDS_PER_TURN).map((record) => journal.record(record)))
+      await Promise.all(
+        made.slice(start, start + RECORDS_PER_TURN).map((record) => journal.record(record)),
+      )
     }
     return cpuMicros() - before
   }

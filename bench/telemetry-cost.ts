@@ -43,7 +43,10 @@ const OTLP: NonNullable<TelemetrySettings['otlp']> = {
   metricIntervalMs: 60_000,
 }
 const OFF: TelemetrySettings = { metrics: undefined, hasAccessLog: false, otlp: undefined }
-const METRICS: TelemetrySettings = { ...OFF, metrics: { port: 0, host: '127.0.0.1', token: undefined } }
+const METRICS: TelemetrySettings = {
+  ...OFF,
+  metrics: { port: 0, host: '127.0.0.1', token: undefined },
+}
 
 const collector = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json({}) })
 process.env.OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${collector.port}`
@@ -77,7 +80,8 @@ interface Opened {
   close(): Promise<void> | void
 }
 
-const withOtlp = (settings: Partial<typeof OTLP>) => () => start({ ...OFF, otlp: { ...OTLP, ...settings } })
+const withOtlp = (settings: Partial<typeof OTLP>) => () =>
+  start({ ...OFF, otlp: { ...OTLP, ...settings } })
 const variants: readonly (readonly [string, () => Opened | Promise<Opened>])[] = [
   ['everything off', () => start(OFF)],
   ['metrics', () => start(METRICS)],

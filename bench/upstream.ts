@@ -85,7 +85,11 @@ export function readAccepted(page: string): number {
 }
 
 export async function startStreamUpstream(): Promise<Upstream> {
-  const server = startPinned(LOAD_CORE, [process.execPath, 'bench/paced-stream.ts', String(STREAM_PORT)])
+  const server = startPinned(LOAD_CORE, [
+    process.execPath,
+    'bench/paced-stream.ts',
+    String(STREAM_PORT),
+  ])
   const url = `http://127.0.0.1:${STREAM_PORT}`
   await untilAnswers(server, url)
   return { url, stop: () => server.stop() }

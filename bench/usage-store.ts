@@ -169,7 +169,9 @@ async function measureQueries(store: Store, now: number): Promise<void> {
     let text = ''
     for (let repetition = 0; repetition < REPETITIONS; repetition += 1) {
       const begunAt = performance.now()
-      const request = new Request(`http://bench${path}`, { headers: { authorization: 'Bearer key' } })
+      const request = new Request(`http://bench${path}`, {
+        headers: { authorization: 'Bearer key' },
+      })
       const response = await controlPlane.handle(request, createCallId())
       text = await response.text()
       if (response.status !== 200) throw new Error(text)
@@ -207,7 +209,11 @@ async function measureQueries(store: Store, now: number): Promise<void> {
     `interval=hour&group_by=gate&from=${day(1)}`,
   ]
   for (const query of analytics) await ask(`/v1/analytics?${query}`)
-  for (const query of ['interval=day', 'interval=day&gate=gate-0', `interval=hour&from=${day(7)}`]) {
+  for (const query of [
+    'interval=day',
+    'interval=day&gate=gate-0',
+    `interval=hour&from=${day(7)}`,
+  ]) {
     await ask(`/v1/analytics/latency?${query}`)
   }
 }

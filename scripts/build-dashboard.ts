@@ -37,7 +37,10 @@ function arrangePage(html: string): string {
   const script = ENTRY_SCRIPT.exec(html)?.[0]
   if (style === undefined || script === undefined)
     throw new Error('the bundled page has another form than expected')
-  return html.replace(style, '').replace(script, '').replace('</body>', `${style}${script}\n</body>`)
+  return html
+    .replace(style, '')
+    .replace(script, '')
+    .replace('</body>', `${style}${script}\n</body>`)
 }
 
 async function build(sources: string): Promise<void> {

@@ -27,7 +27,9 @@ interface BuiltProgram {
  * @throws with what is wrong in the sources, or where the dashboard is not built
  */
 export async function buildProgram(path: string, target?: string): Promise<BuiltProgram> {
-  const files = SHIPPED.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync({ cwd: HOUSE })]).sort()
+  const files = SHIPPED.flatMap((pattern) => [
+    ...new Bun.Glob(pattern).scanSync({ cwd: HOUSE }),
+  ]).sort()
   if (!files.includes('dist/dashboard/index.html'))
     throw new Error('the dashboard is not built: make dashboard')
   mkdirSync(dirname(path), { recursive: true })
@@ -49,7 +51,10 @@ export async function buildProgram(path: string, target?: string): Promise<Built
       splitting: true,
       bytecode: true,
       format: 'esm',
-      compile: { outfile, ...(target === undefined ? {} : { target: target as Bun.Build.CompileTarget }) },
+      compile: {
+        outfile,
+        ...(target === undefined ? {} : { target: target as Bun.Build.CompileTarget }),
+      },
     })
     renameSync(outfile, path)
   } finally {
@@ -60,7 +65,9 @@ export async function buildProgram(path: string, target?: string): Promise<Built
 
 function entryText(files: readonly string[]): string {
   return [
-    ...files.map((path, index) => `import file${index} from '${join(HOUSE, path)}' with { type: 'file' }`),
+    ...files.map(
+      (path, index) => `import file${index} from '${join(HOUSE, path)}' with { type: 'file' }`,
+    ),
     `export const shipped = [${files.map((_, index) => `file${index}`).join(', ')}]`,
     `await import('${join(HOUSE, 'src/main.ts')}')`,
     '',

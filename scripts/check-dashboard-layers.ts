@@ -11,7 +11,8 @@ const FEWEST_FILES = 10
 
 const paths = [...new Bun.Glob('web/**/*.{ts,tsx}').scanSync({ cwd: HOUSE })].sort()
 const faults: string[] = []
-for (const path of paths) faults.push(...dashboardLayerFaults(path, await Bun.file(join(HOUSE, path)).text()))
+for (const path of paths)
+  faults.push(...dashboardLayerFaults(path, await Bun.file(join(HOUSE, path)).text()))
 if (paths.length < FEWEST_FILES) faults.push(`only ${paths.length} files of web/ were found`)
 
 for (const fault of faults) console.error(fault)

@@ -18,7 +18,8 @@ const ALLOWED = {
   'src/wire/format.ts': "export { noun } from '../core/noun.ts'\n",
   'src/main.ts': "import { noun } from './wire/format.ts'\nnoun\n",
   'src/gateway/path.ts': 'export const path = 1\nexport interface Path { a: 1 }\n',
-  'src/core/noun.test.ts': "import { path } from '../gateway/path.ts'\nexport const sample = path\n",
+  'src/core/noun.test.ts':
+    "import { path } from '../gateway/path.ts'\nexport const sample = path\n",
   'test/support/fake.ts': 'export const fake = 1\n',
 }
 
@@ -33,7 +34,9 @@ const FORMS = {
   'for-its-effect': "import '../gateway/path.ts'\n",
   dynamic: "export const later = () => import('../gateway/path.ts')\n",
 }
-const FORM_FILES = Object.entries(FORMS).map(([form, text]) => [`src/wire/${form}.ts`, text] as const)
+const FORM_FILES = Object.entries(FORMS).map(
+  ([form, text]) => [`src/wire/${form}.ts`, text] as const,
+)
 
 const REFUSED = {
   ...Object.fromEntries(FORM_FILES),
@@ -78,8 +81,12 @@ describe('the layer check', () => {
   })
 
   test('refuses an import of the composition root, of test/, and a circle', () => {
-    expect(faults.join('\n')).toContain('roots-are-not-imported: src/gateway/one.ts -> src/joins.ts')
-    expect(faults.join('\n')).toContain('tests-are-not-imported: src/core/faked.ts -> test/support/fake.ts')
+    expect(faults.join('\n')).toContain(
+      'roots-are-not-imported: src/gateway/one.ts -> src/joins.ts',
+    )
+    expect(faults.join('\n')).toContain(
+      'tests-are-not-imported: src/core/faked.ts -> test/support/fake.ts',
+    )
     expect(faults.join('\n')).toContain('no-circular: ')
   })
 

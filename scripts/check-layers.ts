@@ -40,18 +40,27 @@ export async function checkLayers(
   options: LayerOptions,
 ): Promise<LayerReport> {
   const rules = layerRules(table, options.roots)
-  return toReport(await runCruiser(folder, { forbidden: rules, options: cruiserOptions }), table, options)
+  return toReport(
+    await runCruiser(folder, { forbidden: rules, options: cruiserOptions }),
+    table,
+    options,
+  )
 }
 
 export function toReport(cruised: Cruised, table: LayerTable, options: LayerOptions): LayerReport {
   const rules = layerRules(table, options.roots)
-  const own = cruised.modules.map((module) => module.source).filter((path) => path.startsWith('src/'))
+  const own = cruised.modules
+    .map((module) => module.source)
+    .filter((path) => path.startsWith('src/'))
 
   const faults = layerTableFaults(table, options.roots, own)
   for (const violation of cruised.summary.violations) {
     const cycle = violation.cycle?.map((step) => step.name).join(' -> ')
-    const why = rules.find((rule) => rule.name === violation.rule.name)?.comment ?? 'no reason is written'
-    faults.push(`${violation.rule.name}: ${violation.from} -> ${cycle ?? violation.to}\n    because ${why}`)
+    const why =
+      rules.find((rule) => rule.name === violation.rule.name)?.comment ?? 'no reason is written'
+    faults.push(
+      `${violation.rule.name}: ${violation.from} -> ${cycle ?? violation.to}\n    because ${why}`,
+    )
   }
   const fewest = options.fewestModules ?? FEWEST_MODULES
   if (own.length < fewest) {
@@ -76,7 +85,9 @@ async function runCruiser(folder: string, configuration: IConfiguration): Promis
   try {
     const configurationPath = join(temporary, 'rules.json')
     writeFileSync(configurationPath, JSON.stringify(configuration))
-    const folders = [...new Bun.Glob('{src,scripts,test}').scanSync({ cwd: folder, onlyFiles: false })]
+    const folders = [
+      ...new Bun.Glob('{src,scripts,test}').scanSync({ cwd: folder, onlyFiles: false }),
+    ]
     const program = join(HOUSE, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs')
     const cruiser = Bun.spawn(
       ['node', program, '--config', configurationPath, '--output-type', 'json', ...folders.sort()],
@@ -84,7 +95,8 @@ async function runCruiser(folder: string, configuration: IConfiguration): Promis
     )
     const [answer, complaint] = await Promise.all([cruiser.stdout.text(), cruiser.stderr.text()])
     await cruiser.exited
-    if (!answer.startsWith('{')) throw new Error(`dependency-cruiser gave no report:\n${complaint}${answer}`)
+    if (!answer.startsWith('{'))
+      throw new Error(`dependency-cruiser gave no report:\n${complaint}${answer}`)
     return JSON.parse(answer) as ICruiseResult
   } finally {
     rmSync(temporary, { recursive: true, force: true })

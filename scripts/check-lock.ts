@@ -46,7 +46,8 @@ if (import.meta.main) {
     await Bun.write(LOCK_PATH, `${JSON.stringify(completeLock(lock), null, 2)}\n`)
     console.log(`lock file: ${missing.length} entries added`)
   } else {
-    for (const [path, entry] of missing) console.error(`package-lock.json has no ${path} (${entry.version})`)
+    for (const [path, entry] of missing)
+      console.error(`package-lock.json has no ${path} (${entry.version})`)
     console.error('npm ci will refuse this lock file. Cure: bun scripts/check-lock.ts --fix')
     process.exitCode = 1
   }

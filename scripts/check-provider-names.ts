@@ -10,8 +10,12 @@ const MAY_NAME = /^src\/(providers|sandbox)\/|\.(test|fixture|generated)\.ts$/
 const folders = await Array.fromAsync(
   new Bun.Glob('*').scan({ cwd: join(HOUSE, 'src/wire'), onlyFiles: false }),
 )
-const listed = (await Bun.file(join(HOUSE, 'src/wire/dialect.ts')).text()).matchAll(/^ {2}\| '([a-z-]+)'$/gm)
-const dialects = [...folders, ...Array.from(listed, ([, id]) => id ?? '')].sort((a, b) => b.length - a.length)
+const listed = (await Bun.file(join(HOUSE, 'src/wire/dialect.ts')).text()).matchAll(
+  /^ {2}\| '([a-z-]+)'$/gm,
+)
+const dialects = [...folders, ...Array.from(listed, ([, id]) => id ?? '')].sort(
+  (a, b) => b.length - a.length,
+)
 // `sandbox` is the gateway's own part, which every other part may name.
 const providers = catalog.map((provider) => provider.id).filter((id) => id !== 'sandbox')
 

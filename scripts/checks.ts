@@ -12,8 +12,15 @@ interface Check {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-const script = (file: string, ...rest: string[]) => [process.execPath, join(HOUSE, 'scripts', file), ...rest]
-const program = (name: string, ...rest: string[]) => [join(HOUSE, 'node_modules/.bin', name), ...rest]
+const script = (file: string, ...rest: string[]) => [
+  process.execPath,
+  join(HOUSE, 'scripts', file),
+  ...rest,
+]
+const program = (name: string, ...rest: string[]) => [
+  join(HOUSE, 'node_modules/.bin', name),
+  ...rest,
+]
 
 export const STYLE_CHECK = program(
   'biome',
@@ -46,15 +53,24 @@ const checks: readonly Check[] = [
 ]
 
 /** Runs all, also after a failure, and shows what a failed one printed. */
-export async function runChecks(): Promise<{ readonly counts: Counts; readonly failures: Failure[] }> {
+export async function runChecks(): Promise<{
+  readonly counts: Counts
+  readonly failures: Failure[]
+}> {
   const failures: Failure[] = []
   for (const { name, command, environment = {} } of checks) {
-    const result = await runCommand(command, { timeLimitMs: TIME_LIMIT_MS, capture: true, environment })
+    const result = await runCommand(command, {
+      timeLimitMs: TIME_LIMIT_MS,
+      capture: true,
+      environment,
+    })
     if (result.exitCode === 0) {
       console.log(`  ok    ${name} (${seconds(result.durationMs)})`)
     } else {
       const how = result.timedOut ? 'took too long' : `exit code ${result.exitCode ?? 'none'}`
-      console.log(`  FAIL  ${name} (${seconds(result.durationMs)}, ${how})\n${result.output.trimEnd()}`)
+      console.log(
+        `  FAIL  ${name} (${seconds(result.durationMs)}, ${how})\n${result.output.trimEnd()}`,
+      )
       failures.push({ name, message: result.output })
     }
   }

@@ -15,7 +15,10 @@ describe('what a file of the dashboard may import', () => {
 
   test.each([
     ['another feature', "import { x } from '../logs/logs-page.tsx'"],
-    ['another feature that is fetched later', "const x = lazy(() => import('../logs/logs-page.tsx'))"],
+    [
+      'another feature that is fetched later',
+      "const x = lazy(() => import('../logs/logs-page.tsx'))",
+    ],
     ['another feature’s types', "import type { X } from '../logs/rows.ts'"],
     ['the router', "import { router } from '../../app/router.tsx'"],
     ['the server', "import { x } from '../../../src/core/ids.ts'"],

@@ -32,7 +32,9 @@ export function dashboardLayerFaults(path: string, source: string): string[] {
     if (top !== 'web')
       return [`${path} imports ${target}: of src/ the dashboard may import the contract alone`]
     if (folder === 'features' && targetFolder === 'features' && feature !== targetFeature) {
-      return [`${path} imports ${target}: features stand alone; what two need goes to web/ui, format or api`]
+      return [
+        `${path} imports ${target}: features stand alone; what two need goes to web/ui, format or api`,
+      ]
     }
     if (targetFolder === folder || allowed.includes(targetFolder)) return []
     return [

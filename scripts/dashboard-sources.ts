@@ -4,7 +4,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** One glob each: Bun finds nothing for alternatives that hold `**`. */
-const SOURCES = ['web/**/*', 'src/contract/**/*.ts', 'package-lock.json', 'scripts/build-dashboard.ts']
+const SOURCES = [
+  'web/**/*',
+  'src/contract/**/*.ts',
+  'package-lock.json',
+  'scripts/build-dashboard.ts',
+]
 
 /** Paths from `folder`, sorted. @throws when a part of it is missing: nothing found must not pass for nothing changed */
 export function findDashboardSources(folder: string): string[] {

@@ -33,7 +33,12 @@ for (const path of DOCUMENTS) {
 for (const fault of conformance.faults) complain(`conformance: ${fault}`)
 for (const [path, text] of conformance.files) {
   if (conformance.faults.length === 0)
-    await renew(path, await read(path), text, 'it is not what the probes in scripts/conformance/ find')
+    await renew(
+      path,
+      await read(path),
+      text,
+      'it is not what the probes in scripts/conformance/ find',
+    )
 }
 await renew(
   METRICS_PAGE,

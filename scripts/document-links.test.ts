@@ -44,7 +44,9 @@ test('no link in a document leads nowhere', () => {
   const paths = DOCUMENTS.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync({ cwd: HOUSE })])
   expect(paths.length).toBeGreaterThan(30)
   const broken = paths.flatMap((path) =>
-    brokenLinksOf(join(HOUSE, path)).map((link) => `${relative(HOUSE, join(HOUSE, path))}: ${link}`),
+    brokenLinksOf(join(HOUSE, path)).map(
+      (link) => `${relative(HOUSE, join(HOUSE, path))}: ${link}`,
+    ),
   )
   expect(broken).toEqual([])
 })

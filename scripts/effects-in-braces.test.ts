@@ -14,7 +14,8 @@ const REFUSED = {
   'an insertion effect': 'useInsertionEffect(() => document.title, [])',
   'an effect by its full name': 'React.useEffect(() => place.current?.scrollIntoView(), [place])',
   'a ref callback': 'return <div ref={(element) => element?.scrollIntoView()} />',
-  'a ref callback deep in a page': 'return <div><p ref={(element) => void items.push(element)}>x</p></div>',
+  'a ref callback deep in a page':
+    'return <div><p ref={(element) => void items.push(element)}>x</p></div>',
 }
 
 const LEFT_ALONE = {
@@ -25,7 +26,8 @@ const LEFT_ALONE = {
   'a ref callback in braces': 'return <div ref={(element) => { element?.scrollIntoView() }} />',
   'functions within a ref callback':
     'return <div ref={(element) => { items.forEach((item) => element?.append(item)) }} />',
-  'another handler': 'return <button type="button" onClick={() => place.current?.scrollIntoView()} />',
+  'another handler':
+    'return <button type="button" onClick={() => place.current?.scrollIntoView()} />',
 }
 
 /** As the repository's own settings judge files at their place. */

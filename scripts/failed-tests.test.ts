@@ -3,7 +3,11 @@ import { expect, test } from 'bun:test'
 import { describeFailures } from './failed-tests.ts'
 
 const failures = (count: number, message: string) =>
-  Array.from({ length: count }, (_, index) => ({ part: 'unit', name: `a.test.ts: number ${index}`, message }))
+  Array.from({ length: count }, (_, index) => ({
+    part: 'unit',
+    name: `a.test.ts: number ${index}`,
+    message,
+  }))
 
 test('nothing is said when nothing failed', () => {
   expect(describeFailures([])).toEqual([])
@@ -25,7 +29,9 @@ test('a failed test is named with its part and file, and its message begun', () 
 test.each([1, 2, 3, 7, 13, 14, 500])(
   '%i failures take few lines, and none is dropped in silence',
   (count) => {
-    const lines = describeFailures(failures(count, 'first line\nsecond\nthird\nfourth\nfifth\nsixth'))
+    const lines = describeFailures(
+      failures(count, 'first line\nsecond\nthird\nfourth\nfifth\nsixth'),
+    )
     expect(lines.length).toBeLessThanOrEqual(14)
     const named = lines.filter((line) => line.includes('a.test.ts')).length
     const rest = Number(/^ {2}and (\d+) more/.exec(lines.at(-1) ?? '')?.[1] ?? 0)

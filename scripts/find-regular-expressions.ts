@@ -36,5 +36,7 @@ export function findRegularExpressions(text: string, isJsx = false): FoundExpres
 }
 
 function isRegExp(callee: unknown): boolean {
-  return typeof callee === 'object' && callee !== null && 'value' in callee && callee.value === 'RegExp'
+  return (
+    typeof callee === 'object' && callee !== null && 'value' in callee && callee.value === 'RegExp'
+  )
 }

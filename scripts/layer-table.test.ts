@@ -3,9 +3,10 @@ import { expect, test } from 'bun:test'
 import { layerTableText, replaceBetweenMarkers } from './layer-table.ts'
 
 test('every folder is a row with what it may import', () => {
-  const text = layerTableText({ core: { may: [], does: 'a|b' }, wire: { may: ['core'], does: 'formats' } }, [
-    'main.ts',
-  ])
+  const text = layerTableText(
+    { core: { may: [], does: 'a|b' }, wire: { may: ['core'], does: 'formats' } },
+    ['main.ts'],
+  )
   expect(text).toContain('| `core/` | a\\|b | – |')
   expect(text).toContain('| `wire/` | formats | `core` |')
   expect(text).toContain('| `main.ts` |')

@@ -16,7 +16,11 @@ export function layerTableText(layers: LayerTable, roots: readonly string[]): st
 }
 
 /** Undefined when the markers `<!-- name:start -->` and `<!-- name:end -->` are not both there, in this order. */
-export function replaceBetweenMarkers(text: string, name: string, content: string): string | undefined {
+export function replaceBetweenMarkers(
+  text: string,
+  name: string,
+  content: string,
+): string | undefined {
   const start = `<!-- ${name}:start -->`
   const end = `<!-- ${name}:end -->`
   const startAt = text.indexOf(start)

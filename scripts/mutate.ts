@@ -75,7 +75,9 @@ async function main(): Promise<void> {
   )
   const nearest = new NearestTests(HOUSE)
   const tests = [...new Set(chosen.flatMap(({ path }) => nearest.of(path).flat()))].sort()
-  console.log(`${chosen.length} of ${pool.length} mutants, seed ${asked.seed}; ${tests.length} test files`)
+  console.log(
+    `${chosen.length} of ${pool.length} mutants, seed ${asked.seed}; ${tests.length} test files`,
+  )
   const durations = await timeTests(copies, tests)
   console.log(`without a fault all pass (${seconds(performance.now() - startedAt)})`)
 
@@ -84,7 +86,9 @@ async function main(): Promise<void> {
     ...{ copies, nearest, durations, limitMsFor },
     onOutcome: ({ mutant, result, durationMs }) => {
       done += 1
-      console.log(`${done}/${chosen.length} ${result} (${seconds(durationMs)})  ${describeMutant(mutant)}`)
+      console.log(
+        `${done}/${chosen.length} ${result} (${seconds(durationMs)})  ${describeMutant(mutant)}`,
+      )
     },
   })
   const report = createReport({
@@ -114,18 +118,22 @@ function readArguments(): Asked | undefined {
   }
   const folder = values.file === undefined ? values.folder : values.file.split('/')[1]
   const folders = FOLDERS.filter((known) => folder === undefined || known === folder)
-  if (folders.length === 0) return refuse(`There are no mutants of "${values.file ?? values.folder}".`)
+  if (folders.length === 0)
+    return refuse(`There are no mutants of "${values.file ?? values.folder}".`)
   const seed = Number(values.seed ?? 1)
   const count = values.count === 'all' ? Number.POSITIVE_INFINITY : Number(values.count ?? 60)
   const jobs = Number(values.jobs ?? Math.min(MOST_JOBS, availableParallelism()))
-  if (!Number.isSafeInteger(seed)) return refuse(`The seed is a whole number, not "${values.seed}".`)
+  if (!Number.isSafeInteger(seed))
+    return refuse(`The seed is a whole number, not "${values.seed}".`)
   if (!(count >= 1)) return refuse(`The count is a number from 1, or "all", not "${values.count}".`)
   if (!Number.isSafeInteger(jobs) || jobs < 1) return refuse(`There is no "${values.jobs}" jobs.`)
   return { seed, count, jobs, folders, file: values.file, isListOnly: values.list ?? false }
 }
 
 function isAsked(path: string, { folders, file }: Asked): boolean {
-  return file === undefined ? folders.some((folder) => path.startsWith(`src/${folder}/`)) : path === file
+  return file === undefined
+    ? folders.some((folder) => path.startsWith(`src/${folder}/`))
+    : path === file
 }
 
 function findPool(asked: Asked): Mutant[] {
@@ -138,7 +146,9 @@ function findPool(asked: Asked): Mutant[] {
 function print({ scores, survivors: left, killedThoughListed, gone }: Report): void {
   if (left.length > 0) console.log('\nSurvivors')
   for (const { mutant, tests } of left) {
-    console.log(`  ${describeMutant(mutant)}${tests === 0 ? '  (no test in this process imports it)' : ''}`)
+    console.log(
+      `  ${describeMutant(mutant)}${tests === 0 ? '  (no test in this process imports it)' : ''}`,
+    )
     if (!mutant.original.includes(mutant.lineText)) console.log(`      in: ${mutant.lineText}`)
   }
   if (killedThoughListed.length + gone.length > 0)

@@ -22,7 +22,10 @@ test('in the temporary folder that somebody has named', () => {
 test.each<[string, Partial<Place>]>([
   ['there is no such file system', { mounts: 'proc /proc proc rw 0 0\n' }],
   ['it is none in memory', { mounts: '/dev/sda1 /dev/shm ext4 rw 0 0\n' }],
-  ['nothing in it may be run', { mounts: 'shm /dev/shm tmpfs rw,nosuid,nodev,noexec,relatime 0 0\n' }],
+  [
+    'nothing in it may be run',
+    { mounts: 'shm /dev/shm tmpfs rw,nosuid,nodev,noexec,relatime 0 0\n' },
+  ],
   ['it cannot be written', { mounts: 'tmpfs /dev/shm tmpfs ro 0 0\n' }],
   ['it is small', { freeBytes: 64 * 2 ** 20 }],
   ['the machine has little memory left', { availableBytes: 3 * GIB }],

@@ -41,6 +41,7 @@ function readPlace(): Place {
     environment: process.env,
     mounts: read('/proc/self/mounts'),
     freeBytes: bavail * bsize,
-    availableBytes: 1024 * Number(/^MemAvailable: +(\d+) kB$/m.exec(read('/proc/meminfo'))?.[1] ?? 0),
+    availableBytes:
+      1024 * Number(/^MemAvailable: +(\d+) kB$/m.exec(read('/proc/meminfo'))?.[1] ?? 0),
   }
 }

@@ -46,7 +46,10 @@ test('the line is right after characters of several bytes', () => {
 test('in a dialect folder only literals count', () => {
   const inDialect = { ...rule, identifiersAndImports: false }
   expect(
-    findProviderNames("import { mistralShaped } from './mistral-shaped.ts'\nmistralShaped", inDialect),
+    findProviderNames(
+      "import { mistralShaped } from './mistral-shaped.ts'\nmistralShaped",
+      inDialect,
+    ),
   ).toEqual([])
   expect(findProviderNames("if (id === 'mistral') run()", inDialect)).toHaveLength(1)
 })

@@ -29,13 +29,18 @@ export function findProviderNames(source: string, rule: NameRule): NameFinding[]
   const findings: NameFinding[] = []
   const bytes = Buffer.from(source)
   const lines = source.split('\n')
-  const dialectPatterns = rule.dialects.map((dialect) => new RegExp(dialect.split('-').join('[-_ ]?'), 'gi'))
+  const dialectPatterns = rule.dialects.map(
+    (dialect) => new RegExp(dialect.split('-').join('[-_ ]?'), 'gi'),
+  )
 
   for (const { text, offset, kind } of namesIn(source)) {
     const literal = kind === 'literal'
     if (!literal && !rule.identifiersAndImports) continue
     if (literal && /\s/.test(text)) continue
-    const rest = dialectPatterns.reduce((remaining, pattern) => remaining.replace(pattern, ' '), text)
+    const rest = dialectPatterns.reduce(
+      (remaining, pattern) => remaining.replace(pattern, ' '),
+      text,
+    )
     const words = wordsOf(rest)
     for (const provider of rule.providers) {
       if (!words.includes(provider)) continue

@@ -100,7 +100,8 @@ class Shape {
       for (const item of sequence) {
         const tails = this.#stepsOf(item, ways, isAnchored)
         ways = ways.flatMap((way) => tails.map((tail) => [...way, ...tail]))
-        if (ways.length > MOST_SEQUENCES) throw new SyntaxError('too many ways through the expression')
+        if (ways.length > MOST_SEQUENCES)
+          throw new SyntaxError('too many ways through the expression')
       }
       return ways
     })
@@ -136,7 +137,8 @@ class Shape {
   /** What stands in a repeat follows itself. */
   #checkLoop(inner: readonly Step[][]): void {
     for (const first of inner) {
-      for (const second of inner) this.#check([{ kind: 'start' }, ...first, ...second, { kind: 'assertion' }])
+      for (const second of inner)
+        this.#check([{ kind: 'start' }, ...first, ...second, { kind: 'assertion' }])
       if (!first.some((step) => step.kind === 'characters' && step.isNeeded))
         this.#reasons.push('a repeat of what may be empty')
     }
@@ -146,7 +148,8 @@ class Shape {
     for (const [index, first] of starts.entries()) {
       for (const second of starts.slice(index + 1)) {
         if (first.kind !== 'characters' || second.kind !== 'characters') continue
-        if (overlap(first.set, second.set)) this.#reasons.push('a repeat of alternatives that begin alike')
+        if (overlap(first.set, second.set))
+          this.#reasons.push('a repeat of alternatives that begin alike')
       }
     }
   }
@@ -220,7 +223,8 @@ class Reader {
 
   read(): readonly Sequence[] {
     const alternatives = this.#alternatives()
-    if (this.#at < this.#source.length) throw new SyntaxError(`unread at ${this.#at}: ${this.#source}`)
+    if (this.#at < this.#source.length)
+      throw new SyntaxError(`unread at ${this.#at}: ${this.#source}`)
     return alternatives
   }
 
@@ -246,7 +250,8 @@ class Reader {
       return { kind: 'assertion' }
     }
     if (rest[0] === '(') return this.#group(rest)
-    const source = rest[0] === '[' ? classAt(rest) : rest[0] === '\\' ? ESCAPE.exec(rest)?.[0] : rest[0]
+    const source =
+      rest[0] === '[' ? classAt(rest) : rest[0] === '\\' ? ESCAPE.exec(rest)?.[0] : rest[0]
     if (source === undefined) throw new SyntaxError(`unread: ${rest}`)
     this.#at += source.length
     // A reference to what was matched before may be anything.

@@ -17,7 +17,10 @@ test('the exit code and both streams come back', async () => {
 test('a program past its limit is ended, and so is what it started', async () => {
   // A busy machine may need longer to start it than it is given.
   for (const timeLimitMs of [300, 3_000, 30_000]) {
-    const result = await runCommand(['sh', '-c', 'sleep 60 & echo $!; wait'], { timeLimitMs, capture: true })
+    const result = await runCommand(['sh', '-c', 'sleep 60 & echo $!; wait'], {
+      timeLimitMs,
+      capture: true,
+    })
     expect(result).toMatchObject({ exitCode: null, timedOut: true })
     if (result.output === '') continue
     await untilEnded(Number(result.output.trim()))
@@ -27,7 +30,10 @@ test('a program past its limit is ended, and so is what it started', async () =>
 })
 
 test('a child that outlives its program is ended', async () => {
-  const result = await runCommand(['sh', '-c', 'sleep 60 & echo $!'], { timeLimitMs: 10_000, capture: true })
+  const result = await runCommand(['sh', '-c', 'sleep 60 & echo $!'], {
+    timeLimitMs: 10_000,
+    capture: true,
+  })
   expect(result.exitCode).toBe(0)
   await untilEnded(Number(result.output.trim()))
 })

@@ -60,7 +60,9 @@ export async function runCommand(
   }, options.timeLimitMs)
   const stillRunning = setInterval(() => {
     const named = options.name === undefined ? '' : `${options.name}: `
-    console.log(`  … ${named}still running after ${Math.round((performance.now() - startedAt) / 1000)} s`)
+    console.log(
+      `  … ${named}still running after ${Math.round((performance.now() - startedAt) / 1000)} s`,
+    )
   }, STILL_RUNNING_MS)
 
   try {

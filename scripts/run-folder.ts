@@ -2,7 +2,15 @@
  * The temporary folder of one run of tests: what is left in it, what still runs in it, and the end of both.
  * Knows nothing of tests.
  */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { placeOfRuns } from './place-of-runs.ts'
@@ -72,7 +80,9 @@ interface SeenProcess extends RunningProcess {
 
 function readProcesses(): SeenProcess[] {
   if (!existsSync('/proc/self/stat')) return []
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+  const pids = readdirSync('/proc').filter(
+    (name) => /^\d+$/.test(name) && Number(name) !== process.pid,
+  )
   return pids.flatMap((pid) => {
     try {
       // The name in parentheses may itself hold a space or a parenthesis.

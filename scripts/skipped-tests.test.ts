@@ -8,12 +8,15 @@ const HOUSE = join(import.meta.dir, '..')
 const SILENT =
   /\b(?:test|it|describe)(?:\.\w+)*\.(?:skip|skipIf|todo|todoIf|if|only|failing)\b|\b(?:xit|xtest|xdescribe)\(/
 
-test.each(['test.skipIf(x)(', "describe.skip('a')", 'test.todo(', "it.only.each([1])('x')", 'test.if(x)('])(
-  '%s is one',
-  (text) => {
-    expect(text).toMatch(SILENT)
-  },
-)
+test.each([
+  'test.skipIf(x)(',
+  "describe.skip('a')",
+  'test.todo(',
+  "it.only.each([1])('x')",
+  'test.if(x)(',
+])('%s is one', (text) => {
+  expect(text).toMatch(SILENT)
+})
 
 test('all give their reason', async () => {
   const here = import.meta.path

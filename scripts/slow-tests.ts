@@ -31,7 +31,8 @@ export const SLOW_TESTS: readonly string[] = [
 
 /** What `bun test --timings` reads: milliseconds for each of `files`, because it takes an order from nothing less. */
 export function toTimings(files: readonly string[]): string {
-  const rankOf = (path: string) => SLOW_TESTS.length - (SLOW_TESTS.indexOf(path) + 1 || SLOW_TESTS.length)
+  const rankOf = (path: string) =>
+    SLOW_TESTS.length - (SLOW_TESTS.indexOf(path) + 1 || SLOW_TESTS.length)
   return JSON.stringify({
     version: 1,
     files: Object.fromEntries(files.map((path) => [path, 1 + rankOf(path) * 1000])),

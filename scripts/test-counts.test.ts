@@ -32,7 +32,9 @@ test('a failed test is told by file, group and name, with its message', () => {
   ])
   const timedOut =
     '<testcase name="late" classname="" file="c.test.ts"><failure type="TimeoutError" message="test timed out" /></testcase>'
-  expect(readJunit(timedOut).failures).toEqual([{ name: 'c.test.ts: late', message: 'test timed out' }])
+  expect(readJunit(timedOut).failures).toEqual([
+    { name: 'c.test.ts: late', message: 'test timed out' },
+  ])
 })
 
 test.each([

@@ -9,7 +9,11 @@ export interface Counts {
 export const NO_TESTS: Counts = { passed: 0, failed: 0, skipped: 0 }
 
 export function addCounts(a: Counts, b: Counts): Counts {
-  return { passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped }
+  return {
+    passed: a.passed + b.passed,
+    failed: a.failed + b.failed,
+    skipped: a.skipped + b.skipped,
+  }
 }
 
 /** `N passed, N failed`, and the skipped where there are any: the form that CI reads. */
@@ -49,7 +53,9 @@ export function readJunit(xml: string): TestReport {
   const failures: Failure[] = []
   let tests = 0
   // A test without children is `<testcase … />`; failures and skips are children.
-  for (const match of xml.matchAll(/<testcase\b((?:[^>"]|"[^"]*")*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g)) {
+  for (const match of xml.matchAll(
+    /<testcase\b((?:[^>"]|"[^"]*")*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g,
+  )) {
     const attributes = match[1] ?? ''
     const content = match[2] ?? ''
     const file = attribute(attributes, 'file')
@@ -76,7 +82,9 @@ export function seconds(durationMs: number): string {
 function attribute(attributes: string, name: string): string {
   const value = new RegExp(`\\b${name}="([^"]*)"`).exec(attributes)?.[1] ?? ''
   const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
-  return value.replaceAll(/&(?:#(\d+)|(lt|gt|quot|apos|amp));/g, (_whole, code?: string, entity = '') =>
-    code === undefined ? (entities[entity] ?? '') : String.fromCodePoint(Number(code)),
+  return value.replaceAll(
+    /&(?:#(\d+)|(lt|gt|quot|apos|amp));/g,
+    (_whole, code?: string, entity = '') =>
+      code === undefined ? (entities[entity] ?? '') : String.fromCodePoint(Number(code)),
   )
 }

@@ -69,10 +69,15 @@ interface PartResult {
 
 /** The runs of `bun test` that make up a part, one after the other. */
 function runsOf(part: TestPart, files: readonly string[]): readonly Run[] {
-  if (part === 'unit' || part === 'browser') return [{ name: 'two at a time', how: TWO_AT_A_TIME, files }]
+  if (part === 'unit' || part === 'browser')
+    return [{ name: 'two at a time', how: TWO_AT_A_TIME, files }]
   if (part === 'live') return [{ name: 'one at a time', how: ONE_AT_A_TIME, files }]
   return [
-    { name: 'four at a time', how: FOUR_AT_A_TIME, files: files.filter((path) => !needsRoom(path)) },
+    {
+      name: 'four at a time',
+      how: FOUR_AT_A_TIME,
+      files: files.filter((path) => !needsRoom(path)),
+    },
     { name: 'chaos, two at a time', how: TWO_AT_A_TIME, files: files.filter(needsRoom) },
   ]
 }
@@ -134,7 +139,9 @@ async function runTests(
     ...files.filter((path) => !reported.has(path)).map((path) => `${path}: none of its tests ran`),
     ...skipped
       .filter(({ reason }) => reason === undefined)
-      .map((test) => `${test.name}: skipped without a reason (test/support/skip-unless.ts takes one)`),
+      .map(
+        (test) => `${test.name}: skipped without a reason (test/support/skip-unless.ts takes one)`,
+      ),
     // A test that was killed in the middle could not clean up.
     ...(result.timedOut ? [] : result.leftovers).map(
       (line) => `${part}: a test left something behind, ${line}`,
@@ -213,8 +220,12 @@ async function main(): Promise<void> {
 
   const lanes = asked.length === 1 ? [asked] : LANES
   const startedAt = performance.now()
-  const ended = await Promise.all(lanes.map((lane) => runLane(lane, { isBesideOthers: lanes.length > 1 })))
-  const results = ended.flat().sort((left, right) => asked.indexOf(left.part) - asked.indexOf(right.part))
+  const ended = await Promise.all(
+    lanes.map((lane) => runLane(lane, { isBesideOthers: lanes.length > 1 })),
+  )
+  const results = ended
+    .flat()
+    .sort((left, right) => asked.indexOf(left.part) - asked.indexOf(right.part))
 
   const total = results.reduce((sum, { counts }) => addCounts(sum, counts), NO_TESTS)
   const skipped = results.flatMap((result) => result.skipped)
@@ -222,8 +233,11 @@ async function main(): Promise<void> {
   if (results.length > 1)
     durations.push(`  ${'together'.padEnd(9)}${seconds(performance.now() - startedAt).padStart(9)}`)
   if (skipped.length > 0) console.log(`== skipped: ${skipped.length}`)
-  for (const { name, reason } of skipped) console.log(`  ${name}: ${reason ?? 'it does not say why'}`)
-  const failures = results.flatMap(({ part, failures }) => failures.map((failure) => ({ ...failure, part })))
+  for (const { name, reason } of skipped)
+    console.log(`  ${name}: ${reason ?? 'it does not say why'}`)
+  const failures = results.flatMap(({ part, failures }) =>
+    failures.map((failure) => ({ ...failure, part })),
+  )
   console.log([...describeFailures(failures), '== how long it took', ...durations].join('\n'))
   const ran = total.passed + total.failed
   // Live tests are all skipped where there are no keys; anywhere else a run of nothing is a fault.

@@ -45,7 +45,9 @@ async function acceptRedis(
     const found = await takeRedis(redis, installation.id)
     if (found === undefined) return {}
     const described = describeOtherRedis(redis, { found, expected: installation.id })
-    return { accepted: `${described} What it had counted is forgotten, and filled again from the database.` }
+    return {
+      accepted: `${described} What it had counted is forgotten, and filled again from the database.`,
+    }
   } catch (error) {
     // A start does not need it either. The message alone: what else the client's errors carry may be a password.
     const reason = error instanceof Error ? error.message : 'no answer'

@@ -25,7 +25,14 @@ function startUpstream() {
       const message = { role: 'assistant', content: 'hi' }
       const usage = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 }
       const choices = [{ index: 0, message, finish_reason: 'stop' }]
-      return Response.json({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage })
+      return Response.json({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices,
+        usage,
+      })
     },
   })
 }
@@ -139,7 +146,11 @@ describe('with the one call of this minute made', () => {
   test('the account shows the limit, and a plan without it lets calls go at once', async () => {
     const account = await (await send(first, '/v1/account', undefined, 'GET')).json()
     expect(account).toMatchObject({
-      limits: { requestsPerMinute: null, accountRequestsPerMinute: 1, accountConcurrentCalls: null },
+      limits: {
+        requestsPerMinute: null,
+        accountRequestsPerMinute: 1,
+        accountConcurrentCalls: null,
+      },
     })
     gatehouse?.replacePlans({ default: 'team', definitions: { team: {} } })
     expect((await chat(first)).status).toBe(200)

@@ -120,14 +120,21 @@ describe.each(databases)('on $name', (kind) => {
       const outcomes = await Promise.allSettled(
         tokens.map((token, index) =>
           stores[index % stores.length]?.users.create(
-            { id: `user_${token}` as UserId, name: token, email: `${token}@example.test`, passwordHash: 'x' },
+            {
+              id: `user_${token}` as UserId,
+              name: token,
+              email: `${token}@example.test`,
+              passwordHash: 'x',
+            },
             { type: 'invitation', tokenSha256: token },
             now,
           ),
         ),
       )
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(CAP)
-      const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+      const refused = outcomes.flatMap((outcome) =>
+        outcome.status === 'rejected' ? [outcome.reason] : [],
+      )
       for (const error of refused) {
         expect(error).toMatchObject({ kind: 'conflict' })
         expect(error.message).toMatch(/has 4 members, .* may have 4\. .*GATEHOUSE_MAX_MEMBERS/)
@@ -135,9 +142,9 @@ describe.each(databases)('on $name', (kind) => {
       // Nobody who was refused has become a user, and their invitations are open still.
       expect(await stores[0]?.members.listAll()).toHaveLength(CAP)
       expect(await database.run('SELECT id FROM users')).toHaveLength(CAP)
-      expect(await database.run('SELECT id FROM invitations WHERE accepted_at IS NULL')).toHaveLength(
-        ASKED_AT_ONCE - CAP,
-      )
+      expect(
+        await database.run('SELECT id FROM invitations WHERE accepted_at IS NULL'),
+      ).toHaveLength(ASKED_AT_ONCE - CAP)
     } finally {
       for (const store of stores) await store.close()
       await database.remove()
@@ -165,7 +172,13 @@ describe.each(databases)('on $name', (kind) => {
         )
       }
       const kept = await store.invitations.list(DEFAULT_ACCOUNT, { limit: 100 })
-      expect(kept.map(({ id }) => id)).toEqual(['inv_11', 'inv_10', 'inv_09', 'inv_08', 'inv_07'] as never)
+      expect(kept.map(({ id }) => id)).toEqual([
+        'inv_11',
+        'inv_10',
+        'inv_09',
+        'inv_08',
+        'inv_07',
+      ] as never)
       await store.close()
     })
   })
@@ -182,7 +195,11 @@ test('the settings say how many requests a minute the control plane takes', asyn
   try {
     const known = [await nodes.ask('/v1/keys'), await nodes.ask('/v1/keys')]
     expect(known.map(({ status }) => status)).toEqual([200, 429])
-    const unknown = [await nodes.ask('/'), await nodes.ask('/nothing'), await nodes.ask('/nothing/else')]
+    const unknown = [
+      await nodes.ask('/'),
+      await nodes.ask('/nothing'),
+      await nodes.ask('/nothing/else'),
+    ]
     expect(unknown.map(({ status }) => status)).toEqual([200, 404, 404])
     expect((await nodes.ask('/openapi.json')).status).toBe(429)
   } finally {
@@ -196,14 +213,21 @@ class Nodes {
   readonly #nodes: readonly Gatehouse[]
   readonly #removals: readonly (() => Promise<void>)[]
 
-  private constructor(key: string, nodes: readonly Gatehouse[], removals: readonly (() => Promise<void>)[]) {
+  private constructor(
+    key: string,
+    nodes: readonly Gatehouse[],
+    removals: readonly (() => Promise<void>)[],
+  ) {
     this.#key = key
     this.#nodes = nodes
     this.#removals = removals
   }
 
   /** Two of them on Postgres, one on a file. */
-  static async start({ location }: TestDatabase, environment: Record<string, string>): Promise<Nodes> {
+  static async start(
+    { location }: TestDatabase,
+    environment: Record<string, string>,
+  ): Promise<Nodes> {
     const key = generateApiKey()
     const nodes: Gatehouse[] = []
     const removals: (() => Promise<void>)[] = []
@@ -225,7 +249,11 @@ class Nodes {
     return new Nodes(key.reveal(), nodes, removals)
   }
 
-  async post(path: string, body: object, node = 0): Promise<{ status: number; answer: { message: string } }> {
+  async post(
+    path: string,
+    body: object,
+    node = 0,
+  ): Promise<{ status: number; answer: { message: string } }> {
     const response = await this.#send(path, { method: 'POST', body: JSON.stringify(body) }, node)
     return { status: response.status, answer: (await response.json()) as never }
   }
@@ -235,7 +263,9 @@ class Nodes {
   }
 
   async count(path: string): Promise<number> {
-    const list = (await (await this.#send(`${path}?limit=100`, {}, 0)).json()) as { data: unknown[] }
+    const list = (await (await this.#send(`${path}?limit=100`, {}, 0)).json()) as {
+      data: unknown[]
+    }
     return list.data.length
   }
 

@@ -59,7 +59,14 @@ function startUpstream() {
       const message = { role: 'assistant', content: 'hi' }
       const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: USED }
       const choices = [{ index: 0, message, finish_reason: 'stop' }]
-      return Response.json({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage })
+      return Response.json({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices,
+        usage,
+      })
     },
   })
 }
@@ -141,7 +148,10 @@ async function send(
 
 async function chat(node: Node, bearer = key): Promise<number> {
   const messages = [{ role: 'user', content: 'hi' }]
-  const answer = await send(node, '/v1/chat/completions', { body: { model: 'demo', messages }, bearer })
+  const answer = await send(node, '/v1/chat/completions', {
+    body: { model: 'demo', messages },
+    bearer,
+  })
   await answer.text()
   return answer.status
 }
@@ -151,7 +161,8 @@ async function read<Body>(node: Node, path: string): Promise<Body> {
 }
 
 async function usedOf(node: Node): Promise<number> {
-  return (await read<{ quota: { tokens: { used: number } } }>(node, '/v1/account')).quota.tokens.used
+  return (await read<{ quota: { tokens: { used: number } } }>(node, '/v1/account')).quota.tokens
+    .used
 }
 
 interface LoggedCall {
@@ -185,7 +196,9 @@ describe.each(JUMPS)('a clock that jumps %s', (_, jumpMs) => {
     const before = node.clock.now()
     expect(await chat(node)).toBe(200)
     const calls = await logOf(node, 2)
-    const times = calls.map(({ startedAt }) => Date.parse(startedAt)).toSorted((one, other) => one - other)
+    const times = calls
+      .map(({ startedAt }) => Date.parse(startedAt))
+      .toSorted((one, other) => one - other)
     expect(times.some((time) => time >= before && time <= node.clock.now())).toBeTrue()
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(Math.abs(jumpMs) - HOUR_MS / 2)
     for (const { durationMs } of calls) expect(durationMs).toBeWithin(0, HOUR_MS / 2)
@@ -222,7 +235,10 @@ describe.each(JUMPS)('a clock that jumps %s', (_, jumpMs) => {
     const second = await start({ limits, clock })
     expect(await chat(second)).toBe(200)
     clock.jump(-jumpMs)
-    await pollUntil('what was used in the true month', async () => (await usedOf(second)) >= 2 * USED)
+    await pollUntil(
+      'what was used in the true month',
+      async () => (await usedOf(second)) >= 2 * USED,
+    )
     expect([await chat(second), await usedOf(second)]).toEqual([429, 2 * USED])
   })
 
@@ -244,7 +260,10 @@ describe.each(JUMPS)('a clock that jumps %s', (_, jumpMs) => {
 
 test('a clock that is set is told of in the log, once, with both times', async () => {
   const warnings: object[] = []
-  const log = { ...{ info: () => {}, error: () => {} }, warn: (fields: object) => void warnings.push(fields) }
+  const log = {
+    ...{ info: () => {}, error: () => {} },
+    warn: (fields: object) => void warnings.push(fields),
+  }
   const node = await start({ log })
   node.clock.jump(-HOUR_MS)
   await pollUntil('the warning', async () => (warnings.length > 0 ? true : undefined))
@@ -277,7 +296,8 @@ for (const { name, runs, hasRedis } of CASES) {
       const database = await postgres?.create()
       const redis = hasRedis ? await startRedis() : undefined
       try {
-        const environment: Record<string, string> = redis === undefined ? {} : { REDIS_URL: redis.url }
+        const environment: Record<string, string> =
+          redis === undefined ? {} : { REDIS_URL: redis.url }
         const right = await start({ name: 'right', database, environment })
         const behind = await start({ name: 'behind', database, environment })
         behind.clock.jump(-HOUR_MS)
@@ -294,7 +314,9 @@ for (const { name, runs, hasRedis } of CASES) {
         if (!hasRedis) expect(await chat(behind)).toBe(200)
         expect(await chat(behind)).toBe(429)
         for (const node of [right, behind])
-          expect(await read<object>(node, `/v1/budgets/${id}`)).toMatchObject({ used: { tokens: USED } })
+          expect(await read<object>(node, `/v1/budgets/${id}`)).toMatchObject({
+            used: { tokens: USED },
+          })
         // It counts on after a restart, by what the ledger holds since it was made.
         await logOf(right, hasRedis ? 1 : 2)
         await stop(right)

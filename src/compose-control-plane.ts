@@ -85,7 +85,9 @@ export async function composeControlPlane(parts: ControlPlaneParts): Promise<Con
       recompute: (call) => prices.recompute(call, call.cost),
       partsOf: (call) => prices.partsOf(call, call.cost),
     },
-    providers: settings.providers.map((provider) => describeProvider(provider, settings, providers)),
+    providers: settings.providers.map((provider) =>
+      describeProvider(provider, settings, providers),
+    ),
     modelsOf: (providerId) => prices.modelsOf(providerId, ports.clock.now()),
     seenOf: (accountId, target) => health.seenOf(healthKey({ accountId }, { model: target })),
     async authenticate(headers) {

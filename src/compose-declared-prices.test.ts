@@ -20,7 +20,14 @@ function startUpstream(): string {
       const message = { role: 'assistant', content: 'hi' }
       const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 }
       const choices = [{ index: 0, message, finish_reason: 'stop' }]
-      return Response.json({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage })
+      return Response.json({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices,
+        usage,
+      })
     },
   })
   endings.push(() => server.stop(true))
@@ -40,7 +47,11 @@ async function start(...prices: readonly string[]): Promise<{ gatehouse: Gatehou
   ]
   await Bun.write(join(folder.path, 'gatehouse.yaml'), configuration.join('\n'))
   const settings = await loadSettings({ GATEHOUSE_DATA_DIR: folder.path, ACME_API_KEY: 'planted' })
-  const gatehouse = await composeGatehouse({ settings, log: createLog('silent'), plans: settings.plans })
+  const gatehouse = await composeGatehouse({
+    settings,
+    log: createLog('silent'),
+    plans: settings.plans,
+  })
   endings.push(() => gatehouse.close())
   const targets = [{ model: 'acme/large' }]
   const gate = { id: 'demo' as GateId, description: '', targets, timeoutMs: null, maxRetries: 0 }

@@ -27,7 +27,13 @@ const llamaServer: Serve = (path, body) =>
         { error: { code: 404, message: 'File Not Found', type: 'not_found_error' } },
         { status: 404 },
       )
-    : Response.json({ content: TEXT, stop: true, stop_type: 'eos', tokens_evaluated: 9, tokens_predicted: 5 })
+    : Response.json({
+        content: TEXT,
+        stop: true,
+        stop_type: 'eos',
+        tokens_evaluated: 9,
+        tokens_predicted: 5,
+      })
 const completion = (prompt_tokens: number) =>
   Response.json({
     id: 'cmpl-1',
@@ -77,7 +83,10 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-fim-'))
   asked = []
   server = startServer()
-  const settings = readSettings({ GATEHOUSE_DATA_DIR: folder, GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' })
+  const settings = readSettings({
+    GATEHOUSE_DATA_DIR: folder,
+    GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1',
+  })
   gatehouse = await composeGatehouse({ settings, log: createLog('silent') })
   await gatehouse.keys.import({ accountId: DEFAULT_ACCOUNT, name: 'test', key: new Secret(key) })
 })
@@ -134,13 +143,22 @@ async function whenChecked(): Promise<Body> {
 }
 
 const complete = () =>
-  send('POST', '/alt/v1/fim/completions', { model: 'code', prompt: 'def f(a, b):\n ', suffix: '\n' })
+  send('POST', '/alt/v1/fim/completions', {
+    model: 'code',
+    prompt: 'def f(a, b):\n ',
+    suffix: '\n',
+  })
 
 const served = (content = TEXT) => ({ status: 200, json: { choices: [{ message: { content } }] } })
 
 describe('the server of a registered model is found out, kept, and called so', () => {
   test.each<[string, Serve, string, object]>([
-    ['llama.cpp', llamaServer, 'infill', { path: '/infill', body: { input_prefix: 'def f(a, b):\n ' } }],
+    [
+      'llama.cpp',
+      llamaServer,
+      'infill',
+      { path: '/infill', body: { input_prefix: 'def f(a, b):\n ' } },
+    ],
     ['Ollama', ollama, 'completions-suffix', { path: '/v1/completions', body: { suffix: '\n' } }],
     [
       'vLLM',
@@ -177,7 +195,10 @@ test('what is set by hand counts, whatever was found, and is tried at once', asy
   expect(asked.at(-1)?.body.prompt).toBe('<fim_prefix>def f(a, b):\n <fim_suffix>\n<fim_middle>')
   serve = llamaServer
   await send('PATCH', '/v1/owned-models/coder', { fimEndpoint: 'infill' })
-  expect(await whenChecked()).toMatchObject({ fimEndpoint: 'infill', probe: { status: 'reachable' } })
+  expect(await whenChecked()).toMatchObject({
+    fimEndpoint: 'infill',
+    probe: { status: 'reachable' },
+  })
   expect(await complete()).toMatchObject(served())
   expect(asked.at(-1)?.path).toBe('/infill')
 })
@@ -200,7 +221,9 @@ test('a server that has Mistral’s own address is relayed to', async () => {
           object: 'chat.completion',
           created: 1,
           model: 'm',
-          choices: [{ index: 0, message: { role: 'assistant', content: 'mid' }, finish_reason: 'stop' }],
+          choices: [
+            { index: 0, message: { role: 'assistant', content: 'mid' }, finish_reason: 'stop' },
+          ],
           usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
         })
       : new Response('', { status: 404 })

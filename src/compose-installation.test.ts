@@ -90,7 +90,10 @@ async function setProviderKey(): Promise<number | undefined> {
 }
 
 /** Once it is so, `/readyz` as it is then. */
-function readinessWith(what: string, isMet: (said: { status: number | undefined; text: string }) => boolean) {
+function readinessWith(
+  what: string,
+  isMet: (said: { status: number | undefined; text: string }) => boolean,
+) {
   return pollUntil(what, async () => {
     const { status, json } = await ask('GET', '/readyz')
     return isMet({ status, text: JSON.stringify(json) }) ? { status, json } : undefined
@@ -164,7 +167,9 @@ test('a backup of the database that is older than what the folder has seen stops
     await stop()
     removeDatabase()
     copyDatabase(backup.path, folder.path)
-    expect(await refusalOf()).toMatch(/set back in time: found it at change \d+, but .* has seen change \d+/)
+    expect(await refusalOf()).toMatch(
+      /set back in time: found it at change \d+, but .* has seen change \d+/,
+    )
     expect(await accept()).toHaveLength(1)
     expect(await refusalOf()).toBe('')
   } finally {
@@ -210,8 +215,12 @@ describe('the master key', () => {
     expect(refusal).toMatch(/found [0-9a-f]{8}, expected [0-9a-f]{8}/)
     expect(refusal).not.toContain(FIRST)
     expect(refusal).not.toContain(SECOND)
-    expect(await refusalOf({ GATEHOUSE_MASTER_KEY: SECOND, GATEHOUSE_MASTER_KEY_PREVIOUS: FIRST })).toBe('')
-    expect(await refusalOf({ GATEHOUSE_MASTER_KEY: FIRST })).toContain('The master key is not the one')
+    expect(
+      await refusalOf({ GATEHOUSE_MASTER_KEY: SECOND, GATEHOUSE_MASTER_KEY_PREVIOUS: FIRST }),
+    ).toBe('')
+    expect(await refusalOf({ GATEHOUSE_MASTER_KEY: FIRST })).toContain(
+      'The master key is not the one',
+    )
     await accept({ GATEHOUSE_MASTER_KEY: FIRST })
     expect(await refusalOf({ GATEHOUSE_MASTER_KEY: FIRST })).toBe('')
   })
@@ -264,7 +273,9 @@ describe('the master key', () => {
     const database = new Database(inFolder('gatehouse.db'))
     database.run('DELETE FROM installation')
     database.close()
-    expect(await refusalOf({ GATEHOUSE_MASTER_KEY: SECOND })).toContain('the stored credentials name')
+    expect(await refusalOf({ GATEHOUSE_MASTER_KEY: SECOND })).toContain(
+      'the stored credentials name',
+    )
     expect(await refusalOf({ GATEHOUSE_MASTER_KEY: FIRST })).toBe('')
   })
 })
@@ -365,7 +376,9 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     await one.run(
       "CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1.2); RETURN NEW; END'",
     )
-    await one.run('CREATE TRIGGER linger BEFORE INSERT ON accounts FOR EACH ROW EXECUTE FUNCTION linger()')
+    await one.run(
+      'CREATE TRIGGER linger BEFORE INSERT ON accounts FOR EACH ROW EXECUTE FUNCTION linger()',
+    )
     const environment = { ...at(one), GATEHOUSE_DATABASE_STATEMENT_TIMEOUT_MS: '1000' }
     const { tables } = await copyLocalStore({ GATEHOUSE_DATA_DIR: folder.path, ...environment })
     expect(tables).toContainEqual({ table: 'accounts', rows: 1 })

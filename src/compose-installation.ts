@@ -26,7 +26,9 @@ export function installationParts(
     async tried() {
       const [current, ...others] = keys ?? []
       const rows = await SealedRows.over(store.database)
-      return await rows.tryOneOfEach(current === undefined ? undefined : createVault([current, ...others]))
+      return await rows.tryOneOfEach(
+        current === undefined ? undefined : createVault([current, ...others]),
+      )
     },
     sync: () => store.sync(),
   }
@@ -68,7 +70,8 @@ export function watchInstallation({
     assertThere: () => store.assertThere(),
     sync: () => store.sync(),
     onStanding(standing) {
-      if (standing === 'ok') log.info({ installation: joined.id }, 'store: it is the right one again')
+      if (standing === 'ok')
+        log.info({ installation: joined.id }, 'store: it is the right one again')
       else log.error({ standing, expected: joined.id }, STANDINGS[standing])
     },
     onSetBack(setBack) {

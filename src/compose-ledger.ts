@@ -72,7 +72,13 @@ export interface ComposedLedger {
   close(): Promise<void>
 }
 
-export function composeLedger({ settings, log, state, limits, clock }: LedgerOptions): ComposedLedger {
+export function composeLedger({
+  settings,
+  log,
+  state,
+  limits,
+  clock,
+}: LedgerOptions): ComposedLedger {
   const { store, usage, budgets, ownedModels } = state
   const report = (event: LedgerEvent) => reportLedgerEvent(log, event)
   // Before the journal looks what it has.
@@ -83,9 +89,10 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
   const prices = new PriceBook({
     // No table knows what the operator's own providers charge.
     providers: new Map(
-      [...catalog, ...settings.providers.filter(({ declaredPrices }) => declaredPrices !== undefined)].map(
-        (provider) => [provider.id, pricingOf(provider)],
-      ),
+      [
+        ...catalog,
+        ...settings.providers.filter(({ declaredPrices }) => declaredPrices !== undefined),
+      ].map((provider) => [provider.id, pricingOf(provider)]),
     ),
     declaredPrices(accountId, slug) {
       const declared = ownedModels.pricesOf(accountId, `${OWNED_PREFIX}/${slug}`)
@@ -98,7 +105,8 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
   const reportPricing = (error: unknown) => log.error({ err: error }, 'calls could not be priced')
   const callPrices: Prices = {
     priceOf: (call) => tryPrices(() => prices.costOf(call)),
-    isPriced: (accountId, target, at) => tryPrices(() => prices.isPriced(accountId, target, at)) ?? false,
+    isPriced: (accountId, target, at) =>
+      tryPrices(() => prices.isPriced(accountId, target, at)) ?? false,
   }
   // Ahead of the first call that needs it, and not in the way of the first of all.
   setTimeout(() => tryPrices(() => prices.load()), LOAD_PRICES_AFTER_MS).unref()
@@ -127,12 +135,14 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
     clock,
     store,
     ship: () => shipper.ship(),
-    onFailure: (error) => log.error({ err: error }, 'old calls could not be deleted; tried again in an hour'),
+    onFailure: (error) =>
+      log.error({ err: error }, 'old calls could not be deleted; tried again in an hour'),
   })
   const auditRetention = new AuditRetention({
     horizon: horizonOf('audit log', settings.auditRetentionDays),
     auditLog: store.auditLog,
-    onFailure: (error) => log.error({ err: error }, 'old rows of the audit log could not be deleted'),
+    onFailure: (error) =>
+      log.error({ err: error }, 'old rows of the audit log could not be deleted'),
   })
   auditRetention.start()
   const closing = new AbortController()
@@ -142,7 +152,10 @@ export function composeLedger({ settings, log, state, limits, clock }: LedgerOpt
     usage,
     signal: closing.signal,
     onFailure: (error: unknown) =>
-      log.error({ err: error }, 'what was used before could not be read: calls with a quota or budget fail'),
+      log.error(
+        { err: error },
+        'what was used before could not be read: calls with a quota or budget fail',
+      ),
   }
   /** The quotas' attempt opens the ledger that the budgets are read from. */
   const keepLoadingFrom = async (open: () => Promise<LoadedLedger>) => {
@@ -274,7 +287,8 @@ function reportOverdue(
       { ...fields, waitsHours: waitMs / HOUR_MS },
       'retention: far more than usual is due. Nothing of it is deleted yet; is the clock of this machine right?',
     )
-  else log.warn(fields, 'retention: far more than usual is deleted from now on, a day of it each hour')
+  else
+    log.warn(fields, 'retention: far more than usual is deleted from now on, a day of it each hour')
 }
 
 function reportLedgerEvent(log: Log, event: LedgerEvent): void {

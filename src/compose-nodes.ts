@@ -148,7 +148,14 @@ function messageOf(error: unknown): string {
 }
 
 /** For `/readyz`. */
-export function storeCheck({ status, leaseMs, graceMs, contactAgeMs, appliedSeq, behind }: NodeState) {
+export function storeCheck({
+  status,
+  leaseMs,
+  graceMs,
+  contactAgeMs,
+  appliedSeq,
+  behind,
+}: NodeState) {
   return {
     status,
     sinceSeconds: Math.floor(contactAgeMs / 1000),

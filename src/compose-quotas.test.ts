@@ -29,7 +29,14 @@ function startUpstream() {
       const message = { role: 'assistant', content: 'hi' }
       const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: USED }
       const choices = [{ index: 0, message, finish_reason: 'stop' }]
-      return Response.json({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage })
+      return Response.json({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices,
+        usage,
+      })
     },
   })
 }
@@ -94,7 +101,10 @@ function chat(extra: object = {}): Promise<Response> {
   })
 }
 
-async function account(): Promise<{ plan: string; quota: { tokens: { used: number; reserved: number } } }> {
+async function account(): Promise<{
+  plan: string
+  quota: { tokens: { used: number; reserved: number } }
+}> {
   return (await (await send('/v1/account')).json()) as never
 }
 
@@ -102,14 +112,20 @@ test('a monthly quota is refused when used up, is still used up after a restart,
   const plans = { default: 'tiny', definitions: { tiny: { monthlyTokens: 2 * USED } } }
   await start(plans)
   expect((await chat()).status).toBe(200)
-  expect(await account()).toMatchObject({ plan: 'tiny', quota: { tokens: { used: USED, reserved: 0 } } })
+  expect(await account()).toMatchObject({
+    plan: 'tiny',
+    quota: { tokens: { used: USED, reserved: 0 } },
+  })
   expect((await chat()).status).toBe(200)
   const refused = await chat()
   expect(refused.status).toBe(429)
   expect(refused.headers.get('x-should-retry')).toBe('false')
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(await refused.json()).toMatchObject({
-    error: { type: 'insufficient_quota', message: expect.stringContaining("account's monthly quota") },
+    error: {
+      type: 'insufficient_quota',
+      message: expect.stringContaining("account's monthly quota"),
+    },
   })
   expect(asked).toBe(2)
 
@@ -126,7 +142,9 @@ test("calls with the account's own provider key are no concern of its quota, als
   await start(plans)
   expect((await chat()).status).toBe(200)
   expect((await chat()).status).toBe(429)
-  expect((await send('/v1/provider-keys/openai', { key: 'sk-own-planted' }, 'PUT')).status).toBe(201)
+  expect((await send('/v1/provider-keys/openai', { key: 'sk-own-planted' }, 'PUT')).status).toBe(
+    201,
+  )
   for (let call = 0; call < 3; call += 1) expect((await chat()).status).toBe(200)
   expect(await account()).toMatchObject({ quota: { tokens: { used: USED, reserved: 0 } } })
 
@@ -152,10 +170,13 @@ test('what a budget counted for a call is what its row says it cost, though the 
     pricingCachedInput: 0,
   }
   expect((await send('/v1/owned-models', model)).status).toBe(201)
-  expect((await send('/v1/gates', { id: 'own', targets: [{ model: 'owned/mine' }] })).status).toBe(201)
+  expect((await send('/v1/gates', { id: 'own', targets: [{ model: 'owned/mine' }] })).status).toBe(
+    201,
+  )
   const made = await send('/v1/budgets', { gateId: 'own', limitUsd: 1000, period: 'total' })
   const { id } = (await made.json()) as { id: string }
-  const spent = async () => (await (await send(`/v1/budgets/${id}`)).json()) as { used: { usd: number } }
+  const spent = async () =>
+    (await (await send(`/v1/budgets/${id}`)).json()) as { used: { usd: number } }
 
   expect((await chat({ model: 'own' })).status).toBe(200)
   const cheaper = { pricingInput: 1, pricingOutput: 1 }

@@ -1,5 +1,13 @@
 /** A Redis that is another installation's stops the start, and is left alone by a node that serves; an empty or older one is filled. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { databases, type TestDatabase } from '../test/support/databases.ts'
 import { pollUntil } from '../test/support/poll-until.ts'
 import { findRedis, type RedisServer, startRedis } from '../test/support/redis-server.ts'
@@ -103,7 +111,11 @@ async function doctorOn(gatehouse: Gatehouse): Promise<readonly Finding[]> {
     fetch: (request) => gatehouse.handle(request),
   })
   try {
-    const { findings } = await checkServer({ url: server.url.href, apiKey: undefined, version: VERSION })
+    const { findings } = await checkServer({
+      url: server.url.href,
+      apiKey: undefined,
+      version: VERSION,
+    })
     return findings
   } finally {
     await server.stop(true)
@@ -128,7 +140,8 @@ describeIf(canRun, 'needs postgresql and redis-server')('where the store is Post
     if ('path' in location) throw new Error('no Postgres')
     return { ...withRedis(), DATABASE_URL: location.postgres.url.reveal() }
   }
-  const ownId = async () => (await database.run<{ id: string }>('SELECT id FROM installation'))[0]?.id
+  const ownId = async () =>
+    (await database.run<{ id: string }>('SELECT id FROM installation'))[0]?.id
 
   test('the first start writes whose Redis it is, and the next fits; an emptied or older one is filled', async () => {
     // Nodes of the version before leave it like this: counts, and nothing that says whose they are.
@@ -138,7 +151,10 @@ describeIf(canRun, 'needs postgresql and redis-server')('where the store is Post
     expect(await redis.client.ttl(MARK)).toBe(-1)
     expect(await redis.client.get(`${PREFIX}:key:{k}`)).toBe('counted')
     await redis.client.flushall()
-    await pollUntil('it to be filled', async () => (await redis.client.get(MARK)) === (await ownId()))
+    await pollUntil(
+      'it to be filled',
+      async () => (await redis.client.get(MARK)) === (await ownId()),
+    )
     expect((await readiness(gatehouse, 'ok')).status).toBe(200)
     await stop()
     await redis.client.flushall()
@@ -146,7 +162,14 @@ describeIf(canRun, 'needs postgresql and redis-server')('where the store is Post
   })
 
   test("another installation's stops the start and is left as it was, until the operator says that it is meant", async () => {
-    await redis.client.mset(MARK, OTHER, `${PREFIX}:used:{acct_default}:1`, 'theirs', 'not:ours', 'x')
+    await redis.client.mset(
+      MARK,
+      OTHER,
+      `${PREFIX}:used:{acct_default}:1`,
+      'theirs',
+      'not:ours',
+      'x',
+    )
     const before = (await redis.client.keys('*')).sort()
     const refusal = await refusalOf(environment())
     expect(refusal).toContain(`found ${OTHER}, expected ${await ownId()}`)
@@ -156,7 +179,10 @@ describeIf(canRun, 'needs postgresql and redis-server')('where the store is Post
     expect((await redis.client.keys('*')).sort()).toEqual(before)
 
     const { accepted, unasked } = await acceptLocalStore(environment())
-    expect({ accepted, unasked }).toEqual({ accepted: [expect.stringContaining(OTHER)], unasked: null })
+    expect({ accepted, unasked }).toEqual({
+      accepted: [expect.stringContaining(OTHER)],
+      unasked: null,
+    })
     expect((await redis.client.keys('*')).sort()).toEqual(['not:ours', MARK])
     expect(await refusalOf(environment())).toBe('')
     expect(await acceptLocalStore(environment())).toMatchObject({ accepted: [], unasked: null })

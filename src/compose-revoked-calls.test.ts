@@ -84,7 +84,11 @@ interface Asked {
   readonly body?: object
 }
 
-function ask(node: Gatehouse, path: string, { key, method = 'POST', body }: Asked): Promise<Response> {
+function ask(
+  node: Gatehouse,
+  path: string,
+  { key, method = 'POST', body }: Asked,
+): Promise<Response> {
   return node.handle(
     new Request(`http://gatehouse.test${path}`, {
       method,
@@ -102,7 +106,12 @@ test.each(databases.map((kind) => [kind.name, kind] as const))(
       const here = await startNode('here', database)
       // A file has one process.
       const there = kind.name === 'Postgres' ? await startNode('there', database) : here
-      const target = { targets: [{ model: 'openai/m' }], description: '', timeoutMs: null, maxRetries: 0 }
+      const target = {
+        targets: [{ model: 'openai/m' }],
+        description: '',
+        timeoutMs: null,
+        maxRetries: 0,
+      }
       await here.gates.create(DEFAULT_ACCOUNT, { ...target, id: 'demo' as GateId })
       const other = await here.keys.create({ accountId: DEFAULT_ACCOUNT, name: 'other' })
       await there.catchUp()

@@ -26,7 +26,14 @@ function startUpstream() {
       const message = { role: 'assistant', content: 'hi' }
       const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: USED }
       const choices = [{ index: 0, message, finish_reason: 'stop' }]
-      return Response.json({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage })
+      return Response.json({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices,
+        usage,
+      })
     },
   })
 }
@@ -73,7 +80,11 @@ class Pair {
       timeoutMs: null,
       maxRetries: 0,
     })
-    const budgets = ['day', 'total'].map((period) => ({ gateId: 'demo', limitTokens: 1_000_000, period }))
+    const budgets = ['day', 'total'].map((period) => ({
+      gateId: 'demo',
+      limitTokens: 1_000_000,
+      period,
+    }))
     await pollUntil('the other node knows the gate', () => {
       return second?.gates.find(DEFAULT_ACCOUNT, 'demo') !== undefined
     })
@@ -138,7 +149,8 @@ describe('of two nodes', () => {
       `on ${name}, each tells soon what both have used, the one that has served no call too`,
       async () => {
         const database = await POSTGRES?.create()
-        if (database === undefined || !('postgres' in database.location)) throw new Error('no Postgres')
+        if (database === undefined || !('postgres' in database.location))
+          throw new Error('no Postgres')
         const pair = new Pair()
         try {
           const url = database.location.postgres.url.reveal()

@@ -41,7 +41,15 @@ interface StateOptions {
 }
 
 /** What is on disk, and its image in memory. Nothing stays open when one part of it fails. */
-export async function openState({ settings, version, log, plans, limitsOf, addresses, clock }: StateOptions) {
+export async function openState({
+  settings,
+  version,
+  log,
+  plans,
+  limitsOf,
+  addresses,
+  clock,
+}: StateOptions) {
   const lock = lockDataFolder(settings.dataFolder)
   let store: Store | undefined
   let node: ComposedNode | undefined
@@ -74,18 +82,24 @@ export async function openState({ settings, version, log, plans, limitsOf, addre
       onSetBack: (from, to) => watching.noteSetBack(from, to),
     })
     // One for all that is sealed: it notices a rotation of the master key.
-    const vault = openVault({ dataFolder: settings.homeFolder, masterKeys: settings.masterKeys }, (keyId) => {
-      if (keyId === masterKeyId) return
-      masterKeyId = keyId
-      installation
-        .noteMasterKey(keyId)
-        .catch((error) => log.error({ err: error }, 'the master key could not be noted in the store'))
-    })
+    const vault = openVault(
+      { dataFolder: settings.homeFolder, masterKeys: settings.masterKeys },
+      (keyId) => {
+        if (keyId === masterKeyId) return
+        masterKeyId = keyId
+        installation
+          .noteMasterKey(keyId)
+          .catch((error) =>
+            log.error({ err: error }, 'the master key could not be noted in the store'),
+          )
+      },
+    )
     const gates = await GateRegistry.load({ gates: store.gates })
     const ownedModels = await OwnedModelRegistry.load({
       ownedModels: store.ownedModels,
       vault,
-      onChanged: (accountId, slug) => health.forgetFailures(healthKeyPrefix(accountId, OWNED_PREFIX) + slug),
+      onChanged: (accountId, slug) =>
+        health.forgetFailures(healthKeyPrefix(accountId, OWNED_PREFIX) + slug),
       onUnopened: ({ accountId, slug }, error) =>
         log.error(
           { accountId, slug, err: error },
@@ -110,9 +124,13 @@ export async function openState({ settings, version, log, plans, limitsOf, addre
       vault,
       platform: settings.providerKeys,
       onFlushFailure: (error) =>
-        log.error({ err: error }, 'last-used times of provider keys could not be written; they are kept'),
+        log.error(
+          { err: error },
+          'last-used times of provider keys could not be written; they are kept',
+        ),
       // A target that rests because a key was refused is asked again with the next one at once.
-      onChanged: (accountId, providerId) => health.forgetFailures(healthKeyPrefix(accountId, providerId)),
+      onChanged: (accountId, providerId) =>
+        health.forgetFailures(healthKeyPrefix(accountId, providerId)),
       onUnopened: ({ accountId, providerId }, error) =>
         log.error(
           { accountId, providerId, err: error },

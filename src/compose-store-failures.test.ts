@@ -85,7 +85,9 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
       const created = await ask('POST', '/v1/keys', { name: 'revoked' })
       expect(created.status).toBe(201)
       const { id, key: revoked } = created.json as { id: string; key: string }
-      const [{ name } = { name: '' }] = await run<{ name: string }>('SELECT current_database() AS name')
+      const [{ name } = { name: '' }] = await run<{ name: string }>(
+        'SELECT current_database() AS name',
+      )
       await run(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
       await run(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
@@ -101,7 +103,9 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
       await run(`BEGIN READ WRITE; DELETE FROM api_keys WHERE id = '${id}'; COMMIT`)
       await pollUntil('the revocation', async () => {
         const answer = await gatehouse?.handle(
-          new Request('http://gateway/v1/gates', { headers: { authorization: `Bearer ${revoked}` } }),
+          new Request('http://gateway/v1/gates', {
+            headers: { authorization: `Bearer ${revoked}` },
+          }),
         )
         return answer?.status === 401 ? true : undefined
       })

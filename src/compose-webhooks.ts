@@ -33,7 +33,12 @@ export interface WebhooksOptions {
   readonly addresses: AddressPolicy
 }
 
-export async function composeWebhooks({ store, vault, log, addresses }: WebhooksOptions): Promise<Webhooks> {
+export async function composeWebhooks({
+  store,
+  vault,
+  log,
+  addresses,
+}: WebhooksOptions): Promise<Webhooks> {
   const registry = await WebhookRegistry.load({ webhooks: store.webhooks, vault })
   const sender = new WebhookSender({
     queue: store.webhooks,

@@ -36,7 +36,11 @@ import { createRouter } from './server.ts'
 import type { InstallationWatch } from './store/watch-installation.ts'
 import type { Log } from './telemetry/log.ts'
 import { tellMetricsPort } from './telemetry/metrics-endpoint.ts'
-import { startTelemetry, type Telemetry, type TelemetryOfWorker } from './telemetry/start-telemetry.ts'
+import {
+  startTelemetry,
+  type Telemetry,
+  type TelemetryOfWorker,
+} from './telemetry/start-telemetry.ts'
 import { AddressGuard, type ResolveHost } from './upstream/address-guard.ts'
 import { ConnectionPools } from './upstream/connection-pools.ts'
 import { Deadlines } from './upstream/deadlines.ts'
@@ -108,7 +112,15 @@ export async function composeGatehouse({
     createPlans(section, { requestsPerMinute, concurrentCalls })
   const plans = new ReplaceablePlans(plansOf(plansSection))
   const limitsOf = createKeyLimits(plans)
-  const state = await openState({ settings, version: VERSION, log, plans, limitsOf, addresses, clock })
+  const state = await openState({
+    settings,
+    version: VERSION,
+    log,
+    plans,
+    limitsOf,
+    addresses,
+    clock,
+  })
   const { lock, store, keys, gates, ownedModels, providerKeys, usage, webhooks, health } = state
   const shared = await composeLimits(settings.redis, {
     usage,
@@ -133,7 +145,8 @@ export async function composeGatehouse({
   const telemetry = hasTelemetry ? await openTelemetry(settings, watched) : undefined
   const deadlines = new Deadlines()
   const exchangePorts = { deadlines, routes: new Routes(proxies), pools }
-  const reportFailure = (error: GatewayError, requestId: string) => logFailure(log, error, requestId)
+  const reportFailure = (error: GatewayError, requestId: string) =>
+    logFailure(log, error, requestId)
   const providers = reachableProviders(settings, knownAddresses ?? new Map())
   const ports: PipelinePorts = {
     clock,
@@ -269,7 +282,9 @@ function openTelemetry(
     log,
     version: VERSION,
     worker,
-    providerNames: new Map(settings.providers.map(({ id, telemetryName }) => [id, telemetryName ?? id])),
+    providerNames: new Map(
+      settings.providers.map(({ id, telemetryName }) => [id, telemetryName ?? id]),
+    ),
     sources: {
       connections: () => pools.counts(),
       journal: () => journal.state(),
@@ -289,7 +304,9 @@ function reachableProviders(
   const reachable = new Map<string, ReachableProvider>()
   for (const provider of settings.providers) {
     const baseUrl =
-      settings.providerBaseUrls.get(provider.id) ?? knownAddresses.get(provider.id) ?? provider.baseUrl
+      settings.providerBaseUrls.get(provider.id) ??
+      knownAddresses.get(provider.id) ??
+      provider.baseUrl
     if (baseUrl !== undefined) reachable.set(provider.id, { ...provider, baseUrl })
   }
   return reachable

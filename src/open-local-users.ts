@@ -21,12 +21,13 @@ export async function openLocalUsers(environment: Environment): Promise<LocalUse
   const lock = lockUnlessServed(dataFolder)
   // Whoever holds the lock may change the schema under nobody's feet; beside a server it has to be as it is.
   const migrate = lock === undefined ? 'refuse' : 'run'
-  const store = await openStore(locateStore(settings), { migrate, caps: settings.accountCaps }).catch(
-    (error: unknown) => {
-      lock?.release()
-      throw error
-    },
-  )
+  const store = await openStore(locateStore(settings), {
+    migrate,
+    caps: settings.accountCaps,
+  }).catch((error: unknown) => {
+    lock?.release()
+    throw error
+  })
   await joinInstallation(installationParts(settings, store)).catch(async (error: unknown) => {
     await store.close()
     lock?.release()

@@ -9,7 +9,13 @@ import { loadUsage } from './cluster/load-usage.ts'
 import { UsageLimits } from './cluster/usage-limits.ts'
 import type { Budget } from './core/budget.ts'
 import type { CallRecord } from './core/call.ts'
-import { type AccountId, type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from './core/ids.ts'
+import {
+  type AccountId,
+  type CallId,
+  DEFAULT_ACCOUNT,
+  type GateId,
+  type KeyId,
+} from './core/ids.ts'
 import { spanOf } from './core/period.ts'
 import { createPlans } from './core/plan.ts'
 import { countsForQuota } from './gateway/plan/counts-for-quota.ts'
@@ -54,7 +60,10 @@ const anyBudget = fc.record({
   ),
 })
 
-function toRecord(call: Parameters<Parameters<typeof anyCall.map>[0]>[0], index: number): CallRecord {
+function toRecord(
+  call: Parameters<Parameters<typeof anyCall.map>[0]>[0],
+  index: number,
+): CallRecord {
   const { tokens, microUsd, ...rest } = call
   return createCallRecord({
     ...rest,
@@ -142,7 +151,11 @@ describe.each(databases)('on $name', (kind) => {
 
   async function countedAtStart(budgets: readonly Budget[]) {
     const usage = new UsageLimits({ plans: createPlans() })
-    const registry = await BudgetRegistry.load({ budgets: store.budgets, usage, clock: { now: () => NOW } })
+    const registry = await BudgetRegistry.load({
+      budgets: store.budgets,
+      usage,
+      clock: { now: () => NOW },
+    })
     const sums = await PastUsage.open({
       sums: store.usageSums,
       beginnings: store.budgetBeginnings,
@@ -150,10 +163,18 @@ describe.each(databases)('on $name', (kind) => {
       onUnreadable: () => {},
     })
     await loadUsage(usage, registry, { sums, nowMs: NOW })
-    const amounts = (window: { tokens: number; microUsd: number; unpricedCalls: number } | undefined) =>
-      window && { tokens: window.tokens, microUsd: window.microUsd, unpricedCalls: window.unpricedCalls }
+    const amounts = (
+      window: { tokens: number; microUsd: number; unpricedCalls: number } | undefined,
+    ) =>
+      window && {
+        tokens: window.tokens,
+        microUsd: window.microUsd,
+        unpricedCalls: window.unpricedCalls,
+      }
     return {
-      quotas: [DEFAULT_ACCOUNT, OTHER].map((accountId) => amounts(usage.quotaOf(accountId, NOW).window)),
+      quotas: [DEFAULT_ACCOUNT, OTHER].map((accountId) =>
+        amounts(usage.quotaOf(accountId, NOW).window),
+      ),
       budgets: budgets.map(({ id }) => amounts(usage.budgetWindow(id, NOW))),
     }
   }
@@ -176,7 +197,8 @@ describe.each(databases)('on $name', (kind) => {
       quotas: [DEFAULT_ACCOUNT, OTHER].map((accountId) =>
         sumOf(
           records.filter(
-            (record) => record.accountId === accountId && record.startedAt >= monthStart && counts(record),
+            (record) =>
+              record.accountId === accountId && record.startedAt >= monthStart && counts(record),
           ),
         ),
       ),
@@ -186,7 +208,8 @@ describe.each(databases)('on $name', (kind) => {
           scope.type === 'key' ? keyId === scope.keyId : gateId === scope.gateId
         return sumOf(
           records.filter(
-            (record) => record.accountId === accountId && record.startedAt >= fromMs && isOf(record),
+            (record) =>
+              record.accountId === accountId && record.startedAt >= fromMs && isOf(record),
           ),
         )
       }),
@@ -252,7 +275,11 @@ describe.each(databases)('on $name', (kind) => {
           expect(await countedAtStart(budgets)).toEqual(expected)
         },
       ),
-      runsOn(kind, { numRuns: 25, numShortRuns: 10, example: [EXAMPLE_CALLS, EXAMPLE_BUDGETS, 30] }),
+      runsOn(kind, {
+        numRuns: 25,
+        numShortRuns: 10,
+        example: [EXAMPLE_CALLS, EXAMPLE_BUDGETS, 30],
+      }),
     )
   })
 

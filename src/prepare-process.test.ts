@@ -15,7 +15,11 @@ test.each([
 })
 
 test('the runtime is told of memory once, and what the operator has said stays', () => {
-  const prepared = preparedEnvironment({ PATH: '/bin', MIMALLOC_PURGE_DELAY: '5', NOTHING: undefined })
+  const prepared = preparedEnvironment({
+    PATH: '/bin',
+    MIMALLOC_PURGE_DELAY: '5',
+    NOTHING: undefined,
+  })
   expect(prepared).toEqual({
     PATH: '/bin',
     MIMALLOC_PURGE_DELAY: '5',

@@ -37,7 +37,9 @@ export function preparedEnvironment(
   given: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> | undefined {
   if (Object.keys(MEMORY_VARIABLES).every((name) => given[name] !== undefined)) return undefined
-  const said = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const said = Object.entries(given).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  )
   return { ...MEMORY_VARIABLES, ...Object.fromEntries(said) }
 }
 

@@ -20,7 +20,12 @@ export interface ReloadParts {
  * @returns what is called at each order to read it again: one after the other, never rejects. Resolves with whether the file
  *   could be read
  */
-export function createReload({ log, settings, read, gatehouse }: ReloadParts): () => Promise<boolean> {
+export function createReload({
+  log,
+  settings,
+  read,
+  gatehouse,
+}: ReloadParts): () => Promise<boolean> {
   let current = settings
   let turn: Promise<unknown> = Promise.resolve()
 

@@ -7,7 +7,11 @@ import { join } from 'node:path'
 import type { MasterKeyRotation, MasterKeyStatus } from './cli/context.ts'
 import type { Environment } from './config/environment.ts'
 import { findMasterKeys, masterKeyPath } from './config/master-key.ts'
-import { generateMasterKey, readMasterKeyFile, replaceMasterKeyFile } from './config/master-key-file.ts'
+import {
+  generateMasterKey,
+  readMasterKeyFile,
+  replaceMasterKeyFile,
+} from './config/master-key-file.ts'
 import { readSettings, type Settings } from './config/settings.ts'
 import { DEFAULT_ACCOUNT } from './core/ids.ts'
 import type { Secret } from './core/secret.ts'
@@ -30,7 +34,8 @@ export async function masterKeyStatus(environment: Environment): Promise<MasterK
  */
 export async function rotateMasterKey(environment: Environment): Promise<MasterKeyRotation> {
   const settings = readSettings(environment)
-  if (!existsSync(settings.dataFolder)) throw new Error(`There is no data folder ${settings.dataFolder}.`)
+  if (!existsSync(settings.dataFolder))
+    throw new Error(`There is no data folder ${settings.dataFolder}.`)
   const lock = lockFile(join(settings.dataFolder, 'master-key.lock'))
   if (lock === undefined) throw new Error('Another rotation of the master key is under way.')
   try {
@@ -40,7 +45,10 @@ export async function rotateMasterKey(environment: Environment): Promise<MasterK
   }
 }
 
-async function rotate(settings: Settings, rows: SealedRows | undefined): Promise<MasterKeyRotation> {
+async function rotate(
+  settings: Settings,
+  rows: SealedRows | undefined,
+): Promise<MasterKeyRotation> {
   await assertNothingNewer(rows)
   const { status, tallies } = await survey(settings, rows)
   assertNoKeyIsMissing(status, tallies)
@@ -94,7 +102,9 @@ function addKey({ dataFolder }: Settings, tallies: readonly SealedTally[]): void
   const file = readMasterKeyFile(path)
   if (file === undefined) throw new Error('The master key has gone.')
   const [current, ...previous] = file.keys
-  const named = previous.filter((key) => tallies.some(({ keyIds }) => keyIds.has(masterKeyIdOf(key))))
+  const named = previous.filter((key) =>
+    tallies.some(({ keyIds }) => keyIds.has(masterKeyIdOf(key))),
+  )
   replaceMasterKeyFile(path, [generateMasterKey(), current, ...named])
 }
 
@@ -110,7 +120,9 @@ async function assertNothingNewer(rows: SealedRows | undefined): Promise<void> {
 
 function assertNoKeyIsMissing(status: MasterKeyStatus, tallies: readonly SealedTally[]): void {
   const here = new Set([status.currentId, ...status.previousIds])
-  const missing = new Set(tallies.flatMap(({ keyIds }) => [...keyIds].filter((id) => !here.has(id))))
+  const missing = new Set(
+    tallies.flatMap(({ keyIds }) => [...keyIds].filter((id) => !here.has(id))),
+  )
   if (missing.size === 0) return
   throw new Error(
     `Credentials are encrypted under a master key that is not here (${[...missing].join(', ')}). Nothing was changed. ` +
@@ -124,10 +136,17 @@ async function survey(settings: Settings, rows: SealedRows | undefined) {
   const [currentId = null, ...previousIds] = (keys ?? []).map((key) => masterKeyIdOf(key))
   const status: MasterKeyStatus = {
     source:
-      settings.masterKeys.current === undefined ? masterKeyPath(settings.dataFolder) : 'GATEHOUSE_MASTER_KEY',
+      settings.masterKeys.current === undefined
+        ? masterKeyPath(settings.dataFolder)
+        : 'GATEHOUSE_MASTER_KEY',
     currentId,
     previousIds,
-    tables: tallies.map(({ table, current, previous, unopened }) => ({ table, current, previous, unopened })),
+    tables: tallies.map(({ table, current, previous, unopened }) => ({
+      table,
+      current,
+      previous,
+      unopened,
+    })),
   }
   return { status, tallies }
 }

@@ -42,7 +42,8 @@ export async function serveWorkers({
   const objection = objectionToWorkers(settings)
   if (objection !== undefined) throw new SettingsError(`${objection.reason}. ${objection.cure}.`)
   const log = createLog(settings.logLevel)
-  for (const name of settings.unknownVariables) log.warn({ name }, 'unknown setting: is it misspelt?')
+  for (const name of settings.unknownVariables)
+    log.warn({ name }, 'unknown setting: is it misspelt?')
   const parts: Parts = { settings, log, lock: lockDataFolder(settings.dataFolder) }
   try {
     await assertPortFree(settings)
@@ -52,7 +53,10 @@ export async function serveWorkers({
       workers: claimWorkerFolders(settings.dataFolder, settings.workers, adoptionReport(log)),
       start: (index, url) =>
         startWorkerProcess({
-          command: [...ownCommand(), ...workerArguments(index, { isFirst: url === undefined, withSandbox })],
+          command: [
+            ...ownCommand(),
+            ...workerArguments(index, { isFirst: url === undefined, withSandbox }),
+          ],
           environment: {
             ...environment,
             ...(url === undefined ? {} : { GATEHOUSE_PORT: new URL(url).port }),
@@ -66,7 +70,10 @@ export async function serveWorkers({
           log.error({ worker, reason, restartInMs }, 'a worker ended and is started again'),
       },
       onHopeless(reason) {
-        log.error({ reason }, 'every worker ends soon after its start: nothing serves, and this ends')
+        log.error(
+          { reason },
+          'every worker ends soon after its start: nothing serves, and this ends',
+        )
         process.stderr.write(`gatehouse: every worker ends soon after its start: ${reason}\n`)
         void close(parts).finally(() => process.exit(1))
       },
@@ -121,7 +128,11 @@ function workerArguments(
   ]
 }
 
-function listenForMetrics(group: WorkerGroup, { telemetry }: Settings, log: Log): Listener | undefined {
+function listenForMetrics(
+  group: WorkerGroup,
+  { telemetry }: Settings,
+  log: Log,
+): Listener | undefined {
   const { host, port, token } = telemetry.metrics ?? {}
   if (host === undefined || port === undefined) return undefined
   const listener = listen(

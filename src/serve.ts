@@ -30,14 +30,29 @@ export interface ServeOptions {
 }
 
 /** Returns when the gateway listens; the process then lives until it is told to end. */
-export async function serve({ settings, readSettings, withSandbox, seat }: ServeOptions): Promise<void> {
+export async function serve({
+  settings,
+  readSettings,
+  withSandbox,
+  seat,
+}: ServeOptions): Promise<void> {
   const log = createLog(settings.logLevel, seat === undefined ? null : { worker: seat.index })
   if (seat === undefined) warnOfUnknown(settings, log)
   // One for all workers, which their supervisor has and tells them of by SANDBOX_BASE_URL.
   const sandbox = withSandbox && seat === undefined ? await loadSandbox() : undefined
-  const knownAddresses = sandboxAddresses(settings.providerBaseUrls.get(sandboxProvider.id) ?? sandbox?.url)
-  const worker = seat === undefined ? undefined : { index: seat.index, collectMetrics: () => seat.collect() }
-  const composed = { settings, log, knownAddresses, plans: settings.plans, hasTelemetry: true, worker }
+  const knownAddresses = sandboxAddresses(
+    settings.providerBaseUrls.get(sandboxProvider.id) ?? sandbox?.url,
+  )
+  const worker =
+    seat === undefined ? undefined : { index: seat.index, collectMetrics: () => seat.collect() }
+  const composed = {
+    settings,
+    log,
+    knownAddresses,
+    plans: settings.plans,
+    hasTelemetry: true,
+    worker,
+  }
   const gatehouse = await composeGatehouse(composed).catch(async (error: unknown) => {
     // What listens keeps a process alive, also one that has failed.
     await sandbox?.stop()
@@ -88,7 +103,8 @@ async function loadSandbox(): Promise<Sandbox> {
 }
 
 export function warnOfUnknown(settings: Settings, log: Log): void {
-  for (const name of settings.unknownVariables) log.warn({ name }, 'unknown setting: is it misspelt?')
+  for (const name of settings.unknownVariables)
+    log.warn({ name }, 'unknown setting: is it misspelt?')
 }
 
 function doorOf(gatehouse: Gatehouse, { requestsPerAddress, users }: Settings): Handle {
@@ -115,7 +131,11 @@ function tellHandles(log: Log) {
       : log.info(figures, 'there are handles again: connections are kept between requests')
 }
 
-function listenForMetrics(gatehouse: Gatehouse, { telemetry }: Settings, log: Log): Listener | undefined {
+function listenForMetrics(
+  gatehouse: Gatehouse,
+  { telemetry }: Settings,
+  log: Log,
+): Listener | undefined {
   const { metrics } = gatehouse
   const { host, port } = telemetry.metrics ?? {}
   if (metrics === undefined || host === undefined || port === undefined) return undefined
@@ -209,12 +229,22 @@ function endAndExit(running: Running): void {
 /** After being cut off, open streams get this long to tell their clients. */
 const FAREWELL_MS = 1_000
 
-async function end({ gatehouse, listener, metrics, sandbox, settings, log }: Running): Promise<void> {
+async function end({
+  gatehouse,
+  listener,
+  metrics,
+  sandbox,
+  settings,
+  log,
+}: Running): Promise<void> {
   gatehouse.beginDraining()
   listener.beginDraining()
   if (settings.drainDelayMs > 0) await Bun.sleep(settings.drainDelayMs)
   if (!(await listener.drain(settings.shutdownTimeoutMs))) {
-    log.warn({ timeoutMs: settings.shutdownTimeoutMs }, 'open calls did not end in time and are cut off')
+    log.warn(
+      { timeoutMs: settings.shutdownTimeoutMs },
+      'open calls did not end in time and are cut off',
+    )
     gatehouse.cutOff()
     await listener.drain(FAREWELL_MS)
   }

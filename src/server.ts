@@ -14,7 +14,11 @@ import { stopAccepting } from './stop-accepting.ts'
 export interface Routes {
   readonly dataPlane: DataPlane
   readonly controlPlane: () => Promise<{
-    handle(request: Request, requestId: CallId, clientAddress: string | undefined): Promise<Response>
+    handle(
+      request: Request,
+      requestId: CallId,
+      clientAddress: string | undefined,
+    ): Promise<Response>
   }>
   /** Where a proxy that is trusted puts the address of its client. */
   readonly clientAddressHeader: string | undefined
@@ -30,7 +34,9 @@ export interface Routes {
   readonly version: string
 }
 
-export function createRouter(routes: Routes): (request: Request, addressOf?: AddressOf) => Promise<Response> {
+export function createRouter(
+  routes: Routes,
+): (request: Request, addressOf?: AddressOf) => Promise<Response> {
   return function route(request, addressOf) {
     const path = pathOf(request.url)
     if (!hasOneHost(request, path))
@@ -39,13 +45,21 @@ export function createRouter(routes: Routes): (request: Request, addressOf?: Add
   }
 
   /** Answers all that a browser may ask for. */
-  async function routeBrowser(request: Request, path: string, addressOf?: AddressOf): Promise<Response> {
+  async function routeBrowser(
+    request: Request,
+    path: string,
+    addressOf?: AddressOf,
+  ): Promise<Response> {
     const response = await routeOther(request, path, addressOf)
     if (routes.isSecure) response.headers.set('strict-transport-security', ONE_YEAR)
     return response
   }
 
-  async function routeOther(request: Request, path: string, addressOf?: AddressOf): Promise<Response> {
+  async function routeOther(
+    request: Request,
+    path: string,
+    addressOf?: AddressOf,
+  ): Promise<Response> {
     switch (path) {
       case '/healthz':
         return state(200, { status: 'ok', version: routes.version })
@@ -107,7 +121,9 @@ function state(status: number, body: object): Response {
 }
 
 function refuseBroken(cause: unknown): Response {
-  const error = new GatewayError('internal_error', 'The gateway failed to handle this request.', { cause })
+  const error = new GatewayError('internal_error', 'The gateway failed to handle this request.', {
+    cause,
+  })
   return refuse(error, 'flat', {})
 }
 
@@ -185,7 +201,8 @@ export function listen(
       if (await stopAccepting(server.port ?? 0)) {
         lastRequestAt = performance.now()
         const isQuiet = () =>
-          server.pendingRequests === 0 && performance.now() - lastRequestAt >= Math.min(QUIET_MS, timeoutMs)
+          server.pendingRequests === 0 &&
+          performance.now() - lastRequestAt >= Math.min(QUIET_MS, timeoutMs)
         while (!isQuiet() && performance.now() < until) await Bun.sleep(DRAIN_POLL_MS)
       }
       // Closes the connections that are between two requests.

@@ -69,7 +69,9 @@ function findListening(libc: Libc, port: number): number[] {
 function isListening(libc: Libc, fd: number): boolean {
   const value = new Int32Array(1)
   const length = new Uint32Array([value.byteLength])
-  return libc.getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, ptr(value), ptr(length)) === 0 && value[0] === 1
+  return (
+    libc.getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, ptr(value), ptr(length)) === 0 && value[0] === 1
+  )
 }
 
 function portOf(libc: Libc, fd: number): number | undefined {

@@ -2,7 +2,10 @@
 import packageJson from '../package.json' with { type: 'json' }
 import type { Secret } from './core/secret.ts'
 
-export function welcome(url: string, shown: { firstKey: Secret | undefined; withSandbox: boolean }): string {
+export function welcome(
+  url: string,
+  shown: { firstKey: Secret | undefined; withSandbox: boolean },
+): string {
   const lines = [`Gatehouse ${packageJson.version} is listening on ${url}`]
   if (shown.firstKey !== undefined) {
     const key = shown.firstKey.reveal()

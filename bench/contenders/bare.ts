@@ -33,7 +33,13 @@ function bareProxy({ name, does, program, port }: BareProxy): Contender {
       })
       const address = `http://127.0.0.1:${port}/v1/chat/completions`
       await untilAnswers(server, address, { method: 'POST', body: '{}' })
-      return { url: address, headers: {}, model: 'gpt-4o', process: server, stop: () => server.stop() }
+      return {
+        url: address,
+        headers: {},
+        model: 'gpt-4o',
+        process: server,
+        stop: () => server.stop(),
+      }
     },
   }
 }

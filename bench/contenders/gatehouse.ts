@@ -25,7 +25,9 @@ export const withoutShipping: Contender = {
   does: 'Gatehouse with its journal and without shipping into SQLite, which no setting does (bench/without-shipping.ts)',
   narrow: (plan) => ({
     ...plan,
-    loads: plan.loads.filter(({ bodyBytes, connections }) => bodyBytes === 1024 && connections === 64),
+    loads: plan.loads.filter(
+      ({ bodyBytes, connections }) => bodyBytes === 1024 && connections === 64,
+    ),
     paces: plan.paces.filter(({ perSecond }) => perSecond === 1000),
   }),
   async start(upstream) {
@@ -37,7 +39,9 @@ export const withoutShipping: Contender = {
       async stop() {
         await running.stop()
         const database = new Database(join(dataFolder, 'gatehouse.db'), { readonly: true })
-        const rows = database.query<{ count: number }, []>('SELECT count(*) AS count FROM calls').get()
+        const rows = database
+          .query<{ count: number }, []>('SELECT count(*) AS count FROM calls')
+          .get()
         database.close()
         if (rows?.count !== 0) throw new Error(`${rows?.count} calls were shipped all the same`)
       },
@@ -105,7 +109,11 @@ async function start(
 }
 
 /** Again while it answers 401: it listens before its first key is made, so that no key is made for a start that fails. */
-async function createGate(address: string, headers: Record<string, string>, target: string): Promise<void> {
+async function createGate(
+  address: string,
+  headers: Record<string, string>,
+  target: string,
+): Promise<void> {
   const body = JSON.stringify({ id: 'bench', targets: [{ model: target }] })
   for (let asked = 0; asked < MOST_QUESTIONS; asked += 1) {
     const { ok, status } = await fetch(`${address}/v1/gates`, { method: 'POST', headers, body })

@@ -34,11 +34,17 @@ export const litellm: Contender = {
       // Without it, it asks the network for its table of prices at each start.
       {
         folder,
-        environment: { LITELLM_MASTER_KEY: KEY, LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR' },
+        environment: {
+          LITELLM_MASTER_KEY: KEY,
+          LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+          LITELLM_LOG: 'ERROR',
+        },
       },
     )
     const address = `http://127.0.0.1:${PORT}`
-    const startMs = await untilAnswers(server, `${address}/health/liveliness`, { limitMs: START_LIMIT_MS })
+    const startMs = await untilAnswers(server, `${address}/health/liveliness`, {
+      limitMs: START_LIMIT_MS,
+    })
     return {
       url: `${address}/v1/chat/completions`,
       headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
@@ -63,7 +69,9 @@ function configuration(upstream: string): string {
 function narrow(plan: Plan): Plan {
   return {
     ...within(plan, 10),
-    loads: plan.loads.filter(({ bodyBytes, connections }) => bodyBytes <= 204_800 && connections <= 64),
+    loads: plan.loads.filter(
+      ({ bodyBytes, connections }) => bodyBytes <= 204_800 && connections <= 64,
+    ),
     seconds: 3 * plan.seconds,
     singleStreams: Math.min(50, plan.singleStreams),
     eventsOfStream: 0,
@@ -95,7 +103,8 @@ function run(command: string[]): void {
   if (success) return
   const lines = `${stdout}\n${stderr}`.trim().split('\n')
   const said = lines.find((line) => /error|not available/i.test(line)) ?? lines.at(-1) ?? ''
-  const end = exitedDueToTimeout === true ? `took more than ${INSTALL_LIMIT_MS / 60_000} minutes` : 'failed'
+  const end =
+    exitedDueToTimeout === true ? `took more than ${INSTALL_LIMIT_MS / 60_000} minutes` : 'failed'
   throw new NotMeasured(`\`${command.join(' ')}\` ${end}: ${said.trim().slice(0, 200)}`)
 }
 

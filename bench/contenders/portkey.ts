@@ -19,7 +19,12 @@ export const portkey: Contender = {
   async start({ url }) {
     const server = startPinned(
       CONTENDER_CORE,
-      ['node', 'node_modules/@portkey-ai/gateway/build/start-server.js', '--headless', `--port=${PORT}`],
+      [
+        'node',
+        'node_modules/@portkey-ai/gateway/build/start-server.js',
+        '--headless',
+        `--port=${PORT}`,
+      ],
       // It refuses private addresses as custom hosts unless they are named.
       {
         folder: FOLDER,
@@ -49,8 +54,18 @@ function install(): void {
   if (existsSync(join(FOLDER, 'node_modules/@portkey-ai/gateway'))) return
   mkdirSync(FOLDER, { recursive: true })
   writeFileSync(join(FOLDER, 'package.json'), '{"private":true}')
-  const command = ['install', '--silent', '--no-audit', '--no-fund', `@portkey-ai/gateway@${VERSION}`]
-  const { success } = Bun.spawnSync(['npm', ...command], { cwd: FOLDER, stdout: 'ignore', stderr: 'inherit' })
+  const command = [
+    'install',
+    '--silent',
+    '--no-audit',
+    '--no-fund',
+    `@portkey-ai/gateway@${VERSION}`,
+  ]
+  const { success } = Bun.spawnSync(['npm', ...command], {
+    cwd: FOLDER,
+    stdout: 'ignore',
+    stderr: 'inherit',
+  })
   if (!success) throw new NotMeasured('npm could not install it')
 }
 

@@ -36,8 +36,9 @@ interface Work {
   readonly isAtStart?: boolean
 }
 
-const seedStore = (seed: (store: Store, size: number) => Promise<unknown>) => (place: Place, size: number) =>
-  useStore(place.location, async (store) => void (await seed(store, size)))
+const seedStore =
+  (seed: (store: Store, size: number) => Promise<unknown>) => (place: Place, size: number) =>
+    useStore(place.location, async (store) => void (await seed(store, size)))
 
 const DAYS_OF_AN_ACCOUNT = 200
 
@@ -118,41 +119,48 @@ async function measure(work: Work, place: Place, size: number): Promise<Seen> {
     await seedGate(store)
   })
   await work.seed(place, size)
-  return await withNode(place, { key: KEY, preload: './bench/scale/on-signals.ts' }, async (node) => {
-    await callNode(node, KEY)
-    const paced = paceCalls(CALLS_PER_SECOND, () => callNode(node, KEY))
-    const quiet: { fromMs: number; toMs: number }[] = []
-    const rest = async () => {
-      const fromMs = performance.now()
-      await Bun.sleep(QUIET_MS)
-      quiet.push({ fromMs, toMs: performance.now() })
-    }
-    if (work.isAtStart !== true) {
-      await Bun.sleep(WARM_MS)
-      await rest()
-    }
-    // A young process is slow for reasons of its own.
-    const fromMs = performance.now() + (work.isAtStart === true ? WARM_MS : 0)
-    const mostMs = work.isAtStart === true ? MOST_AT_START_MS : MOST_MS
-    const isOver = await Promise.race([work.run(node, size).then(() => true), Bun.sleep(mostMs)])
-    const during = { fromMs, toMs: performance.now() }
-    if (isOver === true) await Bun.sleep(WARM_MS).then(rest)
-    await paced.stop()
-    const p99 = (time: typeof during) => percentile(paced.calls, 0.99, time)
-    if (quiet.length === 0)
-      throw new Error(`It was not over after ${mostMs / 1_000} s, and nothing was quiet.`)
-    return {
-      quietMs: Math.max(...quiet.map(p99)),
-      besideMs: p99(during),
-      longestMs: percentile(paced.calls, 1, during),
-      calls: paced.calls.filter(({ dueAt }) => dueAt >= fromMs && dueAt < during.toMs).length,
-      failed: paced.failed,
-      seconds: (during.toMs - fromMs) / 1_000,
-    }
-  })
+  return await withNode(
+    place,
+    { key: KEY, preload: './bench/scale/on-signals.ts' },
+    async (node) => {
+      await callNode(node, KEY)
+      const paced = paceCalls(CALLS_PER_SECOND, () => callNode(node, KEY))
+      const quiet: { fromMs: number; toMs: number }[] = []
+      const rest = async () => {
+        const fromMs = performance.now()
+        await Bun.sleep(QUIET_MS)
+        quiet.push({ fromMs, toMs: performance.now() })
+      }
+      if (work.isAtStart !== true) {
+        await Bun.sleep(WARM_MS)
+        await rest()
+      }
+      // A young process is slow for reasons of its own.
+      const fromMs = performance.now() + (work.isAtStart === true ? WARM_MS : 0)
+      const mostMs = work.isAtStart === true ? MOST_AT_START_MS : MOST_MS
+      const isOver = await Promise.race([work.run(node, size).then(() => true), Bun.sleep(mostMs)])
+      const during = { fromMs, toMs: performance.now() }
+      if (isOver === true) await Bun.sleep(WARM_MS).then(rest)
+      await paced.stop()
+      const p99 = (time: typeof during) => percentile(paced.calls, 0.99, time)
+      if (quiet.length === 0)
+        throw new Error(`It was not over after ${mostMs / 1_000} s, and nothing was quiet.`)
+      return {
+        quietMs: Math.max(...quiet.map(p99)),
+        besideMs: p99(during),
+        longestMs: percentile(paced.calls, 1, during),
+        calls: paced.calls.filter(({ dueAt }) => dueAt >= fromMs && dueAt < during.toMs).length,
+        failed: paced.failed,
+        seconds: (during.toMs - fromMs) / 1_000,
+      }
+    },
+  )
 }
 
-function describe(title: string, { quietMs, besideMs, longestMs, calls, failed, seconds }: Seen): string {
+function describe(
+  title: string,
+  { quietMs, besideMs, longestMs, calls, failed, seconds }: Seen,
+): string {
   const isMet = failed === 0 && isUndisturbed(quietMs, besideMs)
   return [
     `${title}: p99 ${besideMs.toFixed(2)} ms beside it, ${quietMs.toFixed(2)} ms quiet`,
@@ -165,7 +173,8 @@ function describe(title: string, { quietMs, besideMs, longestMs, calls, failed, 
 
 async function measureOne(name: string, store: DatabaseName, isQuick: boolean): Promise<string> {
   const work = WORKS[name]
-  if (work === undefined) throw new Error(`There is no ${name}; there are ${Object.keys(WORKS).join(', ')}.`)
+  if (work === undefined)
+    throw new Error(`There is no ${name}; there are ${Object.keys(WORKS).join(', ')}.`)
   const size = isQuick ? work.quickSize : work.size
   const title = `${size.toLocaleString('en-US')} ${work.title}, ${store}`
   process.stderr.write(`  … ${title}\n`)

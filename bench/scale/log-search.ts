@@ -16,7 +16,10 @@ const EXPORT_LIMIT = 250
 
 const PAGES = {
   'newest page, ms': { filter: {} },
-  'page in the middle, ms': { filter: {}, before: { startedAt: NOW_MS - (DAYS / 2) * DAY_MS, id: '' } },
+  'page in the middle, ms': {
+    filter: {},
+    before: { startedAt: NOW_MS - (DAYS / 2) * DAY_MS, id: '' },
+  },
   'page of a key, ms': { filter: { keyId: 'key_7' } },
   'page of a status that none has, ms': { filter: { status: 418 } },
 } as const
@@ -27,7 +30,9 @@ export const scenario: Scenario = {
   quickSizes: [20_000, 100_000],
   stores: BOTH,
   bars: {
-    ...Object.fromEntries(Object.keys(PAGES).map((name) => [name, { type: 'ratio', most: 2 }] as const)),
+    ...Object.fromEntries(
+      Object.keys(PAGES).map((name) => [name, { type: 'ratio', most: 2 }] as const),
+    ),
     'export a call, µs': { type: 'ratio', most: 1.5 },
     ...TURN_BAR,
   },

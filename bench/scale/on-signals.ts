@@ -12,7 +12,10 @@ const KEYS_PER_TURN = 200
 const start = Retention.prototype.start
 Retention.prototype.start = function startWithSignal(this: Retention): void {
   start.call(this)
-  process.on('SIGUSR1', () => void this.run().then(() => process.stdout.write('clean-up is over\n')))
+  process.on(
+    'SIGUSR1',
+    () => void this.run().then(() => process.stdout.write('clean-up is over\n')),
+  )
 }
 
 const load = KeyRegistry.load

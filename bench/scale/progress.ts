@@ -9,6 +9,8 @@ export function createProgress(what: string, total: number): (done: number) => v
     const now = performance.now()
     if (now - lastAt < EVERY_MS) return
     lastAt = now
-    process.stderr.write(`  … ${what}: ${done.toLocaleString('en-US')} of ${total.toLocaleString('en-US')}\n`)
+    process.stderr.write(
+      `  … ${what}: ${done.toLocaleString('en-US')} of ${total.toLocaleString('en-US')}\n`,
+    )
   }
 }

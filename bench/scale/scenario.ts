@@ -32,5 +32,9 @@ const TURN = 'longest turn, ms of processor'
 export const TURN_BAR: Readonly<Record<string, Bar>> = { [TURN]: { type: 'most', most: 5 } }
 
 export function ofTurns({ loopMs, loopCpuMs, longTurns }: Held): Figures {
-  return { [TURN]: loopCpuMs, 'longest turn, ms': loopMs, 'turns over 2 ms of processor': longTurns }
+  return {
+    [TURN]: loopCpuMs,
+    'longest turn, ms': loopMs,
+    'turns over 2 ms of processor': longTurns,
+  }
 }

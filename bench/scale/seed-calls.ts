@@ -1,6 +1,12 @@
 /** Calls for measurements, stored by the product's own insert. Knows nothing of what is measured. */
 import type { CallRecord } from '../../src/core/call.ts'
-import { type AccountId, createCallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../../src/core/ids.ts'
+import {
+  type AccountId,
+  createCallId,
+  DEFAULT_ACCOUNT,
+  type GateId,
+  type KeyId,
+} from '../../src/core/ids.ts'
 import type { Store } from '../../src/store/open-store.ts'
 import { createProgress } from './progress.ts'
 
@@ -13,7 +19,9 @@ const BATCH = 512
 
 export function createCalls(
   count: number,
-  changes: (index: number) => Omit<Partial<CallRecord>, 'accountId'> & { readonly accountId?: string },
+  changes: (
+    index: number,
+  ) => Omit<Partial<CallRecord>, 'accountId'> & { readonly accountId?: string },
 ): readonly CallRecord[] {
   return Array.from({ length: count }, (_, index) => {
     const { accountId = DEFAULT_ACCOUNT, ...own } = changes(index)

@@ -46,7 +46,9 @@ export const scenario: Scenario = {
     return await withPlace(name, async ({ location, dataFolder }) =>
       useStore(location, async (store) => {
         const journal = new Journal(dataFolder)
-        const shipper = new Shipper(journal, (batch, pauseMs) => store.calls.insertMany(batch, pauseMs))
+        const shipper = new Shipper(journal, (batch, pauseMs) =>
+          store.calls.insertMany(batch, pauseMs),
+        )
         const tell = createProgress('passes', WARM_PASSES + PASSES)
         let [recording, shipping, number] = [0, 0, 0]
         const record = async () => {
@@ -54,7 +56,9 @@ export const scenario: Scenario = {
           number += made.length
           const before = cpuMicros()
           for (let start = 0; start < made.length; start += RECORDS_PER_TURN)
-            await Promise.all(made.slice(start, start + RECORDS_PER_TURN).map((one) => journal.record(one)))
+            await Promise.all(
+              made.slice(start, start + RECORDS_PER_TURN).map((one) => journal.record(one)),
+            )
           return cpuMicros() - before
         }
         for (let pass = 0; pass < WARM_PASSES + PASSES; pass += 1) {

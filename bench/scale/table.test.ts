@@ -3,7 +3,13 @@ import type { Bar, Figures } from './scenario.ts'
 import { describeMeasured } from './table.ts'
 
 const describeOne = (bars: Readonly<Record<string, Bar>>, small: Figures, large: Figures) =>
-  describeMeasured({ scenario: { title: 'rows', bars }, store: 'SQLite', sizes: [10, 1_000], small, large })
+  describeMeasured({
+    scenario: { title: 'rows', bars },
+    store: 'SQLite',
+    sizes: [10, 1_000],
+    small,
+    large,
+  })
 
 test('a figure stands at both sizes with the ratio between them', () => {
   const [head, line] = describeOne({}, { 'took, ms': 2 }, { 'took, ms': 5.5 })
@@ -32,5 +38,7 @@ test('a figure that grows from nothing, or is missing at one size, meets no bar'
 })
 
 test('a bar on a figure that nobody measured is a mistake of the scenario', () => {
-  expect(() => describeOne({ other: { type: 'most', most: 1 } }, { took: 1 }, { took: 1 })).toThrow('other')
+  expect(() => describeOne({ other: { type: 'most', most: 1 } }, { took: 1 }, { took: 1 })).toThrow(
+    'other',
+  )
 })

@@ -9,14 +9,23 @@ export interface Measured {
   readonly large: Figures
 }
 
-export function describeMeasured({ scenario, store, sizes, small, large }: Measured): readonly string[] {
+export function describeMeasured({
+  scenario,
+  store,
+  sizes,
+  small,
+  large,
+}: Measured): readonly string[] {
   const [smallSize, largeSize] = sizes.map((size) => size.toLocaleString('en-US'))
   const head = `${scenario.title} · ${store} · ${smallSize} and ${largeSize}`
   const names = Object.keys({ ...small, ...large })
   for (const barred of Object.keys(scenario.bars))
     if (!names.includes(barred))
       throw new Error(`${scenario.title}: '${barred}' has a bar and was not measured`)
-  return [head, ...names.map((name) => describeFigure(name, [small[name], large[name]], scenario.bars[name]))]
+  return [
+    head,
+    ...names.map((name) => describeFigure(name, [small[name], large[name]], scenario.bars[name])),
+  ]
 }
 
 type Pair = readonly [small: number | undefined, large: number | undefined]

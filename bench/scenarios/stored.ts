@@ -52,7 +52,10 @@ async function measureFloods(
   const valid = await measureThroughput(running, { ...load, keys })
   if (valid.failed > 0) throw new Error(`${valid.failed} calls with keys of the store failed`)
   note('a different key with each call: CPU µs a call', valid.cpuMicrosPerCall ?? Number.NaN)
-  note('a different key with each call: memory, MB', (running.process?.residentBytes() ?? Number.NaN) / 1e6)
+  note(
+    'a different key with each call: memory, MB',
+    (running.process?.residentBytes() ?? Number.NaN) / 1e6,
+  )
   const invalid = await measureThroughput(running, { ...load, keys: 0 })
   if (invalid.failed === 0) throw new Error('calls with keys that do not exist were let in')
   note('keys that do not exist: refusals/s', invalid.requestsPerSecond)

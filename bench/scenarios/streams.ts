@@ -30,7 +30,8 @@ export async function measureStreamScenarios(
   const short = await measureStreams(contender, { streams: AT_ONCE, events: 100, everyMs: 1 })
   failIfCut(short)
   note('streams: first event, 50 begun at once, ms', short.medianFirstEventMs)
-  if (contender.process !== undefined) note('streams of 100 events: CPU µs an event', short.cpuMicrosPerEvent)
+  if (contender.process !== undefined)
+    note('streams of 100 events: CPU µs an event', short.cpuMicrosPerEvent)
   if (plan.eventsOfStream > 0) {
     const load = { streams: AT_ONCE, events: plan.eventsOfStream, everyMs: 1 }
     const long = await measureStreams(contender, load)
@@ -43,9 +44,16 @@ export async function measureStreamScenarios(
   }
   if (contender.process === undefined) return
   if (plan.openStreams > 0) {
-    const many = await measureStreams(contender, { streams: plan.openStreams, events: 50, everyMs: 100 })
+    const many = await measureStreams(contender, {
+      streams: plan.openStreams,
+      events: 50,
+      everyMs: 100,
+    })
     failIfCut(many)
-    note(`${plan.openStreams.toLocaleString('en-US')} open streams: memory, MB`, many.residentBytes / 1e6)
+    note(
+      `${plan.openStreams.toLocaleString('en-US')} open streams: memory, MB`,
+      many.residentBytes / 1e6,
+    )
   }
   if (plan.aborts > 0) {
     const aborts = await measureAborts(contender, upstreamUrl, plan.aborts)

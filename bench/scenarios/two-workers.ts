@@ -5,7 +5,11 @@
 import { mkdtempSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { findPostgres, type PostgresServer, startPostgres } from '../../test/support/postgres-server.ts'
+import {
+  findPostgres,
+  type PostgresServer,
+  startPostgres,
+} from '../../test/support/postgres-server.ts'
 import { findRedis, type RedisServer, startRedis } from '../../test/support/redis-server.ts'
 import { NotMeasured } from '../contender.ts'
 import { gatehouseWith } from '../contenders/gatehouse.ts'
@@ -16,14 +20,21 @@ import type { Note } from '../plan.ts'
 const LOAD = { bodyBytes: 1024, connections: 64, seconds: 4 }
 
 /** @throws NotMeasured where Postgres or Redis is missing */
-export async function measureWorkers(upstreamUrl: string, folder: string, note: Note): Promise<void> {
-  if (findPostgres() === undefined) throw new NotMeasured('workers share a store: Postgres is not installed')
-  if (findRedis() === undefined) throw new NotMeasured('workers share limits: Redis is not installed')
+export async function measureWorkers(
+  upstreamUrl: string,
+  folder: string,
+  note: Note,
+): Promise<void> {
+  if (findPostgres() === undefined)
+    throw new NotMeasured('workers share a store: Postgres is not installed')
+  if (findRedis() === undefined)
+    throw new NotMeasured('workers share limits: Redis is not installed')
   const postgres = await startPostgres()
   try {
     const redis = await startRedis()
     try {
-      for (const workers of [1, 2]) await measure(workers, { upstreamUrl, folder, postgres, redis }, note)
+      for (const workers of [1, 2])
+        await measure(workers, { upstreamUrl, folder, postgres, redis }, note)
     } finally {
       await redis.remove()
     }

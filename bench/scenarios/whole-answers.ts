@@ -46,7 +46,10 @@ export async function measureWholeAnswers(
 }
 
 /** @returns why the measurement is thrown away: its figures would mean nothing, or flatter */
-function findFault({ calls, failed, timedOut }: Throughput, connections: number): string | undefined {
+function findFault(
+  { calls, failed, timedOut }: Throughput,
+  connections: number,
+): string | undefined {
   if (failed + timedOut > 0) return `${failed + timedOut} calls failed`
   // Some connection waited from the first second to the last.
   return calls < connections ? `${calls} answers on ${connections} connections` : undefined
@@ -66,7 +69,8 @@ export async function measurePaces(
       continue
     }
     const label = `${perSecond.toLocaleString('en-US')} calls/s`
-    if (latency.cpuMicrosPerCall !== undefined) note(`${label}: CPU µs a call`, latency.cpuMicrosPerCall)
+    if (latency.cpuMicrosPerCall !== undefined)
+      note(`${label}: CPU µs a call`, latency.cpuMicrosPerCall)
     if (isEveryday) continue
     note(`${label}: p50, ms`, latency.p50Ms)
     note(`${label}: p99, ms`, latency.p99Ms)

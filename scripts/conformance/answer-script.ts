@@ -5,7 +5,11 @@ import type { JsonRecord } from '../../src/wire/chat-request.ts'
 export interface AnswerScript {
   readonly text?: string
   readonly reasoning?: string
-  readonly calls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[]
+  readonly calls?: readonly {
+    readonly id: string
+    readonly name: string
+    readonly arguments: string
+  }[]
   readonly finish: FinishReason
 }
 
@@ -29,7 +33,9 @@ export interface UpstreamKit {
 }
 
 export function sse(type: string | undefined, data: object): Uint8Array {
-  return Buffer.from(`${type === undefined ? '' : `event: ${type}\n`}data: ${JSON.stringify(data)}\n\n`)
+  return Buffer.from(
+    `${type === undefined ? '' : `event: ${type}\n`}data: ${JSON.stringify(data)}\n\n`,
+  )
 }
 
 /** Two pieces, so that there is something to join. */

@@ -77,7 +77,13 @@ export function askTarget({ dialect, provider, model }: Pair, body: JsonRecord):
     sealOrigin,
   }
   const callerRequest = new CallerRequest(serverCodec, accepted, DECODE_LIMITS.maxTextBytes)
-  const translated = translate({ caller: callerRequest, target, client: codec, facts, isStrict: false })
+  const translated = translate({
+    caller: callerRequest,
+    target,
+    client: codec,
+    facts,
+    isStrict: false,
+  })
   return {
     target,
     sent: Buffer.from(translated.body).toString(),

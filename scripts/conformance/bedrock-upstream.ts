@@ -18,7 +18,10 @@ function frame(headers: Readonly<Record<string, string>>, body: object): Uint8Ar
 }
 
 const event = (type: string, body: object) =>
-  frame({ ':message-type': 'event', ':event-type': type, ':content-type': 'application/json' }, body)
+  frame(
+    { ':message-type': 'event', ':event-type': type, ':content-type': 'application/json' },
+    body,
+  )
 
 const REASONS: Readonly<Record<FinishReason, string>> = {
   stop: 'end_turn',
@@ -41,7 +44,10 @@ function blockDeltas({ reasoning, text, calls = [] }: AnswerScript) {
       : [
           {
             start: undefined,
-            deltas: [{ reasoningContent: { text: reasoning } }, { reasoningContent: { signature: SEAL } }],
+            deltas: [
+              { reasoningContent: { text: reasoning } },
+              { reasoningContent: { signature: SEAL } },
+            ],
           },
         ]),
     ...(text === undefined
@@ -49,7 +55,10 @@ function blockDeltas({ reasoning, text, calls = [] }: AnswerScript) {
       : [{ start: undefined, deltas: halves(text).map((half) => ({ text: half })) }]),
     ...calls.map((call) => ({
       start: { toolUse: { toolUseId: call.id, name: call.name } },
-      deltas: call.arguments === '{}' ? [] : halves(call.arguments).map((input) => ({ toolUse: { input } })),
+      deltas:
+        call.arguments === '{}'
+          ? []
+          : halves(call.arguments).map((input) => ({ toolUse: { input } })),
     })),
   ]
 }

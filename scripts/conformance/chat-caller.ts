@@ -25,7 +25,10 @@ const withPart = (part: JsonRecord): JsonRecord => ({
   messages: [{ role: 'user', content: [{ type: 'text', text: PROMPT }, part] }],
 })
 const image = (url: string): JsonRecord => ({ type: 'image_url', image_url: { url } })
-const file = (file_data: string): JsonRecord => ({ type: 'file', file: { filename: 'probe.pdf', file_data } })
+const file = (file_data: string): JsonRecord => ({
+  type: 'file',
+  file: { filename: 'probe.pdf', file_data },
+})
 const weather = { name: 'weather', description: 'tells the weather', parameters: SCHEMA }
 const tools = [{ type: 'function', function: weather }]
 const clock = { type: 'function', function: { name: 'clock', description: 'tells the time' } }
@@ -99,7 +102,8 @@ function readPieces(pieces: readonly Completion[]): SeenAnswer {
     reasoning,
     calls: calls.map(({ name, written }) => ({ name, input: JSON.parse(written) })),
     finish:
-      pieces.findLast((piece) => piece.choices?.[0]?.finish_reason)?.choices?.[0]?.finish_reason ?? undefined,
+      pieces.findLast((piece) => piece.choices?.[0]?.finish_reason)?.choices?.[0]?.finish_reason ??
+      undefined,
     input: usage?.prompt_tokens ?? 0,
     output: usage?.completion_tokens ?? 0,
     cached: usage?.prompt_tokens_details?.cached_tokens ?? 0,
@@ -132,7 +136,11 @@ export const chatCaller: CallerKit = {
     system: { ask: { messages: [{ role: 'system', content: SYSTEM }, user] }, carries: [SYSTEM] },
     turns: {
       ask: {
-        messages: [user, { role: 'assistant', content: ANSWERED }, { role: 'user', content: FOLLOW_UP }],
+        messages: [
+          user,
+          { role: 'assistant', content: ANSWERED },
+          { role: 'user', content: FOLLOW_UP },
+        ],
       },
       carries: [PROMPT, ANSWERED, FOLLOW_UP],
     },
@@ -147,7 +155,10 @@ export const chatCaller: CallerKit = {
     cacheHint: {
       ask: {
         messages: [
-          { role: 'user', content: [{ type: 'text', text: PROMPT, cache_control: { type: 'ephemeral' } }] },
+          {
+            role: 'user',
+            content: [{ type: 'text', text: PROMPT, cache_control: { type: 'ephemeral' } }],
+          },
         ],
       },
     },

@@ -1,6 +1,13 @@
 /** Upstreams that answer in the shape of chat completions: OpenAI's own and Mistral's. */
 import type { JsonRecord } from '../../src/wire/chat-request.ts'
-import { type AnswerScript, halves, sse, THOUGHT, type UpstreamKit, USAGE } from './answer-script.ts'
+import {
+  type AnswerScript,
+  halves,
+  sse,
+  THOUGHT,
+  type UpstreamKit,
+  USAGE,
+} from './answer-script.ts'
 
 const head = { id: 'probe-1', created: 1_767_225_600, model: 'model-1' }
 const usage = {
@@ -87,7 +94,9 @@ export const mistralUpstream = chatShaped({
   contentOf: (script) => [
     ...(script.reasoning === undefined
       ? []
-      : [{ content: [{ type: 'thinking', thinking: [{ type: 'text', text: script.reasoning }] }] }]),
+      : [
+          { content: [{ type: 'thinking', thinking: [{ type: 'text', text: script.reasoning }] }] },
+        ]),
     ...textsOf(script),
   ],
   kept: THOUGHT,

@@ -57,8 +57,12 @@ function section(endpoint: string, rows: readonly ConformanceRow[], names: PageN
     (row) => row.dialect ?? '',
   )
   // In an order of their own: a new provider shall not move the columns.
-  const columns: Columns = new Map([...translated].sort(([left], [right]) => left.localeCompare(right)))
-  const asked = FEATURE_IDS.filter((feature) => rows.some((row) => row.results[feature] !== undefined))
+  const columns: Columns = new Map(
+    [...translated].sort(([left], [right]) => left.localeCompare(right)),
+  )
+  const asked = FEATURE_IDS.filter((feature) =>
+    rows.some((row) => row.results[feature] !== undefined),
+  )
   const isWell = (feature: FeatureId) =>
     [...columns.values()].flat().every((row) => symbolOf(row, feature) === SYMBOLS.lossless)
   const wellByGroup = Map.groupBy(asked.filter(isWell), (feature) => FEATURES[feature].group)
@@ -93,7 +97,9 @@ function section(endpoint: string, rows: readonly ConformanceRow[], names: PageN
       lines.push(`| **${group}** |${' |'.repeat(headings.length + 1)}`)
     }
     const cells = [...columns.values()].map((ofColumn) => cell(ofColumn, feature, notes))
-    lines.push(`| ${FEATURES[feature].label} | ${cells.join(' | ')} | ${missing(columns, feature)} |`)
+    lines.push(
+      `| ${FEATURES[feature].label} | ${cells.join(' | ')} | ${missing(columns, feature)} |`,
+    )
   }
   return [...lines, '', ...notes.lines, '', ...refusals(columns, names), '']
     .join('\n')
@@ -131,11 +137,15 @@ function cell(rows: readonly ConformanceRow[], feature: FeatureId, notes: Notes)
   const isAmbiguous = ({ model }: ConformanceRow) =>
     bySymbol.filter(([, of]) => of.some((row) => row.model === model)).length > 1
   const told = rest.map(([symbol, of]) => {
-    const models = of.map((row) => (isAmbiguous(row) ? `\`${row.provider}/${row.model}\`` : modelOf(row)))
+    const models = of.map((row) =>
+      isAmbiguous(row) ? `\`${row.provider}/${row.model}\`` : modelOf(row),
+    )
     return `${symbol} with ${[...new Set(models)].join(', ')}`
   })
   const number = notes.numberOf(`${told.join('; ')}; ${most?.[0] ?? ''} with the others`)
-  const symbols = bySymbol.map(([symbol]) => symbol).sort((left, right) => rankOf(left) - rankOf(right))
+  const symbols = bySymbol
+    .map(([symbol]) => symbol)
+    .sort((left, right) => rankOf(left) - rankOf(right))
   return `${symbols.join('/')} (${number})`
 }
 
@@ -183,7 +193,8 @@ function refusals(columns: Columns, names: PageNames): string[] {
       return { name, labels }
     })
     // What the endpoint itself refuses has nothing to do with the target.
-    const isEverywhere = whos.length === columns.size && new Set(whos.map(({ labels }) => labels)).size === 1
+    const isEverywhere =
+      whos.length === columns.size && new Set(whos.map(({ labels }) => labels)).size === 1
     const who = isEverywhere ? [{ name: 'all', labels: whos[0]?.labels ?? '' }] : whos
     return `- ${who.map(({ name, labels }) => `${name} (${labels})`).join(', ')}: “${message}”`
   })

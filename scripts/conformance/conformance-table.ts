@@ -102,7 +102,12 @@ function reachedDialect(pair: Pair, kit: CallerKit): string | null {
   }
 }
 
-function probe(feature: FeatureId, pair: Pair, kit: CallerKit, upstream: UpstreamKit): Verdict | undefined {
+function probe(
+  feature: FeatureId,
+  pair: Pair,
+  kit: CallerKit,
+  upstream: UpstreamKit,
+): Verdict | undefined {
   if (feature === 'loop') return probeLoop(pair, kit, upstream)
   if (feature === 'errors') return probeFailures(pair, kit, upstream)
   const answer = ANSWER_PROBES[feature]

@@ -45,7 +45,11 @@ const history = (answers: readonly JsonRecord[]): JsonRecord => ({
 interface Chat {
   readonly content: string
   readonly reasoning?: string
-  readonly tool_calls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[]
+  readonly tool_calls?: readonly {
+    readonly id: string
+    readonly name: string
+    readonly arguments: string
+  }[]
   readonly finish_reason: FinishReason
   readonly usage: {
     readonly input_tokens: number
@@ -55,11 +59,20 @@ interface Chat {
   } | null
 }
 
-function readChat({ content, reasoning = '', tool_calls = [], finish_reason, usage }: Chat): SeenAnswer {
+function readChat({
+  content,
+  reasoning = '',
+  tool_calls = [],
+  finish_reason,
+  usage,
+}: Chat): SeenAnswer {
   return {
     text: content,
     reasoning,
-    calls: tool_calls.map((call) => ({ name: call.name, input: JSON.parse(call.arguments) as unknown })),
+    calls: tool_calls.map((call) => ({
+      name: call.name,
+      input: JSON.parse(call.arguments) as unknown,
+    })),
     finish: finish_reason,
     input: usage?.input_tokens ?? 0,
     output: usage?.output_tokens ?? 0,
@@ -71,7 +84,11 @@ function readChat({ content, reasoning = '', tool_calls = [], finish_reason, usa
 interface Delta {
   readonly content?: string
   readonly reasoning?: string
-  readonly tool_call?: { readonly index: number; readonly name?: string; readonly arguments: string }
+  readonly tool_call?: {
+    readonly index: number
+    readonly name?: string
+    readonly arguments: string
+  }
   readonly object?: string
 }
 
@@ -115,13 +132,20 @@ export const gatehouseCaller: CallerKit = {
     system: { ask: { instructions: SYSTEM }, carries: [SYSTEM] },
     turns: {
       ask: {
-        messages: [user, { role: 'assistant', content: ANSWERED }, { role: 'user', content: FOLLOW_UP }],
+        messages: [
+          user,
+          { role: 'assistant', content: ANSWERED },
+          { role: 'user', content: FOLLOW_UP },
+        ],
       },
       carries: [PROMPT, ANSWERED, FOLLOW_UP],
     },
     imageData: { ask: withPart(image), carries: [IMAGE] },
     imageUrl: { ask: withPart({ type: 'image', url: IMAGE_URL }), carries: [IMAGE_URL] },
-    pdfData: { ask: withPart({ type: 'file', media_type: 'application/pdf', data: PDF }), carries: [PDF] },
+    pdfData: {
+      ask: withPart({ type: 'file', media_type: 'application/pdf', data: PDF }),
+      carries: [PDF],
+    },
     pdfUrl: { ask: withPart({ type: 'file', url: PDF_URL }), carries: [PDF_URL] },
     tools: { ask: withTools, carries: ['weather', 'tells the weather', 'city'] },
     toolStrict: { ask: { tools: [{ ...weather, strict: true }] }, without: withTools },
@@ -139,7 +163,9 @@ export const gatehouseCaller: CallerKit = {
     choiceRequired: choose('required'),
     choiceNamed: choose({ name: 'weather' }),
     jsonSchema: {
-      ask: { response_format: { type: 'json_schema', name: 'place', schema: SCHEMA, strict: true } },
+      ask: {
+        response_format: { type: 'json_schema', name: 'place', schema: SCHEMA, strict: true },
+      },
       carries: ['city'],
     },
     jsonMode: { ask: { response_format: { type: 'json' } } },

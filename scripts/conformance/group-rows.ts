@@ -22,9 +22,14 @@ export function groupRows(rows: readonly ConformanceRow[]): ConformanceGroup[] {
 /** A provider whose models are all alike is named without them. */
 function toTargets(alike: readonly ConformanceRow[], rows: readonly ConformanceRow[]) {
   return [...Map.groupBy(alike, (row) => row.provider)].map(([provider, ofProvider]) => {
-    const all = rows.filter((row) => row.provider === provider && row.endpoint === ofProvider[0]?.endpoint)
+    const all = rows.filter(
+      (row) => row.provider === provider && row.endpoint === ofProvider[0]?.endpoint,
+    )
     const models = ofProvider.map((row) => row.model)
-    return { provider, models: models.length === all.length || models[0] === ANY_MODEL ? [] : models }
+    return {
+      provider,
+      models: models.length === all.length || models[0] === ANY_MODEL ? [] : models,
+    }
   })
 }
 

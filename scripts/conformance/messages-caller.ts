@@ -31,7 +31,10 @@ const clock = {
   input_schema: { type: 'object', properties: {} },
 }
 const withTools: JsonRecord = { tools: [weather] }
-const choose = (tool_choice: JsonRecord) => ({ ask: { ...withTools, tool_choice }, without: withTools })
+const choose = (tool_choice: JsonRecord) => ({
+  ask: { ...withTools, tool_choice },
+  without: withTools,
+})
 
 const called = {
   role: 'assistant',
@@ -128,7 +131,10 @@ function readStream(text: string): SeenAnswer {
       usage = event.usage ?? usage
     }
   }
-  const content = blocks.map((block) => ({ ...block, input: JSON.parse(block.written || '{}') as unknown }))
+  const content = blocks.map((block) => ({
+    ...block,
+    input: JSON.parse(block.written || '{}') as unknown,
+  }))
   return readMessage(content, stopReason, usage)
 }
 
@@ -143,7 +149,10 @@ function nextTurn(answer: JsonRecord): JsonRecord {
   const results = content
     .filter((block) => block.type === 'tool_use')
     .map(({ id = null }) => ({ type: 'tool_result', tool_use_id: id, content: RESULTS[0] }))
-  return { ...loop, messages: [user, { role: 'assistant', content }, { role: 'user', content: results }] }
+  return {
+    ...loop,
+    messages: [user, { role: 'assistant', content }, { role: 'user', content: results }],
+  }
 }
 
 export const messagesCaller: CallerKit = {
@@ -154,7 +163,11 @@ export const messagesCaller: CallerKit = {
     system: { ask: { system: SYSTEM }, carries: [SYSTEM] },
     turns: {
       ask: {
-        messages: [user, { role: 'assistant', content: ANSWERED }, { role: 'user', content: FOLLOW_UP }],
+        messages: [
+          user,
+          { role: 'assistant', content: ANSWERED },
+          { role: 'user', content: FOLLOW_UP },
+        ],
       },
       carries: [PROMPT, ANSWERED, FOLLOW_UP],
     },
@@ -183,7 +196,10 @@ export const messagesCaller: CallerKit = {
     toolEmpty: { ask: { tools: [clock] }, carries: ['clock', 'tells the time'] },
     parallelCalls: { ask: history([result(0), result(1)]), carries: ['Oslo', ...RESULTS] },
     resultImage: {
-      ask: history([result(0, { content: [{ type: 'text', text: RESULTS[0] }, image] }), result(1)]),
+      ask: history([
+        result(0, { content: [{ type: 'text', text: RESULTS[0] }, image] }),
+        result(1),
+      ]),
       carries: [IMAGE, ...RESULTS],
     },
     resultError: {

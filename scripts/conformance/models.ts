@@ -6,7 +6,12 @@ import type { Provider } from '../../src/providers/define.ts'
 
 export const ANY_MODEL = 'any-model'
 
-const CLAUDE = ['claude-opus-4-8', 'claude-sonnet-4-5', 'claude-3-7-sonnet-latest', 'claude-3-5-haiku-latest']
+const CLAUDE = [
+  'claude-opus-4-8',
+  'claude-sonnet-4-5',
+  'claude-3-7-sonnet-latest',
+  'claude-3-5-haiku-latest',
+]
 const GEMINI = ['gemini-3-pro-preview', 'gemini-2.5-flash', 'gemini-2.0-flash', 'gemma-3-27b-it']
 const GPT = ['gpt-5.1', 'gpt-5', 'gpt-4o']
 const ECHO = ['echo', 'echo-reasoning']
@@ -51,5 +56,7 @@ export function modelsOf(provider: Provider): readonly string[] {
 export function missingKinds(provider: Provider): string[] {
   const kindOf = (model: string) => provider.traits?.find(([pattern]) => pattern.test(model))?.[0]
   const kinds = new Set(modelsOf(provider).map(kindOf))
-  return (provider.traits ?? []).filter(([pattern]) => !kinds.has(pattern)).map(([pattern]) => pattern.source)
+  return (provider.traits ?? [])
+    .filter(([pattern]) => !kinds.has(pattern))
+    .map(([pattern]) => pattern.source)
 }

@@ -54,7 +54,8 @@ export function probeAnswer(
     const streamed = relay(askTarget(pair, { ...kit.plain, ...kit.stream }).createTap(), pieces)
     if (isRelayed && streamed.text !== Buffer.concat(pieces).toString())
       throw new ConformanceFault('a relayed stream was changed')
-    if (streamed.tap.verdict !== 'complete') throw new ConformanceFault('a whole stream does not end as one')
+    if (streamed.tap.verdict !== 'complete')
+      throw new ConformanceFault('a whole stream does not end as one')
     const expected = toExpected(script)
     for (const seen of [kit.readAnswer(asked.convert(whole)), kit.readStream(streamed.text)])
       for (const field of fields) if (!Bun.deepEquals(seen[field], expected[field])) lost.add(field)
@@ -71,12 +72,14 @@ export function probeFailures(pair: Pair, kit: CallerKit, upstream: UpstreamKit)
   const failed = relay(asked.createTap(), [...begun, upstream.failure])
   const cut = relay(asked.createTap(), begun)
   const told =
-    cut.text + Buffer.from(cut.tap.encodeFailure(new GatewayError('upstream_error', 'cut'))).toString()
+    cut.text +
+    Buffer.from(cut.tap.encodeFailure(new GatewayError('upstream_error', 'cut'))).toString()
   if (failed.tap.verdict !== 'failed' || cut.tap.verdict === 'complete')
     throw new ConformanceFault('a broken stream passes for a whole one')
   for (const text of [failed.text, told]) {
     const { isWhole, isFailed } = kit.readEnd(text)
-    if (isWhole || !isFailed) throw new ConformanceFault('the caller is not told that the stream broke')
+    if (isWhole || !isFailed)
+      throw new ConformanceFault('the caller is not told that the stream broke')
   }
   return { verdict: asked.target.codec === undefined ? 'relayed' : 'lossless' }
 }

@@ -32,14 +32,16 @@ export function probeLoop(pair: Pair, kit: CallerKit, upstream: UpstreamKit): Ve
     if (answer === undefined) throw new ConformanceFault('there is no answer to continue')
     const next = askTarget(pair, kit.loop.next(asked.convert(answer)))
     if (codec === undefined) {
-      if (next.target.codec !== undefined) throw new ConformanceFault('its own answer was not relayed back')
+      if (next.target.codec !== undefined)
+        throw new ConformanceFault('its own answer was not relayed back')
       return { verdict: 'relayed' }
     }
     const thinks = traits.reasoning !== undefined || traits.alwaysReasons === true
     if (upstream.kept === undefined || !thinks) return { verdict: 'absent' }
     if (next.sent.includes(upstream.kept)) return { verdict: 'lossless' }
     const fields = next.ignored.filter((name) => !asked.ignored.includes(name))
-    if (fields.length === 0) throw new ConformanceFault('the reasoning did not come back, and is not named')
+    if (fields.length === 0)
+      throw new ConformanceFault('the reasoning did not come back, and is not named')
     return { verdict: 'lossy', fields }
   })
 }

@@ -15,7 +15,8 @@ import { ConformanceFault } from './verdict.ts'
 const codec = openaiChatServerCodec
 const { seed, stop, unknown } = chatCaller.probes
 const { answerText, usage } = ANSWER_PROBES
-if (!seed || !stop || !unknown || !answerText || !usage) throw new Error('the probes have other names')
+if (!seed || !stop || !unknown || !answerText || !usage)
+  throw new Error('the probes have other names')
 
 function pairOf(providerId: string, model: string, broken: Partial<ServerCodec> = {}) {
   const provider = catalog.find(({ id }) => id === providerId) as Provider
@@ -43,7 +44,8 @@ test('a field that is dropped and named is lossy', () => {
 
 test('an answer without what the upstream said is lossy, by the names of what is missing', () => {
   const pair = pairOf('cohere', 'command-a-03-2025', {
-    encodeAnswer: (answer, facts) => codec.encodeAnswer({ ...answer, content: [], usage: null }, facts),
+    encodeAnswer: (answer, facts) =>
+      codec.encodeAnswer({ ...answer, content: [], usage: null }, facts),
   })
   expect(probeAnswer(pair, chatCaller, cohereUpstream, answerText)).toEqual({
     verdict: 'lossy',
@@ -77,7 +79,11 @@ test('a broken stream that the caller is not told of is a fault', () => {
   const pair = pairOf('cohere', 'command-a-03-2025', {
     createEventEncoder(request, facts) {
       const encoder = codec.createEventEncoder(request, facts)
-      return { push: (event) => encoder.push(event), end: () => encoder.end(), encodeFailure: () => '' }
+      return {
+        push: (event) => encoder.push(event),
+        end: () => encoder.end(),
+        encodeFailure: () => '',
+      }
     },
   })
   expect(() => probeFailures(pair, chatCaller, cohereUpstream)).toThrow('not told')

@@ -60,16 +60,26 @@ function toResponse(script: AnswerScript): JsonRecord {
 
 function streamItem(item: JsonRecord, output_index: number, script: AnswerScript): Uint8Array[] {
   const at = { item_id: item.id, output_index }
-  const begun = { message: { content: [] }, reasoning: { summary: [] }, function_call: { arguments: '' } }
+  const begun = {
+    message: { content: [] },
+    reasoning: { summary: [] },
+    function_call: { arguments: '' },
+  }
   const deltas = {
     message: () =>
       halves(script.text ?? '').map((delta) =>
         typed('response.output_text.delta', { ...at, content_index: 0, delta, logprobs: [] }),
       ),
     reasoning: () => [
-      typed('response.reasoning_summary_text.delta', { ...at, summary_index: 0, delta: script.reasoning }),
+      typed('response.reasoning_summary_text.delta', {
+        ...at,
+        summary_index: 0,
+        delta: script.reasoning,
+      }),
     ],
-    function_call: () => [typed('response.function_call_arguments.delta', { ...at, delta: item.arguments })],
+    function_call: () => [
+      typed('response.function_call_arguments.delta', { ...at, delta: item.arguments }),
+    ],
   }
   const type = item.type as keyof typeof deltas
   return [
@@ -83,7 +93,11 @@ export const responsesUpstream: UpstreamKit = {
   name: 'OpenAI Responses',
   kept: SEAL,
   failure: typed('response.failed', {
-    response: { id: 'resp_1', status: 'failed', error: { code: 'server_error', message: 'probe-failure' } },
+    response: {
+      id: 'resp_1',
+      status: 'failed',
+      error: { code: 'server_error', message: 'probe-failure' },
+    },
   }),
   whole: toResponse,
   stream(script) {

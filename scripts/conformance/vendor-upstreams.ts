@@ -1,6 +1,14 @@
 /** Upstreams that answer in shapes of their own: Anthropic Messages, Gemini, Cohere. */
 import type { FinishReason } from '../../src/wire/chat-answer.ts'
-import { type AnswerScript, halves, SEAL, sse, THOUGHT, type UpstreamKit, USAGE } from './answer-script.ts'
+import {
+  type AnswerScript,
+  halves,
+  SEAL,
+  sse,
+  THOUGHT,
+  type UpstreamKit,
+  USAGE,
+} from './answer-script.ts'
 
 const typed = (type: string, members: object = {}) => sse(type, { type, ...members })
 const callsOf = (script: AnswerScript) => script.calls ?? []
@@ -99,7 +107,11 @@ const GEMINI_REASONS: Reasons = {
 function geminiPiece(parts: readonly object[], finishReason?: string) {
   return {
     candidates: [
-      { content: { role: 'model', parts: [...parts] }, index: 0, ...(finishReason && { finishReason }) },
+      {
+        content: { role: 'model', parts: [...parts] },
+        index: 0,
+        ...(finishReason && { finishReason }),
+      },
     ],
     usageMetadata: {
       promptTokenCount: USAGE.input,
@@ -124,7 +136,9 @@ const geminiParts = (script: AnswerScript): readonly object[] => [
 export const geminiUpstream: UpstreamKit = {
   name: 'Gemini',
   kept: SEAL,
-  failure: sse(undefined, { error: { code: 503, message: 'probe-failure', status: 'UNAVAILABLE' } }),
+  failure: sse(undefined, {
+    error: { code: 503, message: 'probe-failure', status: 'UNAVAILABLE' },
+  }),
   whole: (script) =>
     JSON.parse(JSON.stringify(geminiPiece(geminiParts(script), GEMINI_REASONS[script.finish]))),
   stream: (script) => [
@@ -166,7 +180,9 @@ export const cohereUpstream: UpstreamKit = {
     message: {
       role: 'assistant',
       content: [
-        ...(script.reasoning === undefined ? [] : [{ type: 'thinking', thinking: script.reasoning }]),
+        ...(script.reasoning === undefined
+          ? []
+          : [{ type: 'thinking', thinking: script.reasoning }]),
         ...(script.text === undefined ? [] : [{ type: 'text', text: script.text }]),
       ],
       tool_calls: callsOf(script).map(cohereCall),
@@ -180,7 +196,10 @@ export const cohereUpstream: UpstreamKit = {
       ...(script.text === undefined ? [] : [['text', textHalves(script)] as const]),
     ]
     return [
-      typed('message-start', { id: 'probe-1', delta: { message: { role: 'assistant', content: [] } } }),
+      typed('message-start', {
+        id: 'probe-1',
+        delta: { message: { role: 'assistant', content: [] } },
+      }),
       ...contents.flatMap(([type, pieces], index) => [
         typed('content-start', { index, delta: { message: { content: { type, [type]: '' } } } }),
         ...pieces.map((piece) =>
@@ -199,7 +218,9 @@ export const cohereUpstream: UpstreamKit = {
         }),
         typed('tool-call-end', { index }),
       ]),
-      typed('message-end', { delta: { finish_reason: COHERE_REASONS[script.finish], usage: cohereUsage } }),
+      typed('message-end', {
+        delta: { finish_reason: COHERE_REASONS[script.finish], usage: cohereUsage },
+      }),
     ]
   },
 }

@@ -28,5 +28,7 @@ test('what is no program is passed over', () => {
 })
 
 test('there are never more than there are', () => {
-  expect(chooseMutants(mutants, { ...draw, count: Number.POSITIVE_INFINITY })).toHaveLength(mutants.length)
+  expect(chooseMutants(mutants, { ...draw, count: Number.POSITIVE_INFINITY })).toHaveLength(
+    mutants.length,
+  )
 })

@@ -13,10 +13,19 @@ export interface Draw {
  * Each mutant draws its own lot, from what it is and not from where it stands: an edit to one file
  * hardly changes the choice in all others.
  */
-export function chooseMutants(mutants: readonly Mutant[], { seed, count, isProgram }: Draw): Mutant[] {
+export function chooseMutants(
+  mutants: readonly Mutant[],
+  { seed, count, isProgram }: Draw,
+): Mutant[] {
   const seen = new Map<string, number>()
   const drawn = mutants.map((mutant) => {
-    const name = [mutant.path, mutant.lineText, mutant.operator, mutant.original, mutant.mutated].join('\n')
+    const name = [
+      mutant.path,
+      mutant.lineText,
+      mutant.operator,
+      mutant.original,
+      mutant.mutated,
+    ].join('\n')
     const before = seen.get(name) ?? 0
     seen.set(name, before + 1)
     return { mutant, lot: createHash('sha256').update(`${seed}\n${before}\n${name}`).digest('hex') }

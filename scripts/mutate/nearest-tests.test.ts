@@ -14,7 +14,9 @@ afterEach(() => {
 })
 
 /** @param files of each file: what it imports */
-async function nearestIn(files: Readonly<Record<string, readonly string[]>>): Promise<NearestTests> {
+async function nearestIn(
+  files: Readonly<Record<string, readonly string[]>>,
+): Promise<NearestTests> {
   for (const [path, imports] of Object.entries(files)) {
     const lines = imports.map(
       (imported, index) => `import { x as x${index} } from '${imported}'\nx${index}()`,

@@ -54,7 +54,12 @@ const COMPARISONS: Readonly<Record<string, string>> = {
 }
 const LOGIC: Readonly<Record<string, string>> = { '&&': '||', '||': '&&' }
 const ARITHMETIC: Readonly<Record<string, string>> = { '+': '-', '-': '+', '*': '/', '/': '*' }
-const ASSIGNMENTS: Readonly<Record<string, string>> = { '+=': '-=', '-=': '+=', '*=': '/=', '/=': '*=' }
+const ASSIGNMENTS: Readonly<Record<string, string>> = {
+  '+=': '-=',
+  '-=': '+=',
+  '*=': '/=',
+  '/=': '*=',
+}
 const UPDATES: Readonly<Record<string, string>> = { '++': '--', '--': '++' }
 const METHODS: Readonly<Record<string, string>> = {
   shift: 'pop',
@@ -92,7 +97,9 @@ function swapOperator({ source, node }: Site): Edit[] {
     const range = node.prefix
       ? { from: whole.from, to: whole.from + 2 }
       : { from: whole.to - 2, to: whole.to }
-    return [{ operator: 'arithmetic', range, replacement: UPDATES[node.operator] ?? '', shown: whole }]
+    return [
+      { operator: 'arithmetic', range, replacement: UPDATES[node.operator] ?? '', shown: whole },
+    ]
   }
   if (node.type !== 'BinaryExpression' && node.type !== 'AssignmentExpression') return []
   const shown = source.rangeOf(node)
@@ -104,7 +111,9 @@ function swapOperator({ source, node }: Site): Edit[] {
     return isText(node.right) ? [] : swap('arithmetic', ASSIGNMENTS[node.operator])
   if (node.operator === '??') {
     if (isUndefined(node.right)) return []
-    return [{ operator: 'fallback only', range: shown, replacement: source.textOf(node.right), shown }]
+    return [
+      { operator: 'fallback only', range: shown, replacement: source.textOf(node.right), shown },
+    ]
   }
   return [
     ...swap('comparison', COMPARISONS[node.operator]),
@@ -121,7 +130,11 @@ function isText(node: Expression): boolean {
 }
 
 function negateCondition({ source, node }: Site): Edit[] {
-  if (node.type !== 'IfStatement' && node.type !== 'ConditionalExpression' && node.type !== 'WhileStatement')
+  if (
+    node.type !== 'IfStatement' &&
+    node.type !== 'ConditionalExpression' &&
+    node.type !== 'WhileStatement'
+  )
     return []
   const { test } = node
   // The swapped comparison is the same fault.
@@ -165,14 +178,26 @@ function swapMethod({ source, node }: Site): Edit[] {
   const { property } = node.callee
   const replacement = property.type === 'Identifier' ? METHODS[property.value] : undefined
   if (replacement === undefined) return []
-  return [{ operator: 'method', range: source.rangeOf(property), replacement, shown: source.rangeOf(node) }]
+  return [
+    {
+      operator: 'method',
+      range: source.rangeOf(property),
+      replacement,
+      shown: source.rangeOf(node),
+    },
+  ]
 }
 
 function returnUndefined({ source, node, ancestors }: Site): Edit[] {
-  if (node.type !== 'ReturnStatement' || node.argument === undefined || node.argument === null) return []
+  if (node.type !== 'ReturnStatement' || node.argument === undefined || node.argument === null)
+    return []
   const { argument } = node
   // A flipped boolean is the greater fault, and null is often asked for together with undefined.
-  if (isUndefined(argument) || argument.type === 'BooleanLiteral' || argument.type === 'NullLiteral')
+  if (
+    isUndefined(argument) ||
+    argument.type === 'BooleanLiteral' ||
+    argument.type === 'NullLiteral'
+  )
     return []
   if (returnsNothing(source, ancestors)) return []
   return [
@@ -215,7 +240,12 @@ function removeIfBody({ source, node }: Site): Edit[] {
   const whole = source.rangeOf(node)
   const range = source.rangeOf(consequent)
   return [
-    { operator: 'if body removed', range, replacement: '{}', shown: { from: whole.from, to: range.to } },
+    {
+      operator: 'if body removed',
+      range,
+      replacement: '{}',
+      shown: { from: whole.from, to: range.to },
+    },
   ]
 }
 
@@ -225,7 +255,9 @@ function removeAwait({ source, node, ancestors }: Site): Edit[] {
   const parent = typedParent(ancestors)
   if (parent !== undefined && isOfType(parent, 'ReturnStatement') && !isInTry(ancestors)) return []
   const range = source.rangeOf(node)
-  return [{ operator: 'await removed', range, replacement: source.textOf(node.argument), shown: range }]
+  return [
+    { operator: 'await removed', range, replacement: source.textOf(node.argument), shown: range },
+  ]
 }
 
 function isUndefined(node: Expression): boolean {
@@ -249,7 +281,8 @@ function isKey(node: Expression, ancestors: readonly object[]): boolean {
 /** `new Error('…')` of the language: a failure's kind is told by other classes. */
 function isMessage(ancestors: readonly object[]): boolean {
   const parent = typedParent(ancestors)
-  if (parent === undefined || !isOfType(parent, 'NewExpression') || !('callee' in parent)) return false
+  if (parent === undefined || !isOfType(parent, 'NewExpression') || !('callee' in parent))
+    return false
   const { callee } = parent
   if (typeof callee !== 'object' || callee === null || !('value' in callee)) return false
   return /^(Type|Range|Syntax)?Error$/.test(String(callee.value))
@@ -270,7 +303,9 @@ function upToFunction(ancestors: readonly object[]): readonly object[] {
   const at = ancestors.findLastIndex(
     (ancestor) =>
       'body' in ancestor &&
-      ('params' in ancestor || isOfType(ancestor, 'GetterProperty') || isOfType(ancestor, 'SetterProperty')),
+      ('params' in ancestor ||
+        isOfType(ancestor, 'GetterProperty') ||
+        isOfType(ancestor, 'SetterProperty')),
   )
   return at < 0 ? ancestors.toReversed() : ancestors.slice(at).toReversed()
 }
@@ -284,7 +319,8 @@ function returnsNothing(source: SourceText, ancestors: readonly object[]): boole
   const inside = upToFunction(ancestors).at(-1)
   if (inside === undefined || !('returnType' in inside)) return false
   const { returnType } = inside
-  if (typeof returnType !== 'object' || returnType === null || !('typeAnnotation' in returnType)) return false
+  if (typeof returnType !== 'object' || returnType === null || !('typeAnnotation' in returnType))
+    return false
   const declared = returnType.typeAnnotation
   return isSpanned(declared) && /^(void|Promise<void>)$/.test(source.textOf(declared))
 }

@@ -51,7 +51,11 @@ test('each folder has to pass by itself', () => {
   const other = findMutants('src/ledger/y.ts', 'const y = a < b').map((mutant) => ({
     ...{ mutant, result: 'survived' as const, durationMs: 1, tests: 0 },
   }))
-  const report = createReport({ ...tried, folders: ['wire', 'ledger'], outcomes: [...outcomes, ...other] })
+  const report = createReport({
+    ...tried,
+    folders: ['wire', 'ledger'],
+    outcomes: [...outcomes, ...other],
+  })
   expect(report.scores.map(({ percent }) => percent)).toEqual([100, 0])
   expect(report.isBelowBar).toBe(true)
 })

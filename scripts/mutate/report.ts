@@ -58,7 +58,9 @@ export function createReport({ folders, outcomes, pool, isAsked, listed }: Tried
     killedThoughListed: listed.filter((entry) =>
       outcomes.some(({ mutant, result }) => result !== 'survived' && isOf(entry, mutant)),
     ),
-    gone: listed.filter((entry) => isAsked(entry.path) && !pool.some((mutant) => isOf(entry, mutant))),
+    gone: listed.filter(
+      (entry) => isAsked(entry.path) && !pool.some((mutant) => isOf(entry, mutant)),
+    ),
     isBelowBar: scores.some(({ percent }) => percent < BAR_PERCENT),
   }
 }
@@ -73,6 +75,13 @@ function isOf(entry: ListedSurvivor, mutant: Mutant): boolean {
 }
 
 /** `path:line:column  operator  original → mutated` */
-export function describeMutant({ path, line, column, operator, original, mutated }: Mutant): string {
+export function describeMutant({
+  path,
+  line,
+  column,
+  operator,
+  original,
+  mutated,
+}: Mutant): string {
   return `${path}:${line}:${column}  ${operator}  ${original} → ${mutated}`
 }

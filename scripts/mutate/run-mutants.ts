@@ -25,7 +25,10 @@ export function limitMsFor(usualMs: number): number {
 }
 
 /** @throws with what they printed, when tests fail though nothing is wrong */
-export async function timeTests(copies: readonly TreeCopy[], tests: readonly string[]): Promise<Durations> {
+export async function timeTests(
+  copies: readonly TreeCopy[],
+  tests: readonly string[],
+): Promise<Durations> {
   const durations = new Map<string, number>()
   const failures: string[] = []
   await inEachCopy(copies, tests, async (copy, test) => {
@@ -34,7 +37,9 @@ export async function timeTests(copies: readonly TreeCopy[], tests: readonly str
     if (result.exitCode !== 0) failures.push(`${test}\n${result.output.trimEnd()}`)
   })
   if (failures.length > 0)
-    throw new Error(`Tests fail before any fault is planted. Mend them first.\n\n${failures.join('\n\n')}`)
+    throw new Error(
+      `Tests fail before any fault is planted. Mend them first.\n\n${failures.join('\n\n')}`,
+    )
   return durations
 }
 

@@ -117,7 +117,8 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/gateway/plan/plan-targets.ts',
-    lineText: 'if (owned !== undefined) return ownedModels.find(caller.accountId, owned.slug) === owned',
+    lineText:
+      'if (owned !== undefined) return ownedModels.find(caller.accountId, owned.slug) === owned',
     operator: 'if body removed',
     reason: 'an owned model is no provider of the operator, so it is only planned anew, each time',
   },
@@ -149,7 +150,8 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/gateway/probe/test-gate.ts',
-    lineText: "return ERROR_POLICY[record?.errorKind ?? OWN_FAILURES[status] ?? 'upstream_error'].flat",
+    lineText:
+      "return ERROR_POLICY[record?.errorKind ?? OWN_FAILURES[status] ?? 'upstream_error'].flat",
     operator: 'empty string',
     reason: 'a call that fails without a kind has one of the three statuses before it',
   },
@@ -180,7 +182,8 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/cluster/usage-script.ts',
-    lineText: 'const [otherTokens = 0, otherMicroUsd = 0, allowedTokens = 0, allowedMicroUsd = 0] = pairs',
+    lineText:
+      'const [otherTokens = 0, otherMicroUsd = 0, allowedTokens = 0, allowedMicroUsd = 0] = pairs',
     operator: 'number',
     reason: 'an answer with fewer numbers is refused before; the defaults are for the compiler',
   },
@@ -193,7 +196,8 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/cluster/snapshot-freshness.ts',
-    lineText: "if (answer.type === 'refused') throw new Error('nobody vouches for what this node holds')",
+    lineText:
+      "if (answer.type === 'refused') throw new Error('nobody vouches for what this node holds')",
     operator: 'if body removed',
     reason: 'an answer without changes cannot be gone through: it throws a line later',
   },
@@ -217,7 +221,8 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/ledger/line-batch.ts',
-    lineText: 'if (this.#buffer.length > KEPT_BYTES) this.#buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)',
+    lineText:
+      'if (this.#buffer.length > KEPT_BYTES) this.#buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)',
     operator: 'comparison',
     reason: 'a buffer of exactly that size may be kept or let go',
   },
@@ -267,7 +272,8 @@ export const survivors: readonly ListedSurvivor[] = [
   },
   {
     path: 'src/ledger/shipper.ts',
-    lineText: 'const pauseMs = this.#journal.closed.bytes <= UNHURRIED_BYTES ? UNHURRIED_PAUSE_MS : 0',
+    lineText:
+      'const pauseMs = this.#journal.closed.bytes <= UNHURRIED_BYTES ? UNHURRIED_PAUSE_MS : 0',
     operator: 'comparison',
     mutated: 'this.#journal.closed.bytes < UNHURRIED_BYTES',
     reason: 'nobody waits for a byte more or less',
@@ -296,7 +302,8 @@ export const survivors: readonly ListedSurvivor[] = [
     lineText: 'if (!/^https?:\\/\\//i.test(address.slice(0, 8)))',
     operator: 'number',
     mutated: '9',
-    reason: 'the expression reads no more than eight characters; the cut only spares it a long address',
+    reason:
+      'the expression reads no more than eight characters; the cut only spares it a long address',
   },
   {
     path: 'src/wire/mistral-chat/mistral-shaped.ts',
@@ -310,7 +317,8 @@ export const survivors: readonly ListedSurvivor[] = [
     lineText: 'const end = skipValue(text, start, 2)',
     operator: 'number',
     mutated: '1',
-    reason: 'an array is looked into only once the whole body was found to be no deeper than the limit',
+    reason:
+      'an array is looked into only once the whole body was found to be no deeper than the limit',
   },
   {
     path: 'src/wire/sse.ts',

@@ -52,7 +52,11 @@ export class SourceText {
   }
 
   /** From 1, the column in characters. */
-  placeOf(offset: number): { readonly line: number; readonly column: number; readonly lineText: string } {
+  placeOf(offset: number): {
+    readonly line: number
+    readonly column: number
+    readonly lineText: string
+  } {
     const before = this.#bytes.subarray(0, offset).toString()
     const lineStart = before.lastIndexOf('\n') + 1
     const rest = this.#bytes.subarray(offset).toString()
@@ -104,7 +108,10 @@ const AROUND_EXPRESSIONS = new Set([
 
 function isLeftOut(value: object): boolean {
   if (!('type' in value) || typeof value.type !== 'string') return false
-  return IMPORTING.has(value.type) || (value.type.startsWith('Ts') && !AROUND_EXPRESSIONS.has(value.type))
+  return (
+    IMPORTING.has(value.type) ||
+    (value.type.startsWith('Ts') && !AROUND_EXPRESSIONS.has(value.type))
+  )
 }
 
 export function replaceBytes(text: string, { from, to }: ByteRange, replacement: string): string {

@@ -1,5 +1,13 @@
 /** A private copy of the tree, in which faults are planted: nobody who works beside it sees one. */
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, relative } from 'node:path'
 
 /** Not copied: large, and the same for all. */
@@ -18,7 +26,10 @@ export class TreeCopy {
     this.temporary = `${path}-tmp`
     mkdirSync(this.temporary, { recursive: true })
     const skipped = new Set([...SHARED, ...LEFT_OUT])
-    cpSync(house, path, { recursive: true, filter: (source) => !skipped.has(relative(house, source)) })
+    cpSync(house, path, {
+      recursive: true,
+      filter: (source) => !skipped.has(relative(house, source)),
+    })
     for (const name of SHARED)
       if (existsSync(join(house, name))) symlinkSync(join(house, name), join(path, name))
   }

@@ -17,7 +17,10 @@ test.each<[Schema, string]>([
   [{ anyOf: [{ type: 'string' }, { type: 'string' }, { type: 'null' }] }, 'string | null'],
   [{ type: 'array', items: { $ref: '#/components/schemas/Gate' } }, 'readonly (Schemas["Gate"])[]'],
   [{ type: 'object', additionalProperties: false }, 'Record<string, never>'],
-  [{ type: 'object', additionalProperties: { type: 'number' } }, '{ readonly [name: string]: number }'],
+  [
+    { type: 'object', additionalProperties: { type: 'number' } },
+    '{ readonly [name: string]: number }',
+  ],
   [
     {
       type: 'object',

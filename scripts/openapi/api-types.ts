@@ -62,7 +62,9 @@ function toQuestion({ parameters = [], requestBody }: Operation): string {
     const members = parameters.filter((parameter) => parameter.in === place)
     if (members.length === 0) return []
     const isNeeded = members.some(({ required }) => required === true)
-    const types = members.map(({ name, required, schema }) => toMember(name, required === true, schema))
+    const types = members.map(({ name, required, schema }) =>
+      toMember(name, required === true, schema),
+    )
     return [`readonly ${place}${isNeeded ? '' : '?'}: { ${types.join('; ')} }`]
   })
   const body = requestBody?.content[JSON_TYPE]?.schema
@@ -89,7 +91,8 @@ function toType(schema: Schema | undefined): string {
   const choices = schema.properties === undefined ? (schema.anyOf ?? schema.oneOf) : undefined
   if (choices !== undefined) return union(choices.map(toType))
   if (schema.allOf !== undefined) return schema.allOf.map((part) => `(${toType(part)})`).join(' & ')
-  if (typeof schema.type === 'object') return union(schema.type.map((type) => toType({ ...schema, type })))
+  if (typeof schema.type === 'object')
+    return union(schema.type.map((type) => toType({ ...schema, type })))
   switch (schema.type) {
     case 'integer':
       return 'number'
@@ -111,7 +114,8 @@ function toObject({ properties = {}, required = [], additionalProperties }: Sche
   const members = Object.entries(properties).map(([name, schema]) =>
     toMember(name, required.includes(name), schema),
   )
-  const isRecord = typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0
+  const isRecord =
+    typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0
   if (isRecord && members.length === 0)
     members.push(`readonly [name: string]: ${toType(additionalProperties)}`)
   else if (additionalProperties === true || typeof additionalProperties === 'object')

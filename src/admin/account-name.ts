@@ -19,8 +19,14 @@ const updateRoute = createRoute({
   operationId: 'updateAccount',
   summary: 'Rename the account',
   tags,
-  request: { query: noQuery, body: { ...jsonContent(updateAccountBody, 'What changes.'), required: true } },
-  responses: { 200: jsonContent(accountNameBody, 'The changed account.'), ...errorAnswers(400, 413) },
+  request: {
+    query: noQuery,
+    body: { ...jsonContent(updateAccountBody, 'What changes.'), required: true },
+  },
+  responses: {
+    200: jsonContent(accountNameBody, 'The changed account.'),
+    ...errorAnswers(400, 413),
+  },
 })
 
 export function bindAccountName(

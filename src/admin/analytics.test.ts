@@ -14,14 +14,50 @@ async function analytics(query: string): Promise<Record<string, unknown>[]> {
 
 describe('analytics', () => {
   check([
-    ['an interval that is none', 'GET /v1/analytics?interval=minute', undefined, 400, 'interval: must be'],
-    ['a group that is none', 'GET /v1/analytics?group_by=model', undefined, 400, 'group_by: must be'],
-    ['an unknown parameter', 'GET /v1/analytics?groupBy=gate', undefined, 400, 'groupBy: is not a known'],
+    [
+      'an interval that is none',
+      'GET /v1/analytics?interval=minute',
+      undefined,
+      400,
+      'interval: must be',
+    ],
+    [
+      'a group that is none',
+      'GET /v1/analytics?group_by=model',
+      undefined,
+      400,
+      'group_by: must be',
+    ],
+    [
+      'an unknown parameter',
+      'GET /v1/analytics?groupBy=gate',
+      undefined,
+      400,
+      'groupBy: is not a known',
+    ],
     ['a time that is none', 'GET /v1/analytics?from=x', undefined, 400, 'from: must be a time'],
-    ['a reversed range', 'GET /v1/analytics?from=2026-02-01&to=2026-01-01', undefined, 400, 'to: must be'],
+    [
+      'a reversed range',
+      'GET /v1/analytics?from=2026-02-01&to=2026-01-01',
+      undefined,
+      400,
+      'to: must be',
+    ],
     ['a future', 'GET /v1/analytics?from=2126-01-01', undefined, 400, 'from: must be earlier'],
-    ['a range by the hour', `GET /v1/analytics?interval=hour&${NOVEMBER}`, undefined, 400, 'interval: must'],
-    ['an age', 'GET /v1/analytics?from=1970-01-01', undefined, 400, 'from: must be within ten years'],
+    [
+      'a range by the hour',
+      `GET /v1/analytics?interval=hour&${NOVEMBER}`,
+      undefined,
+      400,
+      'interval: must',
+    ],
+    [
+      'an age',
+      'GET /v1/analytics?from=1970-01-01',
+      undefined,
+      400,
+      'from: must be within ten years',
+    ],
     ['the last 30 days', 'GET /v1/analytics', undefined, 200, '"data":[]'],
   ])
 
@@ -66,9 +102,9 @@ describe('analytics', () => {
     const { p99 } = (days[0]?.durationMs ?? {}) as { p99: number }
     expect(Math.abs(p99 - 1000)).toBeLessThanOrEqual(20.5)
 
-    expect(await analytics('interval=hour&from=2026-01-01T10:30:00Z&to=2026-01-01T11:00:00Z')).toMatchObject([
-      { start: '2026-01-01T10:00:00.000Z', group: null, calls: 2 },
-    ])
+    expect(
+      await analytics('interval=hour&from=2026-01-01T10:30:00Z&to=2026-01-01T11:00:00Z'),
+    ).toMatchObject([{ start: '2026-01-01T10:00:00.000Z', group: null, calls: 2 }])
     expect(await analytics(`interval=all&group_by=status&${NOVEMBER}`)).toMatchObject([
       { start: '2026-01-01T00:00:00.000Z', group: '2xx', calls: 3 },
       { group: '5xx', calls: 1 },
@@ -99,7 +135,13 @@ describe('analytics', () => {
 
 describe('latencies', () => {
   check([
-    ['a group', 'GET /v1/analytics/latency?group_by=gate', undefined, 400, 'group_by: is not a known'],
+    [
+      'a group',
+      'GET /v1/analytics/latency?group_by=gate',
+      undefined,
+      400,
+      'group_by: is not a known',
+    ],
     [
       'a range by the hour',
       `GET /v1/analytics/latency?interval=hour&${NOVEMBER}`,
@@ -144,7 +186,10 @@ describe('latencies', () => {
     expect(first?.durationMs[rangeOf(1_200)]).toBe(1)
     expect(first?.firstByteMs[rangeOf(1)]).toBe(1)
     expect(first?.firstByteMs.reduce((sum, count) => sum + count, 0)).toBe(1)
-    expect(await ask('&gate=other&interval=all')).toMatchObject({ interval: 'all', data: [{ calls: 1 }] })
+    expect(await ask('&gate=other&interval=all')).toMatchObject({
+      interval: 'all',
+      data: [{ calls: 1 }],
+    })
     expect(await ask('&key=key_of_nobody')).toMatchObject({ data: [] })
   })
 })

@@ -111,7 +111,8 @@ function checkRange(range: {
   if (lengthMs <= 0) throw refuse([{ field: 'from', message: 'must be earlier than to' }])
   if (range.isByHour && lengthMs > LONGEST_BY_HOUR_MS)
     throw refuse([{ field: 'interval', message: 'must be "day" or longer for more than 7 days' }])
-  if (lengthMs > LONGEST_MS) throw refuse([{ field: 'from', message: 'must be within ten years before to' }])
+  if (lengthMs > LONGEST_MS)
+    throw refuse([{ field: 'from', message: 'must be within ten years before to' }])
 }
 
 function toTime(timeMs: number): string {
@@ -134,7 +135,11 @@ function toBody(sum: UsageSum): UsageSumBody {
       reasoning: sum.reasoningTokens,
       unreportedCalls: sum.unreported,
     },
-    cost: { usd: sum.costMicroUsd / 1e6, estimatedCalls: sum.costEstimated, unknownCalls: sum.costUnknown },
+    cost: {
+      usd: sum.costMicroUsd / 1e6,
+      estimatedCalls: sum.costEstimated,
+      unknownCalls: sum.costUnknown,
+    },
     durationMs: sum.duration,
     firstByteMs: sum.firstByte,
   }

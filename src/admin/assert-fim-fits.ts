@@ -13,7 +13,9 @@ export function assertFimFits(
   if (dialect !== DIALECT) {
     const set = (['fimEndpoint', 'fimTemplate'] as const).filter((field) => model[field] !== 'auto')
     if (set.length === 0) return
-    throw refuse(set.map((field) => ({ field, message: `is for models of the dialect ${DIALECT} alone` })))
+    throw refuse(
+      set.map((field) => ({ field, message: `is for models of the dialect ${DIALECT} alone` })),
+    )
   }
   if (fimEndpoint !== 'completions-template' || fimTemplate !== 'auto') return
   if (fimTemplateOf(upstreamModelId) !== undefined) return

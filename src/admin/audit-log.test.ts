@@ -15,7 +15,13 @@ describe('the query is checked', () => {
   const time = 'must be a time'
   check([
     ['no query', 'GET /v1/audit-log', undefined, 200, '"gate.create"', '"nextCursor":null'],
-    ['an unknown parameter', 'GET /v1/audit-log?actr=x', undefined, 400, 'actr: is not a known parameter'],
+    [
+      'an unknown parameter',
+      'GET /v1/audit-log?actr=x',
+      undefined,
+      400,
+      'actr: is not a known parameter',
+    ],
     [
       'an unknown action',
       'GET /v1/audit-log?action=gate.paint',
@@ -31,7 +37,13 @@ describe('the query is checked', () => {
       'resourceType: must be one of gate,',
     ],
     ['an empty actor', 'GET /v1/audit-log?actor=', undefined, 400, 'actor: must be 1 to 300'],
-    ['an actor twice', 'GET /v1/audit-log?actor=a&actor=b', undefined, 400, 'actor: must be given once'],
+    [
+      'an actor twice',
+      'GET /v1/audit-log?actor=a&actor=b',
+      undefined,
+      400,
+      'actor: must be given once',
+    ],
     [
       'a resource with a NUL',
       'GET /v1/audit-log?resourceId=%00',
@@ -39,9 +51,21 @@ describe('the query is checked', () => {
       400,
       'resourceId: must be 1 to 300',
     ],
-    ['a time without a zone', 'GET /v1/audit-log?from=2026-01-01T00:00:00', undefined, 400, `from: ${time}`],
+    [
+      'a time without a zone',
+      'GET /v1/audit-log?from=2026-01-01T00:00:00',
+      undefined,
+      400,
+      `from: ${time}`,
+    ],
     ['no time', 'GET /v1/audit-log?to=yesterday', undefined, 400, `to: ${time}`],
-    ['a day that is none', 'GET /v1/audit-log?to=2026-02-31T25:00:00Z', undefined, 400, `to: ${time}`],
+    [
+      'a day that is none',
+      'GET /v1/audit-log?to=2026-02-31T25:00:00Z',
+      undefined,
+      400,
+      `to: ${time}`,
+    ],
     [
       'a range backwards',
       'GET /v1/audit-log?from=2026-01-02&to=2026-01-01',
@@ -88,7 +112,9 @@ describe('changes over HTTP', () => {
     const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' }
     const request = new Request('http://gatehouse.test/v1/keys', { method: 'POST', headers, body })
     await current().controlPlane.handle(request, 'req_test' as CallId, '192.0.2.7')
-    expect(await list('?limit=1')).toMatchObject([{ action: 'key.create', clientAddress: '192.0.2.7' }])
+    expect(await list('?limit=1')).toMatchObject([
+      { action: 'key.create', clientAddress: '192.0.2.7' },
+    ])
   })
 
   test('are filtered, and come in pages', async () => {
@@ -106,7 +132,13 @@ describe('changes over HTTP', () => {
 
   test('of another account are never seen, whatever is asked for', async () => {
     const headers = { authorization: `Bearer ${strangerKey}` }
-    for (const query of ['', '?resourceId=one', '?action=gate.create', '?actor=local', '?resourceType=gate'])
+    for (const query of [
+      '',
+      '?resourceId=one',
+      '?action=gate.create',
+      '?actor=local',
+      '?resourceType=gate',
+    ])
       expect(await list(query, headers)).toEqual([])
     const { nextCursor } = await sendForJson({ url: '/v1/audit-log?limit=1' })
     expect(await list(`?cursor=${nextCursor}`, headers)).toEqual([])

@@ -51,7 +51,13 @@ export async function authenticateCaller(
   const { id, member, expiresAt } = session
   return {
     ...callerOfUser(member.accountId, member.userId),
-    actor: { type: 'user', userId: member.userId, sessionId: id, member, sessionExpiresAt: expiresAt },
+    actor: {
+      type: 'user',
+      userId: member.userId,
+      sessionId: id,
+      member,
+      sessionExpiresAt: expiresAt,
+    },
   }
 }
 

@@ -7,14 +7,30 @@ const plane = useControlPlane()
 const valid = { gateId: 'demo', limitTokens: 1000, period: 'day' }
 
 async function create(body: object = {}): Promise<Record<string, unknown>> {
-  return await plane.sendForJson({ method: 'POST', url: '/v1/budgets', body: { ...valid, ...body } })
+  return await plane.sendForJson({
+    method: 'POST',
+    url: '/v1/budgets',
+    body: { ...valid, ...body },
+  })
 }
 
 describe('what cannot be made says which field is wrong', () => {
   plane.check([
-    ['no scope', 'POST /v1/budgets', { limitTokens: 1, period: 'day' }, 400, 'either keyId or gateId'],
+    [
+      'no scope',
+      'POST /v1/budgets',
+      { limitTokens: 1, period: 'day' },
+      400,
+      'either keyId or gateId',
+    ],
     ['two scopes', 'POST /v1/budgets', { ...valid, keyId: 'key_1' }, 400, 'keyId or gateId'],
-    ['no limit', 'POST /v1/budgets', { gateId: 'demo', period: 'day' }, 400, 'limitTokens or limitUsd'],
+    [
+      'no limit',
+      'POST /v1/budgets',
+      { gateId: 'demo', period: 'day' },
+      400,
+      'limitTokens or limitUsd',
+    ],
     ['two limits', 'POST /v1/budgets', { ...valid, limitUsd: 1 }, 400, 'limitTokens or limitUsd'],
     [
       'a gate that is not there',
@@ -48,7 +64,13 @@ describe('what cannot be made says which field is wrong', () => {
     ],
     ['an unknown period', 'POST /v1/budgets', { ...valid, period: 'year' }, 400, 'period'],
     ['a share above all', 'POST /v1/budgets', { ...valid, alertAt: [1.1] }, 400, 'alertAt[0]'],
-    ['a share twice', 'POST /v1/budgets', { ...valid, alertAt: [0.5, 0.5] }, 400, 'alertAt: must not hold'],
+    [
+      'a share twice',
+      'POST /v1/budgets',
+      { ...valid, alertAt: [0.5, 0.5] },
+      400,
+      'alertAt: must not hold',
+    ],
     ['an id', 'POST /v1/budgets', { ...valid, id: 'bud_1' }, 400, 'id: is set by the gateway'],
     ['an unknown query', 'GET /v1/budgets?all=1', undefined, 400, 'all'],
     ['a budget that is not there', 'GET /v1/budgets/bud_1', undefined, 404],
@@ -74,8 +96,17 @@ test('a budget is made, listed, changed and deleted', async () => {
   })
   const url = `/v1/budgets/${made.id}`
   expect(await plane.sendForJson({ url: '/v1/budgets' })).toMatchObject({ data: [{ id: made.id }] })
-  const changed = await plane.sendForJson({ method: 'PATCH', url, body: { limitTokens: 5, name: 'small' } })
-  expect(changed).toMatchObject({ name: 'small', limitTokens: 5, unpriced: 'refuse', alertAt: [0.5, 1] })
+  const changed = await plane.sendForJson({
+    method: 'PATCH',
+    url,
+    body: { limitTokens: 5, name: 'small' },
+  })
+  expect(changed).toMatchObject({
+    name: 'small',
+    limitTokens: 5,
+    unpriced: 'refuse',
+    alertAt: [0.5, 1],
+  })
   const allowing = await plane.sendForJson({ method: 'PATCH', url, body: { unpriced: 'allow' } })
   expect(allowing).toMatchObject({ name: 'small', unpriced: 'allow' })
   for (const [body, says] of [
@@ -92,7 +123,9 @@ test('a budget is made, listed, changed and deleted', async () => {
 })
 
 test('money is kept to the millionth of a dollar', async () => {
-  expect(await create({ limitTokens: undefined, limitUsd: 12.345678 })).toMatchObject({ limitUsd: 12.345678 })
+  expect(await create({ limitTokens: undefined, limitUsd: 12.345678 })).toMatchObject({
+    limitUsd: 12.345678,
+  })
 })
 
 test("another account's budgets can be neither seen, changed nor deleted", async () => {
@@ -101,9 +134,13 @@ test("another account's budgets can be neither seen, changed nor deleted", async
   const url = `/v1/budgets/${id}`
   expect(await plane.sendForJson({ url: '/v1/budgets', headers })).toMatchObject({ data: [] })
   expect((await plane.send({ url, headers })).status).toBe(404)
-  expect((await plane.send({ method: 'PATCH', url, headers, body: { name: 'mine' } })).status).toBe(404)
+  expect((await plane.send({ method: 'PATCH', url, headers, body: { name: 'mine' } })).status).toBe(
+    404,
+  )
   expect((await plane.send({ method: 'DELETE', url, headers })).status).toBe(404)
-  expect((await plane.send({ method: 'POST', url: '/v1/budgets', headers, body: valid })).status).toBe(400)
+  expect(
+    (await plane.send({ method: 'POST', url: '/v1/budgets', headers, body: valid })).status,
+  ).toBe(400)
 })
 
 test('the account shows its plan, its limits and what is used', async () => {
@@ -122,7 +159,13 @@ test('the account shows its plan, its limits and what is used', async () => {
     },
     quota: {
       tokens: { limit: null, used: 0, reserved: 0, resetsAt: '2026-02-01T00:00:00.000Z' },
-      spend: { limit: null, used: 0, reserved: 0, resetsAt: '2026-02-01T00:00:00.000Z', unpricedCalls: 0 },
+      spend: {
+        limit: null,
+        used: 0,
+        reserved: 0,
+        resetsAt: '2026-02-01T00:00:00.000Z',
+        unpricedCalls: 0,
+      },
     },
     retention: { callLogDays: 30, auditLogDays: 365 },
   })

@@ -49,7 +49,10 @@ const createBudgetRoute = createRoute({
   operationId: 'createBudget',
   summary: 'Limit what a key or a gate may use',
   tags,
-  request: { query: noQuery, body: { ...jsonContent(createBudgetBody, 'The new budget.'), required: true } },
+  request: {
+    query: noQuery,
+    body: { ...jsonContent(createBudgetBody, 'The new budget.'), required: true },
+  },
   responses: { 201: jsonContent(budgetBody, 'The budget.'), ...errorAnswers(400, 409, 413) },
 })
 
@@ -74,7 +77,10 @@ const updateRoute = createRoute({
     query: noQuery,
     body: { ...jsonContent(updateBudgetBody, 'What changes.'), required: true },
   },
-  responses: { 200: jsonContent(budgetBody, 'The changed budget.'), ...errorAnswers(400, 404, 413) },
+  responses: {
+    200: jsonContent(budgetBody, 'The changed budget.'),
+    ...errorAnswers(400, 404, 413),
+  },
 })
 
 const deleteRoute = createRoute({
@@ -136,9 +142,14 @@ export function bindBudgets(app: ControlPlaneApp, dependencies: ControlPlaneDepe
       const other = budgets.get(accountId, id).limit.type === 'tokens' ? limitUsd : limitTokens
       if (other !== undefined) {
         const field = limitUsd === other ? 'limitUsd' : 'limitTokens'
-        throw refuse([{ field, message: 'is not what this budget limits; make a new budget instead' }])
+        throw refuse([
+          { field, message: 'is not what this budget limits; make a new budget instead' },
+        ])
       }
-      return c.json(toBody(await budgets.update(accountId, id, { name, limit, unpriced, alertAt })), 200)
+      return c.json(
+        toBody(await budgets.update(accountId, id, { name, limit, unpriced, alertAt })),
+        200,
+      )
     },
     refuseProblems(updateBudgetNotes),
   )
@@ -157,11 +168,13 @@ function toScope(
 ): BudgetScope {
   if (given.gateId !== undefined) {
     const gate = gates.find(accountId, given.gateId)
-    if (gate === undefined) throw refuse([{ field: 'gateId', message: 'names no gate of this account' }])
+    if (gate === undefined)
+      throw refuse([{ field: 'gateId', message: 'names no gate of this account' }])
     return { type: 'gate', gateId: gate.id }
   }
   const key = keys.list(accountId).find((candidate) => candidate.id === given.keyId)
-  if (key === undefined) throw refuse([{ field: 'keyId', message: 'is not the id of a key of this account' }])
+  if (key === undefined)
+    throw refuse([{ field: 'keyId', message: 'is not the id of a key of this account' }])
   return { type: 'key', keyId: key.id }
 }
 
@@ -171,7 +184,9 @@ function toLimit(given: {
 }): BudgetLimit | undefined {
   const { limitTokens, limitUsd } = given
   if (limitTokens !== undefined) return { type: 'tokens', tokens: limitTokens }
-  return limitUsd === undefined ? undefined : { type: 'spend', microUsd: Math.round(limitUsd * MICRO_USD) }
+  return limitUsd === undefined
+    ? undefined
+    : { type: 'spend', microUsd: Math.round(limitUsd * MICRO_USD) }
 }
 
 function toPosition(budget: Budget): Position {

@@ -40,14 +40,18 @@ const STRICT_PARAMETER = {
 export function completeDocument(document: Document): Document {
   const operations = listOperations(document)
   for (const { path, operation } of operations) {
-    const isCall = operation.tags?.includes('Inference') === true && operation.requestBody !== undefined
+    const isCall =
+      operation.tags?.includes('Inference') === true && operation.requestBody !== undefined
     if (isCall) operation.parameters = [...(operation.parameters ?? []), STRICT_PARAMETER]
     operation.responses = withErrors(operation)
     for (const [status, response] of Object.entries(operation.responses)) {
       response.headers = {
         ...response.headers,
         ...Object.fromEntries(
-          headersOf({ path, status, isCall }).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+          headersOf({ path, status, isCall }).map((name) => [
+            name,
+            { $ref: `#/components/headers/${name}` },
+          ]),
         ),
       }
     }
@@ -68,7 +72,9 @@ export function completeDocument(document: Document): Document {
 const NAMED = { type: 'string' as const, minLength: 1 }
 
 /** One of the two places names the gate: a body with neither is refused, and a schema of single members cannot say so. */
-function demandGate(schema: NonNullable<NonNullable<Document['components']>['schemas']>[string]): void {
+function demandGate(
+  schema: NonNullable<NonNullable<Document['components']>['schemas']>[string],
+): void {
   if (!('properties' in schema) || schema.properties === undefined) return
   const places = ['gate_id', 'model'].filter((name) => Object.hasOwn(schema.properties ?? {}, name))
   if (places.length < 2 || places.some((name) => schema.required?.includes(name))) return
@@ -100,7 +106,10 @@ function withErrors({ tags, responses }: Operation): Responses {
   return { ...Object.fromEntries(errors), ...responses }
 }
 
-function addExample(operation: Operation, { parameters = {}, bodies, expects }: OperationExample): void {
+function addExample(
+  operation: Operation,
+  { parameters = {}, bodies, expects }: OperationExample,
+): void {
   operation.parameters =
     operation.parameters?.map((parameter) =>
       'name' in parameter && Object.hasOwn(parameters, parameter.name)
@@ -108,7 +117,11 @@ function addExample(operation: Operation, { parameters = {}, bodies, expects }: 
         : parameter,
     ) ?? []
   if (expects !== undefined) operation['x-example-status'] = expects
-  if (bodies === undefined || operation.requestBody === undefined || !('content' in operation.requestBody))
+  if (
+    bodies === undefined ||
+    operation.requestBody === undefined ||
+    !('content' in operation.requestBody)
+  )
     return
   for (const media of Object.values(operation.requestBody.content)) {
     media.examples = Object.fromEntries(
@@ -131,7 +144,9 @@ function addAnswerExample({ operationId, responses }: Operation): void {
 function addLink({ operationId }: Operation, operations: readonly PlacedOperation[]): void {
   const after = OPERATION_EXAMPLES[`${operationId}`]?.after
   if (operationId === undefined || after === undefined) return
-  const source = operations.find(({ operation }) => operation.operationId === after.operationId)?.operation
+  const source = operations.find(
+    ({ operation }) => operation.operationId === after.operationId,
+  )?.operation
   for (const [status, response] of Object.entries(source?.responses ?? {})) {
     if (!status.startsWith('2')) continue
     response.links = {

@@ -16,7 +16,10 @@ const listRoute = createRoute({
   summary: 'List what each endpoint loses on the way to each target',
   tags: ['Providers'],
   request: { query: noQuery },
-  responses: { 200: jsonContent(conformanceList, 'All of it; there is one page.'), ...errorAnswers(400) },
+  responses: {
+    200: jsonContent(conformanceList, 'All of it; there is one page.'),
+    ...errorAnswers(400),
+  },
 })
 
 export function bindConformance(app: ControlPlaneApp): void {

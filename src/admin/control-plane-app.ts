@@ -38,22 +38,40 @@ import type { RequestRates } from './request-rates.ts'
 export const OPENAPI_PATH = '/openapi.json'
 
 export interface ControlPlaneDependencies {
-  readonly gates: Pick<GateRegistry, 'find' | 'list' | 'create' | 'update' | 'delete' | 'whileUnchanged'>
-  readonly ownedModels: Pick<OwnedModelRegistry, 'show' | 'list' | 'create' | 'update' | 'delete' | 'probeOf'>
+  readonly gates: Pick<
+    GateRegistry,
+    'find' | 'list' | 'create' | 'update' | 'delete' | 'whileUnchanged'
+  >
+  readonly ownedModels: Pick<
+    OwnedModelRegistry,
+    'show' | 'list' | 'create' | 'update' | 'delete' | 'probeOf'
+  >
   /** Resolves when an owned model may have this address. @throws GatewayError `invalid_request` naming `baseUrl` */
   readonly checkAddress: (baseUrl: string) => Promise<void>
   /** Asks the model whether it answers. @returns it with what is known within a few seconds */
   readonly checkOwnedModel: (model: OwnedModel) => Promise<OwnedModel>
-  readonly keys: Pick<KeyRegistry, 'list' | 'create' | 'import' | 'update' | 'rotate' | 'delete' | 'nameOf'>
+  readonly keys: Pick<
+    KeyRegistry,
+    'list' | 'create' | 'import' | 'update' | 'rotate' | 'delete' | 'nameOf'
+  >
   readonly providerKeys: Pick<ProviderKeyRegistry, 'list' | 'set' | 'setActive' | 'delete'>
   readonly auditLog: Pick<AuditLogTableStore, 'list'>
   readonly accounts: Pick<AccountTableStore, 'find' | 'rename'>
-  readonly members: Pick<MemberTableStore, 'find' | 'list' | 'hasAny' | 'remove' | 'transferOwnership'>
-  readonly invitations: Pick<InvitationTableStore, 'insert' | 'find' | 'findOffer' | 'list' | 'delete'>
+  readonly members: Pick<
+    MemberTableStore,
+    'find' | 'list' | 'hasAny' | 'remove' | 'transferOwnership'
+  >
+  readonly invitations: Pick<
+    InvitationTableStore,
+    'insert' | 'find' | 'findOffer' | 'list' | 'delete'
+  >
   readonly users: Pick<UserTableStore, 'listSessions' | 'deleteSession'>
   readonly identity: Identity
   readonly callerOfUser: (accountId: AccountId, userId: UserId) => Caller
-  readonly budgets: Pick<BudgetRegistry, 'list' | 'get' | 'create' | 'update' | 'delete' | 'windowOf'>
+  readonly budgets: Pick<
+    BudgetRegistry,
+    'list' | 'get' | 'create' | 'update' | 'delete' | 'windowOf'
+  >
   readonly webhooks: Pick<WebhookRegistry, 'list' | 'get' | 'create' | 'update' | 'delete'>
   readonly testWebhook: (webhook: Webhook) => Promise<PostOutcome>
   readonly checkWebhookAddress: CheckAddress
@@ -61,7 +79,10 @@ export interface ControlPlaneDependencies {
    * Resolves when the account's quota and these budgets show what was used before the start, and on other nodes since;
    * undefined: they do.
    */
-  readonly whenCounted: (accountId: AccountId, budgets: readonly Budget[]) => Promise<void> | undefined
+  readonly whenCounted: (
+    accountId: AccountId,
+    budgets: readonly Budget[],
+  ) => Promise<void> | undefined
   readonly quotaOf: (accountId: AccountId) => QuotaState
   /** How long the operator keeps what is written down. */
   readonly retention: AccountBody['retention']
@@ -166,7 +187,10 @@ export function errorAnswers<const Status extends keyof typeof ERROR_DESCRIPTION
     status,
     { description: ERROR_DESCRIPTIONS[status], content },
   ])
-  return Object.fromEntries(entries) as Record<Status | 401, { description: string; content: typeof content }>
+  return Object.fromEntries(entries) as Record<
+    Status | 401,
+    { description: string; content: typeof content }
+  >
 }
 
 /** A JSON answer or body, for a route's documentation. */

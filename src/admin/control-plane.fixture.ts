@@ -83,7 +83,13 @@ export interface Scenario extends Call {
 }
 
 /** The short form: name, method and address, body, status, what the answer's text must hold. */
-export type Row = readonly [name: string, request: string, body: unknown, status: number, ...holds: string[]]
+export type Row = readonly [
+  name: string,
+  request: string,
+  body: unknown,
+  status: number,
+  ...holds: string[],
+]
 
 /** Has one gate, `demo`. The clock starts at 2026-01-02T03:04:05.006Z and ticks with each look at it. */
 async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddress'>) {
@@ -97,7 +103,11 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
   const keys = await KeyRegistry.load({ keys: store.keys, limitsOf, clock })
   const gates = await GateRegistry.load({ gates: store.gates, clock })
   const vault = createVault([new Secret('7c'.repeat(32))])
-  const ownedModels = await OwnedModelRegistry.load({ ownedModels: store.ownedModels, vault, clock })
+  const ownedModels = await OwnedModelRegistry.load({
+    ownedModels: store.ownedModels,
+    vault,
+    clock,
+  })
   const providerKeys = await ProviderKeyRegistry.load({
     keys: store.providerKeys,
     vault,
@@ -109,7 +119,8 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
   const authenticate = (headers: Headers): Caller => {
     const presented = headers.get('authorization')?.replace(/^Bearer /, '') ?? ''
     const caller = keys.find(hashApiKey(presented))
-    if (caller === undefined) throw new GatewayError('unauthorized', 'The API key is missing or not valid.')
+    if (caller === undefined)
+      throw new GatewayError('unauthorized', 'The API key is missing or not valid.')
     return caller
   }
   const onFailure = (error: GatewayError) => void failures.push(error)
@@ -166,7 +177,12 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     checkAddress: async () => undefined,
     checkWebhookAddress: (url) => guard.check(url),
     checkOwnedModel: async (model) => {
-      const probe = { status: 'reachable', checkedAt: clock.now(), latencyMs: 7, httpStatus: 200 } as const
+      const probe = {
+        status: 'reachable',
+        checkedAt: clock.now(),
+        latencyMs: 7,
+        httpStatus: 200,
+      } as const
       return (await ownedModels.noteProbe(model, probe)) ?? model
     },
     whenCounted: () => usage.whenCounted(),
@@ -194,7 +210,13 @@ async function start(rates?: Pick<RequestRatesOptions, 'perAccount' | 'perAddres
     usage: store.usage,
     prices: testPrices,
   })
-  const demo = { id: 'demo' as GateId, description: '', targets: [target], timeoutMs: 1000, maxRetries: 1 }
+  const demo = {
+    id: 'demo' as GateId,
+    description: '',
+    targets: [target],
+    timeoutMs: 1000,
+    maxRetries: 1,
+  }
   await gates.create(DEFAULT_ACCOUNT, demo)
   return {
     time,
@@ -224,13 +246,19 @@ export function useControlPlane(rates?: Parameters<typeof start>[0]) {
   })
 
   async function send({ method = 'GET', url, body, headers = {} }: Call): Promise<Response> {
-    const isRaw = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
+    const isRaw =
+      typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
     const request = new Request(`http://gatehouse.test${url}`, {
       method,
-      headers: { authorization: `Bearer ${testKey}`, 'content-type': 'application/json', ...headers },
+      headers: {
+        authorization: `Bearer ${testKey}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
     })
-    for (const [name, value] of Object.entries(headers)) if (value === '') request.headers.delete(name)
+    for (const [name, value] of Object.entries(headers))
+      if (value === '') request.headers.delete(name)
     return current.controlPlane.handle(request, 'req_test' as CallId)
   }
 
@@ -246,12 +274,16 @@ export function useControlPlane(rates?: Parameters<typeof start>[0]) {
         const text = await response.text()
         expect({ status: response.status, text }).toMatchObject({ status: scenario.status })
         for (const part of scenario.holds ?? []) expect(text).toContain(part)
-        for (const part of [...(scenario.hides ?? []), testKey.slice(0, 20)]) expect(text).not.toContain(part)
+        for (const part of [...(scenario.hides ?? []), testKey.slice(0, 20)])
+          expect(text).not.toContain(part)
         expect(response.headers.get('x-request-id')).toBe('req_test')
         expect(response.headers.get('cache-control')).toBe('no-store')
         if (scenario.status >= 400) {
           expect(response.headers.get('content-type')).toBe('application/json')
-          expect(JSON.parse(text)).toMatchObject({ error: expect.any(String), message: expect.any(String) })
+          expect(JSON.parse(text)).toMatchObject({
+            error: expect.any(String),
+            message: expect.any(String),
+          })
         }
         expect(current.failures).toEqual([])
       })
@@ -263,5 +295,12 @@ export function useControlPlane(rates?: Parameters<typeof start>[0]) {
 
 function toScenario([name, request, body, status, ...holds]: Row): Scenario {
   const space = request.indexOf(' ')
-  return { name, method: request.slice(0, space), url: request.slice(space + 1), body, status, holds }
+  return {
+    name,
+    method: request.slice(0, space),
+    url: request.slice(space + 1),
+    body,
+    status,
+    holds,
+  }
 }

@@ -22,7 +22,13 @@ describe('costs computed again', () => {
   check([
     ['an unknown field', 'POST /v1/costs/verify', { repair: true }, 400, 'repair'],
     ['a time that is none', 'POST /v1/costs/verify', { from: 'x' }, 400, 'from: must be a time'],
-    ['a cursor that is none', 'POST /v1/costs/verify', { cursor: 'x' }, 400, 'cursor: is not a cursor'],
+    [
+      'a cursor that is none',
+      'POST /v1/costs/verify',
+      { cursor: 'x' },
+      400,
+      'cursor: is not a cursor',
+    ],
   ])
 
   test('differences are told, and nothing is changed unasked', async () => {
@@ -37,7 +43,11 @@ describe('costs computed again', () => {
           stored: { usd: null, status: 'unknown' },
           computed: { usd: 0.000003, status: 'exact' },
         },
-        { id: 'req_2', stored: { usd: 0.000099, status: 'estimated' }, computed: { usd: 0.000003 } },
+        {
+          id: 'req_2',
+          stored: { usd: 0.000099, status: 'estimated' },
+          computed: { usd: 0.000003 },
+        },
       ],
       nextCursor: null,
     }
@@ -47,14 +57,21 @@ describe('costs computed again', () => {
   })
 
   test('fixing corrects the rows and the sums, of the own account only', async () => {
-    expect((await current().store.usage.read(DEFAULT_ACCOUNT, all))[0]?.costMicroUsd).toBe(3 + 99 + 5)
+    expect((await current().store.usage.read(DEFAULT_ACCOUNT, all))[0]?.costMicroUsd).toBe(
+      3 + 99 + 5,
+    )
     expect(await verify({ fix: true })).toMatchObject({ fixed: 2 })
     expect(await verify({ fix: true })).toMatchObject({ fixed: 0, differences: [] })
     expect(await sendForJson({ url: '/v1/logs/req_2' })).toMatchObject({
       cost: { usd: 0.000003, status: 'exact', source: 'test@1' },
     })
     const [sum] = await current().store.usage.read(DEFAULT_ACCOUNT, all)
-    expect(sum).toMatchObject({ calls: 4, costMicroUsd: 3 + 3 + 5 + 3, costEstimated: 0, costUnknown: 0 })
+    expect(sum).toMatchObject({
+      calls: 4,
+      costMicroUsd: 3 + 3 + 5 + 3,
+      costEstimated: 0,
+      costUnknown: 0,
+    })
     expect((await current().store.usage.read(stranger, all))[0]?.costMicroUsd).toBe(99)
   })
 })

@@ -39,7 +39,10 @@ export function bindCosts(app: ControlPlaneApp, { calls, prices }: ControlPlaneD
     const after = decodeCursor(cursor)
     const page = await calls.findPage(
       accountId,
-      { ...(from === undefined ? {} : { fromMs: from }), ...(to === undefined ? {} : { toMs: to }) },
+      {
+        ...(from === undefined ? {} : { fromMs: from }),
+        ...(to === undefined ? {} : { toMs: to }),
+      },
       {
         limit: CALLS_PER_REQUEST,
         ...(after === undefined ? {} : { before: { startedAt: after.at, id: after.id } }),

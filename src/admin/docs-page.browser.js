@@ -29,7 +29,8 @@
     }
     const path = toPath(reference)
     const target = partAt(description, path)
-    if (!reference.startsWith('#/') || target === undefined || within.includes(reference)) return part
+    if (!reference.startsWith('#/') || target === undefined || within.includes(reference))
+      return part
     return {
       // Shown as the schema's name.
       ...(reference.startsWith(SCHEMAS) && { title: path.at(-1) }),

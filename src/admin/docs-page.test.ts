@@ -68,12 +68,18 @@ test('a reference that leads back to itself, out of the document or nowhere stay
       left: { title: 'Tree', properties: { left: { $ref: '#/components/schemas/Tree' } } },
     },
   })
-  for (const $ref of ['#/components/schemas/None', 'https://example.com/#/components/schemas/Key']) {
+  for (const $ref of [
+    '#/components/schemas/None',
+    'https://example.com/#/components/schemas/Key',
+  ]) {
     const { spec } = await resolve({ ...description, part: { $ref } }, ['part'])
     expect(spec).toEqual({ $ref })
   }
 })
 
 test('there is nothing where the description has none', async () => {
-  expect(await runPage()(description, ['components', 'none', 'at all'])).toEqual({ spec: null, errors: [] })
+  expect(await runPage()(description, ['components', 'none', 'at all'])).toEqual({
+    spec: null,
+    errors: [],
+  })
 })

@@ -24,10 +24,16 @@ const testRoute = createRoute({
     query: noQuery,
     body: { ...jsonContent(testGateBody, 'May be left out.'), required: false },
   },
-  responses: { 200: jsonContent(gateTestBody, 'How each target did.'), ...errorAnswers(400, 404, 413) },
+  responses: {
+    200: jsonContent(gateTestBody, 'How each target did.'),
+    ...errorAnswers(400, 404, 413),
+  },
 })
 
-export function bindGateTests(app: ControlPlaneApp, { gates, testGate }: ControlPlaneDependencies): void {
+export function bindGateTests(
+  app: ControlPlaneApp,
+  { gates, testGate }: ControlPlaneDependencies,
+): void {
   app.openapi(testRoute, async (c) => {
     const caller = callerOf(c.env)
     const gate = gates.find(caller.accountId, c.req.valid('param').id)

@@ -45,7 +45,10 @@ const createGateRoute = createRoute({
   operationId: 'createGate',
   summary: 'Create a gate',
   tags,
-  request: { query: noQuery, body: { ...jsonContent(createGateBody, 'The new gate.'), required: true } },
+  request: {
+    query: noQuery,
+    body: { ...jsonContent(createGateBody, 'The new gate.'), required: true },
+  },
   responses: { 201: jsonContent(gateBody, 'The gate.'), ...errorAnswers(400, 409, 413) },
 })
 
@@ -92,7 +95,9 @@ export function bindGates(
   app.openapi(listRoute, (c) => {
     const { limit, cursor } = c.req.valid('query')
     const after = decodeCursor(cursor)
-    const rows = gates.list(callerOf(c.env).accountId).filter((gate) => isAfter(toPosition(gate), after))
+    const rows = gates
+      .list(callerOf(c.env).accountId)
+      .filter((gate) => isAfter(toPosition(gate), after))
     const page = toPage(rows, limit, toPosition)
     return c.json({ data: page.items.map(toGateBody), nextCursor: page.nextCursor }, 200)
   })

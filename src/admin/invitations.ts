@@ -40,9 +40,13 @@ const createInvitationRoute = createRoute({
   path: '/v1/invitations',
   operationId: 'createInvitation',
   summary: 'Invite somebody to the account',
-  description: 'No mail is sent: hand the link or the token on yourself. It works once, for seven days.',
+  description:
+    'No mail is sent: hand the link or the token on yourself. It works once, for seven days.',
   tags,
-  request: { query: noQuery, body: { ...jsonContent(createInvitationBody, 'Whom.'), required: true } },
+  request: {
+    query: noQuery,
+    body: { ...jsonContent(createInvitationBody, 'Whom.'), required: true },
+  },
   responses: {
     201: jsonContent(createdInvitationBody, 'The invitation, with its token, shown this once.'),
     ...errorAnswers(400, 403, 409, 413),

@@ -26,8 +26,20 @@ describe('keys', () => {
       400,
       'key: is not a known field',
     ],
-    ['created with an account', 'POST /v1/keys', { name: 'x', accountId: 'acct_x' }, 400, 'accountId: '],
-    ['created with a line break in the name', 'POST /v1/keys', { name: 'a\u001b[31m' }, 400, 'name: '],
+    [
+      'created with an account',
+      'POST /v1/keys',
+      { name: 'x', accountId: 'acct_x' },
+      400,
+      'accountId: ',
+    ],
+    [
+      'created with a line break in the name',
+      'POST /v1/keys',
+      { name: 'a\u001b[31m' },
+      400,
+      'name: ',
+    ],
     {
       name: 'imported',
       method: 'POST',
@@ -101,7 +113,13 @@ describe('keys', () => {
     ['deleted though not there', 'DELETE /v1/keys/key_nope', undefined, 404, '"error":"not_found"'],
     ['deleted by the key itself', `DELETE /v1/keys/${testKey}`, undefined, 404],
     ['__proto__ deleted', 'DELETE /v1/keys/__proto__', undefined, 404],
-    ['changed though not there', 'PATCH /v1/keys/key_nope', { name: 'x' }, 404, '"error":"not_found"'],
+    [
+      'changed though not there',
+      'PATCH /v1/keys/key_nope',
+      { name: 'x' },
+      404,
+      '"error":"not_found"',
+    ],
     ['rotated though not there', 'POST /v1/keys/key_nope/rotate', {}, 404, '"error":"not_found"'],
     [
       'created with an end that is past',
@@ -154,7 +172,9 @@ describe('keys', () => {
     const { key: _, ...shown } = created
     const list = await sendForJson({ url: '/v1/keys' })
     expect(list).toEqual({ data: [shown], nextCursor: null })
-    expect((await send({ method: 'DELETE', url: `/v1/keys/${created.id}`, headers })).status).toBe(204)
+    expect((await send({ method: 'DELETE', url: `/v1/keys/${created.id}`, headers })).status).toBe(
+      204,
+    )
     expect((await send({ url, headers })).status).toBe(401)
     expect(await sendForJson({ url: '/v1/keys' })).toEqual({ data: [], nextCursor: null })
   })
@@ -164,7 +184,12 @@ describe('keys', () => {
     test.each([
       ['by its account', fresh, fresh, testKey],
       ['by another account', fresh, fresh, strangerKey],
-      ['with its letters in the other case', fresh, fresh.toUpperCase().replace('SK-SVC', 'sk-svc'), testKey],
+      [
+        'with its letters in the other case',
+        fresh,
+        fresh.toUpperCase().replace('SK-SVC', 'sk-svc'),
+        testKey,
+      ],
       ['with its prefix in the other case', fresh, fresh.replace('sk-svc', 'SK-SVC'), strangerKey],
       ['of an older format', 'svc_0123456789abcdef', 'svc_0123456789abcdef', strangerKey],
     ])('%s', async (_, key, again, by) => {
@@ -174,7 +199,12 @@ describe('keys', () => {
       const { id } = await sendForJson({ method: 'POST', url: importUrl, body })
       await send({ method: 'DELETE', url: `/v1/keys/${id}` })
       const headers = { authorization: `Bearer ${by}` }
-      const refused = await send({ method: 'POST', url: importUrl, body: { name: 'x', key: again }, headers })
+      const refused = await send({
+        method: 'POST',
+        url: importUrl,
+        body: { name: 'x', key: again },
+        headers,
+      })
       expect(refused.status).toBe(409)
       expect(await refused.text()).toContain('was deleted')
       for (const each of [key, again]) {
@@ -191,13 +221,17 @@ describe('keys', () => {
         `${imported.key}\t`,
         `\u00a0${imported.key}`,
       ])
-        expect((await send({ method: 'POST', url: importUrl, body: { name: 'x', key } })).status).toBe(400)
+        expect(
+          (await send({ method: 'POST', url: importUrl, body: { name: 'x', key } })).status,
+        ).toBe(400)
     })
   })
 
   test('a key tells who made it, is renamed, gets an end and is rotated', async () => {
     const created = await sendForJson({ method: 'POST', url: '/v1/keys', body: { name: 'ci' } })
-    const { data } = (await sendForJson({ url: '/v1/audit-log' })) as { data: { actor: { id: string } }[] }
+    const { data } = (await sendForJson({ url: '/v1/audit-log' })) as {
+      data: { actor: { id: string } }[]
+    }
     expect(created).toMatchObject({ createdBy: data[0]?.actor.id, expiresAt: null, previous: null })
     const own = `/v1/keys/${created.id}`
     const change = { name: 'renamed', expiresAt: '2099-12-31T01:00:00+01:00' }
@@ -207,7 +241,10 @@ describe('keys', () => {
 
     const body = { oldEndsInSeconds: 60 }
     const rotated = await sendForJson({ method: 'POST', url: `${own}/rotate`, body })
-    expect(rotated).toMatchObject({ id: created.id, previous: { maskedPrefix: created.maskedPrefix } })
+    expect(rotated).toMatchObject({
+      id: created.id,
+      previous: { maskedPrefix: created.maskedPrefix },
+    })
     const statusWith = async (key: unknown) =>
       (await send({ url, headers: { authorization: `Bearer ${key}` } })).status
     expect([await statusWith(created.key), await statusWith(rotated.key)]).toEqual([200, 200])
@@ -229,6 +266,8 @@ describe('keys', () => {
     const created = await sendForJson({ method: 'POST', url: '/v1/keys', body: { name: 'ci' } })
     const headers = { authorization: `Bearer ${strangerKey}` }
     expect(await sendForJson({ url: '/v1/keys', headers })).toEqual({ data: [], nextCursor: null })
-    expect((await send({ method: 'DELETE', url: `/v1/keys/${created.id}`, headers })).status).toBe(404)
+    expect((await send({ method: 'DELETE', url: `/v1/keys/${created.id}`, headers })).status).toBe(
+      404,
+    )
   })
 })

@@ -46,7 +46,10 @@ const createKeyRoute = createRoute({
   operationId: 'createKey',
   summary: 'Create an API key',
   tags,
-  request: { query: noQuery, body: { ...jsonContent(createKeyBody, 'Its label.'), required: true } },
+  request: {
+    query: noQuery,
+    body: { ...jsonContent(createKeyBody, 'Its label.'), required: true },
+  },
   responses: {
     201: jsonContent(createdKeyBody, 'The key, shown this once.'),
     ...errorAnswers(400, 409, 413),
@@ -125,21 +128,31 @@ export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencie
   app.openapi(listRoute, (c) => {
     const { limit, cursor } = c.req.valid('query')
     const after = decodeCursor(cursor)
-    const rows = keys.list(callerOf(c.env).accountId).filter((key) => isAfter(toPosition(key), after))
+    const rows = keys
+      .list(callerOf(c.env).accountId)
+      .filter((key) => isAfter(toPosition(key), after))
     const page = toPage(rows, limit, toPosition)
     return c.json({ data: page.items.map(toKeyBody), nextCursor: page.nextCursor }, 200)
   })
 
   app.openapi(createKeyRoute, async (c) => {
     const { name, expiresAt } = c.req.valid('json')
-    const label = { accountId: callerOf(c.env).accountId, name, expiresAt: toTime(expiresAt) ?? null }
+    const label = {
+      accountId: callerOf(c.env).accountId,
+      name,
+      expiresAt: toTime(expiresAt) ?? null,
+    }
     const { record, key } = await keys.create(label)
     return c.json({ ...toKeyBody(record), key: key.reveal() }, 201)
   })
 
   app.openapi(importRoute, async (c) => {
     const { name, key, expiresAt } = c.req.valid('json')
-    const label = { accountId: callerOf(c.env).accountId, name, expiresAt: toTime(expiresAt) ?? null }
+    const label = {
+      accountId: callerOf(c.env).accountId,
+      name,
+      expiresAt: toTime(expiresAt) ?? null,
+    }
     const record = await keys.import({ ...label, key: new Secret(key) })
     return c.json(toKeyBody(record), 201)
   })
@@ -155,7 +168,10 @@ export function bindKeys(app: ControlPlaneApp, { keys }: ControlPlaneDependencie
     const { name, expiresAt } = c.req.valid('json')
     const update = { name, expiresAt: toTime(expiresAt) }
     const { accountId } = callerOf(c.env)
-    return c.json(toKeyBody(await keys.update(accountId, c.req.valid('param').id as KeyId, update)), 200)
+    return c.json(
+      toKeyBody(await keys.update(accountId, c.req.valid('param').id as KeyId, update)),
+      200,
+    )
   })
 
   app.openapi(rotateRoute, async (c) => {

@@ -27,7 +27,10 @@ export function toLogBody(call: CallRecord): LogBody {
   }
 }
 
-export function toLogDetailsBody(call: CallRecord, parts: readonly CostPart[] | undefined): LogDetailsBody {
+export function toLogDetailsBody(
+  call: CallRecord,
+  parts: readonly CostPart[] | undefined,
+): LogDetailsBody {
   const log = toLogBody(call)
   return { ...log, cost: { ...log.cost, parts: parts?.map(toPartBody) ?? null } }
 }

@@ -25,7 +25,11 @@ async function listIds(query: string): Promise<string[]> {
 
 describe('logs', () => {
   beforeEach(() =>
-    current().store.calls.insertMany([call('req_1'), call('req_2'), call('req_3', { accountId: stranger })]),
+    current().store.calls.insertMany([
+      call('req_1'),
+      call('req_2'),
+      call('req_3', { accountId: stranger }),
+    ]),
   )
 
   check([
@@ -56,11 +60,29 @@ describe('logs', () => {
       holds: ['req_1', 'req_2'],
       hides: ['req_3'],
     },
-    ['an unknown filter', 'GET /v1/logs?model=x', undefined, 400, 'model: is not a known parameter'],
+    [
+      'an unknown filter',
+      'GET /v1/logs?model=x',
+      undefined,
+      400,
+      'model: is not a known parameter',
+    ],
     ['a time that is none', 'GET /v1/logs?from=yesterday', undefined, 400, 'from: must be a time'],
     ['a day that is none', 'GET /v1/logs?to=2026-13-41', undefined, 400, 'to: must be a time'],
-    ['a reversed range', 'GET /v1/logs?from=2026-02-01&to=2026-01-01', undefined, 400, 'to: must be later'],
-    ['a status that is none', 'GET /v1/logs?status=2xx', undefined, 400, 'status: must be an HTTP status'],
+    [
+      'a reversed range',
+      'GET /v1/logs?from=2026-02-01&to=2026-01-01',
+      undefined,
+      400,
+      'to: must be later',
+    ],
+    [
+      'a status that is none',
+      'GET /v1/logs?status=2xx',
+      undefined,
+      400,
+      'status: must be an HTTP status',
+    ],
     [
       'a class of status that is none',
       'GET /v1/logs?statusClass=6xx',
@@ -70,12 +92,42 @@ describe('logs', () => {
     ],
     ['an outcome that is none', 'GET /v1/logs?outcome=bad', undefined, 400, 'outcome: must be'],
     ['a stream that is none', 'GET /v1/logs?stream=yes', undefined, 400, 'stream: must be'],
-    ['an error kind that is none', 'GET /v1/logs?errorKind=A-B', undefined, 400, 'errorKind: must be a kind'],
-    ['a gate given twice', 'GET /v1/logs?gate=a&gate=b', undefined, 400, 'gate: must be given once'],
-    ['a gate of control characters', 'GET /v1/logs?gate=%00', undefined, 400, 'gate: must be 1 to 300'],
+    [
+      'an error kind that is none',
+      'GET /v1/logs?errorKind=A-B',
+      undefined,
+      400,
+      'errorKind: must be a kind',
+    ],
+    [
+      'a gate given twice',
+      'GET /v1/logs?gate=a&gate=b',
+      undefined,
+      400,
+      'gate: must be given once',
+    ],
+    [
+      'a gate of control characters',
+      'GET /v1/logs?gate=%00',
+      undefined,
+      400,
+      'gate: must be 1 to 300',
+    ],
     ['an export without a format', 'GET /v1/logs/export', undefined, 400, 'format: is required'],
-    ['an export in another format', 'GET /v1/logs/export?format=xml', undefined, 400, 'format: must be'],
-    ['an export with a cursor', 'GET /v1/logs/export?format=csv&cursor=x', undefined, 400, 'cursor: is not'],
+    [
+      'an export in another format',
+      'GET /v1/logs/export?format=xml',
+      undefined,
+      400,
+      'format: must be',
+    ],
+    [
+      'an export with a cursor',
+      'GET /v1/logs/export?format=csv&cursor=x',
+      undefined,
+      400,
+      'cursor: is not',
+    ],
   ])
 
   test('pages follow one another', async () => {
@@ -87,7 +139,9 @@ describe('logs', () => {
 
   test('what came while somebody pages shifts nothing: no call comes twice, none is missed', async () => {
     const at = (index: number) => Date.parse('2026-01-01T00:00:00Z') + index
-    const early = Array.from({ length: 40 }, (_, index) => call(`req_a${index}`, { startedAt: at(index) }))
+    const early = Array.from({ length: 40 }, (_, index) =>
+      call(`req_a${index}`, { startedAt: at(index) }),
+    )
     await current().store.calls.insertMany(early)
     const seen: string[] = []
     let cursor: unknown = ''
@@ -109,7 +163,9 @@ describe('logs', () => {
   test('what a cost is made of is null where its price is no longer there', async () => {
     const cost = { microUsd: 3, status: 'exact', source: 'older@1' } as const
     await current().store.calls.insertMany([call('req_5', { cost })])
-    expect(await sendForJson({ url: '/v1/logs/req_5' })).toMatchObject({ cost: { usd: 3e-6, parts: null } })
+    expect(await sendForJson({ url: '/v1/logs/req_5' })).toMatchObject({
+      cost: { usd: 3e-6, parts: null },
+    })
   })
 
   test('every kind of error that a call can fail with is in the contract', () => {
@@ -122,7 +178,10 @@ describe('logs', () => {
       { target: 'openai/b', status: null, afterMs: 22, durationMs: 5 },
     ]
     await current().store.calls.insertMany([call('req_4', { attemptDetails, attempts: 2 })])
-    expect(await sendForJson({ url: '/v1/logs/req_4' })).toMatchObject({ attempts: 2, attemptDetails })
+    expect(await sendForJson({ url: '/v1/logs/req_4' })).toMatchObject({
+      attempts: 2,
+      attemptDetails,
+    })
   })
 })
 
@@ -176,12 +235,15 @@ test('any filters give the calls that pass all of them, whole and in order, of t
             each.accountId === DEFAULT_ACCOUNT &&
             each.startedAt >= from &&
             each.startedAt < to &&
-            (filter.statusClass === undefined || filter.statusClass === Math.floor(each.status / 100)) &&
-            (['gateId', 'keyId', 'target', 'status', 'outcome', 'errorKind', 'stream'] as const).every(
-              (name) => filter[name] === undefined || filter[name] === each[name],
-            ),
+            (filter.statusClass === undefined ||
+              filter.statusClass === Math.floor(each.status / 100)) &&
+            (
+              ['gateId', 'keyId', 'target', 'status', 'outcome', 'errorKind', 'stream'] as const
+            ).every((name) => filter[name] === undefined || filter[name] === each[name]),
         )
-        .toSorted((left, right) => right.startedAt - left.startedAt || (left.id < right.id ? 1 : -1))
+        .toSorted(
+          (left, right) => right.startedAt - left.startedAt || (left.id < right.id ? 1 : -1),
+        )
       const { fromMs: _from, toMs: _to, ...rest } = filter
       const query = new URLSearchParams({
         from: new Date(from).toISOString(),
@@ -205,7 +267,12 @@ describe('an export', () => {
   test('as CSV has a header, and no cell that a spreadsheet would run or take apart', async () => {
     await current().store.calls.insertMany([
       call('req_1', { gateId: '=HYPERLINK("http://x")' as GateId, target: '+1,2' }),
-      call('req_0', { gateId: '  @sum' as GateId, target: 'a\r\nb', usage: null, firstByteMs: null }),
+      call('req_0', {
+        gateId: '  @sum' as GateId,
+        target: 'a\r\nb',
+        usage: null,
+        firstByteMs: null,
+      }),
       call('req_9', { accountId: stranger }),
     ])
     const response = await send({ url: '/v1/logs/export?format=csv' })
@@ -224,11 +291,15 @@ describe('an export', () => {
 
   test('of nothing is a header, or nothing', async () => {
     expect(await (await send({ url: '/v1/logs/export?format=ndjson' })).text()).toBe('')
-    expect(await (await send({ url: '/v1/logs/export?format=csv' })).text()).toMatch(/^id,[^\n]*\r\n$/)
+    expect(await (await send({ url: '/v1/logs/export?format=csv' })).text()).toMatch(
+      /^id,[^\n]*\r\n$/,
+    )
   })
 
   test('spans many pages, and stops reading when its reader leaves', async () => {
-    await current().store.calls.insertMany(Array.from({ length: 1100 }, (_, index) => call(`req_${index}`)))
+    await current().store.calls.insertMany(
+      Array.from({ length: 1100 }, (_, index) => call(`req_${index}`)),
+    )
     const text = await (await send({ url: '/v1/logs/export?format=ndjson' })).text()
     expect(text.trimEnd().split('\n')).toHaveLength(1100)
     const left = await send({ url: '/v1/logs/export?format=ndjson' })

@@ -51,7 +51,10 @@ export function bindLogs(app: ControlPlaneApp, { calls, prices }: ControlPlaneDe
     const page = toPage(found.calls, limit, (call) => ({ at: call.startedAt, id: call.id }))
     const { goOnBefore } = found
     const goOn = goOnBefore && encodeCursor({ at: goOnBefore.startedAt, id: goOnBefore.id })
-    return c.json({ data: page.items.map(toLogBody), nextCursor: page.nextCursor ?? goOn ?? null }, 200)
+    return c.json(
+      { data: page.items.map(toLogBody), nextCursor: page.nextCursor ?? goOn ?? null },
+      200,
+    )
   })
 
   app.openapi(showRoute, async (c) => {

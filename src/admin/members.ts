@@ -41,7 +41,10 @@ const updateRoute = createRoute({
     query: noQuery,
     body: { ...jsonContent(updateMemberBody, 'What changes.'), required: true },
   },
-  responses: { 200: jsonContent(memberBody, 'The changed member.'), ...errorAnswers(400, 403, 404, 413) },
+  responses: {
+    200: jsonContent(memberBody, 'The changed member.'),
+    ...errorAnswers(400, 403, 404, 413),
+  },
 })
 
 const deleteRoute = createRoute({
@@ -78,7 +81,8 @@ export function bindMembers(
     const { userId } = assertOwner(actor)
     if (member.role !== 'owner') {
       const isDone = await members.transferOwnership(accountId, { from: userId, to: member.userId })
-      if (!isDone) throw new GatewayError('conflict', 'The members have changed meanwhile. Look again.')
+      if (!isDone)
+        throw new GatewayError('conflict', 'The members have changed meanwhile. Look again.')
     }
     return c.json(toMemberBody({ ...member, role: 'owner' }), 200)
   })

@@ -31,7 +31,15 @@ export function observeRequest(
     })
 }
 
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+])
 
 function templateOf(app: ControlPlaneApp, request: Request): string | null {
   const method = request.method === 'HEAD' ? 'GET' : request.method

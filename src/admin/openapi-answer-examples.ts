@@ -23,7 +23,9 @@ const completion = {
 function chunk(delta: object, finishReason: string | null): string[] {
   const { id, created, model } = completion
   const choices = [{ index: 0, delta, finish_reason: finishReason }]
-  return [`data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices })}`]
+  return [
+    `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices })}`,
+  ]
 }
 
 const chunks = [
@@ -154,7 +156,11 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, AnswerExample>> = {
     whole: {
       ...completion,
       choices: [
-        { index: 0, message: { role: 'assistant', content: '    return a + b' }, finish_reason: 'stop' },
+        {
+          index: 0,
+          message: { role: 'assistant', content: '    return a + b' },
+          finish_reason: 'stop',
+        },
       ],
     },
     events: chunks,

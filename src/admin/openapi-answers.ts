@@ -18,7 +18,9 @@ export const responseAnswer = z
     status: text.meta({ description: '`completed`, `incomplete`, `failed` …' }),
     model: upstreamModel,
     output: z.array(z.looseObject({ type: text })),
-    usage: z.looseObject({ input_tokens: count, output_tokens: count, total_tokens: count }).nullish(),
+    usage: z
+      .looseObject({ input_tokens: count, output_tokens: count, total_tokens: count })
+      .nullish(),
   })
   .meta({ id: 'Response', description: "A response in OpenAI's format, as the provider sent it." })
 
@@ -64,7 +66,9 @@ export const embeddingsAnswer = z
       z.looseObject({
         object: z.literal('embedding'),
         index: count,
-        embedding: z.union([z.array(z.number()), text]).meta({ description: 'Text with `base64`.' }),
+        embedding: z
+          .union([z.array(z.number()), text])
+          .meta({ description: 'Text with `base64`.' }),
       }),
     ),
     model: upstreamModel,

@@ -192,11 +192,16 @@ export function registerDataPlane(registry: Registry): void {
       description,
       tags,
       security: endpoint.alsoTakes === undefined ? bearer : SECURITY[endpoint.alsoTakes],
-      request: { body: { required: true, content: { 'application/json': { schema: endpoint.request } } } },
+      request: {
+        body: { required: true, content: { 'application/json': { schema: endpoint.request } } },
+      },
       responses: {
         200: {
           description: 'The answer; with `stream: true`, its events.',
-          content: { 'application/json': { schema: endpoint.answer }, ...toEventContent(endpoint.events) },
+          content: {
+            'application/json': { schema: endpoint.answer },
+            ...toEventContent(endpoint.events),
+          },
         },
         ...toErrorAnswers(endpoint.envelope, {
           ...CALL_ERRORS,
@@ -226,7 +231,12 @@ const modelLists: readonly ModelDoors[] = [
     description:
       "With the header `anthropic-version`: in Anthropic's format, a page at a time, with its error envelope.",
     query: z.object({
-      limit: z.int().min(1).max(1000).optional().meta({ description: "Of Anthropic's format. Default: 20." }),
+      limit: z
+        .int()
+        .min(1)
+        .max(1000)
+        .optional()
+        .meta({ description: "Of Anthropic's format. Default: 20." }),
       after_id: z.string().optional().meta({ description: "Of Anthropic's format." }),
       before_id: z.string().optional().meta({ description: "Of Anthropic's format." }),
     }),

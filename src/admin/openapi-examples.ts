@@ -12,7 +12,10 @@ export interface OperationExample {
    * Where a parameter comes from that nobody can know beforehand: parameter → runtime expression on the answer of another
    * operation (`$response.body#/id`, `$response.header.x-request-id`). The document says it as a link.
    */
-  readonly after?: { readonly operationId: string; readonly parameters: Readonly<Record<string, string>> }
+  readonly after?: {
+    readonly operationId: string
+    readonly parameters: Readonly<Record<string, string>>
+  }
   /** The status where it cannot be a success: what the example needs is not in a test server. */
   readonly expects?: number
 }
@@ -48,7 +51,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
         model: 'demo',
         input: [
           { role: 'user', content: 'How is the weather in Turin?' },
-          { type: 'function_call', call_id: 'call_1', name: 'get_weather', arguments: '{"city":"Turin"}' },
+          {
+            type: 'function_call',
+            call_id: 'call_1',
+            name: 'get_weather',
+            arguments: '{"city":"Turin"}',
+          },
           { type: 'function_call_output', call_id: 'call_1', output: '{"sky":"clear"}' },
         ],
       },
@@ -57,7 +65,12 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   createChatCompletion: {
     bodies: {
       'A question': { gate_id: 'demo', messages: hello },
-      'A stream': { model: 'demo', messages: hello, stream: true, stream_options: { include_usage: true } },
+      'A stream': {
+        model: 'demo',
+        messages: hello,
+        stream: true,
+        stream_options: { include_usage: true },
+      },
       'A tool': {
         model: 'demo',
         messages: hello,
@@ -98,7 +111,11 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   },
   createFimCompletion: {
     bodies: {
-      'The middle of a function': { model: 'demo', prompt: 'def add(a, b):\n', suffix: '\nprint(add(1, 2))' },
+      'The middle of a function': {
+        model: 'demo',
+        prompt: 'def add(a, b):\n',
+        suffix: '\nprint(add(1, 2))',
+      },
       'A stream': { model: 'demo', prompt: 'def add(a, b):\n', stream: true },
     },
   },
@@ -146,7 +163,10 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     parameters: { provider: 'sandbox' },
     bodies: { 'A key': { key: 'sandbox-key-of-this-account' } },
   },
-  updateProviderKey: { parameters: { provider: 'sandbox' }, bodies: { 'Not now': { active: false } } },
+  updateProviderKey: {
+    parameters: { provider: 'sandbox' },
+    bodies: { 'Not now': { active: false } },
+  },
   deleteProviderKey: { parameters: { provider: 'sandbox' } },
 
   getLog: {
@@ -189,17 +209,33 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
 
   createBudget: {
     bodies: {
-      'Dollars of a gate': { name: 'Demo, monthly', gateId: 'demo', limitUsd: 250, period: 'month' },
-      'Tokens of a gate': { gateId: 'demo', limitTokens: 50000000, period: 'day', alertAt: [0.8, 1] },
+      'Dollars of a gate': {
+        name: 'Demo, monthly',
+        gateId: 'demo',
+        limitUsd: 250,
+        period: 'month',
+      },
+      'Tokens of a gate': {
+        gateId: 'demo',
+        limitTokens: 50000000,
+        period: 'day',
+        alertAt: [0.8, 1],
+      },
     },
   },
-  getBudget: { parameters: { id: BUDGET }, after: { operationId: 'createBudget', parameters: ITS_ID } },
+  getBudget: {
+    parameters: { id: BUDGET },
+    after: { operationId: 'createBudget', parameters: ITS_ID },
+  },
   updateBudget: {
     parameters: { id: BUDGET },
     bodies: { 'Another limit': { limitUsd: 300 } },
     after: { operationId: 'createBudget', parameters: ITS_ID },
   },
-  deleteBudget: { parameters: { id: BUDGET }, after: { operationId: 'createBudget', parameters: ITS_ID } },
+  deleteBudget: {
+    parameters: { id: BUDGET },
+    after: { operationId: 'createBudget', parameters: ITS_ID },
+  },
 
   createWebhook: {
     bodies: {
@@ -209,7 +245,10 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
       },
     },
   },
-  getWebhook: { parameters: { id: WEBHOOK }, after: { operationId: 'createWebhook', parameters: ITS_ID } },
+  getWebhook: {
+    parameters: { id: WEBHOOK },
+    after: { operationId: 'createWebhook', parameters: ITS_ID },
+  },
   updateWebhook: {
     parameters: { id: WEBHOOK },
     bodies: { 'Not now': { active: false } },
@@ -219,7 +258,10 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     parameters: { id: WEBHOOK },
     after: { operationId: 'createWebhook', parameters: ITS_ID },
   },
-  deleteWebhook: { parameters: { id: WEBHOOK }, after: { operationId: 'createWebhook', parameters: ITS_ID } },
+  deleteWebhook: {
+    parameters: { id: WEBHOOK },
+    after: { operationId: 'createWebhook', parameters: ITS_ID },
+  },
 
   updateAccount: { bodies: { 'Another name': { name: 'Example Ltd' } } },
   createInvitation: { bodies: { 'By email address': { email: 'john@example.com' } } },
@@ -258,12 +300,18 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   },
   signUp: {
     bodies: {
-      'The first user, with a key': { email: 'jane@example.com', name: 'Jane Doe', password: PASSWORD },
+      'The first user, with a key': {
+        email: 'jane@example.com',
+        name: 'Jane Doe',
+        password: PASSWORD,
+      },
     },
   },
   signIn: { bodies: { 'By password': { email: 'jane@example.com', password: PASSWORD } } },
   changePassword: {
-    bodies: { 'Both passwords': { currentPassword: PASSWORD, newPassword: 'marble window late harvest' } },
+    bodies: {
+      'Both passwords': { currentPassword: PASSWORD, newPassword: 'marble window late harvest' },
+    },
   },
   deleteSession: {
     parameters: { id: SESSION },

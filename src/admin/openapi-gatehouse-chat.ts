@@ -14,7 +14,9 @@ const part = z.discriminatedUnion('type', [
 ])
 const content = z.union([text, z.array(part)])
 const toolCall = z.strictObject({
-  id: text.meta({ description: 'Send it back as it is: it may carry sealed reasoning, and be long.' }),
+  id: text.meta({
+    description: 'Send it back as it is: it may carry sealed reasoning, and be long.',
+  }),
   name: text,
   arguments: text.meta({ description: 'JSON text.' }),
 })
@@ -42,12 +44,17 @@ export const gatehouseChatRequest = z
         z.strictObject({
           name: text,
           description: text.optional(),
-          parameters: z.looseObject({}).optional().meta({ description: 'A JSON Schema of an object.' }),
+          parameters: z
+            .looseObject({})
+            .optional()
+            .meta({ description: 'A JSON Schema of an object.' }),
           strict: z.boolean().optional(),
         }),
       )
       .optional(),
-    tool_choice: z.union([z.enum(['auto', 'none', 'required']), z.strictObject({ name: text })]).optional(),
+    tool_choice: z
+      .union([z.enum(['auto', 'none', 'required']), z.strictObject({ name: text })])
+      .optional(),
     response_format: z
       .discriminatedUnion('type', [
         z.strictObject({ type: z.literal('text') }),
@@ -93,7 +100,9 @@ export const gatehouseChatAnswer = z
       .meta({ description: 'Null where the provider reported none.' }),
     cost: z
       .object({ usd: z.number().nullable(), status: z.enum(['exact', 'estimated', 'unknown']) })
-      .meta({ description: 'As in the log. Unknown where there is no price, or no usage was reported.' }),
+      .meta({
+        description: 'As in the log. Unknown where there is no price, or no usage was reported.',
+      }),
     latency_ms: z.int(),
     attempts: z.array(
       z.object({

@@ -40,8 +40,12 @@ export const HEADERS: Readonly<Record<string, Header>> = {
     'Members of the request that had no effect: the gate decides them, or the target cannot take them.',
     'model, seed',
   ),
-  'x-gatehouse-skipped': textHeader('Targets that could not take this request and were passed over.'),
-  'x-gatehouse-upstream-request-id': textHeader("The vendor's own id of the request, where it says one."),
+  'x-gatehouse-skipped': textHeader(
+    'Targets that could not take this request and were passed over.',
+  ),
+  'x-gatehouse-upstream-request-id': textHeader(
+    "The vendor's own id of the request, where it says one.",
+  ),
   'x-gatehouse-estimated': textHeader('`true`: the answer is an estimate of the gateway.', 'true'),
   ...LIMITS,
   'retry-after': countHeader('Seconds to wait before the next try.'),
@@ -72,7 +76,8 @@ export function headersOf({ path, status, isCall }: AnswerPlace): readonly strin
   if (['429', '503', '4XX', '502'].includes(status)) names.push(...RETRY)
   if (!isCall) return names
   if (status !== '401') names.push(...Object.keys(LIMITS), 'x-gatehouse-skipped')
-  if (status === '200') names.push('x-gatehouse-target', 'x-gatehouse-attempts', 'x-gatehouse-ignored')
+  if (status === '200')
+    names.push('x-gatehouse-target', 'x-gatehouse-attempts', 'x-gatehouse-ignored')
   if (status === '200') names.push('x-gatehouse-upstream-request-id')
   if (status === '200' && path.endsWith('/count_tokens')) names.push('x-gatehouse-estimated')
   return names

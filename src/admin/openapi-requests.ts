@@ -45,13 +45,25 @@ export const responsesRequest = z
     }),
     ...sampling,
     stream,
-    store: z.literal(false).nullish().meta({ description: 'Nothing is stored here: `true` is refused.' }),
+    store: z
+      .literal(false)
+      .nullish()
+      .meta({ description: 'Nothing is stored here: `true` is refused.' }),
     background: z.literal(false).nullish().meta({ description: '`true` is refused.' }),
-    previous_response_id: z.null().optional().meta({ description: 'Refused: send whole items in `input`.' }),
-    conversation: z.null().optional().meta({ description: 'Refused: send whole items in `input`.' }),
+    previous_response_id: z
+      .null()
+      .optional()
+      .meta({ description: 'Refused: send whole items in `input`.' }),
+    conversation: z
+      .null()
+      .optional()
+      .meta({ description: 'Refused: send whole items in `input`.' }),
     prompt: z.null().optional().meta({ description: 'Stored prompts are refused: send the text.' }),
   })
-  .meta({ id: 'ResponsesRequest', description: "OpenAI's Responses format; other members pass through." })
+  .meta({
+    id: 'ResponsesRequest',
+    description: "OpenAI's Responses format; other members pass through.",
+  })
 
 export const chatRequest = z
   .looseObject({
@@ -80,7 +92,10 @@ export const chatRequest = z
     service_tier: text.nullish(),
     prompt_cache_key: text.nullish(),
   })
-  .meta({ id: 'ChatRequest', description: "OpenAI's Chat Completions format; other members pass through." })
+  .meta({
+    id: 'ChatRequest',
+    description: "OpenAI's Chat Completions format; other members pass through.",
+  })
 
 const messagesFields = {
   gate_id: gateId,
@@ -104,7 +119,10 @@ export const messagesRequest = z
     metadata: z.looseObject({ user_id: text.nullish() }).nullish(),
     service_tier: text.nullish(),
   })
-  .meta({ id: 'MessagesRequest', description: "Anthropic's Messages format; other members pass through." })
+  .meta({
+    id: 'MessagesRequest',
+    description: "Anthropic's Messages format; other members pass through.",
+  })
 
 export const countTokensRequest = z
   .looseObject(messagesFields)
@@ -119,7 +137,10 @@ export const embeddingsRequest = z
     encoding_format: z.enum(['float', 'base64']).nullish(),
     user: text.nullish(),
   })
-  .meta({ id: 'EmbeddingsRequest', description: "OpenAI's embeddings format; other members pass through." })
+  .meta({
+    id: 'EmbeddingsRequest',
+    description: "OpenAI's embeddings format; other members pass through.",
+  })
 
 const altFields = {
   gate_id: gateId,

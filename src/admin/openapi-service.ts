@@ -29,7 +29,9 @@ const readinessBody = z
 const openApiBody = z.looseObject({
   openapi: z.string(),
   info: z.looseObject({}),
-  paths: z.record(z.string(), z.looseObject({})).meta({ description: 'Operations by path, by method.' }),
+  paths: z
+    .record(z.string(), z.looseObject({}))
+    .meta({ description: 'Operations by path, by method.' }),
   components: z.looseObject({
     schemas: z.record(
       z.string(),

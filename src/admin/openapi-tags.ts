@@ -6,10 +6,14 @@ export const TAGS: readonly { readonly name: string; readonly description: strin
       'Calls through a gate, in the formats that SDKs speak. The body decides on streaming (`stream`), never `accept`. ' +
       'Each path takes one method: another is 405 with `allow`, a WebSocket upgrade 426.',
   },
-  { name: 'Gates', description: 'A gate is a named routing target: its id goes where the model name was.' },
+  {
+    name: 'Gates',
+    description: 'A gate is a named routing target: its id goes where the model name was.',
+  },
   {
     name: 'API keys',
-    description: 'Every key has full access to its account. A key is shown once and stored as a hash.',
+    description:
+      'Every key has full access to its account. A key is shown once and stored as a hash.',
   },
   {
     name: 'Provider keys',
@@ -25,7 +29,10 @@ export const TAGS: readonly { readonly name: string; readonly description: strin
   { name: 'Analytics', description: 'What the calls of the account add up to.' },
   { name: 'Costs', description: 'Whether the costs in the log are right.' },
   { name: 'Audit log', description: 'Who changed what in the account, before and after.' },
-  { name: 'Account', description: 'The plan of the account, its limits, and how much of them is used.' },
+  {
+    name: 'Account',
+    description: 'The plan of the account, its limits, and how much of them is used.',
+  },
   { name: 'Budgets', description: 'What a key or a gate may spend.' },
   { name: 'Webhooks', description: 'Addresses that are told of what happens in the account.' },
   {

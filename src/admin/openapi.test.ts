@@ -66,9 +66,12 @@ describe('the OpenAPI document', () => {
 
   test('every reference in it leads somewhere', async () => {
     const document = await sendForJson({ url: '/openapi.json' })
-    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([\w-]+)"/g)]
+    const references = [
+      ...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([\w-]+)"/g),
+    ]
     const components = document.components as Record<string, Record<string, unknown>>
-    for (const [, kind, name] of references) expect(components[`${kind}`]).toHaveProperty([`${name}`])
+    for (const [, kind, name] of references)
+      expect(components[`${kind}`]).toHaveProperty([`${name}`])
     expect(references.length).toBeGreaterThan(100)
   })
 
@@ -77,9 +80,12 @@ describe('the OpenAPI document', () => {
     for (const { operationId, summary, tags, responses } of await readOperations()) {
       expect({ operationId, summary, tags }).toMatchObject({ summary: expect.any(String) })
       for (const tag of tags)
-        expect({ operationId, described }).toMatchObject({ described: expect.arrayContaining([tag]) })
+        expect({ operationId, described }).toMatchObject({
+          described: expect.arrayContaining([tag]),
+        })
       if (['getWelcome', 'getHealth', 'getReadiness'].includes(operationId)) continue
-      for (const { headers } of Object.values(responses)) expect(headers).toHaveProperty('x-request-id')
+      for (const { headers } of Object.values(responses))
+        expect(headers).toHaveProperty('x-request-id')
     }
   })
 
@@ -101,12 +107,14 @@ describe('the OpenAPI document', () => {
       [false, 'UpdateBudget', { limitUsd: 0 }],
     ]
     for (const [passes, name, body] of cases)
-      expect([name, body, schemas.check(['components', 'schemas', name], body).length === 0]).toEqual([
+      expect([
         name,
         body,
-        passes,
-      ])
-    const pattern = /"name":"x-gatehouse-strict".{0,400}?"pattern":("[^"]+")/.exec(JSON.stringify(document))
+        schemas.check(['components', 'schemas', name], body).length === 0,
+      ]).toEqual([name, body, passes])
+    const pattern = /"name":"x-gatehouse-strict".{0,400}?"pattern":("[^"]+")/.exec(
+      JSON.stringify(document),
+    )
     const strict = new RegExp(JSON.parse(`${pattern?.[1]}`))
     for (const word of ['true', 'TRUE', '1', 'Yes', 'on', 'false', '0', 'NO', 'off'])
       expect([word, strict.test(word)]).toEqual([word, true])
@@ -128,9 +136,13 @@ describe('the page of the interface', () => {
     const page = await send({ url: '/docs', headers: { authorization: '' } })
     const text = await page.text()
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    expect(page.headers.get('content-security-policy')).toStartWith("default-src 'none'; script-src 'self';")
+    expect(page.headers.get('content-security-policy')).toStartWith(
+      "default-src 'none'; script-src 'self';",
+    )
     expect(text).not.toMatch(/https?:\/\//)
-    const assets = [...text.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, path]) => `${path}`)
+    const assets = [...text.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(
+      ([, path]) => `${path}`,
+    )
     expect(assets).toHaveLength(4)
     for (const url of assets) {
       const asset = await send({ url, headers: { authorization: '' } })

@@ -33,7 +33,13 @@ describe('owned models', () => {
       hides: ['canary', 'account'],
     },
     ['a slug of 63 characters', `POST ${url}`, { ...model, slug: `1${'-'.repeat(62)}` }, 201],
-    ['a slug with a line break at its end', `POST ${url}`, { ...model, slug: 'a\n' }, 400, 'slug: '],
+    [
+      'a slug with a line break at its end',
+      `POST ${url}`,
+      { ...model, slug: 'a\n' },
+      400,
+      'slug: ',
+    ],
     [
       'an address of 501 characters',
       `POST ${url}`,
@@ -67,8 +73,20 @@ describe('owned models', () => {
       'credentialHeader: ',
     ],
     ['a model for embeddings', `POST ${url}`, { ...model, dialect: 'openai-embeddings' }, 201],
-    ['a probe of its own', `POST ${url}`, { ...model, probe: null }, 400, 'probe: is set by the gateway'],
-    ['asking one that is not there', `POST ${url}/none/probe`, undefined, 404, '"error":"not_found"'],
+    [
+      'a probe of its own',
+      `POST ${url}`,
+      { ...model, probe: null },
+      400,
+      'probe: is set by the gateway',
+    ],
+    [
+      'asking one that is not there',
+      `POST ${url}/none/probe`,
+      undefined,
+      404,
+      '"error":"not_found"',
+    ],
     ['a cursor of nothing', `GET ${url}?cursor=x`, undefined, 400, 'cursor'],
     ['an unknown parameter', `DELETE ${url}/none?force=1`, undefined, 400, 'force'],
     [
@@ -104,15 +122,17 @@ describe('owned models', () => {
     expect(await patched({ displayName: 'x' })).toMatchObject({
       credentialSetAt: expect.stringMatching(/^\d{4}-/),
     })
-    expect((await send({ method: 'PATCH', url: `${url}/llama`, body: { credential: null } })).status).toBe(
-      400,
-    )
+    expect(
+      (await send({ method: 'PATCH', url: `${url}/llama`, body: { credential: null } })).status,
+    ).toBe(400)
     const removal = { method: 'DELETE', url: `${url}/llama/credential` }
     expect(await sendForJson(removal)).toMatchObject({ credentialSetAt: null, warnings: [] })
     const again = await sendForJson(removal)
     expect(again).toMatchObject({ credentialSetAt: null })
     expect(again).not.toHaveProperty('warnings')
-    expect(await sendForJson({ method: 'GET', url: `${url}/llama` })).toMatchObject({ credentialSetAt: null })
+    expect(await sendForJson({ method: 'GET', url: `${url}/llama` })).toMatchObject({
+      credentialSetAt: null,
+    })
   })
 
   test('another account gets nothing: not the model, not its slug, not a gate to it', async () => {
@@ -123,7 +143,12 @@ describe('owned models', () => {
       { method: 'POST', url: `${url}/llama/probe`, status: 404 },
       { method: 'DELETE', url: `${url}/llama/credential`, status: 404 },
       { method: 'DELETE', url: `${url}/llama`, status: 404 },
-      { method: 'POST', url: '/v1/gates', body: { targets: [{ model: 'owned/llama' }] }, status: 400 },
+      {
+        method: 'POST',
+        url: '/v1/gates',
+        body: { targets: [{ model: 'owned/llama' }] },
+        status: 400,
+      },
     ]
     for (const { status, ...call } of calls) {
       expect((await send({ ...call, headers: asStranger })).status).toBe(status)
@@ -193,11 +218,18 @@ describe('owned models', () => {
       400,
       'fimEndpoint: is for models of the dialect mistral-fim alone',
     ],
-    ['an endpoint of nobody', `POST ${url}`, { ...coder, fimEndpoint: 'beta' }, 400, 'fimEndpoint: '],
+    [
+      'an endpoint of nobody',
+      `POST ${url}`,
+      { ...coder, fimEndpoint: 'beta' },
+      400,
+      'fimEndpoint: ',
+    ],
   ])
 
   test('what a change leaves has to fit together', async () => {
-    const patch = (slug: string, body: object) => send({ method: 'PATCH', url: `${url}/${slug}`, body })
+    const patch = (slug: string, body: object) =>
+      send({ method: 'PATCH', url: `${url}/${slug}`, body })
     await register()
     expect((await patch('llama', { fimEndpoint: 'infill' })).status).toBe(400)
     await send({
@@ -206,7 +238,9 @@ describe('owned models', () => {
       body: { ...coder, upstreamModelId: 'starcoder2', fimEndpoint: 'completions-template' },
     })
     expect((await patch('coder', { upstreamModelId: 'mine' })).status).toBe(400)
-    expect((await patch('coder', { upstreamModelId: 'mine', fimTemplate: 'starcoder2' })).status).toBe(200)
+    expect(
+      (await patch('coder', { upstreamModelId: 'mine', fimTemplate: 'starcoder2' })).status,
+    ).toBe(200)
     expect((await patch('coder', { fimTemplate: 'auto' })).status).toBe(400)
     expect((await patch('coder', { fimTemplate: 'auto', fimEndpoint: 'auto' })).status).toBe(200)
   })
@@ -215,14 +249,18 @@ describe('owned models', () => {
     for (const slug of ['a', 'b', 'c']) await register(slug)
     const first = await sendForJson({ url: `${url}?limit=2` })
     const second = await sendForJson({ url: `${url}?limit=2&cursor=${first.nextCursor}` })
-    const slugs = [first, second].map(({ data }) => (data as { slug: string }[]).map(({ slug }) => slug))
+    const slugs = [first, second].map(({ data }) =>
+      (data as { slug: string }[]).map(({ slug }) => slug),
+    )
     expect(slugs).toEqual([['c', 'b'], ['a']])
     expect(second.nextCursor).toBeNull()
   })
 
   test('the document tells the bounds, and that a credential is only written', async () => {
     const { components } = (await sendForJson({ url: '/openapi.json' })) as {
-      components: { schemas: Record<string, { properties: Record<string, object>; required?: string[] }> }
+      components: {
+        schemas: Record<string, { properties: Record<string, object>; required?: string[] }>
+      }
     }
     const { UpdateOwnedModel: change, OwnedModel: shown } = components.schemas
     expect(change).toMatchObject({

@@ -16,7 +16,12 @@ import {
 } from '../contract/owned-models.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
-import { isSameQuestion, OWNED_PREFIX, type OwnedModel, toPublicOwnedModel } from '../core/owned-model.ts'
+import {
+  isSameQuestion,
+  OWNED_PREFIX,
+  type OwnedModel,
+  toPublicOwnedModel,
+} from '../core/owned-model.ts'
 import { Secret } from '../core/secret.ts'
 import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
 import { present } from '../wire/read-json.ts'
@@ -128,7 +133,10 @@ const deleteRoute = createRoute({
   summary: 'Delete an owned model that no gate uses',
   tags,
   request: { params, query: noQuery },
-  responses: { 204: { description: 'It is gone, and its credential with it.' }, ...errorAnswers(404, 409) },
+  responses: {
+    204: { description: 'It is gone, and its credential with it.' },
+    ...errorAnswers(404, 409),
+  },
 })
 
 export function bindOwnedModels(
@@ -198,7 +206,10 @@ export function bindOwnedModels(
     const { slug } = c.req.valid('param')
     const before = ownedModels.show(accountId, slug)
     if (before?.hasCredential === false) return c.json(toOwnedModelBody(before), 200)
-    return c.json(await checked(await ownedModels.update(accountId, slug, { credential: null })), 200)
+    return c.json(
+      await checked(await ownedModels.update(accountId, slug, { credential: null })),
+      200,
+    )
   })
 
   app.openapi(deleteRoute, async (c) => {
@@ -220,7 +231,10 @@ export function bindOwnedModels(
     const known = toOwnedModelBody(await checkOwnedModel(model))
     const { status, detail = '' } = known.probe ?? {}
     const message = `The model was saved, but a test call to it failed. ${detail}`.trim()
-    return { ...known, warnings: status === 'unreachable' ? [{ code: 'probe_failed', message }] : [] }
+    return {
+      ...known,
+      warnings: status === 'unreachable' ? [{ code: 'probe_failed', message }] : [],
+    }
   }
 }
 
@@ -234,7 +248,8 @@ export function assertKnownOwnedModels(
     'names an owned model that does not exist in this account; register it with POST /v1/owned-models'
   const problems = targets.flatMap(({ model }, index) => {
     const [prefix, ...rest] = model.split('/')
-    const isKnown = prefix !== OWNED_PREFIX || ownedModels.show(accountId, rest.join('/')) !== undefined
+    const isKnown =
+      prefix !== OWNED_PREFIX || ownedModels.show(accountId, rest.join('/')) !== undefined
     return isKnown ? [] : [{ field: `targets[${index}].model`, message }]
   })
   if (problems.length > 0) throw refuse(problems)
@@ -242,7 +257,9 @@ export function assertKnownOwnedModels(
 
 function assertUnused(gates: readonly Gate[], slug: string): void {
   const target = `${OWNED_PREFIX}/${slug}`
-  const users = gates.filter((gate) => gate.targets.some(({ model }) => model === target)).map(({ id }) => id)
+  const users = gates
+    .filter((gate) => gate.targets.some(({ model }) => model === target))
+    .map(({ id }) => id)
   if (users.length === 0) return
   const named = users.length === 1 ? `the gate ${users[0]}` : `the gates ${users.sort().join(', ')}`
   throw new GatewayError(

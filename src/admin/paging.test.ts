@@ -11,7 +11,14 @@ describe('lists', () => {
   check([
     ['gates', 'GET /v1/gates', undefined, 200, '"nextCursor":null', '"id":"demo"'],
     ['providers', 'GET /v1/providers', undefined, 200, '"id":"mistral"', '"configured":true'],
-    ['conformance', 'GET /v1/conformance', undefined, 200, '"verdict":"relayed"', '"nextCursor":null'],
+    [
+      'conformance',
+      'GET /v1/conformance',
+      undefined,
+      200,
+      '"verdict":"relayed"',
+      '"nextCursor":null',
+    ],
     ['a parameter on conformance', 'GET /v1/conformance?provider=x', undefined, 400, 'provider: '],
     ['limit 1', 'GET /v1/gates?limit=1', undefined, 200],
     ['limit 200', 'GET /v1/gates?limit=200', undefined, 200],
@@ -32,7 +39,13 @@ describe('lists', () => {
         holds: ['cursor: is not a cursor of this list'],
       })),
     ),
-    ['an unknown parameter', 'GET /v1/gates?page=2', undefined, 400, 'page: is not a known parameter'],
+    [
+      'an unknown parameter',
+      'GET /v1/gates?page=2',
+      undefined,
+      400,
+      'page: is not a known parameter',
+    ],
     ['__proto__ as a parameter', 'GET /v1/gates?__proto__=2', undefined, 400, '__proto__'],
     ['a key as a parameter', `GET /v1/gates?${testKey}=1`, undefined, 400],
     ['a parameter where none is taken', 'GET /v1/gates/demo?expand=1', undefined, 400, 'expand: '],
@@ -55,7 +68,9 @@ describe('lists', () => {
     const seen: string[] = []
     let cursor: unknown = null
     do {
-      const page = await sendForJson({ url: `${url}?limit=2${cursor === null ? '' : `&cursor=${cursor}`}` })
+      const page = await sendForJson({
+        url: `${url}?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`,
+      })
       seen.push(...(page.data as { id: string }[]).map((each) => each.id))
       cursor = page.nextCursor
       current().time.now = 9000

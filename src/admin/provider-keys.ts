@@ -11,7 +11,11 @@ import {
   updateProviderKeyNotes,
 } from '../contract/provider-keys.ts'
 import { GatewayError } from '../core/errors.ts'
-import { normaliseProviderKey, type ProviderKey, toPublicProviderKey } from '../core/provider-key.ts'
+import {
+  normaliseProviderKey,
+  type ProviderKey,
+  toPublicProviderKey,
+} from '../core/provider-key.ts'
 import { Secret } from '../core/secret.ts'
 import {
   type ControlPlaneApp,
@@ -25,7 +29,9 @@ import { refuse, refuseProblems } from './refusals.ts'
 
 const tags = ['Provider keys']
 const params = z.object({
-  provider: z.string().meta({ description: 'A provider of `GET /v1/providers`.', example: 'sandbox' }),
+  provider: z
+    .string()
+    .meta({ description: 'A provider of `GET /v1/providers`.', example: 'sandbox' }),
 })
 
 const listRoute = createRoute({
@@ -70,7 +76,10 @@ const updateRoute = createRoute({
     query: noQuery,
     body: { ...jsonContent(updateProviderKeyBody, 'Whether calls use it.'), required: true },
   },
-  responses: { 200: jsonContent(providerKeyBody, 'The key, masked.'), ...errorAnswers(400, 404, 413) },
+  responses: {
+    200: jsonContent(providerKeyBody, 'The key, masked.'),
+    ...errorAnswers(400, 404, 413),
+  },
 })
 
 const deleteRoute = createRoute({
@@ -93,7 +102,9 @@ export function bindProviderKeys(
   app.openapi(listRoute, (c) => {
     const { limit, cursor } = c.req.valid('query')
     const after = decodeCursor(cursor)
-    const rows = providerKeys.list(callerOf(c.env).accountId).filter((key) => isAfter(toPosition(key), after))
+    const rows = providerKeys
+      .list(callerOf(c.env).accountId)
+      .filter((key) => isAfter(toPosition(key), after))
     const page = toPage(rows, limit, toPosition)
     return c.json({ data: page.items.map(toProviderKeyBody), nextCursor: page.nextCursor }, 200)
   })

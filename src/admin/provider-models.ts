@@ -25,7 +25,10 @@ const listRoute = createRoute({
 
 type Dependencies = Pick<ControlPlaneDependencies, 'providers' | 'modelsOf'>
 
-export function bindProviderModels(app: ControlPlaneApp, { providers, modelsOf }: Dependencies): void {
+export function bindProviderModels(
+  app: ControlPlaneApp,
+  { providers, modelsOf }: Dependencies,
+): void {
   app.openapi(listRoute, (c) => {
     const { provider } = c.req.valid('query')
     const asked = providers.filter(({ id }) => provider === undefined || id === provider)

@@ -16,7 +16,10 @@ const listRoute = createRoute({
   summary: 'List the providers that targets may name',
   tags: ['Providers'],
   request: { query: noQuery },
-  responses: { 200: jsonContent(providerList, 'All of them; there is one page.'), ...errorAnswers(400) },
+  responses: {
+    200: jsonContent(providerList, 'All of them; there is one page.'),
+    ...errorAnswers(400),
+  },
 })
 
 export function bindProviders(app: ControlPlaneApp, { providers }: ControlPlaneDependencies): void {

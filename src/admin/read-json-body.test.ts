@@ -8,9 +8,16 @@ const url = '/v1/gates'
 const create = 'POST /v1/gates'
 
 describe('bodies made to cost much', () => {
-  const members = (count: number) => Array.from({ length: count }, (_, index) => `"m${index}":1`).join()
+  const members = (count: number) =>
+    Array.from({ length: count }, (_, index) => `"m${index}":1`).join()
   check([
-    ['more members than anything has', create, `{${members(1_001)}}`, 400, 'more than 1000 members'],
+    [
+      'more members than anything has',
+      create,
+      `{${members(1_001)}}`,
+      400,
+      'more than 1000 members',
+    ],
     [
       'many problems: a hundred are told, and their number',
       create,
@@ -19,7 +26,13 @@ describe('bodies made to cost much', () => {
       '"field":"m0"',
       '(and 899 more)',
     ],
-    ['many values inside', create, `{"targets":[${'1,'.repeat(20_000)}1]}`, 400, 'more than 20000 values'],
+    [
+      'many values inside',
+      create,
+      `{"targets":[${'1,'.repeat(20_000)}1]}`,
+      400,
+      'more than 20000 values',
+    ],
     [
       'commas in text are no values',
       create,
@@ -134,6 +147,8 @@ describe('bodies', () => {
 
   /** Has no content-length; stops when nobody reads. */
   function endless(): ReadableStream<Uint8Array> {
-    return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(0x20)) })
+    return new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(0x20)),
+    })
   }
 })

@@ -21,7 +21,10 @@ export interface BodyTime {
 }
 
 /** @throws GatewayError `invalid_request`, `payload_too_large` or `request_timeout` */
-export async function readJsonBody(request: Request, time: BodyTime): Promise<Uint8Array<ArrayBuffer>> {
+export async function readJsonBody(
+  request: Request,
+  time: BodyTime,
+): Promise<Uint8Array<ArrayBuffer>> {
   const type = request.headers.get('content-type')
   if (type !== null && !isJsonContentType(type)) {
     throw refuse([{ field: 'content-type', message: 'this header must be application/json' }])
@@ -29,7 +32,10 @@ export async function readJsonBody(request: Request, time: BodyTime): Promise<Ui
   const encoding = request.headers.get('content-encoding') ?? 'identity'
   if (encoding.trim().toLowerCase() !== 'identity') {
     throw refuse([
-      { field: 'content-encoding', message: 'this header must be absent: compressed bodies are not read' },
+      {
+        field: 'content-encoding',
+        message: 'this header must be absent: compressed bodies are not read',
+      },
     ])
   }
   const { pathname } = new URL(request.url)
@@ -38,7 +44,9 @@ export async function readJsonBody(request: Request, time: BodyTime): Promise<Ui
   const bytes = await within(time, readBytes(request, maxBytes)).catch((error: unknown) => {
     if (error instanceof GatewayError) throw error
     // The client went away while it sent: not a failure of ours.
-    throw new GatewayError('invalid_request', 'The body could not be read to its end.', { cause: error })
+    throw new GatewayError('invalid_request', 'The body could not be read to its end.', {
+      cause: error,
+    })
   })
   if (bytes.length === 0) throw invalidRequest('The body is empty; it must be a JSON object.')
   try {
@@ -48,7 +56,11 @@ export async function readJsonBody(request: Request, time: BodyTime): Promise<Ui
     throw invalidRequest(`The body is not a valid JSON object: ${error.message}.`)
   }
   if (hasTooManyValues(bytes))
-    throw invalidRequest(`The body holds more than ${MAX_VALUES} values.`, undefined, 'too_many_values')
+    throw invalidRequest(
+      `The body holds more than ${MAX_VALUES} values.`,
+      undefined,
+      'too_many_values',
+    )
   return bytes
 }
 

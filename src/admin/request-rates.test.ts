@@ -9,8 +9,14 @@ const plane = useControlPlane({ perAccount: PER_ACCOUNT, perAddress: PER_ADDRESS
 
 const HERE = '192.0.2.1'
 
-function ask(path: string, { key, address = HERE, method = 'GET', cookie }: Asked = {}): Promise<Response> {
-  const headers: Record<string, string> = { 'x-gatehouse-csrf': '1', origin: 'http://gatehouse.test' }
+function ask(
+  path: string,
+  { key, address = HERE, method = 'GET', cookie }: Asked = {},
+): Promise<Response> {
+  const headers: Record<string, string> = {
+    'x-gatehouse-csrf': '1',
+    origin: 'http://gatehouse.test',
+  }
   if (key !== undefined) headers.authorization = `Bearer ${key}`
   if (cookie !== undefined) headers.cookie = cookie
   const request = new Request(`http://gatehouse.test${path}`, {
@@ -57,7 +63,9 @@ describe('of one account', () => {
   })
 
   test('another of its keys, made meanwhile, is refused with it', async () => {
-    const made = await plane.current().keys.create({ accountId: 'acct_default' as never, name: 'other' })
+    const made = await plane
+      .current()
+      .keys.create({ accountId: 'acct_default' as never, name: 'other' })
     await statuses(PER_ACCOUNT, () => ask('/v1/gates', { key: testKey }))
     expect((await ask('/v1/gates', { key: made.key.reveal() })).status).toBe(429)
   })

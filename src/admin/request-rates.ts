@@ -30,15 +30,27 @@ export class RequestRates {
   /** @throws GatewayError `rate_limited` with `retry-after` */
   take({ accountId, actor }: ControlPlaneCaller): void {
     // Apart: a program that asks all the time locks nobody out of the dashboard, which can delete its key.
-    const waitMs = this.#take(this.#accounts, `${actor.type} ${accountId}`, this.#options.perAccount)
-    if (waitMs > 0) throw tooMany(`this account makes ${this.#options.perAccount} a minute at most`, waitMs)
+    const waitMs = this.#take(
+      this.#accounts,
+      `${actor.type} ${accountId}`,
+      this.#options.perAccount,
+    )
+    if (waitMs > 0)
+      throw tooMany(`this account makes ${this.#options.perAccount} a minute at most`, waitMs)
   }
 
   /** @throws GatewayError `rate_limited` with `retry-after` */
   takeUnknown(address: string | undefined): void {
-    const waitMs = this.#take(this.#addresses, networkOf(address ?? 'unknown'), this.#options.perAddress)
+    const waitMs = this.#take(
+      this.#addresses,
+      networkOf(address ?? 'unknown'),
+      this.#options.perAddress,
+    )
     if (waitMs > 0)
-      throw tooMany(`without a key or a session ${this.#options.perAddress} a minute are taken`, waitMs)
+      throw tooMany(
+        `without a key or a session ${this.#options.perAddress} a minute are taken`,
+        waitMs,
+      )
   }
 
   /** @returns 0, or after how many milliseconds there is room again */

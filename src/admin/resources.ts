@@ -26,14 +26,20 @@ const RESOURCES: readonly Resource[] = [
   { at: ['playground'], load: async () => bindPlayground },
   { at: ['keys'], load: async () => (await import('./keys.ts')).bindKeys },
   { at: ['owned-models'], load: async () => (await import('./owned-models.ts')).bindOwnedModels },
-  { at: ['provider-keys'], load: async () => (await import('./provider-keys.ts')).bindProviderKeys },
+  {
+    at: ['provider-keys'],
+    load: async () => (await import('./provider-keys.ts')).bindProviderKeys,
+  },
   // Before the single call, whose path would match it.
   { at: ['logs'], load: async () => (await import('./log-export.ts')).bindLogExport },
   { at: ['logs'], load: async () => (await import('./logs.ts')).bindLogs },
   { at: ['analytics'], load: async () => (await import('./analytics.ts')).bindAnalytics },
   { at: ['costs'], load: async () => (await import('./costs.ts')).bindCosts },
   { at: ['providers'], load: async () => (await import('./providers.ts')).bindProviders },
-  { at: ['provider-models'], load: async () => (await import('./provider-models.ts')).bindProviderModels },
+  {
+    at: ['provider-models'],
+    load: async () => (await import('./provider-models.ts')).bindProviderModels,
+  },
   { at: ['audit-log'], load: async () => (await import('./audit-log.ts')).bindAuditLog },
   { at: ['account'], load: async () => (await import('./account.ts')).bindAccount },
   { at: ['budgets'], load: async () => (await import('./budgets.ts')).bindBudgets },

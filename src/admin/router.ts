@@ -136,7 +136,10 @@ export function createControlPlane(dependencies: ControlPlaneDependencies): Cont
   }
 
   /** Known callers are never counted by address: no neighbour's wrong keys keep them out. */
-  async function authenticate(request: Request, clientAddress?: string): Promise<ControlPlaneCaller> {
+  async function authenticate(
+    request: Request,
+    clientAddress?: string,
+  ): Promise<ControlPlaneCaller> {
     try {
       return await authenticateCaller(dependencies, request)
     } catch (thrown) {
@@ -194,7 +197,10 @@ function isWorthLogging({ kind, cause }: GatewayError): boolean {
 /**
  * The request as the resources see it: its body, where its method has one, is a JSON object and says so.
  */
-async function withCheckedBody(request: Request, { mayBeAbsent, time }: BodyRules): Promise<Request> {
+async function withCheckedBody(
+  request: Request,
+  { mayBeAbsent, time }: BodyRules,
+): Promise<Request> {
   const { url, method } = request
   if (!METHODS_WITH_BODY.has(method)) return new Request(url, { method })
   const body = mayBeAbsent && request.body === null ? '{}' : await readJsonBody(request, time)
@@ -213,5 +219,7 @@ function nothingThere(): GatewayError {
 
 function methodNotAllowed(methods: readonly string[]): GatewayError {
   const allow = methods.join(', ')
-  return new GatewayError('method_not_allowed', `This address takes ${allow}.`, { headers: { allow } })
+  return new GatewayError('method_not_allowed', `This address takes ${allow}.`, {
+    headers: { allow },
+  })
 }

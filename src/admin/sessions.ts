@@ -44,7 +44,10 @@ const listRoute = createRoute({
   tags,
   security: [{ session: [] }],
   request: { query: noQuery },
-  responses: { 200: jsonContent(sessionList, 'All of them; there is one page.'), ...errorAnswers(403) },
+  responses: {
+    200: jsonContent(sessionList, 'All of them; there is one page.'),
+    ...errorAnswers(403),
+  },
 })
 
 const deleteRoute = createRoute({
@@ -71,7 +74,10 @@ export function bindSessions(
   app.openapi(listRoute, async (c) => {
     const { userId, sessionId } = assertUser(callerOf(c.env).actor)
     const sessions = await users.listSessions(userId, systemClock.now())
-    return c.json({ data: sessions.map((each) => toSessionBody(each, sessionId)), nextCursor: null }, 200)
+    return c.json(
+      { data: sessions.map((each) => toSessionBody(each, sessionId)), nextCursor: null },
+      200,
+    )
   })
 
   app.openapi(deleteRoute, async (c) => {

@@ -54,7 +54,10 @@ const signUpRoute = createRoute({
   description: `With an invitation; or with an API key of an account that nobody belongs to, as its owner; or, where sign-up is open, with an account of one's own. ${CSRF_NOTE}`,
   tags,
   security: [{}, { bearer: [] }],
-  request: { query: noQuery, body: { ...jsonContent(signUpBody, 'The new user.'), required: true } },
+  request: {
+    query: noQuery,
+    body: { ...jsonContent(signUpBody, 'The new user.'), required: true },
+  },
   responses: {
     201: jsonContent(currentSessionBody, 'Signed in: the cookie is set.'),
     ...errorAnswers(400, 403, 409, 413, 429),
@@ -129,7 +132,10 @@ const beginOidcRoute = createRoute({
   description: CSRF_NOTE,
   tags,
   security,
-  request: { query: noQuery, body: { ...jsonContent(beginOidcBody, 'Where to go then.'), required: true } },
+  request: {
+    query: noQuery,
+    body: { ...jsonContent(beginOidcBody, 'Where to go then.'), required: true },
+  },
   responses: {
     200: jsonContent(oidcRedirectBody, 'Where to send the browser.'),
     ...errorAnswers(400, 403, 404, 413, 429, 503),
@@ -155,7 +161,10 @@ export function bindSignIn(
     members,
     invitations,
     authenticate,
-  }: Pick<ControlPlaneDependencies, 'identity' | 'accounts' | 'members' | 'invitations' | 'authenticate'>,
+  }: Pick<
+    ControlPlaneDependencies,
+    'identity' | 'accounts' | 'members' | 'invitations' | 'authenticate'
+  >,
 ): void {
   app.openapi(optionsRoute, async (c) => {
     const hasOwner = await members.hasAny(DEFAULT_ACCOUNT)
@@ -196,14 +205,21 @@ export function bindSignIn(
     const { currentPassword, newPassword } = c.req.valid('json')
     assertStrong('newPassword', newPassword, member.email)
     const session: OpenSession = { id: sessionId, member, expiresAt: sessionExpiresAt }
-    const cookies = await identity.changePassword({ currentPassword, newPassword }, session, visitorOf(c.env))
+    const cookies = await identity.changePassword(
+      { currentPassword, newPassword },
+      session,
+      visitorOf(c.env),
+    )
     return c.body(null, 204, setCookies(cookies))
   })
 
   app.openapi(beginOidcRoute, async (c) => {
     const visitor = visitorOf(c.env)
     const { returnTo, invitation } = c.req.valid('json')
-    const given = { returnTo, invitation: invitation === undefined ? undefined : new Secret(invitation) }
+    const given = {
+      returnTo,
+      invitation: invitation === undefined ? undefined : new Secret(invitation),
+    }
     const { url, cookies } = await identity.beginOidc(given, visitor)
     return c.json({ url }, 200, setCookies(cookies))
   })

@@ -19,9 +19,14 @@ check([
 ])
 
 test('every target of the account is there once, with what the node has seen of it', async () => {
-  const targets = [{ model: 'openai/gpt-5' }, { model: 'mistral/codestral' }, { model: 'owned/none' }]
+  const targets = [
+    { model: 'openai/gpt-5' },
+    { model: 'mistral/codestral' },
+    { model: 'owned/none' },
+  ]
   expect(
-    (await send({ method: 'POST', url: '/v1/gates', body: { targets: targets.slice(0, 2) } })).status,
+    (await send({ method: 'POST', url: '/v1/gates', body: { targets: targets.slice(0, 2) } }))
+      .status,
   ).toBe(201)
   current().seen.set(`${DEFAULT_ACCOUNT} openai/gpt-5`, {
     condition: 'resting',
@@ -80,13 +85,23 @@ test.each([
 })
 
 test("an account's own provider key counts while it is active", async () => {
-  await send({ method: 'POST', url: '/v1/gates', body: { targets: [{ model: 'mistral/codestral' }] } })
+  await send({
+    method: 'POST',
+    url: '/v1/gates',
+    body: { targets: [{ model: 'mistral/codestral' }] },
+  })
   const configured = async () => {
-    const { data } = (await sendForJson({ url })) as { data: { target: string; configured: boolean }[] }
+    const { data } = (await sendForJson({ url })) as {
+      data: { target: string; configured: boolean }[]
+    }
     return data.find(({ target }) => target === 'mistral/codestral')?.configured
   }
   expect(await configured()).toBe(false)
-  await send({ method: 'PUT', url: '/v1/provider-keys/mistral', body: { key: 'own-key-of-the-account' } })
+  await send({
+    method: 'PUT',
+    url: '/v1/provider-keys/mistral',
+    body: { key: 'own-key-of-the-account' },
+  })
   expect(await configured()).toBe(true)
   await send({ method: 'PATCH', url: '/v1/provider-keys/mistral', body: { active: false } })
   expect(await configured()).toBe(false)

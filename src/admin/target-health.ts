@@ -70,7 +70,8 @@ function toHealth(seen: SeenTarget | undefined): Omit<TargetHealthBody, 'target'
     state: seen === undefined ? 'unknown' : stateOf(seen),
     restsUntil: toTime(seen?.condition === 'resting' ? seen.restsUntilMs : 0),
     failuresInARow: seen?.failuresInARow ?? 0,
-    averageFirstByteMs: averageFirstByteMs === undefined ? null : Math.round(averageFirstByteMs * 10) / 10,
+    averageFirstByteMs:
+      averageFirstByteMs === undefined ? null : Math.round(averageFirstByteMs * 10) / 10,
     lastAnsweredAt: toTime(seen?.lastAnsweredAtMs ?? 0),
     lastFailure:
       lastFailure === undefined
@@ -83,7 +84,11 @@ function toHealth(seen: SeenTarget | undefined): Omit<TargetHealthBody, 'target'
   }
 }
 
-function stateOf({ condition, failuresInARow, lastAnsweredAtMs }: SeenTarget): TargetHealthBody['state'] {
+function stateOf({
+  condition,
+  failuresInARow,
+  lastAnsweredAtMs,
+}: SeenTarget): TargetHealthBody['state'] {
   if (condition !== 'well') return condition === 'probe' ? 'probing' : 'resting'
   if (failuresInARow > 0) return 'failing'
   // What it failed for was forgotten with the credential that it failed with.

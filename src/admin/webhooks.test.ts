@@ -7,7 +7,11 @@ const secret = 'planted-secret-0123456789'
 const valid = { url: 'https://hooks.example.com/a', secret, events: ['budget.exhausted'] }
 
 async function create(body: object = {}): Promise<Record<string, unknown>> {
-  return await plane.sendForJson({ method: 'POST', url: '/v1/webhooks', body: { ...valid, ...body } })
+  return await plane.sendForJson({
+    method: 'POST',
+    url: '/v1/webhooks',
+    body: { ...valid, ...body },
+  })
 }
 
 describe('what cannot be made says which field is wrong, and never the secret', () => {
@@ -62,7 +66,11 @@ test('a webhook is made, changed and deleted, and its secret is shown nowhere', 
   expect(made).toMatchObject({ url: valid.url, events: valid.events, active: true })
   expect(made.secret).toBeUndefined()
   const url = `/v1/webhooks/${made.id}`
-  const changed = await plane.send({ method: 'PATCH', url, body: { active: false, secret: `${secret}-new` } })
+  const changed = await plane.send({
+    method: 'PATCH',
+    url,
+    body: { active: false, secret: `${secret}-new` },
+  })
   const texts = [
     await changed.text(),
     await (await plane.send({ url })).text(),
@@ -102,7 +110,11 @@ test("another account's webhooks can be neither seen, changed, tested nor delete
   const url = `/v1/webhooks/${id}`
   expect(await plane.sendForJson({ url: '/v1/webhooks', headers })).toMatchObject({ data: [] })
   expect((await plane.send({ url, headers })).status).toBe(404)
-  expect((await plane.send({ method: 'PATCH', url, headers, body: { active: false } })).status).toBe(404)
-  expect((await plane.send({ method: 'POST', url: `${url}/test`, headers, body: {} })).status).toBe(404)
+  expect(
+    (await plane.send({ method: 'PATCH', url, headers, body: { active: false } })).status,
+  ).toBe(404)
+  expect((await plane.send({ method: 'POST', url: `${url}/test`, headers, body: {} })).status).toBe(
+    404,
+  )
   expect((await plane.send({ method: 'DELETE', url, headers })).status).toBe(404)
 })

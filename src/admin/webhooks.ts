@@ -47,7 +47,10 @@ const createWebhookRoute = createRoute({
     query: noQuery,
     body: { ...jsonContent(createWebhookBody, 'The new webhook.'), required: true },
   },
-  responses: { 201: jsonContent(createdWebhookBody, 'The webhook.'), ...errorAnswers(400, 409, 413) },
+  responses: {
+    201: jsonContent(createdWebhookBody, 'The webhook.'),
+    ...errorAnswers(400, 409, 413),
+  },
 })
 
 const showRoute = createRoute({
@@ -71,7 +74,10 @@ const updateRoute = createRoute({
     query: noQuery,
     body: { ...jsonContent(updateWebhookBody, 'What changes.'), required: true },
   },
-  responses: { 200: jsonContent(webhookBody, 'The changed webhook.'), ...errorAnswers(400, 404, 413) },
+  responses: {
+    200: jsonContent(webhookBody, 'The changed webhook.'),
+    ...errorAnswers(400, 404, 413),
+  },
 })
 
 const deleteRoute = createRoute({
@@ -100,7 +106,9 @@ export function bindWebhooks(app: ControlPlaneApp, dependencies: ControlPlaneDep
   app.openapi(listRoute, (c) => {
     const { limit, cursor } = c.req.valid('query')
     const after = decodeCursor(cursor)
-    const rows = webhooks.list(callerOf(c.env).accountId).filter((hook) => isAfter(toPosition(hook), after))
+    const rows = webhooks
+      .list(callerOf(c.env).accountId)
+      .filter((hook) => isAfter(toPosition(hook), after))
     const page = toPage(rows, limit, toPosition)
     return c.json({ data: page.items.map(toWebhookBody), nextCursor: page.nextCursor }, 200)
   })

@@ -16,14 +16,18 @@ export function bindAccount(program: Command, context: CliContext): void {
       if (asJson(command)) return printJson(account)
       const { limits, quota } = account
       const { tokens, spend } = quota
-      const unpriced = spend.unpricedCalls > 0 ? `, ${spend.unpricedCalls} calls without a price` : ''
+      const unpriced =
+        spend.unpricedCalls > 0 ? `, ${spend.unpricedCalls} calls without a price` : ''
       const fields: readonly (readonly [string, string])[] = [
         ['id', account.id],
         ['plan', account.plan],
         ['each key', describeLimits(eachKey(limits))],
         ['all keys', describeLimits(allKeys(limits))],
         ['tokens', `${tokens.used} used${reserved(tokens, '')} of ${limitOf(tokens, '')}`],
-        ['spend', `$${spend.used} used${reserved(spend, '$')} of ${limitOf(spend, '$')}${unpriced}`],
+        [
+          'spend',
+          `$${spend.used} used${reserved(spend, '$')} of ${limitOf(spend, '$')}${unpriced}`,
+        ],
         ['resets', formatTime(tokens.resetsAt)],
       ]
       for (const [name, value] of fields) printLine(`${name.padEnd(10)}${value}`)

@@ -15,7 +15,10 @@ describe('an operation as a request', () => {
 })
 
 test('a wrong path, query, body or member of the answer is an error of types', () => {
-  const client = new Client(() => Promise.reject(new Error('not sent')), { baseUrl: '', apiKey: '' })
+  const client = new Client(() => Promise.reject(new Error('not sent')), {
+    baseUrl: '',
+    apiKey: '',
+  })
   const wrong = [
     // @ts-expect-error there is no such path
     () => client.call('GET /v1/gate', 'id'),
@@ -38,7 +41,8 @@ test('a wrong path, query, body or member of the answer is an error of types', (
     // @ts-expect-error the pages are the client's own
     () => client.listAll('GET /v1/logs', 1, { cursor: 'c' }),
     // @ts-expect-error a whole number is a number
-    () => client.open('POST /v1/responses', AbortSignal.abort(), { body: { max_output_tokens: '1' } }),
+    () =>
+      client.open('POST /v1/responses', AbortSignal.abort(), { body: { max_output_tokens: '1' } }),
     // @ts-expect-error the plan's figures are in `limits`
     async () => (await client.call('GET /v1/account', 'plan')).monthlyTokens,
     // @ts-expect-error a row has no such member

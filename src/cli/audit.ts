@@ -31,9 +31,19 @@ export function bindAudit(program: Command, context: CliContext): void {
     .action(async (flags: AuditFlags, command: Command) => {
       const { limit, actor, action, resourceType, resourceId, from, to } = flags
       const listing = await withClient(context, (client) =>
-        client.listAll('GET /v1/audit-log', limit, { actor, action, resourceType, resourceId, from, to }),
+        client.listAll('GET /v1/audit-log', limit, {
+          actor,
+          action,
+          resourceType,
+          resourceId,
+          from,
+          to,
+        }),
       )
-      printListing(listing, command, { columns: ['AT', 'ACTOR', 'ACTION', 'WHAT', 'CHANGED'], toRow })
+      printListing(listing, command, {
+        columns: ['AT', 'ACTOR', 'ACTION', 'WHAT', 'CHANGED'],
+        toRow,
+      })
     })
 }
 
@@ -54,6 +64,9 @@ function toRow(entry: Entry): Row {
 function describeChange(before: Entry['before'], after: Entry['after']): string {
   if (before === null || after === null) return ''
   return Object.keys({ ...before, ...after })
-    .filter((name) => name !== 'updatedAt' && JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+    .filter(
+      (name) =>
+        name !== 'updatedAt' && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+    )
     .join(', ')
 }

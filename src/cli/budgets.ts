@@ -6,7 +6,14 @@ import { withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion } from './input.ts'
 import { formatTime, printJson, printLine, toPrintable } from './output.ts'
-import { asJson, example, isEmptyChange, parseLimit, parseWhole, printListing } from './program-parts.ts'
+import {
+  asJson,
+  example,
+  isEmptyChange,
+  parseLimit,
+  parseWhole,
+  printListing,
+} from './program-parts.ts'
 
 type Budget = Schemas['Budget']
 
@@ -46,7 +53,10 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .action(async (flags: BudgetFlags, command: Command) => {
       const { key, gate, period } = flags
       if (period === undefined)
-        throw new CliError('usage', 'A budget needs a period: give --period day, week, month or total.')
+        throw new CliError(
+          'usage',
+          'A budget needs a period: give --period day, week, month or total.',
+        )
       const budget = await withClient(context, (client) =>
         client.call('POST /v1/budgets', 'id', {
           body: { ...toBody(flags), keyId: key, gateId: gate, period },
@@ -61,7 +71,9 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .option('--limit <n>', 'at most this many', parseLimit, 100)
     .addHelpText('after', example('gatehouse budgets list --json'))
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) => client.listAll('GET /v1/budgets', limit))
+      const listing = await withClient(context, (client) =>
+        client.listAll('GET /v1/budgets', limit),
+      )
       printListing(listing, command, {
         columns: ['ID', 'USED', 'LIMIT', 'PERIOD', 'NAME'],
         toRow: (row) => ({
@@ -105,7 +117,9 @@ export function bindBudgets(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse budgets delete bud_… --yes'))
     .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
       await confirmDeletion(`the budget ${id}`, flags.yes === true)
-      await withClient(context, (client) => client.remove('DELETE /v1/budgets/{id}', { path: { id } }))
+      await withClient(context, (client) =>
+        client.remove('DELETE /v1/budgets/{id}', { path: { id } }),
+      )
       if (asJson(command)) return printJson({ id, deleted: true })
       printLine(`Deleted ${id}.`)
     })
@@ -117,7 +131,11 @@ function withLimitOptions(command: Command): Command {
       parseWhole(text, { min: 1, max: 1_000_000_000_000 }),
     )
     .option('--usd <amount>', 'US dollars a period', parseUsd)
-    .option('--alert-at <shares>', 'shares at which webhooks are told, such as 0.5,0.8,1', parseShares)
+    .option(
+      '--alert-at <shares>',
+      'shares at which webhooks are told, such as 0.5,0.8,1',
+      parseShares,
+    )
     .addOption(
       new Option('--unpriced <rule>', 'with --usd: targets whose price is not known').choices([
         'refuse',

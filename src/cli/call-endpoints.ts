@@ -47,7 +47,13 @@ export const CALL_ENDPOINTS: Readonly<Record<string, CallEndpoint>> = {
     dialect: 'openai-responses',
     ask: (client, signal, { gate, prompt, system, maxTokens, stream }) =>
       client.open('POST /v1/responses', signal, {
-        body: { model: gate, input: prompt, instructions: system, max_output_tokens: maxTokens, stream },
+        body: {
+          model: gate,
+          input: prompt,
+          instructions: system,
+          max_output_tokens: maxTokens,
+          stream,
+        },
       }),
     readText: (answer) =>
       list(answer.output)
@@ -57,7 +63,9 @@ export const CALL_ENDPOINTS: Readonly<Record<string, CallEndpoint>> = {
     readDelta: (event) => (event.type === 'response.output_text.delta' ? text(event.delta) : ''),
     readFailure: (event) => {
       if (event.type === 'error') return errorMessage(event.error ?? event)
-      return event.type === 'response.failed' ? errorMessage(at(event, 'response', 'error')) : undefined
+      return event.type === 'response.failed'
+        ? errorMessage(at(event, 'response', 'error'))
+        : undefined
     },
     isEnd: (event) => event.type === 'response.completed' || event.type === 'response.incomplete',
     readUsage: (answer) =>

@@ -1,7 +1,12 @@
 /** `gatehouse call GATE "prompt"`: tries a gate from the terminal, showing the answer as it arrives. */
 import { type Command, Option } from 'commander'
 import type { Schemas } from '../contract/api.generated.ts'
-import { CALL_ENDPOINTS, type CallEndpoint, type CallQuestion, type CallUsage } from './call-endpoints.ts'
+import {
+  CALL_ENDPOINTS,
+  type CallEndpoint,
+  type CallQuestion,
+  type CallUsage,
+} from './call-endpoints.ts'
 import { CliError } from './cli-error.ts'
 import { type Client, type JsonObject, notAGateway, readJsonObject, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
@@ -30,9 +35,10 @@ export function bindCall(program: Command, context: CliContext): void {
       "try a gate: the answer on standard output, tokens and time on standard error; '-' reads the prompt",
     )
     .addOption(
-      new Option('--endpoint <name>', 'which endpoint to call (the first that the gate can answer)').choices(
-        Object.keys(CALL_ENDPOINTS),
-      ),
+      new Option(
+        '--endpoint <name>',
+        'which endpoint to call (the first that the gate can answer)',
+      ).choices(Object.keys(CALL_ENDPOINTS)),
     )
     .option('--system <text>', 'system prompt')
     .option('--suffix <text>', 'code after the cursor (fill in the middle)')
@@ -66,7 +72,8 @@ export function bindCall(program: Command, context: CliContext): void {
       }
       await withClient(context, async (client) => {
         const endpoint =
-          (named === undefined ? undefined : CALL_ENDPOINTS[named]) ?? (await findEndpoint(client, question))
+          (named === undefined ? undefined : CALL_ENDPOINTS[named]) ??
+          (await findEndpoint(client, question))
         await callGate(client, endpoint, question, isJson)
       })
     })
@@ -79,7 +86,9 @@ export function bindCall(program: Command, context: CliContext): void {
 async function findEndpoint(client: Client, question: CallQuestion): Promise<CallEndpoint> {
   const gate = await client.call('GET /v1/gates/{id}', 'id', { path: { id: question.gate } })
   const providers = (await client.call('GET /v1/providers', 'data')).data
-  const fitting = Object.keys(CALL_ENDPOINTS).filter((name) => name !== FIM || question.system === undefined)
+  const fitting = Object.keys(CALL_ENDPOINTS).filter(
+    (name) => name !== FIM || question.system === undefined,
+  )
   const order = question.suffix === undefined ? fitting : [FIM]
   for (const target of targetsOf(gate)) {
     const dialects = await dialectsOf(client, target, providers)
@@ -151,8 +160,12 @@ async function showAnswer(
 }
 
 /** @throws CliError when the stream says that it failed, or breaks, or ends before it is complete */
-async function showStream(response: Response, endpoint: CallEndpoint): Promise<CallUsage | undefined> {
-  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) throw notAGateway(response)
+async function showStream(
+  response: Response,
+  endpoint: CallEndpoint,
+): Promise<CallUsage | undefined> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
+    throw notAGateway(response)
   let usage: CallUsage | undefined
   let failure: string | undefined
   let isWhole = false
@@ -192,7 +205,9 @@ function toShown(text: string): string {
 
 function summary(response: Response, usage: CallUsage | undefined, durationMs: number): string {
   const tokens =
-    usage === undefined ? 'tokens not reported' : `${usage.inputTokens} tokens in, ${usage.outputTokens} out`
+    usage === undefined
+      ? 'tokens not reported'
+      : `${usage.inputTokens} tokens in, ${usage.outputTokens} out`
   // A stream that was begun before its target spoke cannot name it in its head.
   const target = response.headers.get('x-gatehouse-target') ?? 'target: see gatehouse logs'
   return `${target} · ${tokens} · ${(durationMs / 1000).toFixed(2)} s`

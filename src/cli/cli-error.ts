@@ -36,7 +36,9 @@ export function reportError(thrown: unknown, asJson: boolean): number {
   const failure: CliFailure = error instanceof CliError ? error.failure : 'failed'
   const code = (error instanceof CliError ? error.code : undefined) ?? failure
   const message = error instanceof CliError ? error.message : explainError(error)
-  const text = asJson ? JSON.stringify({ error: code, message }) : `gatehouse: ${toPrintable(message)}`
+  const text = asJson
+    ? JSON.stringify({ error: code, message })
+    : `gatehouse: ${toPrintable(message)}`
   terminal().error.write(`${text}\n`)
   return EXIT_CODES[failure]
 }

@@ -58,7 +58,10 @@ export class Client {
     return await this.#ask(toApiRequest(name, question), signal)
   }
 
-  async remove<Name extends RemovalName>(name: Name, ...[question]: QuestionOf<Name>): Promise<void> {
+  async remove<Name extends RemovalName>(
+    name: Name,
+    ...[question]: QuestionOf<Name>
+  ): Promise<void> {
     const response = await this.#ask(toApiRequest(name, question))
     // Anything else that is well came from something that does not know what was asked.
     if (response.status !== 204) throw notAGateway(response)
@@ -103,7 +106,10 @@ export class Client {
 }
 
 /** Runs `use` with a client of the gateway that the environment names, else of the local data folder. */
-export async function withClient<T>(context: CliContext, use: (client: Client) => Promise<T>): Promise<T> {
+export async function withClient<T>(
+  context: CliContext,
+  use: (client: Client) => Promise<T>,
+): Promise<T> {
   const baseUrl = context.environment.GATEHOUSE_URL
   const apiKey = context.environment.GATEHOUSE_API_KEY
   if (baseUrl) return await use(openRemote(baseUrl, apiKey))
@@ -124,7 +130,11 @@ export async function withClient<T>(context: CliContext, use: (client: Client) =
 function openRemote(address: string, apiKey: string | undefined): Client {
   const url = URL.parse(address)
   // The address is not repeated: it may hold a password.
-  if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.search}${url.hash}` !== '') {
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    `${url.username}${url.search}${url.hash}` !== ''
+  ) {
     throw new CliError(
       'usage',
       'GATEHOUSE_URL must be an http or https address without credentials, query or fragment, such as http://127.0.0.1:4000.',
@@ -189,7 +199,8 @@ export async function readJsonObject(response: Response): Promise<JsonObject | u
 
 export function notAGateway(response: Response): CliError {
   const location = response.headers.get('location')
-  const how = location === null ? (response.headers.get('content-type') ?? 'no content') : `to ${location}`
+  const how =
+    location === null ? (response.headers.get('content-type') ?? 'no content') : `to ${location}`
   return new CliError(
     'failed',
     `The address in GATEHOUSE_URL answered HTTP ${response.status} (${how}), which is not how a gateway answers. Is it the gateway's own address?`,

@@ -9,7 +9,9 @@ const DEFAULT_FILE = 'gatehouse.config.yaml'
 export function bindConfig(program: Command, context: CliContext): void {
   const config = program
     .command('config')
-    .description('gates, owned models, budgets and webhooks as a YAML file, for review in version control')
+    .description(
+      'gates, owned models, budgets and webhooks as a YAML file, for review in version control',
+    )
 
   withFile(config.command('pull'))
     .description('write the file from what is on the server; no secret is ever in it')
@@ -28,7 +30,9 @@ export function bindConfig(program: Command, context: CliContext): void {
     })
 
   withFile(config.command('push'))
-    .description('make the server as the file says; the whole file is checked before anything is changed')
+    .description(
+      'make the server as the file says; the whole file is checked before anything is changed',
+    )
     .option('--prune', 'also delete what is only on the server, of the sections that the file has')
     .option('--dry-run', 'show what would be changed, and change nothing')
     .option('--yes', 'do not ask before deleting')

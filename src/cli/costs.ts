@@ -32,16 +32,24 @@ export function bindCosts(program: Command, context: CliContext): void {
   const costs = program.command('costs').description('what calls cost')
   costs
     .command('verify')
-    .description('compute the costs in the log again; exits with 1 where some differ and are not fixed')
+    .description(
+      'compute the costs in the log again; exits with 1 where some differ and are not fixed',
+    )
     .option('--from <time>', 'of calls that began then or later')
     .option('--to <time>', 'of calls that began before')
     .option('--fix', 'replace the costs that differ')
-    .addHelpText('after', example('gatehouse costs verify --from 2026-11-01', 'gatehouse costs verify --fix'))
+    .addHelpText(
+      'after',
+      example('gatehouse costs verify --from 2026-11-01', 'gatehouse costs verify --fix'),
+    )
     .action(async (flags: VerifyFlags, command: Command) => {
       const verified = await withClient(context, (client) => verifyAll(client, flags))
       if (verified.differences > 0 && flags.fix !== true) terminal().exitCode = 1
       if (asJson(command)) {
-        const incomparable = [...verified.incomparable].map(([source, calls]) => ({ source, calls }))
+        const incomparable = [...verified.incomparable].map(([source, calls]) => ({
+          source,
+          calls,
+        }))
         printJson({ ...verified, incomparable })
       } else print(verified)
     })
@@ -90,8 +98,11 @@ function print({ source, checked, fixed, differences, shown, incomparable }: Ver
       ),
     )
   }
-  if (differences > shown.length) printNote(`These are the first ${shown.length} of ${differences}.`)
-  printLine(`Checked ${checked} calls against ${source}: ${differences} differ, ${fixed} were fixed.`)
+  if (differences > shown.length)
+    printNote(`These are the first ${shown.length} of ${differences}.`)
+  printLine(
+    `Checked ${checked} calls against ${source}: ${differences} differ, ${fixed} were fixed.`,
+  )
   for (const [other, calls] of incomparable) {
     printNote(
       `${calls} calls were priced from ${other}, which this version does not have: they were not compared.`,

@@ -17,13 +17,17 @@ export function bindDoctor(program: Command, context: CliContext): void {
     )
     .addHelpText(
       'after',
-      example('gatehouse doctor', 'gatehouse doctor --json | jq \'.findings[] | select(.level != "ok")\''),
+      example(
+        'gatehouse doctor',
+        'gatehouse doctor --json | jq \'.findings[] | select(.level != "ok")\'',
+      ),
     )
     .action(async (_flags, command: Command) => {
       const findings = await context.examine()
       const count = (level: ExaminedPoint['level']) =>
         findings.filter((finding) => finding.level === level).length
-      if (asJson(command)) printJson({ ok: count('ok'), warn: count('warn'), fail: count('fail'), findings })
+      if (asJson(command))
+        printJson({ ok: count('ok'), warn: count('warn'), fail: count('fail'), findings })
       else {
         for (const finding of findings) print(finding)
         printLine(`\n${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} failed`)

@@ -12,11 +12,19 @@ export function explainError(error: Error): string {
   return error.message
 }
 
-const FOLDER_CODES: ReadonlySet<string> = new Set(['EACCES', 'EEXIST', 'ENOENT', 'ENOTDIR', 'EPERM', 'EROFS'])
+const FOLDER_CODES: ReadonlySet<string> = new Set([
+  'EACCES',
+  'EEXIST',
+  'ENOENT',
+  'ENOTDIR',
+  'EPERM',
+  'EROFS',
+])
 
 /** Bun says `Is port N in use?` of every address that it cannot listen on; with port 0 that cannot be the reason. */
 function explainListen(error: Error): string {
   const port = /port (\d+)/.exec(error.message)?.[1] ?? '0'
-  if (port === '0') return `It cannot listen on this host (${error.message}). Give another with --host.`
+  if (port === '0')
+    return `It cannot listen on this host (${error.message}). Give another with --host.`
   return `It cannot listen on port ${port}: another process has it, or the host is not this machine's. Give another with --port (0 takes any free one) or --host.`
 }

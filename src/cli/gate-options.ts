@@ -28,7 +28,11 @@ export interface GateFlags {
 
 export function withGateOptions(command: Command): Command {
   return command
-    .option('--target <provider/model>', 'a target; again for each further one, in their order', collect)
+    .option(
+      '--target <provider/model>',
+      'a target; again for each further one, in their order',
+      collect,
+    )
     .option('--name <text>', 'display name')
     .option('--description <text>', 'what it is for')
     .option(
@@ -43,16 +47,24 @@ export function withGateOptions(command: Command): Command {
         'fastest',
       ]),
     )
-    .option('--weights <n,n,…>', 'shares of the targets under weighted, in their order', parseWeights)
+    .option(
+      '--weights <n,n,…>',
+      'shares of the targets under weighted, in their order',
+      parseWeights,
+    )
     .option(
       '--hedge-after-ms <ms>',
       "ask the next target as well when the first byte is this late, or 'none'",
       parseTimeout,
     )
     .option('--instructions <text>', "put before the caller's own instructions")
-    .option('--temperature <n>', 'default, 0 to 2', (text) => parseDecimal(text, { min: 0, max: 2 }))
+    .option('--temperature <n>', 'default, 0 to 2', (text) =>
+      parseDecimal(text, { min: 0, max: 2 }),
+    )
     .option('--top-p <n>', 'default, 0 to 1', (text) => parseDecimal(text, { min: 0, max: 1 }))
-    .option('--max-output-tokens <n>', 'default', (text) => parseWhole(text, { min: 1, max: MAX_LIMIT }))
+    .option('--max-output-tokens <n>', 'default', (text) =>
+      parseWhole(text, { min: 1, max: MAX_LIMIT }),
+    )
     .addOption(
       new Option('--reasoning-effort <word>', 'default').choices([
         'none',
@@ -108,7 +120,10 @@ export function setsSomeDefaults(flags: GateFlags): boolean {
 }
 
 function toDefaults(flags: GateFlags, current: Current): GateBody['defaults'] {
-  const given = DEFAULTS.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]])
+  const given = DEFAULTS.filter((name) => flags[name] !== undefined).map((name) => [
+    name,
+    flags[name],
+  ])
   if (given.length === 0 && flags.clearDefaults !== true) return undefined
   const kept = flags.clearDefaults === true ? {} : current.defaults
   return { ...kept, ...Object.fromEntries(given) }
@@ -119,8 +134,17 @@ function toDefaults(flags: GateFlags, current: Current): GateBody['defaults'] {
  * @param current the gate as it is, where some of its defaults change
  */
 export function toGateBody(flags: GateFlags, current: Current = {}): GateBody {
-  const { target, weights, name, description, strategy, hedgeAfterMs, overrides, timeoutMs, maxRetries } =
-    flags
+  const {
+    target,
+    weights,
+    name,
+    description,
+    strategy,
+    hedgeAfterMs,
+    overrides,
+    timeoutMs,
+    maxRetries,
+  } = flags
   if (weights !== undefined && weights.length !== (target?.length ?? 0))
     throw new CliError('usage', 'Give as many --weights as there are --target options.')
   return {

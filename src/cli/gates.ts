@@ -13,7 +13,9 @@ import { asJson, example, isEmptyChange, parseLimit, printListing } from './prog
 type Gate = Schemas['Gate']
 
 export function bindGates(program: Command, context: CliContext): void {
-  const gates = program.command('gates').description('gates: the names that stand where a model name was')
+  const gates = program
+    .command('gates')
+    .description('gates: the names that stand where a model name was')
 
   withGateOptions(gates.command('create <id>'))
     .description('make a gate')
@@ -53,7 +55,9 @@ export function bindGates(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse gates show assistant'))
     .action(async (id: string, _flags, command: Command) => {
       show(
-        await withClient(context, (client) => client.call('GET /v1/gates/{id}', 'id', { path: { id } })),
+        await withClient(context, (client) =>
+          client.call('GET /v1/gates/{id}', 'id', { path: { id } }),
+        ),
         asJson(command),
       )
     })
@@ -61,7 +65,10 @@ export function bindGates(program: Command, context: CliContext): void {
   withGateOptions(gates.command('update <id>'))
     .option('--clear-defaults', 'take all defaults away, but for those given with it')
     .description('change a gate; what is not given stays as it is')
-    .addHelpText('after', example('gatehouse gates update assistant --target openai/gpt-5 --max-retries 1'))
+    .addHelpText(
+      'after',
+      example('gatehouse gates update assistant --target openai/gpt-5 --max-retries 1'),
+    )
     .action(async (id: string, flags: GateFlags, command: Command) => {
       if (isEmptyChange(toGateBody(flags)))
         throw new CliError('usage', 'There is nothing to change: give at least one option.')
@@ -70,14 +77,19 @@ export function bindGates(program: Command, context: CliContext): void {
         const current = setsSomeDefaults(flags)
           ? await client.call('GET /v1/gates/{id}', 'id', { path: { id } })
           : {}
-        return client.call('PATCH /v1/gates/{id}', 'id', { path: { id }, body: toGateBody(flags, current) })
+        return client.call('PATCH /v1/gates/{id}', 'id', {
+          path: { id },
+          body: toGateBody(flags, current),
+        })
       })
       show(gate, asJson(command))
     })
 
   gates
     .command('test <id>')
-    .description('ask every target of a gate once, with a tiny call that counts and is logged like any other')
+    .description(
+      'ask every target of a gate once, with a tiny call that counts and is logged like any other',
+    )
     .addHelpText('after', example('gatehouse gates test assistant'))
     .action(async (id: string, _flags, command: Command) => {
       const test = await withClient(context, (client) =>
@@ -93,7 +105,9 @@ export function bindGates(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse gates delete assistant --yes'))
     .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
       await confirmDeletion(`the gate ${id}`, flags.yes === true)
-      await withClient(context, (client) => client.remove('DELETE /v1/gates/{id}', { path: { id } }))
+      await withClient(context, (client) =>
+        client.remove('DELETE /v1/gates/{id}', { path: { id } }),
+      )
       if (asJson(command)) return printJson({ id, deleted: true })
       printLine(`Deleted ${id}.`)
     })
@@ -137,10 +151,12 @@ const DEFAULT_NAMES: readonly (readonly [keyof Gate['defaults'], string])[] = [
 
 /** Those that the gate has; instructions on one line, and not all of them. */
 function defaultsOf({ defaults }: Gate): (readonly [string, string])[] {
-  return DEFAULT_NAMES.filter(([member]) => defaults[member] !== undefined).map(([member, name]) => {
-    const text = String(defaults[member]).replaceAll(/\s+/g, ' ')
-    return [name, text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text]
-  })
+  return DEFAULT_NAMES.filter(([member]) => defaults[member] !== undefined).map(
+    ([member, name]) => {
+      const text = String(defaults[member]).replaceAll(/\s+/g, ' ')
+      return [name, text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text]
+    },
+  )
 }
 
 const MAX_SHOWN = 60

@@ -14,7 +14,10 @@ export function bindKeys(program: Command, context: CliContext): void {
     .command('create <name>')
     .description('make a key; it is printed once, alone on standard output')
     .option('--expires-at <time>', 'from then on it is refused, such as 2027-01-31T00:00:00Z')
-    .addHelpText('after', example('gatehouse keys create "ci pipeline"', 'KEY=$(gatehouse keys create ci)'))
+    .addHelpText(
+      'after',
+      example('gatehouse keys create "ci pipeline"', 'KEY=$(gatehouse keys create ci)'),
+    )
     .action(async (name: string, { expiresAt }: { expiresAt?: string }, command: Command) => {
       const created = await withClient(context, (client) =>
         client.call('POST /v1/keys', 'key', { body: { name, ...(expiresAt && { expiresAt }) } }),
@@ -65,25 +68,38 @@ export function bindKeys(program: Command, context: CliContext): void {
     .option('--name <name>', 'what it is called')
     .option('--expires-at <time>', 'from then on it is refused; never: it does not expire')
     .addHelpText('after', example('gatehouse keys update 6121edd01a1f --name staging'))
-    .action(async (given: string, flags: { name?: string; expiresAt?: string }, command: Command) => {
-      const { name, expiresAt } = flags
-      if (name === undefined && expiresAt === undefined)
-        throw new CliError('usage', 'Say what changes: --name or --expires-at.')
-      const body = {
-        ...(name === undefined ? {} : { name }),
-        ...(expiresAt === undefined ? {} : { expiresAt: expiresAt === 'never' ? null : expiresAt }),
-      }
-      const updated = await withClient(context, async (client) =>
-        client.call('PATCH /v1/keys/{id}', 'id', { path: { id: await wholeId(client, given) }, body }),
-      )
-      if (asJson(command)) return printJson(updated)
-      printLine(`Updated ${updated.id}.`)
-    })
+    .action(
+      async (given: string, flags: { name?: string; expiresAt?: string }, command: Command) => {
+        const { name, expiresAt } = flags
+        if (name === undefined && expiresAt === undefined)
+          throw new CliError('usage', 'Say what changes: --name or --expires-at.')
+        const body = {
+          ...(name === undefined ? {} : { name }),
+          ...(expiresAt === undefined
+            ? {}
+            : { expiresAt: expiresAt === 'never' ? null : expiresAt }),
+        }
+        const updated = await withClient(context, async (client) =>
+          client.call('PATCH /v1/keys/{id}', 'id', {
+            path: { id: await wholeId(client, given) },
+            body,
+          }),
+        )
+        if (asJson(command)) return printJson(updated)
+        printLine(`Updated ${updated.id}.`)
+      },
+    )
 
   keys
     .command('rotate <id>')
-    .description('give a key a new text, printed once, alone on standard output; the old one ends later')
-    .option('--old-ends-in <seconds>', 'for how long the old one is still accepted; 0: not at all', '86400')
+    .description(
+      'give a key a new text, printed once, alone on standard output; the old one ends later',
+    )
+    .option(
+      '--old-ends-in <seconds>',
+      'for how long the old one is still accepted; 0: not at all',
+      '86400',
+    )
     .addHelpText('after', example('KEY=$(gatehouse keys rotate 6121edd01a1f --old-ends-in 3600)'))
     .action(async (given: string, { oldEndsIn }: { oldEndsIn: string }, command: Command) => {
       const body = { oldEndsInSeconds: Number(oldEndsIn) }
@@ -95,7 +111,8 @@ export function bindKeys(program: Command, context: CliContext): void {
       )
       if (asJson(command)) return printJson(rotated)
       printLine(rotated.key)
-      const ends = rotated.previous === null ? 'ended' : `ends at ${formatTime(rotated.previous.endsAt)}`
+      const ends =
+        rotated.previous === null ? 'ended' : `ends at ${formatTime(rotated.previous.endsAt)}`
       printNote(`Key ${rotated.id} was rotated, and is shown only this once. The old one ${ends}.`)
     })
 
@@ -132,7 +149,8 @@ async function wholeId(client: Client, given: string): Promise<string> {
 async function findId(client: Client, given: string): Promise<string> {
   const { rows } = await client.listAll('GET /v1/keys', MOST_KEYS)
   const [id, ...others] = rows.map(({ id }) => id).filter((candidate) => candidate.endsWith(given))
-  if (id === undefined) throw new CliError('notFound', `There is no key with an id that ends in ${given}.`)
+  if (id === undefined)
+    throw new CliError('notFound', `There is no key with an id that ends in ${given}.`)
   if (others.length > 0) {
     throw new CliError(
       'conflict',

@@ -29,7 +29,9 @@ export function bindLogs(program: Command, context: CliContext): void {
     .option('--gate <id>', 'through this gate')
     .option('--key <id>', 'with this key')
     .option('--target <provider/model>', 'answered by this target, or tried there last')
-    .option('--status <code>', 'with this HTTP status', (text) => parseWhole(text, { min: 100, max: 599 }))
+    .option('--status <code>', 'with this HTTP status', (text) =>
+      parseWhole(text, { min: 100, max: 599 }),
+    )
     .addOption(
       new Option('--status-class <class>', 'with a status of this class').choices([
         '2xx',
@@ -38,7 +40,9 @@ export function bindLogs(program: Command, context: CliContext): void {
         '5xx',
       ]),
     )
-    .addOption(new Option('--outcome <how>', 'that ended so').choices(['succeeded', 'failed', 'cancelled']))
+    .addOption(
+      new Option('--outcome <how>', 'that ended so').choices(['succeeded', 'failed', 'cancelled']),
+    )
     .option('--error-kind <kind>', 'that failed for this reason, such as upstream_timeout')
     .option('--stream', 'streams only')
     .option('--no-stream', 'whole answers only')
@@ -55,7 +59,8 @@ export function bindLogs(program: Command, context: CliContext): void {
       }
       const filters = toFilters(flags)
       await withClient(context, async (client) => {
-        if (flags.follow === true) return await follow(client, { filters, flags, isJson: asJson(command) })
+        if (flags.follow === true)
+          return await follow(client, { filters, flags, isJson: asJson(command) })
         const listing = await client.listAll('GET /v1/logs', flags.limit, filters)
         printListing(listing, command, { columns: COLUMNS, toRow })
       })

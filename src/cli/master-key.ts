@@ -12,7 +12,9 @@ export function bindMasterKey(program: Command, context: CliContext): void {
 
   masterKey
     .command('status')
-    .description('show which credentials are encrypted under which key; exit code 1 when some cannot be read')
+    .description(
+      'show which credentials are encrypted under which key; exit code 1 when some cannot be read',
+    )
     .addHelpText('after', example('gatehouse master-key status'))
     .action(async (_flags, command: Command) => {
       const status = await context.masterKey.status()
@@ -23,7 +25,9 @@ export function bindMasterKey(program: Command, context: CliContext): void {
 
   masterKey
     .command('rotate')
-    .description('make a new key and encrypt every credential under it, while a server goes on serving')
+    .description(
+      'make a new key and encrypt every credential under it, while a server goes on serving',
+    )
     .addHelpText('after', example('gatehouse master-key rotate'))
     .action(async (_flags, command: Command) => {
       const rotation = await context.masterKey.rotate()
@@ -69,6 +73,8 @@ function printStatus({ source, currentId, previousIds, tables }: MasterKeyStatus
 
 function failWhenUnopened({ tables }: MasterKeyStatus): void {
   if (tables.every((table) => table.unopened === 0)) return
-  printNote('What is unreadable is damaged, or its master key is not here: set those credentials again.')
+  printNote(
+    'What is unreadable is damaged, or its master key is not here: set those credentials again.',
+  )
   terminal().exitCode = 1
 }

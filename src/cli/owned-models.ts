@@ -7,7 +7,14 @@ import { type Client, withClient } from './client.ts'
 import type { CliContext } from './context.ts'
 import { confirmDeletion, readSecret } from './input.ts'
 import { formatTime, printJson, printLine, printNote, toPrintable } from './output.ts'
-import { asJson, example, isEmptyChange, parseLimit, parseWhole, printListing } from './program-parts.ts'
+import {
+  asJson,
+  example,
+  isEmptyChange,
+  parseLimit,
+  parseWhole,
+  printListing,
+} from './program-parts.ts'
 
 interface ChangeFlags {
   readonly name?: string
@@ -88,7 +95,9 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
     .option('--limit <n>', 'at most this many', parseLimit, 100)
     .addHelpText('after', example('gatehouse owned-models list'))
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) => client.listAll('GET /v1/owned-models', limit))
+      const listing = await withClient(context, (client) =>
+        client.listAll('GET /v1/owned-models', limit),
+      )
       printListing(listing, command, {
         columns: ['SLUG', 'STATE', 'DIALECT', 'MODEL', 'ADDRESS'],
         toRow: (row) => ({
@@ -123,27 +132,29 @@ export function bindOwnedModels(program: Command, context: CliContext): void {
         'gatehouse owned-models update llama --credential < new-key.txt',
       ),
     )
-    .action(async (slug: string, flags: ChangeFlags & { credential?: boolean }, command: Command) => {
-      const changes = toBody(flags)
-      if (flags.credential === undefined && isEmptyChange(changes))
-        throw new CliError('usage', 'There is nothing to change: give at least one option.')
-      const credential = flags.credential === true ? await readCredential() : undefined
-      const updated = await withClient(context, async (client) => {
-        const patch = () =>
-          client.call('PATCH /v1/owned-models/{slug}', 'slug', {
+    .action(
+      async (slug: string, flags: ChangeFlags & { credential?: boolean }, command: Command) => {
+        const changes = toBody(flags)
+        if (flags.credential === undefined && isEmptyChange(changes))
+          throw new CliError('usage', 'There is nothing to change: give at least one option.')
+        const credential = flags.credential === true ? await readCredential() : undefined
+        const updated = await withClient(context, async (client) => {
+          const patch = () =>
+            client.call('PATCH /v1/owned-models/{slug}', 'slug', {
+              path: { slug },
+              body: { ...changes, credential },
+            })
+          if (flags.credential !== false) return await shownWhenChecked(client, await patch())
+          // First what may be refused.
+          if (!isEmptyChange(changes)) await patch()
+          const removed = await client.call('DELETE /v1/owned-models/{slug}/credential', 'slug', {
             path: { slug },
-            body: { ...changes, credential },
           })
-        if (flags.credential !== false) return await shownWhenChecked(client, await patch())
-        // First what may be refused.
-        if (!isEmptyChange(changes)) await patch()
-        const removed = await client.call('DELETE /v1/owned-models/{slug}/credential', 'slug', {
-          path: { slug },
+          return await shownWhenChecked(client, removed)
         })
-        return await shownWhenChecked(client, removed)
-      })
-      show(updated, asJson(command))
-    })
+        show(updated, asJson(command))
+      },
+    )
 
   models
     .command('probe <slug>')
@@ -179,7 +190,9 @@ function withChangeOptions(command: Command, isCreation: boolean): Command {
   const otherwise = isCreation ? ' (0)' : ''
   return command
     .option('--name <text>', 'display name')
-    .addOption(new Option('--model <id>', "the model's name at its server").makeOptionMandatory(isCreation))
+    .addOption(
+      new Option('--model <id>', "the model's name at its server").makeOptionMandatory(isCreation),
+    )
     .option('--price-input <cents>', `US cents for a million input tokens${otherwise}`, cents)
     .option('--price-output <cents>', `US cents for a million output tokens${otherwise}`, cents)
     .option('--price-cached-input <cents>', 'the same for input that its server had cached', cents)
@@ -207,7 +220,9 @@ function withChangeOptions(command: Command, isCreation: boolean): Command {
 async function readOptionalCredential(): Promise<string | undefined> {
   const credential = await readSecret('The credential of the model (empty: its server takes none)')
   if (credential !== '') return credential
-  printNote('Without a credential: no header will carry one. Set one with owned-models update --credential.')
+  printNote(
+    'Without a credential: no header will carry one. Set one with owned-models update --credential.',
+  )
   return undefined
 }
 
@@ -291,7 +306,11 @@ function headerOf({ credentialHeader, probe }: Shown): string {
   return header === undefined ? '' : `, sent in ${header}`
 }
 
-function describeFim({ fimEndpoint, fimTemplate, probe }: Shown): readonly (readonly [string, string])[] {
+function describeFim({
+  fimEndpoint,
+  fimTemplate,
+  probe,
+}: Shown): readonly (readonly [string, string])[] {
   const found = probe?.found?.fimEndpoint ?? 'not found yet'
   return [
     ['fim', fimEndpoint === 'auto' ? `${found} (auto)` : fimEndpoint],

@@ -27,7 +27,10 @@ export function parseWorkers(text: string): string {
 }
 
 /** @throws InvalidArgumentError, which commander reports with the option's name */
-export function parseWhole(text: string, range: { readonly min: number; readonly max: number }): number {
+export function parseWhole(
+  text: string,
+  range: { readonly min: number; readonly max: number },
+): number {
   const value = Number(text)
   if (!/^\d+$/.test(text) || value < range.min || value > range.max) {
     throw new InvalidArgumentError(`It must be a whole number from ${range.min} to ${range.max}.`)
@@ -36,7 +39,10 @@ export function parseWhole(text: string, range: { readonly min: number; readonly
 }
 
 /** @throws InvalidArgumentError, which commander reports with the option's name */
-export function parseDecimal(text: string, range: { readonly min: number; readonly max: number }): number {
+export function parseDecimal(
+  text: string,
+  range: { readonly min: number; readonly max: number },
+): number {
   const value = Number(text)
   if (!/^\d+(?:\.\d+)?$/.test(text) || value < range.min || value > range.max) {
     throw new InvalidArgumentError(`It must be a number from ${range.min} to ${range.max}.`)
@@ -59,5 +65,7 @@ export function printListing<Listed>(
   else printLine(formatTable(table.columns, listing.rows.map(table.toRow)))
   if (!listing.hasMore) return
   const { length } = listing.rows
-  printNote(`${length === 1 ? 'This is the first' : `These are the first ${length}`}; see more with --limit.`)
+  printNote(
+    `${length === 1 ? 'This is the first' : `These are the first ${length}`}; see more with --limit.`,
+  )
 }

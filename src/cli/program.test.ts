@@ -61,7 +61,11 @@ function house(at: Terminal): CliContext {
       send: async (request) =>
         request.method === 'DELETE'
           ? new Response(null, { status: 204 })
-          : Response.json({ provider: 'p', maskedKey: (await request.text()).length, active: true }),
+          : Response.json({
+              provider: 'p',
+              maskedKey: (await request.text()).length,
+              active: true,
+            }),
       apiKey: 'key',
       close: async () => {},
     }),
@@ -106,7 +110,8 @@ describe('a person at a terminal', () => {
   })
 
   test('sees colours where there are any, and help as wide as the screen', async () => {
-    const examine = async () => [{ level: 'fail', check: 'port', message: 'taken', cure: 'c' }] as const
+    const examine = async () =>
+      [{ level: 'fail', check: 'port', message: 'taken', cure: 'c' }] as const
     for (const hasColours of [true, false]) {
       const { context, written } = sit({ hasColours }, { examine })
       expect(await runProgram(context, ['doctor'])).toBe(1)

@@ -16,9 +16,14 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
     .command('list')
     .description('list them, newest first, masked')
     .option('--limit <n>', 'at most this many', parseLimit, 100)
-    .addHelpText('after', example('gatehouse provider-keys list', 'gatehouse provider-keys list --json'))
+    .addHelpText(
+      'after',
+      example('gatehouse provider-keys list', 'gatehouse provider-keys list --json'),
+    )
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) => client.listAll('GET /v1/provider-keys', limit))
+      const listing = await withClient(context, (client) =>
+        client.listAll('GET /v1/provider-keys', limit),
+      )
       printListing(listing, command, {
         columns: ['PROVIDER', 'KEY', 'ACTIVE', 'SET', 'LAST USED'],
         toRow: (row) => ({
@@ -37,7 +42,10 @@ export function bindProviderKeys(program: Command, context: CliContext): void {
     .option('--inactive', 'keep it, but do not use it yet')
     .addHelpText(
       'after',
-      example('gatehouse provider-keys set PROVIDER < key.txt', 'gatehouse provider-keys set PROVIDER'),
+      example(
+        'gatehouse provider-keys set PROVIDER < key.txt',
+        'gatehouse provider-keys set PROVIDER',
+      ),
     )
     .action(async (provider: string, flags: { inactive?: boolean }, command: Command) => {
       const key = await readSecret(`The key for ${provider}`)

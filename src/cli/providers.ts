@@ -15,14 +15,18 @@ interface ConformanceFlags {
 type Conformance = Schemas['Conformance']
 
 export function bindProviders(program: Command, context: CliContext): void {
-  const providers = program.command('providers').description('providers: who can stand behind a gate')
+  const providers = program
+    .command('providers')
+    .description('providers: who can stand behind a gate')
 
   providers
     .command('list')
     .description('list the providers, and whether there is a key for them')
     .addHelpText('after', example('gatehouse providers list'))
     .action(async (_flags, command: Command) => {
-      const { data } = await withClient(context, (client) => client.call('GET /v1/providers', 'data'))
+      const { data } = await withClient(context, (client) =>
+        client.call('GET /v1/providers', 'data'),
+      )
       printListing({ rows: data, hasMore: false }, command, {
         columns: ['ID', 'KEY', 'NAME'],
         toRow: (row) => ({
@@ -35,15 +39,21 @@ export function bindProviders(program: Command, context: CliContext): void {
 
   providers
     .command('conformance')
-    .description('show what is lost or refused between an endpoint and a provider; the rest arrives')
+    .description(
+      'show what is lost or refused between an endpoint and a provider; the rest arrives',
+    )
     .option('--endpoint <path>', 'only this endpoint, such as /v1/messages')
     .option('--provider <id>', 'only this provider')
     .addHelpText(
       'after',
-      example('gatehouse providers conformance --endpoint /v1/chat/completions --provider anthropic'),
+      example(
+        'gatehouse providers conformance --endpoint /v1/chat/completions --provider anthropic',
+      ),
     )
     .action(async (flags: ConformanceFlags, command: Command) => {
-      const { data } = await withClient(context, (client) => client.call('GET /v1/conformance', 'data'))
+      const { data } = await withClient(context, (client) =>
+        client.call('GET /v1/conformance', 'data'),
+      )
       const rows = data.flatMap((row) => pick(row, flags))
       if (rows.length === 0)
         throw new CliError('notFound', 'Nothing is known of that: see gatehouse providers list.')
@@ -55,7 +65,9 @@ export function bindProviders(program: Command, context: CliContext): void {
 /** The row without the targets that were not asked for; nothing when none is left. */
 function pick(row: Conformance, { endpoint, provider }: ConformanceFlags): Conformance[] {
   if (endpoint !== undefined && row.endpoint !== endpoint) return []
-  const targets = row.targets.filter((target) => provider === undefined || target.provider === provider)
+  const targets = row.targets.filter(
+    (target) => provider === undefined || target.provider === provider,
+  )
   return targets.length === 0 ? [] : [{ ...row, targets }]
 }
 

@@ -31,7 +31,9 @@ export function bindSandbox(program: Command): void {
     )
     .action(async ({ host, port, delayMs }: SandboxFlags, command: Command) => {
       const { startSandbox } = await import('../sandbox/start-sandbox.ts')
-      const sandbox = withoutTerminal(() => startSandbox({ hostname: host, port, chunkDelayMs: delayMs }))
+      const sandbox = withoutTerminal(() =>
+        startSandbox({ hostname: host, port, chunkDelayMs: delayMs }),
+      )
       const stop = () => void sandbox.stop().then(() => process.exit(0))
       process.once('SIGTERM', stop)
       process.once('SIGINT', stop)

@@ -11,7 +11,9 @@ With more workers than one, the store is in Postgres (DATABASE_URL) and limits a
 export function bindServe(program: Command, context: CliContext): void {
   program
     .command('serve')
-    .description('run the gateway; settings come from GATEHOUSE_* variables, which these options override')
+    .description(
+      'run the gateway; settings come from GATEHOUSE_* variables, which these options override',
+    )
     .option('--sandbox', 'mount the sandbox provider and make the gate demo')
     .option('--host <address>', 'address to listen on')
     .option('--port <port>', 'port to listen on; 0 takes any free one', parsePort)
@@ -25,7 +27,8 @@ export function bindServe(program: Command, context: CliContext): void {
     .addOption(new Option('--first-worker').hideHelp())
     .addHelpText(
       'after',
-      example('gatehouse serve --sandbox', 'OPENAI_API_KEY=sk-… gatehouse serve --port 8080') + WORKERS_HELP,
+      example('gatehouse serve --sandbox', 'OPENAI_API_KEY=sk-… gatehouse serve --port 8080') +
+        WORKERS_HELP,
     )
     .action((flags: ServeFlags) => withoutTerminal(() => context.serve(flags)))
 }

@@ -15,7 +15,10 @@ export function bindStore(program: Command, context: CliContext): void {
     .description(
       "copy the local data folder's SQLite database into the empty Postgres database of DATABASE_URL; stop the server first",
     )
-    .addHelpText('after', example('DATABASE_URL=postgres://gatehouse:…@db/gatehouse gatehouse store copy'))
+    .addHelpText(
+      'after',
+      example('DATABASE_URL=postgres://gatehouse:…@db/gatehouse gatehouse store copy'),
+    )
     .action(async (_flags, command: Command) => {
       const copied = await context.copyStore(({ table, rows }) => {
         if (rows % ROWS_PER_NOTE === 0) printNote(`${table}: ${rows} rows so far`)

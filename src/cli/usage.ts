@@ -26,7 +26,9 @@ export function bindUsage(program: Command, context: CliContext): void {
     .command('usage')
     .description('calls, tokens, costs and latencies, summed up')
     .addOption(
-      new Option('--by <what>', 'what a line stands for').choices([...INTERVALS, ...GROUPS]).default('day'),
+      new Option('--by <what>', 'what a line stands for')
+        .choices([...INTERVALS, ...GROUPS])
+        .default('day'),
     )
     .option('--days <n>', 'how far back', (text) => parseWhole(text, { min: 1, max: 3_650 }), 30)
     .option('--from <time>', 'from then on (2026-11-01 or 2026-11-01T09:00:00Z) instead of --days')
@@ -47,7 +49,15 @@ export function bindUsage(program: Command, context: CliContext): void {
     })
 }
 
-function toQuery({ by, days, from, to, gate, key, target }: UsageFlags): QueryOf<'GET /v1/analytics'> {
+function toQuery({
+  by,
+  days,
+  from,
+  to,
+  gate,
+  key,
+  target,
+}: UsageFlags): QueryOf<'GET /v1/analytics'> {
   const end = to === undefined ? Date.now() : Date.parse(to)
   // What is no time is sent as it is: the gateway says what is wrong with it.
   const begin = Number.isFinite(end) ? new Date(end - days * DAY_MS).toISOString() : ''

@@ -20,7 +20,9 @@ export function bindUsers(program: Command, context: CliContext): void {
     .option('--limit <n>', 'at most this many', parseLimit, 100)
     .addHelpText('after', example('gatehouse users list', 'gatehouse users list --json'))
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing: Listing<Pick<LocalUser, 'email' | 'role' | 'createdAt' | 'name'>> = isRemote(context)
+      const listing: Listing<Pick<LocalUser, 'email' | 'role' | 'createdAt' | 'name'>> = isRemote(
+        context,
+      )
         ? await withClient(context, (client) => client.listAll('GET /v1/members', limit))
         : await withLocalUsers(context, async (local) => {
             const rows = await local.list()
@@ -39,7 +41,9 @@ export function bindUsers(program: Command, context: CliContext): void {
 
   users
     .command('invite <email>')
-    .description('make an invitation; its link is printed once, alone on standard output. No mail is sent')
+    .description(
+      'make an invitation; its link is printed once, alone on standard output. No mail is sent',
+    )
     .addHelpText('after', example('gatehouse users invite jane@example.com'))
     .action(async (email: string, _flags, command: Command) => {
       const created = isRemote(context)
@@ -56,7 +60,9 @@ export function bindUsers(program: Command, context: CliContext): void {
 
   users
     .command('reset-password <email>')
-    .description('set a new password, read from standard input or a hidden prompt, and end every session')
+    .description(
+      'set a new password, read from standard input or a hidden prompt, and end every session',
+    )
     .addHelpText('after', example('gatehouse users reset-password jane@example.com < password.txt'))
     .action(async (given: string, _flags, command: Command) => {
       if (isRemote(context)) {
@@ -88,7 +94,10 @@ function toEmail(given: string): string {
   return given.toLowerCase()
 }
 
-async function withLocalUsers<T>(context: CliContext, use: (local: LocalUsers) => Promise<T>): Promise<T> {
+async function withLocalUsers<T>(
+  context: CliContext,
+  use: (local: LocalUsers) => Promise<T>,
+): Promise<T> {
   const local = await context.openLocalUsers()
   try {
     return await use(local)

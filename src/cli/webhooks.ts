@@ -21,11 +21,15 @@ interface WebhookFlags {
 const EVENTS = 'budget.threshold, budget.exhausted, provider.degraded, store.set-back, redis.other'
 
 export function bindWebhooks(program: Command, context: CliContext): void {
-  const webhooks = program.command('webhooks').description('webhooks: addresses that are told of events')
+  const webhooks = program
+    .command('webhooks')
+    .description('webhooks: addresses that are told of events')
 
   webhooks
     .command('create <url>')
-    .description('have an address told; its secret is generated and printed once, unless --secret is given')
+    .description(
+      'have an address told; its secret is generated and printed once, unless --secret is given',
+    )
     .option('--events <names>', `with commas, of ${EVENTS}`, parseEvents)
     .option('--secret', 'read the secret from standard input or a hidden prompt')
     .addHelpText(
@@ -44,7 +48,9 @@ export function bindWebhooks(program: Command, context: CliContext): void {
       if (asJson(command)) return printJson(made)
       if (made.secret === undefined) return show(made, false)
       printLine(made.secret)
-      printNote(`Webhook ${made.id} was made. This is its secret, shown only this once: keep it safe.`)
+      printNote(
+        `Webhook ${made.id} was made. This is its secret, shown only this once: keep it safe.`,
+      )
     })
 
   webhooks
@@ -53,7 +59,9 @@ export function bindWebhooks(program: Command, context: CliContext): void {
     .option('--limit <n>', 'at most this many', parseLimit, 100)
     .addHelpText('after', example('gatehouse webhooks list'))
     .action(async ({ limit }: { limit: number }, command: Command) => {
-      const listing = await withClient(context, (client) => client.listAll('GET /v1/webhooks', limit))
+      const listing = await withClient(context, (client) =>
+        client.listAll('GET /v1/webhooks', limit),
+      )
       printListing(listing, command, {
         columns: ['ID', 'ACTIVE', 'URL'],
         toRow: (row) => ({
@@ -90,7 +98,10 @@ export function bindWebhooks(program: Command, context: CliContext): void {
       if (isEmptyChange({ url, events, active, secret }))
         throw new CliError('usage', 'There is nothing to change: give at least one option.')
       const webhook = await withClient(context, (client) =>
-        client.call('PATCH /v1/webhooks/{id}', 'id', { path: { id }, body: { url, events, active, secret } }),
+        client.call('PATCH /v1/webhooks/{id}', 'id', {
+          path: { id },
+          body: { url, events, active, secret },
+        }),
       )
       show(webhook, asJson(command))
     })
@@ -116,7 +127,9 @@ export function bindWebhooks(program: Command, context: CliContext): void {
     .addHelpText('after', example('gatehouse webhooks delete wh_… --yes'))
     .action(async (id: string, flags: { yes?: boolean }, command: Command) => {
       await confirmDeletion(`the webhook ${id}`, flags.yes === true)
-      await withClient(context, (client) => client.remove('DELETE /v1/webhooks/{id}', { path: { id } }))
+      await withClient(context, (client) =>
+        client.remove('DELETE /v1/webhooks/{id}', { path: { id } }),
+      )
       if (asJson(command)) return printJson({ id, deleted: true })
       printLine(`Deleted ${id}.`)
     })

@@ -44,7 +44,9 @@ export class BudgetCounter {
     const { limit } = this.#budget
     const none = Number.POSITIVE_INFINITY
     const ceiling = ceilingOf(limit)
-    return limit.type === 'tokens' ? { tokens: ceiling, microUsd: none } : { tokens: none, microUsd: ceiling }
+    return limit.type === 'tokens'
+      ? { tokens: ceiling, microUsd: none }
+      : { tokens: none, microUsd: ceiling }
   }
 
   /** Takes over a changed budget of the same scope and period; what was counted stays. */

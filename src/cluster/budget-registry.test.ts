@@ -144,7 +144,10 @@ describe.each(databases)('on $name', (kind) => {
   test('an account has a bounded number of them', async () => {
     const first = await (await start()).registry.create(DEFAULT_ACCOUNT, newBudget)
     const row = await store.database.selectFrom('budgets').selectAll().executeTakeFirstOrThrow()
-    const others = Array.from({ length: 498 }, (_, index) => ({ ...row, id: `${first.id}_${index}` }))
+    const others = Array.from({ length: 498 }, (_, index) => ({
+      ...row,
+      id: `${first.id}_${index}`,
+    }))
     await store.database.insertInto('budgets').values(others).execute()
     const { registry } = await start()
     await registry.create(DEFAULT_ACCOUNT, newBudget)
@@ -171,7 +174,8 @@ describe.each(databases)('on $name', (kind) => {
       limits: createKeyLimits(createPlans())(DEFAULT_ACCOUNT),
     }
     const limits = new MemoryLimits(clock, usage)
-    const call = () => limits.admit(caller, { gateId: GATE, startedAtMs: clock.nowMs, estimatedTokens: 1 })
+    const call = () =>
+      limits.admit(caller, { gateId: GATE, startedAtMs: clock.nowMs, estimatedTokens: 1 })
     const before = call()
     const writing = registry.create(DEFAULT_ACCOUNT, newBudget)
     await made.promise

@@ -85,7 +85,13 @@ export class BudgetRegistry implements Follower {
       const ownNowMs = this.#clock.now() + 1
       // The calls of others would seem to have begun before it if this node's clock is ahead.
       const now = ownNowMs - sharedNowMs > MAY_DIFFER_MS ? sharedNowMs : ownNowMs
-      const budget: Budget = { ...settings, accountId, id: createBudgetId(), createdAt: now, updatedAt: now }
+      const budget: Budget = {
+        ...settings,
+        accountId,
+        id: createBudgetId(),
+        createdAt: now,
+        updatedAt: now,
+      }
       this.#usage.putBudget(budget)
       try {
         await this.#store.insert(budget)

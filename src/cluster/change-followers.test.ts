@@ -54,7 +54,10 @@ test('each thing that changed is read once, by who holds its kind', async () => 
 
 test('what a newer version follows and this one does not hold is passed over', async () => {
   const { told, followers } = start()
-  await followers.follow([changeOf({ resourceType: 'spaceship' }), changeOf({ resourceType: 'toString' })])
+  await followers.follow([
+    changeOf({ resourceType: 'spaceship' }),
+    changeOf({ resourceType: 'toString' }),
+  ])
   await followers.follow([changeOf({ resourceType: 'gate' })])
   expect(told).toEqual(['gate acct_acme gate_1'])
 })

@@ -41,7 +41,8 @@ export class ChangeFollowers {
   }
 
   async followAll(isOlder = false): Promise<void> {
-    for (const follower of Object.values<Follower>(this.#followers)) await follower.followAll(isOlder)
+    for (const follower of Object.values<Follower>(this.#followers))
+      await follower.followAll(isOlder)
   }
 
   /**

@@ -60,7 +60,10 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('on Redis', () => {
   let connectedForMs = Number.POSITIVE_INFINITY
   beforeAll(async () => {
     redis = await startRedis()
-    const settings = readRedisSettings({ REDIS_URL: redis.url, GATEHOUSE_REDIS_TIMEOUT_MS: '10000' })
+    const settings = readRedisSettings({
+      REDIS_URL: redis.url,
+      GATEHOUSE_REDIS_TIMEOUT_MS: '10000',
+    })
     if (settings === undefined) throw new Error('no settings')
     store = new RedisStore({ settings })
     await store.open()
@@ -90,7 +93,10 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('on Redis', () => {
     const told = await a.publish(12, [changeOf(11), changeOf(12)])
     expect(told.byId.get('b')).toMatchObject({ knownSeq: 10 })
     expect(told.byId.get('b')?.leaseMs).toBeGreaterThan(0)
-    expect(await b.renew(10, LEASE_MS)).toEqual({ type: 'behind', changes: [changeOf(11), changeOf(12)] })
+    expect(await b.renew(10, LEASE_MS)).toEqual({
+      type: 'behind',
+      changes: [changeOf(11), changeOf(12)],
+    })
     expect(await b.renew(12, LEASE_MS)).toEqual({ type: 'granted' })
     expect((await a.publish(12, [])).byId.get('b')).toMatchObject({ knownSeq: 12 })
   })

@@ -56,7 +56,12 @@ const witnessed = (leaseMs: number, knownSeq: number, forgottenMs = 0): Witnesse
 test.each([
   ['nobody, when all others know it', [[]], undefined, 1],
   ['a node with a lease', [[laggard(500, false)], [laggard(10, false)], []], undefined, 3],
-  ['the grace of a node without one', [[laggard(-500, false)], [laggard(-900, false)], []], undefined, 3],
+  [
+    'the grace of a node without one',
+    [[laggard(-500, false)], [laggard(-900, false)], []],
+    undefined,
+    3,
+  ],
   ['a vouched-for node with a lease', [[laggard(500, true)], []], [witnessed(-1, 0)], 2],
   [
     'the lease that the witness gave',
@@ -70,9 +75,24 @@ test.each([
     [witnessed(0, 6), witnessed(-1, 6)],
     2,
   ],
-  ['a lease of the database until its last moment', [[laggard(0, true)], []], [witnessed(-1, 6)], 2],
-  ['a node that the witness has told', [[laggard(-5, true)]], [witnessed(800, 6), witnessed(800, 7)], 2],
-  ['a witness that may have forgotten', [[laggard(-5, true)]], [witnessed(-1, 6, 50), witnessed(-1, 6)], 2],
+  [
+    'a lease of the database until its last moment',
+    [[laggard(0, true)], []],
+    [witnessed(-1, 6)],
+    2,
+  ],
+  [
+    'a node that the witness has told',
+    [[laggard(-5, true)]],
+    [witnessed(800, 6), witnessed(800, 7)],
+    2,
+  ],
+  [
+    'a witness that may have forgotten',
+    [[laggard(-5, true)]],
+    [witnessed(-1, 6, 50), witnessed(-1, 6)],
+    2,
+  ],
   ['a witness that is away', [[laggard(-5, true)], [laggard(-9, true)], []], [undefined], 3],
   ['the grace, where there is no witness here', [[laggard(-5, true)], []], undefined, 2],
 ] as const)('it waits for %s', async (_, looks, told, expected) => {

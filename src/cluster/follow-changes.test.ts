@@ -74,9 +74,13 @@ describe.each(databases)('on $name', (kind) => {
 
   /** Thing by thing, or all anew: it makes no difference. */
   describe.each(['follow', 'followAll'] as const)('by %s', (way) => {
-    type Registry = Node['keys' | 'gates' | 'ownedModels' | 'providerKeys' | 'budgets'] | WebhookRegistry
+    type Registry =
+      | Node['keys' | 'gates' | 'ownedModels' | 'providerKeys' | 'budgets']
+      | WebhookRegistry
     const follow = (registry: Registry, id: string) =>
-      way === 'follow' ? registry.follow([{ accountId: DEFAULT_ACCOUNT, id: id }]) : registry.followAll()
+      way === 'follow'
+        ? registry.follow([{ accountId: DEFAULT_ACCOUNT, id: id }])
+        : registry.followAll()
 
     test('a key made there is accepted here, one deleted there is not, and when one was used here stays known', async () => {
       const own = generateApiKey()
@@ -90,17 +94,25 @@ describe.each(databases)('on $name', (kind) => {
       await there.keys.delete(DEFAULT_ACCOUNT, first.record.id)
       for (const { record } of [first, second]) await follow(here.keys, record.id)
       expect([find(first.key), find(second.key)]).toEqual([undefined, second.record.id])
-      expect(here.keys.list(DEFAULT_ACCOUNT)).toMatchObject([{ id: second.record.id, lastUsedAt: 5_000 }])
+      expect(here.keys.list(DEFAULT_ACCOUNT)).toMatchObject([
+        { id: second.record.id, lastUsedAt: 5_000 },
+      ])
       expect(find(own)).toBeDefined()
       await here.keys.flush()
-      expect(await store.keys.findSome([{ accountId: DEFAULT_ACCOUNT, id: second.record.id }])).toMatchObject(
-        [{ lastUsedAt: 5_000 }],
-      )
+      expect(
+        await store.keys.findSome([{ accountId: DEFAULT_ACCOUNT, id: second.record.id }]),
+      ).toMatchObject([{ lastUsedAt: 5_000 }])
     })
 
     test('a key that is deleted here while it is being followed does not come back', async () => {
-      const { record, key } = await there.keys.create({ accountId: DEFAULT_ACCOUNT, name: 'short-lived' })
-      await Promise.all([follow(here.keys, record.id), here.keys.delete(DEFAULT_ACCOUNT, record.id)])
+      const { record, key } = await there.keys.create({
+        accountId: DEFAULT_ACCOUNT,
+        name: 'short-lived',
+      })
+      await Promise.all([
+        follow(here.keys, record.id),
+        here.keys.delete(DEFAULT_ACCOUNT, record.id),
+      ])
       expect(here.keys.find(hashApiKey(key.reveal()))).toBeUndefined()
     })
 
@@ -186,7 +198,10 @@ describe.each(databases)('on $name', (kind) => {
         secret: new Secret('key'),
         isActive: true,
       })
-      await old.ownedModels.create(DEFAULT_ACCOUNT, { ...OWNED, credential: new Secret('credential') })
+      await old.ownedModels.create(DEFAULT_ACCOUNT, {
+        ...OWNED,
+        credential: new Secret('credential'),
+      })
       await old.keys.close()
       await old.providerKeys.close()
       await here.providerKeys.followAll()
@@ -219,13 +234,23 @@ describe.each(databases)('on $name', (kind) => {
         alertAt: [],
       } satisfies Omit<Budget, 'accountId' | 'id' | 'createdAt' | 'updatedAt'>)
       await follow(here.budgets, budget.id)
-      const past = { accountId: DEFAULT_ACCOUNT, keyId: 'key_1' as KeyId, gateId: '', countsForQuota: false }
+      const past = {
+        accountId: DEFAULT_ACCOUNT,
+        keyId: 'key_1' as KeyId,
+        gateId: '',
+        countsForQuota: false,
+      }
       here.usage.addPastBudgetUsage(budget.id, budget.createdAt, [
         { ...past, tokens: 40, microUsd: 0, unpricedCalls: 0 },
       ])
-      await there.budgets.update(DEFAULT_ACCOUNT, budget.id, { limit: { type: 'tokens', tokens: 50 } })
+      await there.budgets.update(DEFAULT_ACCOUNT, budget.id, {
+        limit: { type: 'tokens', tokens: 50 },
+      })
       await follow(here.budgets, budget.id)
-      expect(here.budgets.get(DEFAULT_ACCOUNT, budget.id).limit).toEqual({ type: 'tokens', tokens: 50 })
+      expect(here.budgets.get(DEFAULT_ACCOUNT, budget.id).limit).toEqual({
+        type: 'tokens',
+        tokens: 50,
+      })
       expect(here.usage.budgetWindow(budget.id, budget.createdAt)?.tokens).toBe(40)
       await there.budgets.delete(DEFAULT_ACCOUNT, budget.id)
       await follow(here.budgets, budget.id)

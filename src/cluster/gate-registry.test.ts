@@ -5,7 +5,12 @@ import { openStore, type Store } from '../store/open-store.ts'
 import { GateRegistry } from './gate-registry.ts'
 
 const stranger = 'acct_stranger' as AccountId
-const settings = { description: '', targets: [{ model: 'openai/gpt-5' }], timeoutMs: null, maxRetries: 2 }
+const settings = {
+  description: '',
+  targets: [{ model: 'openai/gpt-5' }],
+  timeoutMs: null,
+  maxRetries: 2,
+}
 
 let now: number
 let store: Store
@@ -42,7 +47,11 @@ describe.each(databases)('on $name', (kind) => {
         registry.create(DEFAULT_ACCOUNT, { ...settings, id: id as GateId }),
       ),
     )
-    expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(outcomes.map((outcome) => outcome.status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ])
     expect(outcomes[1]).toMatchObject({ reason: { kind: 'conflict' } })
     expect(registry.find(DEFAULT_ACCOUNT, 'DEMO')).toBeUndefined()
   })
@@ -50,7 +59,10 @@ describe.each(databases)('on $name', (kind) => {
   test('only what is given changes, and null is a value', async () => {
     await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId, timeoutMs: 500 })
     now = 2000
-    const changed = await registry.update(DEFAULT_ACCOUNT, 'demo', { timeoutMs: null, maxRetries: 0 })
+    const changed = await registry.update(DEFAULT_ACCOUNT, 'demo', {
+      timeoutMs: null,
+      maxRetries: 0,
+    })
     expect(changed).toMatchObject({
       timeoutMs: null,
       maxRetries: 0,
@@ -79,7 +91,9 @@ describe.each(databases)('on $name', (kind) => {
     await registry.delete(DEFAULT_ACCOUNT, 'demo')
     expect(registry.find(DEFAULT_ACCOUNT, 'demo')).toBeUndefined()
     expect(await store.gates.loadAll()).toEqual([])
-    expect(registry.delete(DEFAULT_ACCOUNT, 'demo')).rejects.toMatchObject({ kind: 'gate_not_found' })
+    expect(registry.delete(DEFAULT_ACCOUNT, 'demo')).rejects.toMatchObject({
+      kind: 'gate_not_found',
+    })
     await registry.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId })
   })
 

@@ -31,7 +31,9 @@ export interface NewGate extends Pick<GateSettings, 'targets' | 'timeoutMs' | 'm
 }
 
 /** Only what is present changes; null is a value (`timeoutMs`). */
-export type GateChanges = { readonly [Field in keyof GateSettings]?: GateSettings[Field] | undefined }
+export type GateChanges = {
+  readonly [Field in keyof GateSettings]?: GateSettings[Field] | undefined
+}
 
 export class GateRegistry implements GateStore, Follower {
   readonly #gates: GateRegistryOptions['gates']
@@ -129,7 +131,8 @@ export class GateRegistry implements GateStore, Follower {
         description: changes.description ?? current.description,
         targets: changes.targets ?? current.targets,
         strategy: changes.strategy ?? current.strategy,
-        hedgeAfterMs: changes.hedgeAfterMs === undefined ? current.hedgeAfterMs : changes.hedgeAfterMs,
+        hedgeAfterMs:
+          changes.hedgeAfterMs === undefined ? current.hedgeAfterMs : changes.hedgeAfterMs,
         defaults: changes.defaults === undefined ? current.defaults : changes.defaults,
         overrides: changes.overrides ?? current.overrides,
         timeoutMs: changes.timeoutMs === undefined ? current.timeoutMs : changes.timeoutMs,

@@ -7,7 +7,11 @@ import { PARTS_PER_UNIT } from './token-bucket.ts'
 
 const START_MS = 1_000_000
 const NONE = Number.POSITIVE_INFINITY
-const UNLIMITED: KeyLimits = { requestsPerMinute: NONE, tokensPerMinute: NONE, concurrentCalls: NONE }
+const UNLIMITED: KeyLimits = {
+  requestsPerMinute: NONE,
+  tokensPerMinute: NONE,
+  concurrentCalls: NONE,
+}
 
 interface Bucket {
   readonly limit: number
@@ -47,7 +51,11 @@ class ScriptedStore implements SharedStore {
   /** Every question is answered at once, with all that is wanted. */
   isGenerous = false
 
-  run(_: SharedScript, key: string, args: readonly (string | number)[]): Promise<readonly unknown[]> {
+  run(
+    _: SharedScript,
+    key: string,
+    args: readonly (string | number)[],
+  ): Promise<readonly unknown[]> {
     const number = (at: number) => Number(args[at])
     const bucket = (at: number): Bucket => ({
       // No zero below zero.
@@ -81,7 +89,12 @@ class ScriptedStore implements SharedStore {
       const { requests, tokens, places, answer } = this.last
       if (this.isGenerous)
         answer({
-          ...{ requests: requests.wanted, requestsLeft: 60_000, tokens: tokens.wanted, tokensLeft: 60_000 },
+          ...{
+            requests: requests.wanted,
+            requestsLeft: 60_000,
+            tokens: tokens.wanted,
+            tokensLeft: 60_000,
+          },
           places: places.wanted,
         })
     })
@@ -141,7 +154,9 @@ describe('requests and tokens', () => {
 
   test('calls that come meanwhile are asked for together, and served first come, first served', async () => {
     const { clock, store, take } = start({ tokensPerMinute: 6400 })
-    const outcomes = [take(10), take(20), take(30)].map(async (outcome, index) => `${index} ${await outcome}`)
+    const outcomes = [take(10), take(20), take(30)].map(
+      async (outcome, index) => `${index} ${await outcome}`,
+    )
     expect(store.questions).toHaveLength(1)
     clock.nowMs += 5_000
     store.last.answer({ tokens: 10, tokensLeft: 1000 })
@@ -168,11 +183,14 @@ describe('requests and tokens', () => {
   test.each([
     ['requests', { requestsPerMinute: 640, tokensPerMinute: 6400 }, { tokens: 1 }],
     ['tokens', { requestsPerMinute: 640, tokensPerMinute: 6400 }, { requests: 1 }],
-  ] as const)('a limit on %s that is used up refuses, and is named', async (name, limits, answer) => {
-    const { lease, taken } = start(limits)
-    expect(await taken(answer)).toBe(name)
-    expect(lease.running).toBe(0)
-  })
+  ] as const)(
+    'a limit on %s that is used up refuses, and is named',
+    async (name, limits, answer) => {
+      const { lease, taken } = start(limits)
+      expect(await taken(answer)).toBe(name)
+      expect(lease.running).toBe(0)
+    },
+  )
 
   test('what is used up is known for a moment: a flood of calls is one question', async () => {
     const { clock, store, take, taken } = start({ requestsPerMinute: 640 })
@@ -186,32 +204,38 @@ describe('requests and tokens', () => {
   test.each([
     ['requests', { requestsPerMinute: 640 }, { requestsLeft: 600 }],
     ['tokens', { tokensPerMinute: 6400 }, { tokensLeft: 6000 }],
-  ] as const)('a call that is granted no %s three times is refused', async (name, limits, answer) => {
-    const { store, take } = start(limits)
-    const outcome = take(5)
-    for (let round = 1; round <= 3; round += 1) {
-      await turns()
-      expect(store.questions).toHaveLength(round)
-      store.last.answer(answer)
-    }
-    expect(await outcome).toBe(name)
-  })
+  ] as const)(
+    'a call that is granted no %s three times is refused',
+    async (name, limits, answer) => {
+      const { store, take } = start(limits)
+      const outcome = take(5)
+      for (let round = 1; round <= 3; round += 1) {
+        await turns()
+        expect(store.questions).toHaveLength(round)
+        store.last.answer(answer)
+      }
+      expect(await outcome).toBe(name)
+    },
+  )
 
   test.each([
     ['requests', { requestsPerMinute: 640, tokensPerMinute: 6400 }],
     ['concurrent', { concurrentCalls: 5, tokensPerMinute: 6400 }],
     ['tokens', { requestsPerMinute: NONE, tokensPerMinute: 6400 }],
-  ] as const)('where answers are slow and grant nothing, %s is named after three', async (name, limits) => {
-    const { clock, store, take } = start(limits)
-    const outcome = take()
-    for (let round = 1; round <= 3; round += 1) {
-      await turns()
-      expect(store.questions).toHaveLength(round)
-      clock.nowMs += 60
-      store.last.answer({})
-    }
-    expect(await outcome).toBe(name)
-  })
+  ] as const)(
+    'where answers are slow and grant nothing, %s is named after three',
+    async (name, limits) => {
+      const { clock, store, take } = start(limits)
+      const outcome = take()
+      for (let round = 1; round <= 3; round += 1) {
+        await turns()
+        expect(store.questions).toHaveLength(round)
+        clock.nowMs += 60
+        store.last.answer({})
+      }
+      expect(await outcome).toBe(name)
+    },
+  )
 
   test('a call of no tokens still needs one to be there', async () => {
     const { store, take } = start({ tokensPerMinute: 6400 })
@@ -391,7 +415,11 @@ describe('tending', () => {
 
 describe('a store that is away', () => {
   test('closed refuses, open admits everything', () => {
-    const { store, take, lease } = start({ requestsPerMinute: 0, tokensPerMinute: 0, concurrentCalls: 0 })
+    const { store, take, lease } = start({
+      requestsPerMinute: 0,
+      tokensPerMinute: 0,
+      concurrentCalls: 0,
+    })
     store.mode = 'closed'
     expect(take()).toBe('unavailable')
     expect(lease.running).toBe(0)
@@ -432,7 +460,10 @@ describe('a store that is away', () => {
   })
 
   test('back again, it tells what it used meanwhile and asks for its places anew', async () => {
-    const { clock, lease, store, take, taken } = start({ requestsPerMinute: 640, concurrentCalls: 5 })
+    const { clock, lease, store, take, taken } = start({
+      requestsPerMinute: 640,
+      concurrentCalls: 5,
+    })
     await taken({ requests: 1, requestsLeft: 600, places: 3 })
     store.mode = 'share'
     expect(take()).toBe('taken')

@@ -82,7 +82,8 @@ export class KeyLease {
 
   /** Whether a new one would say as much. */
   get isIdle(): boolean {
-    const isQuiet = this.#running + this.#entered === 0 && this.#places === 0 && this.#asking === undefined
+    const isQuiet =
+      this.#running + this.#entered === 0 && this.#places === 0 && this.#asking === undefined
     return isQuiet && this.requests.isSettled && this.tokens.isSettled
   }
 
@@ -122,7 +123,8 @@ export class KeyLease {
     this.#lastUsedMs = nowMs
     if (this.#waiting.length === 0) {
       const outcome = this.#attempt(tokens, nowMs)
-      if (outcome === 'taken' && (this.requests.isLow || this.tokens.isLow || this.#placesAreLow)) this.#ask()
+      if (outcome === 'taken' && (this.requests.isLow || this.tokens.isLow || this.#placesAreLow))
+        this.#ask()
       if (outcome !== 'ask') return outcome
     }
     return new Promise((resolve) => {
@@ -161,10 +163,12 @@ export class KeyLease {
   tend(nowMs: number): boolean {
     if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
     this.#bringUpToDate(nowMs)
-    const hasPlaces = Number.isFinite(this.#limits.concurrentCalls) && this.#places + this.#running > 0
+    const hasPlaces =
+      Number.isFinite(this.#limits.concurrentCalls) && this.#places + this.#running > 0
     const isOld = hasPlaces && nowMs - this.#placesAskedAtMs >= RENEW_MS
     const isUnused = nowMs - this.#lastUsedMs >= UNUSED_MS
-    const hasSpare = this.#places > this.#running || !this.requests.isSettled || !this.tokens.isSettled
+    const hasSpare =
+      this.#places > this.#running || !this.requests.isSettled || !this.tokens.isSettled
     if (!isOld && !(isUnused && hasSpare)) return false
     this.#ask()
     return true
@@ -227,7 +231,9 @@ export class KeyLease {
   }
 
   get #placesAreLow(): boolean {
-    return this.#spare > 0 && this.#places - this.#running < this.#spare / 2 && !this.#werePlacesFull
+    return (
+      this.#spare > 0 && this.#places - this.#running < this.#spare / 2 && !this.#werePlacesFull
+    )
   }
 
   #ask(): void {

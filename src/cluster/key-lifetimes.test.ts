@@ -49,8 +49,12 @@ describe.each(databases)('on $name', (kind) => {
     expect(await acceptedOf(id, key)).toEqual([[false], [false]])
     expect(here.list(DEFAULT_ACCOUNT)).toMatchObject([{ id, expiresAt: time.now }])
     for (const change of [{ expiresAt: null }, { expiresAt: time.now + 1 }])
-      await expect(here.update(DEFAULT_ACCOUNT, id, change)).rejects.toMatchObject({ kind: 'conflict' })
-    await expect(here.rotate(DEFAULT_ACCOUNT, id, HOUR_MS)).rejects.toMatchObject({ kind: 'conflict' })
+      await expect(here.update(DEFAULT_ACCOUNT, id, change)).rejects.toMatchObject({
+        kind: 'conflict',
+      })
+    await expect(here.rotate(DEFAULT_ACCOUNT, id, HOUR_MS)).rejects.toMatchObject({
+      kind: 'conflict',
+    })
     await expect(here.import({ ...label, key })).rejects.toMatchObject({ kind: 'conflict' })
     expect(await here.update(DEFAULT_ACCOUNT, id, { name: 'over' })).toMatchObject({ name: 'over' })
     expect(await acceptedOf(id, key)).toEqual([[false], [false]])
@@ -106,9 +110,9 @@ describe.each(databases)('on $name', (kind) => {
         kind: 'conflict',
       })
     await here.flush()
-    expect(await store.keys.findSome([{ accountId: DEFAULT_ACCOUNT, id: record.id }])).toMatchObject([
-      { lastUsedAt: 5_000 },
-    ])
+    expect(
+      await store.keys.findSome([{ accountId: DEFAULT_ACCOUNT, id: record.id }]),
+    ).toMatchObject([{ lastUsedAt: 5_000 }])
   })
 
   test('nobody imports or bootstraps an old key, before or after its end', async () => {
@@ -117,9 +121,11 @@ describe.each(databases)('on $name', (kind) => {
     const { record, key: old } = await here.create(label)
     await here.rotate(DEFAULT_ACCOUNT, record.id, HOUR_MS)
     for (const _ of ['before', 'after']) {
-      await expect(there.import({ ...label, accountId: stranger, key: old })).rejects.toMatchObject({
-        kind: 'conflict',
-      })
+      await expect(there.import({ ...label, accountId: stranger, key: old })).rejects.toMatchObject(
+        {
+          kind: 'conflict',
+        },
+      )
       time.now += 2 * HOUR_MS
     }
     await here.delete(DEFAULT_ACCOUNT, record.id)
@@ -131,7 +137,9 @@ describe.each(databases)('on $name', (kind) => {
     const { record, key: first } = await here.create(label)
     const rotate = (node: KeyRegistry, ms: number) => node.rotate(DEFAULT_ACCOUNT, record.id, ms)
     const outcomes = await Promise.allSettled([rotate(here, HOUR_MS), rotate(there, HOUR_MS)])
-    const [made, ...others] = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    const [made, ...others] = outcomes.flatMap((each) =>
+      each.status === 'fulfilled' ? [each.value] : [],
+    )
     if (made === undefined) throw new Error('neither rotated it')
     expect(others).toEqual([])
     await here.follow([{ accountId: DEFAULT_ACCOUNT, id: record.id }])

@@ -57,12 +57,20 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   test('keys of all three formats can be imported, once each', async () => {
-    for (const value of [generateApiKey().reveal(), 'svc_0123456789abcdef', 'legacy_0123456789abcdef']) {
+    for (const value of [
+      generateApiKey().reveal(),
+      'svc_0123456789abcdef',
+      'legacy_0123456789abcdef',
+    ]) {
       const record = await registry.import({ ...label, key: new Secret(value) })
       expect(registry.find(hashApiKey(value))?.keyId).toBe(record.id)
-      expect(await errorKindOf(registry.import({ ...label, key: new Secret(value) }))).toBe('conflict')
+      expect(await errorKindOf(registry.import({ ...label, key: new Secret(value) }))).toBe(
+        'conflict',
+      )
       expect(
-        await errorKindOf(registry.import({ ...label, accountId: stranger, key: new Secret(value) })),
+        await errorKindOf(
+          registry.import({ ...label, accountId: stranger, key: new Secret(value) }),
+        ),
       ).toBe('conflict')
     }
   })
@@ -131,7 +139,9 @@ describe.each(databases)('on $name', (kind) => {
     const racing = Array.from({ length: 4 }, () => errorKindOf(registry.import({ ...label, key })))
     const deleted = registry.delete(DEFAULT_ACCOUNT, first.id)
     const late = Array.from({ length: 4 }, (_, index) =>
-      errorKindOf(registry.import({ name: 'again', accountId: index % 2 ? stranger : DEFAULT_ACCOUNT, key })),
+      errorKindOf(
+        registry.import({ name: 'again', accountId: index % 2 ? stranger : DEFAULT_ACCOUNT, key }),
+      ),
     )
     expect(await deleted).toBe(true)
     expect(new Set(await Promise.all([...racing, ...late]))).toEqual(new Set(['conflict']))
@@ -141,7 +151,8 @@ describe.each(databases)('on $name', (kind) => {
 
   describe('a deleted key', () => {
     const key = new Secret('svc_0123456789abcdef')
-    const importBy = (accountId: AccountId) => errorKindOf(registry.import({ name: 'again', accountId, key }))
+    const importBy = (accountId: AccountId) =>
+      errorKindOf(registry.import({ name: 'again', accountId, key }))
 
     test('stays so where an older version or an operator deleted its row', async () => {
       await registry.import({ ...label, key })
@@ -291,7 +302,11 @@ describe.each(databases)('on $name', (kind) => {
         await store.keys.saveLastUsed(lastUsed)
       },
     }
-    const flaky = await KeyRegistry.load({ keys, limitsOf, onFlushFailure: (error) => failures.push(error) })
+    const flaky = await KeyRegistry.load({
+      keys,
+      limitsOf,
+      onFlushFailure: (error) => failures.push(error),
+    })
     flaky.touch(record.id, 4242)
     await flaky.close()
     expect(failures).toHaveLength(1)
@@ -318,7 +333,8 @@ describe.each(databases)('on $name', (kind) => {
     const first = await registry.ensureFirst(label)
     if (first.type !== 'made') throw new Error('no key was made')
     expect(await other.ensureFirst(label)).toEqual({ type: 'there' })
-    for (const each of [registry, other]) expect(each.find(hashApiKey(first.key.reveal()))).toBeDefined()
+    for (const each of [registry, other])
+      expect(each.find(hashApiKey(first.key.reveal()))).toBeDefined()
     await other.close()
   })
 

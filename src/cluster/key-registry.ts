@@ -91,7 +91,9 @@ export class KeyRegistry implements KeyStore, Follower {
   readonly #byAccount = new Map<AccountId, Entry[]>()
   readonly #unsaved = new UnsavedUses<Entry>({
     save: (entries) =>
-      this.#keys.saveLastUsed(new Map(entries.map(({ record, lastUsedAt }) => [record.id, lastUsedAt ?? 0]))),
+      this.#keys.saveLastUsed(
+        new Map(entries.map(({ record, lastUsedAt }) => [record.id, lastUsedAt ?? 0])),
+      ),
     isCurrent: (entry) => this.#byId.get(entry.record.id) === entry,
   })
   /** Known to have been deleted. A store that was set back in time has them again, and they stay refused. */
@@ -176,7 +178,9 @@ export class KeyRegistry implements KeyStore, Follower {
       throw error
     }
     await this.followAll()
-    return this.list(label.accountId).length > 0 ? { type: 'there' } : { type: 'refused', reason: 'taken' }
+    return this.list(label.accountId).length > 0
+      ? { type: 'there' }
+      : { type: 'refused', reason: 'taken' }
   }
 
   /** Accepts a key for as long as the process lives; it is never listed nor stored. */
@@ -232,7 +236,8 @@ export class KeyRegistry implements KeyStore, Follower {
         if (oldEndsInMs > 0 && old.previous !== null && old.previous.endsAt > now)
           throw isBeingRotated(old.previous)
         const { sha256, maskedPrefix } = old
-        const previous = oldEndsInMs > 0 ? { sha256, maskedPrefix, endsAt: now + oldEndsInMs } : null
+        const previous =
+          oldEndsInMs > 0 ? { sha256, maskedPrefix, endsAt: now + oldEndsInMs } : null
         return { ...old, sha256: hashApiKey(value), maskedPrefix: maskApiKey(value), previous }
       },
     })
@@ -333,12 +338,23 @@ export class KeyRegistry implements KeyStore, Follower {
     return { accountId, keyId, limits: this.#limitsOf(accountId), keySha256 }
   }
 
-  async #insert(record: ApiKey, action: 'key.create' | 'key.import', key: Secret): Promise<boolean> {
+  async #insert(
+    record: ApiKey,
+    action: 'key.create' | 'key.import',
+    key: Secret,
+  ): Promise<boolean> {
     try {
-      return await this.#keys.insert(record, action, action === 'key.import' ? spellingsOf(key) : [])
+      return await this.#keys.insert(
+        record,
+        action,
+        action === 'key.import' ? spellingsOf(key) : [],
+      )
     } catch (error) {
       if (!(error instanceof DeletedKeyError)) throw error
-      throw new GatewayError('conflict', 'This key was deleted, and a deleted key stays so: make a new one.')
+      throw new GatewayError(
+        'conflict',
+        'This key was deleted, and a deleted key stays so: make a new one.',
+      )
     }
   }
 
@@ -391,7 +407,10 @@ export class KeyRegistry implements KeyStore, Follower {
     }
   }
 
-  #remember(record: ApiKey, { isEphemeral = false }: { readonly isEphemeral?: boolean } = {}): void {
+  #remember(
+    record: ApiKey,
+    { isEphemeral = false }: { readonly isEphemeral?: boolean } = {},
+  ): void {
     const { accountId, id: keyId } = record
     const entry: Entry = { record, isEphemeral, lastUsedAt: record.lastUsedAt, caller: undefined }
     for (const sha256 of hashesOf(record)) this.#byHash.set(sha256, entry)

@@ -148,7 +148,13 @@ export function toKeyArguments(demand: KeyDemand): readonly (string | number)[] 
   ]
 }
 
-function toBucketArguments({ limit, charge, missing, wanted, atLeast }: BucketDemand): readonly number[] {
+function toBucketArguments({
+  limit,
+  charge,
+  missing,
+  wanted,
+  atLeast,
+}: BucketDemand): readonly number[] {
   return [orNone(limit), charge, missing, wanted, atLeast]
 }
 

@@ -82,7 +82,10 @@ describe('the question', () => {
       ...{ limit: 6400, charge: 0, missing: 0, wanted: 50, atLeast: 20 },
     })
     bucket.take(granted(15), START_MS)
-    expect(ask(bucket, { all: 50, first: 20 }, 1, START_MS)).toMatchObject({ wanted: 35, atLeast: 5 })
+    expect(ask(bucket, { all: 50, first: 20 }, 1, START_MS)).toMatchObject({
+      wanted: 35,
+      atLeast: 5,
+    })
     bucket.take(granted(35), START_MS)
     expect(ask(bucket, { all: 50, first: 20 }, 1, START_MS)).toMatchObject({
       ...{ charge: 0, wanted: 0, atLeast: 0 },
@@ -275,7 +278,10 @@ describe('without the store', () => {
     const bucket = start(101)
     bucket.leave(3, START_MS)
     bucket.refill(101, START_MS + 60_000)
-    expect([bucket.has(33, START_MS + 60_000), bucket.has(34, START_MS + 60_000)]).toEqual(['yes', 'no'])
+    expect([bucket.has(33, START_MS + 60_000), bucket.has(34, START_MS + 60_000)]).toEqual([
+      'yes',
+      'no',
+    ])
   })
 
   test('a small limit leaves each node one, and none leaves none', () => {

@@ -131,7 +131,8 @@ export class LeasedBucket {
     this.#alone = { nodes, used: 0 }
     if (!Number.isFinite(perMinute)) return
     const heldParts = Math.max(0, this.#held) * PARTS_PER_UNIT
-    const parts = heldParts + Math.min(0, this.#held) * PARTS_PER_UNIT + (this.view.parts - heldParts) / nodes
+    const parts =
+      heldParts + Math.min(0, this.#held) * PARTS_PER_UNIT + (this.view.parts - heldParts) / nodes
     this.#held = 0
     this.view.refill(shareOf(perMinute, nodes), nowMs)
     this.view.assume(parts, nowMs)
@@ -143,7 +144,10 @@ export class LeasedBucket {
     this.#alone = undefined
     this.#toldAtMs = Number.NEGATIVE_INFINITY
     if (alone === undefined || !Number.isFinite(perMinute)) return
-    const missing = Math.max(0, Math.ceil(shareOf(perMinute, alone.nodes) - this.view.parts / PARTS_PER_UNIT))
+    const missing = Math.max(
+      0,
+      Math.ceil(shareOf(perMinute, alone.nodes) - this.view.parts / PARTS_PER_UNIT),
+    )
     this.#held = -Math.max(0, Math.min(Math.ceil(alone.used), missing))
     this.#lostPart = missing
     this.view.refill(perMinute, nowMs)

@@ -54,7 +54,10 @@ export function tooManyConcurrent(
 }
 
 /** A key alone has such a limit. */
-export function tooManyTokens(buckets: CallBuckets & { key: RateBuckets }, wanted: number): GatewayError {
+export function tooManyTokens(
+  buckets: CallBuckets & { key: RateBuckets },
+  wanted: number,
+): GatewayError {
   const { tokens } = buckets.key
   const waitMs = tokens.waitMsFor(wanted)
   return rateLimited(
@@ -101,7 +104,9 @@ export function reservedElsewhere(): GatewayError {
 }
 
 function exhausted(name: string, window: UsageWindow, nowMs: number): GatewayError {
-  const until = Number.isFinite(window.endsAtMs) ? ` until ${new Date(window.endsAtMs).toISOString()}` : ''
+  const until = Number.isFinite(window.endsAtMs)
+    ? ` until ${new Date(window.endsAtMs).toISOString()}`
+    : ''
   return new GatewayError('quota_exceeded', `${capitalise(name)} is used up${until}.`, {
     headers: Number.isFinite(window.endsAtMs) ? retryAfter(window.endsAtMs - nowMs) : {},
   })
@@ -116,7 +121,11 @@ function allReserved(name: string): GatewayError {
   )
 }
 
-function rateLimited(message: string, waitMs: number, headers: Record<string, string>): GatewayError {
+function rateLimited(
+  message: string,
+  waitMs: number,
+  headers: Record<string, string>,
+): GatewayError {
   return new GatewayError('rate_limited', message, {
     headers: { ...retryAfter(waitMs), 'retry-after-ms': String(waitMs), ...headers },
   })
@@ -154,5 +163,7 @@ export function formatDuration(durationMs: number): string {
   const seconds = `${(durationMs % 60_000) / 1000}s`
   const minutes = Math.floor(durationMs / 60_000)
   if (minutes === 0) return seconds
-  return minutes < 60 ? `${minutes}m${seconds}` : `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}`
+  return minutes < 60
+    ? `${minutes}m${seconds}`
+    : `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}`
 }

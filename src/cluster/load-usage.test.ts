@@ -52,7 +52,8 @@ function begin(limits: Parameters<typeof start>[0], hasBudget = false) {
   const loading = keepLoading({
     usage: scene.usage,
     loadQuotas: () => loadQuotas(scene.usage, { sums: ledger.sums, nowMs: scene.clock.nowMs }),
-    loadBudgets: () => loadBudgets(scene.usage, budgets, { sums: ledger.sums, nowMs: scene.clock.nowMs }),
+    loadBudgets: () =>
+      loadBudgets(scene.usage, budgets, { sums: ledger.sums, nowMs: scene.clock.nowMs }),
     signal: closing.signal,
     onFailure: (error) => failures.push(error),
     retryMs: 1,
@@ -79,7 +80,9 @@ test('only a call with a quota or a budget waits, and no longer than needed', as
 
   const withBudget = begin({}, true)
   expect(withBudget.usage.whenCountedFor(caller, 'other')).toBeUndefined()
-  expect(withBudget.usage.whenCountedFor({ ...caller, accountId: 'a' as AccountId }, 'gate')).toBeUndefined()
+  expect(
+    withBudget.usage.whenCountedFor({ ...caller, accountId: 'a' as AccountId }, 'gate'),
+  ).toBeUndefined()
   expect(withBudget.usage.whenCountedFor(caller, 'gate')).toBeDefined()
   withBudget.closing.abort()
 
@@ -129,7 +132,10 @@ test('a failure half-way refuses those who wait, is tried again, and counts noth
   ;(await scene.ledger.next()).reject(new Error('the disk is gone'))
   const refusal = await waiting?.catch((error: unknown) => error)
   expect(refusal).toBeInstanceOf(GatewayError)
-  expect(refusal).toMatchObject({ kind: 'unavailable', message: expect.not.stringContaining('disk') })
+  expect(refusal).toMatchObject({
+    kind: 'unavailable',
+    message: expect.not.stringContaining('disk'),
+  })
   expect(scene.usage.budgetWindow('bud_1', scene.clock.nowMs)?.tokens).toBe(0)
   // The quota is counted, and not asked for again.
   expect(scene.quota().tokens).toBe(30)
@@ -157,7 +163,9 @@ test('read again, the ledger is not added to what was counted: the greater of th
       scene.usage,
       { all: () => [budgetOf()] },
       {
-        sums: createLedgerSums(async () => [{ ...past, tokens, microUsd: 2 * tokens, unpricedCalls: 1 }]),
+        sums: createLedgerSums(async () => [
+          { ...past, tokens, microUsd: 2 * tokens, unpricedCalls: 1 },
+        ]),
         nowMs: scene.clock.nowMs,
         isAgain: true,
       },
@@ -165,9 +173,11 @@ test('read again, the ledger is not added to what was counted: the greater of th
   const counted = () => [scene.quota(), scene.usage.budgetWindow('bud_1', scene.clock.nowMs)]
   admitted(scene.admit()).settle(spent({ tokens: 40, endedAtMs: scene.clock.nowMs }))
   await read(30)
-  for (const window of counted()) expect(window).toMatchObject({ tokens: 40, microUsd: 60, unpricedCalls: 1 })
+  for (const window of counted())
+    expect(window).toMatchObject({ tokens: 40, microUsd: 60, unpricedCalls: 1 })
   await read(41)
-  for (const window of counted()) expect(window).toMatchObject({ tokens: 41, microUsd: 82, unpricedCalls: 1 })
+  for (const window of counted())
+    expect(window).toMatchObject({ tokens: 41, microUsd: 82, unpricedCalls: 1 })
 })
 
 test('calls of other periods are asked for by nobody, whatever their clocks said', async () => {

@@ -151,7 +151,9 @@ function toPast(sum: Awaited<ReturnType<LedgerSums['since']>>[number]): PastUsag
 /** As usage within the budget, and of nothing else. */
 function toPastOf({ accountId, scope }: Budget, amounts: Used): PastUsage {
   const place =
-    scope.type === 'key' ? { keyId: scope.keyId, gateId: '' } : { keyId: '' as KeyId, gateId: scope.gateId }
+    scope.type === 'key'
+      ? { keyId: scope.keyId, gateId: '' }
+      : { keyId: '' as KeyId, gateId: scope.gateId }
   return { ...amounts, ...place, accountId, countsForQuota: false }
 }
 

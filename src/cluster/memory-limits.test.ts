@@ -211,7 +211,11 @@ describe('concurrent calls', () => {
         kind: 'rate_limited',
         message:
           'Rate limit reached for concurrent calls: this API key is allowed 2 at a time. Please try again in 1s.',
-        headers: { 'retry-after': '1', 'retry-after-ms': '1000', 'x-ratelimit-remaining-requests': '8' },
+        headers: {
+          'retry-after': '1',
+          'retry-after-ms': '1000',
+          'x-ratelimit-remaining-requests': '8',
+        },
       })
     }
     first.settle(NOTHING)
@@ -235,8 +239,14 @@ test('any interleaving of calls, releases and time agrees with an exact model in
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.record({ type: fc.constant('admit' as const), key }) },
     { weight: 3, arbitrary: fc.record({ type: fc.constant('release' as const), at: fc.nat() }) },
-    { weight: 3, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 3000 }) }) },
-    { weight: 1, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 200_000 }) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 3000 }) }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 200_000 }) }),
+    },
   )
   fc.assert(
     fc.property(
@@ -248,7 +258,10 @@ test('any interleaving of calls, releases and time agrees with an exact model in
         const limits = new CallLimits(clock)
         // The model: sixty-thousandths of a request as BigInt, brought up to date at every step.
         const full = BigInt(perMinute) * 60_000n
-        const model = new Map<string, { parts: bigint; tickets: Ticket[]; admittedAtMs: number[] }>()
+        const model = new Map<
+          string,
+          { parts: bigint; tickets: Ticket[]; admittedAtMs: number[] }
+        >()
         const open: { ticket: Ticket; key: string }[] = []
         for (const current of steps) {
           if (current.type === 'wait') {
@@ -269,13 +282,17 @@ test('any interleaving of calls, releases and time agrees with an exact model in
             const state = model.get(current.key) ?? { parts: full, tickets: [], admittedAtMs: [] }
             model.set(current.key, state)
             const result = attempt(limits, createCaller(perMinute, concurrent, current.key))
-            expect(isTicket(result)).toBe(state.parts >= 60_000n && state.tickets.length < concurrent)
+            expect(isTicket(result)).toBe(
+              state.parts >= 60_000n && state.tickets.length < concurrent,
+            )
             if (!isTicket(result)) continue
             state.parts -= 60_000n
             state.tickets.push(result)
             state.admittedAtMs.push(clock.nowMs)
             open.push({ ticket: result, key: current.key })
-            expect(result.headers['x-ratelimit-remaining-requests']).toBe(String(state.parts / 60_000n))
+            expect(result.headers['x-ratelimit-remaining-requests']).toBe(
+              String(state.parts / 60_000n),
+            )
           }
         }
         for (const { admittedAtMs } of model.values()) expectWindowsWithin(admittedAtMs, perMinute)
@@ -291,7 +308,9 @@ function expectWindowsWithin(admittedAtMs: readonly number[], perMinute: number)
     for (const [last, toMs] of admittedAtMs.entries()) {
       if (last < first) continue
       if ((last - first + 1) * 60_000 > perMinute * 60_000 + (toMs - fromMs) * perMinute) {
-        throw new Error(`${last - first + 1} admitted in ${toMs - fromMs} ms at ${perMinute} per minute`)
+        throw new Error(
+          `${last - first + 1} admitted in ${toMs - fromMs} ms at ${perMinute} per minute`,
+        )
       }
     }
   }
@@ -314,7 +333,11 @@ describe('memory', () => {
   test('nor do accounts with limits of their own that call once each with a key of their own', () => {
     const clock = createClock()
     const limits = new CallLimits(clock)
-    const account = { requestsPerMinute: 60, concurrentCalls: 5, tokensPerMinute: Number.POSITIVE_INFINITY }
+    const account = {
+      requestsPerMinute: 60,
+      concurrentCalls: 5,
+      tokensPerMinute: Number.POSITIVE_INFINITY,
+    }
     let most = 0
     for (let index = 0; index < 50_000; index += 1) {
       clock.nowMs += 10

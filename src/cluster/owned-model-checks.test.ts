@@ -122,7 +122,12 @@ describe.each(databases)('on $name', (kind) => {
 
   test('that a server loads its model is told at once, kept, and told once', async () => {
     const checking = checks.check(await register('a'))
-    const loading: ProbeResult = { status: 'loading', latencyMs: 9, httpStatus: 503, detail: 'It loads.' }
+    const loading: ProbeResult = {
+      status: 'loading',
+      latencyMs: 9,
+      httpStatus: 503,
+      detail: 'It loads.',
+    }
     last().onInterim?.(loading)
     expect((await checking).probe).toMatchObject(loading)
     last().onInterim?.({ ...loading, latencyMs: 1_009 })
@@ -142,7 +147,9 @@ describe.each(databases)('on $name', (kind) => {
   test('of a model that was changed meanwhile nothing is kept that the old one was found to be', async () => {
     const before = await register('a')
     const first = checks.check(before)
-    const changed = await registry.update(DEFAULT_ACCOUNT, 'a', { credential: new Secret('another') })
+    const changed = await registry.update(DEFAULT_ACCOUNT, 'a', {
+      credential: new Secret('another'),
+    })
     const second = checks.check(changed)
     expect(asked.map(({ signal }) => signal.aborted)).toEqual([true, false])
     last().answer({ status: 'unreachable', latencyMs: 1, httpStatus: 401 })
@@ -199,7 +206,10 @@ describe.each(databases)('on $name', (kind) => {
     const begun = checks.check(await register('a'))
     await checks.close()
     expect((await begun).slug).toBe('a')
-    expect(await stored()).toMatchObject({ status: 'unknown', detail: 'The check was cut short: ask again.' })
+    expect(await stored()).toMatchObject({
+      status: 'unknown',
+      detail: 'The check was cut short: ask again.',
+    })
   })
 
   test('a check that ended with nothing, because the gateway ends, is said to be cut short', async () => {

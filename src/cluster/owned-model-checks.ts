@@ -112,7 +112,8 @@ export class OwnedModelChecks {
         this.#run(check).finally(() => {
           account.running -= 1
           check.first.resolve(undefined)
-          if (account.bySlug.get(check.model.slug) === check) account.bySlug.delete(check.model.slug)
+          if (account.bySlug.get(check.model.slug) === check)
+            account.bySlug.delete(check.model.slug)
           this.#startNext(accountId, account)
         }),
       )
@@ -131,7 +132,8 @@ export class OwnedModelChecks {
     const checkedAt = clock.now()
     if (model.probe?.status !== 'checking')
       await ownedModels.noteProbe(model, beginProbe(checkedAt, model.probe?.found))
-    const onInterim = (result: ProbeResult) => this.#follow(check, this.#keep(check, checkedAt, result))
+    const onInterim = (result: ProbeResult) =>
+      this.#follow(check, this.#keep(check, checkedAt, result))
     const result = await probe(model, owned, { signal, onInterim })
     if (result === undefined) await this.#noteCutShort(check)
     else await this.#keep(check, checkedAt, result)
@@ -145,7 +147,9 @@ export class OwnedModelChecks {
     check.told = told
     const found = { ...model.probe?.found, ...result.found }
     const learnt = Object.keys(found).length === 0 ? {} : { found }
-    first.resolve(await this.#options.ownedModels.noteProbe(model, { ...result, checkedAt, ...learnt }))
+    first.resolve(
+      await this.#options.ownedModels.noteProbe(model, { ...result, checkedAt, ...learnt }),
+    )
   }
 
   async #noteCutShort({ model, first }: Check): Promise<void> {

@@ -31,7 +31,10 @@ let changed: string[]
 let store: Store
 let registry: OwnedModelRegistry
 
-const load = (keys: readonly [Secret, ...Secret[]] = [oldKey], onUnopened?: (slug: string) => void) =>
+const load = (
+  keys: readonly [Secret, ...Secret[]] = [oldKey],
+  onUnopened?: (slug: string) => void,
+) =>
   OwnedModelRegistry.load({
     ownedModels: store.ownedModels,
     vault: createVault(keys),
@@ -85,7 +88,10 @@ describe.each(databases)('on $name', (kind) => {
     const set = await registry.update(DEFAULT_ACCOUNT, 'bare', { credential: new Secret('first') })
     expect(set).toMatchObject({ hasCredential: true, credentialSetAt: 1001 })
     await registry.update(DEFAULT_ACCOUNT, 'bare', { displayName: 'still has it' })
-    expect([credentialOf(registry, 'bare'), credentialOf(await load(), 'bare')]).toEqual(['first', 'first'])
+    expect([credentialOf(registry, 'bare'), credentialOf(await load(), 'bare')]).toEqual([
+      'first',
+      'first',
+    ])
     const removed = await registry.update(DEFAULT_ACCOUNT, 'bare', { credential: null })
     expect(removed).toMatchObject({ hasCredential: false, credentialSetAt: 1002 })
     await registry.update(DEFAULT_ACCOUNT, 'bare', { displayName: 'still has none' })
@@ -124,7 +130,13 @@ describe.each(databases)('on $name', (kind) => {
     for (const slug of ['b', 'd', 'a', 'c']) await registry.create(DEFAULT_ACCOUNT, settings(slug))
     now += 1
     await registry.create(DEFAULT_ACCOUNT, settings('aa'))
-    expect(registry.list(DEFAULT_ACCOUNT).map(({ slug }) => slug)).toEqual(['aa', 'd', 'c', 'b', 'a'])
+    expect(registry.list(DEFAULT_ACCOUNT).map(({ slug }) => slug)).toEqual([
+      'aa',
+      'd',
+      'c',
+      'b',
+      'a',
+    ])
   })
 
   test('another account sees, changes and deletes nothing, and may use the same slug', async () => {
@@ -135,7 +147,9 @@ describe.each(databases)('on $name', (kind) => {
     await expect(registry.update(stranger, 'a', { displayName: 'x' })).rejects.toMatchObject({
       kind: 'not_found',
     })
-    await expect(registry.delete(stranger, 'a', () => undefined)).rejects.toMatchObject({ kind: 'not_found' })
+    await expect(registry.delete(stranger, 'a', () => undefined)).rejects.toMatchObject({
+      kind: 'not_found',
+    })
     expect(registry.list(stranger)).toEqual([])
   })
 
@@ -164,7 +178,10 @@ describe.each(databases)('on $name', (kind) => {
     expect(await registry.update(DEFAULT_ACCOUNT, 'a', { displayName: undefined })).toMatchObject({
       updatedAt: 2000,
     })
-    expect(registry.pricesOf(DEFAULT_ACCOUNT, 'owned/a')).toMatchObject({ pricingInput: 0, pricingOutput: 2 })
+    expect(registry.pricesOf(DEFAULT_ACCOUNT, 'owned/a')).toMatchObject({
+      pricingInput: 0,
+      pricingOutput: 2,
+    })
     expect(registry.pricesOf(DEFAULT_ACCOUNT, 'vendor/a')).toBeUndefined()
   })
 
@@ -182,10 +199,12 @@ describe.each(databases)('on $name', (kind) => {
       vault: createVault([oldKey]),
     })
     await expect(failing.create(DEFAULT_ACCOUNT, settings('b'))).rejects.toThrow('disk on fire')
-    await expect(failing.update(DEFAULT_ACCOUNT, 'a', { credential: new Secret('x') })).rejects.toThrow(
+    await expect(
+      failing.update(DEFAULT_ACCOUNT, 'a', { credential: new Secret('x') }),
+    ).rejects.toThrow('disk on fire')
+    await expect(failing.delete(DEFAULT_ACCOUNT, 'a', () => undefined)).rejects.toThrow(
       'disk on fire',
     )
-    await expect(failing.delete(DEFAULT_ACCOUNT, 'a', () => undefined)).rejects.toThrow('disk on fire')
     expect(failing.list(DEFAULT_ACCOUNT)).toHaveLength(1)
     expect(credentialOf(failing, 'a')).toBe('credential of a')
   })

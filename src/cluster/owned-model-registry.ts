@@ -133,7 +133,13 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
       const now = this.#clock.now()
       const times = { credentialSetAt: now, createdAt: now, updatedAt: now }
       const hasCredential = credential !== undefined
-      const model = { accountId, ...settings, hasCredential, probe: beginProbe(now, undefined), ...times }
+      const model = {
+        accountId,
+        ...settings,
+        hasCredential,
+        probe: beginProbe(now, undefined),
+        ...times,
+      }
       const stored = { model, sealedCredential: this.#seal(model, credential ?? NO_CREDENTIAL) }
       if (!(await this.#store.insert(stored)))
         throw new GatewayError('conflict', 'An owned model with this slug exists already.')
@@ -240,7 +246,8 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
       const all = await this.#store.loadAll()
       const slugs = new Set(all.map(({ model }) => `${model.accountId} ${model.slug}`))
       for (const [accountId, models] of this.#byAccount)
-        for (const slug of [...models.keys()]) if (!slugs.has(`${accountId} ${slug}`)) models.delete(slug)
+        for (const slug of [...models.keys()])
+          if (!slugs.has(`${accountId} ${slug}`)) models.delete(slug)
       for (const stored of all) this.#adopt(stored)
     })
   }
@@ -254,7 +261,9 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
     const before = entry?.upstream.credential
     const opened = this.#tryOpen(stored)
     const isSameCredential =
-      before !== undefined && opened !== undefined && before.secret?.reveal() === opened.secret?.reveal()
+      before !== undefined &&
+      opened !== undefined &&
+      before.secret?.reveal() === opened.secret?.reveal()
     if (isSameModel && isSameCredential) {
       entry.sealedCredential = stored.sealedCredential
       return
@@ -280,7 +289,9 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
   #open({ model, sealedCredential }: StoredOwnedModel): TargetCredential {
     // No master key is needed for nothing.
     if (!model.hasCredential) return toCredential(undefined)
-    return toCredential(this.#vault.decrypt(sealedCredential, ownedModelBinding(model.accountId, model.slug)))
+    return toCredential(
+      this.#vault.decrypt(sealedCredential, ownedModelBinding(model.accountId, model.slug)),
+    )
   }
 
   /** The right master key may have come back. */
@@ -316,7 +327,10 @@ export class OwnedModelRegistry implements OwnedModelStore, Follower {
 }
 
 /** The traits that stay true of a server when another of its models is named. */
-function learntOf({ probe, upstreamModelId }: OwnedModel, changed: OwnedModel): ServerTraits | undefined {
+function learntOf(
+  { probe, upstreamModelId }: OwnedModel,
+  changed: OwnedModel,
+): ServerTraits | undefined {
   if (probe?.found === undefined || changed.upstreamModelId === upstreamModelId) return probe?.found
   const { embeddings: _, ...ofServer } = probe.found
   return ofServer

@@ -22,7 +22,9 @@ let registry: ProviderKeyRegistry
 let unopened: { key: ProviderKey; error: unknown }[]
 const time = { now: 1_000_000 }
 
-async function load(vault: Pick<Vault, 'encrypt' | 'decrypt'> = vaultOf('aa')): Promise<ProviderKeyRegistry> {
+async function load(
+  vault: Pick<Vault, 'encrypt' | 'decrypt'> = vaultOf('aa'),
+): Promise<ProviderKeyRegistry> {
   unopened = []
   return await ProviderKeyRegistry.load({
     keys: store.providerKeys,
@@ -40,8 +42,18 @@ async function restart(vault?: Pick<Vault, 'encrypt' | 'decrypt'>): Promise<void
   registry = await load(vault)
 }
 
-function set(accountId: AccountId, key: string, extra: { providerId?: string; isActive?: boolean } = {}) {
-  return registry.set({ accountId, providerId: 'openai', isActive: true, secret: new Secret(key), ...extra })
+function set(
+  accountId: AccountId,
+  key: string,
+  extra: { providerId?: string; isActive?: boolean } = {},
+) {
+  return registry.set({
+    accountId,
+    providerId: 'openai',
+    isActive: true,
+    secret: new Secret(key),
+    ...extra,
+  })
 }
 
 function keyOf(accountId: AccountId, providerId = 'openai'): string | undefined {
@@ -53,7 +65,9 @@ describe.each(databases)('on $name', (kind) => {
   beforeEach(async () => {
     database = await kind.create()
     store = await openStore(database.location)
-    await database.run(`insert into accounts (id, name, created_at) values ('${OTHER}', 'Other', 1)`)
+    await database.run(
+      `insert into accounts (id, name, created_at) values ('${OTHER}', 'Other', 1)`,
+    )
     registry = await load()
   })
   afterEach(async () => {
@@ -94,7 +108,9 @@ describe.each(databases)('on $name', (kind) => {
       const origin = originOf('openai', found?.secret ?? PLATFORM)
       // Set anew with the same text it is another object of the same origin.
       await set(DEFAULT_ACCOUNT, 'mine')
-      expect(originOf('openai', registry.find(DEFAULT_ACCOUNT, 'openai')?.secret ?? PLATFORM)).toBe(origin)
+      expect(originOf('openai', registry.find(DEFAULT_ACCOUNT, 'openai')?.secret ?? PLATFORM)).toBe(
+        origin,
+      )
     })
 
     test('a replaced or deleted key is not used by the next call', async () => {
@@ -128,7 +144,12 @@ describe.each(databases)('on $name', (kind) => {
 
     test.each([
       ['another account', `update provider_keys set account_id = '${OTHER}'`, OTHER, 'openai'],
-      ['another provider', "update provider_keys set provider = 'mistral'", DEFAULT_ACCOUNT, 'mistral'],
+      [
+        'another provider',
+        "update provider_keys set provider = 'mistral'",
+        DEFAULT_ACCOUNT,
+        'mistral',
+      ],
     ])('moved by hand to %s', async (_where, statement, accountId, providerId) => {
       await set(DEFAULT_ACCOUNT, 'mine')
       await database.run(statement)
@@ -254,7 +275,8 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   test('the newest is listed first, and those of one moment in one order on every node', async () => {
-    for (const providerId of ['b', 'd', 'a', 'c']) await set(DEFAULT_ACCOUNT, 'mine', { providerId })
+    for (const providerId of ['b', 'd', 'a', 'c'])
+      await set(DEFAULT_ACCOUNT, 'mine', { providerId })
     time.now += 1
     await set(DEFAULT_ACCOUNT, 'mine', { providerId: 'aa' })
     expect(registry.list(DEFAULT_ACCOUNT).map(({ providerId }) => providerId)).toEqual([
@@ -264,7 +286,11 @@ describe.each(databases)('on $name', (kind) => {
 
   test('whatever is done in whatever order, and across restarts, a call goes out with what the account decided last', async () => {
     const accounts = [DEFAULT_ACCOUNT, OTHER]
-    const openai = (what: string, account = DEFAULT_ACCOUNT) => ({ what, account, providerId: 'openai' })
+    const openai = (what: string, account = DEFAULT_ACCOUNT) => ({
+      what,
+      account,
+      providerId: 'openai',
+    })
     const EXAMPLE = [
       openai('activate'),
       openai('set'),
@@ -305,7 +331,9 @@ describe.each(databases)('on $name', (kind) => {
             expect(deleted).toBe(model.delete(name))
           } else {
             const isActive = what === 'activate'
-            const changed = await registry.setActive(account, providerId, isActive).catch(() => undefined)
+            const changed = await registry
+              .setActive(account, providerId, isActive)
+              .catch(() => undefined)
             expect(changed?.isActive).toBe(known === undefined ? undefined : isActive)
             if (known !== undefined) model.set(name, { ...known, isActive })
           }

@@ -202,7 +202,10 @@ export class ProviderKeyRegistry implements Credentials, Follower {
     const now = this.#clock.now()
     if (now < entry.shutUntil) throw cannotOpen(providerId)
     try {
-      const secret = this.#options.vault.decrypt(entry.sealed, providerKeyBinding(accountId, providerId))
+      const secret = this.#options.vault.decrypt(
+        entry.sealed,
+        providerKeyBinding(accountId, providerId),
+      )
       entry.opened = { secret, owner: 'account' }
       return entry.opened
     } catch (cause) {
@@ -253,7 +256,10 @@ export class ProviderKeyRegistry implements Credentials, Follower {
     // One that is not open is opened from the new text.
     if (entry.opened === undefined) return true
     try {
-      const secret = this.#options.vault.decrypt(sealed, providerKeyBinding(key.accountId, key.providerId))
+      const secret = this.#options.vault.decrypt(
+        sealed,
+        providerKeyBinding(key.accountId, key.providerId),
+      )
       return secret.reveal() === entry.opened.secret.reveal()
     } catch {
       return false

@@ -63,7 +63,8 @@ export class Recounting {
       this.#isFirst = round === 0
       const last = this.#delaysMs.length - 1
       const usualMs = this.#delaysMs[Math.min(round, last)] ?? 0
-      const delayMs = (round < last ? usualMs : Math.max(usualMs, leastMs)) * (0.75 + this.#random() / 2)
+      const delayMs =
+        (round < last ? usualMs : Math.max(usualMs, leastMs)) * (0.75 + this.#random() / 2)
       await sleep(delayMs, undefined, { signal, ref: false }).catch(() => {})
       if (signal.aborted) return
       this.#isFirst = false

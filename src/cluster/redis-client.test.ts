@@ -46,7 +46,11 @@ describe('one server', () => {
 
   test('is told who we are, and is spoken to over TLS, where the settings say so', () => {
     const changes = { username: 'ann', password: new Secret('planted'), hasTls: true }
-    expect(redisOf(changes).options).toMatchObject({ username: 'ann', password: 'planted', tls: {} })
+    expect(redisOf(changes).options).toMatchObject({
+      username: 'ann',
+      password: 'planted',
+      tls: {},
+    })
   })
 
   test('that fails is told of, and does not end the process', () => {
@@ -82,7 +86,11 @@ describe('a cluster', () => {
   test('is entered by any of the nodes that are named', () => {
     const { options } = clusterOf({ password: new Secret('planted') })
     expect(options).toMatchObject(NOTHING_WAITS)
-    expect(options.redisOptions).toMatchObject({ commandTimeout: 123, password: 'planted', ...NAME })
+    expect(options.redisOptions).toMatchObject({
+      commandTimeout: 123,
+      password: 'planted',
+      ...NAME,
+    })
     expect(options.redisOptions).not.toHaveProperty('tls')
   })
 

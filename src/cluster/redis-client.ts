@@ -11,7 +11,10 @@ const CONNECT_TIMEOUT_MS = 2_000
  * Nothing waits in it: a command without a connection fails at once, one that a connection took along fails with it. It
  * connects when `connect` is called, and again for as long as it is not closed. Who makes one listens to its `error`.
  */
-export function createRedisClient(settings: RedisSettings, onFailure: (error: unknown) => void): RedisClient {
+export function createRedisClient(
+  settings: RedisSettings,
+  onFailure: (error: unknown) => void,
+): RedisClient {
   const client = settings.topology === 'cluster' ? createCluster(settings) : createRedis(settings)
   // Without a listener the process would end.
   client.on('error', onFailure)

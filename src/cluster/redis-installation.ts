@@ -51,7 +51,8 @@ async function take(
 
 async function forgetCounts(client: RedisClient, prefix: string): Promise<void> {
   const servers = client instanceof Cluster ? client.nodes('master') : [client]
-  for (const server of servers) for (const name of OWN_KEYS) await forgetMatching(server, `${prefix}:${name}`)
+  for (const server of servers)
+    for (const name of OWN_KEYS) await forgetMatching(server, `${prefix}:${name}`)
 }
 
 async function forgetMatching(server: Redis, pattern: string): Promise<void> {

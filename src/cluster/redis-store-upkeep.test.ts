@@ -185,7 +185,8 @@ describe('once it does not answer', () => {
     client.emit('close')
     // Three quarters of 50 ms, then of twice as much each time, up to two seconds.
     const gaps = [38, 75, 150, 300, 600, 1_200, 1_500, 1_500]
-    for (const gapMs of gaps) expect([await beatsWithin(gapMs - 1), await beatsWithin(1)]).toEqual([0, 1])
+    for (const gapMs of gaps)
+      expect([await beatsWithin(gapMs - 1), await beatsWithin(1)]).toEqual([0, 1])
     client.alive = ['self']
     await pass(1_500)
     expect(store.mode).toBe('shared')

@@ -18,7 +18,10 @@ setDefaultTimeout(30_000)
 
 const ADD: SharedScript = { name: 'add', lua: "return {redis.call('INCRBY', KEYS[1], ARGV[1])}" }
 
-const MARK: SharedScript = { name: 'mark', lua: "return {redis.call('SET', KEYS[1], ARGV[1])['ok']}" }
+const MARK: SharedScript = {
+  name: 'mark',
+  lua: "return {redis.call('SET', KEYS[1], ARGV[1])['ok']}",
+}
 
 /** A server that is only slow, on a busy machine, is not away. */
 const PATIENCE = { GATEHOUSE_REDIS_TIMEOUT_MS: '10000' }
@@ -102,7 +105,10 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('one server', () => 
     const store = await open({ GATEHOUSE_REDIS_TIMEOUT_MS: '300' })
     await pollUntil('the connection', () => store.mode === 'shared')
     redis.pause()
-    const failures = await Promise.allSettled([store.run(ADD, 'sum', [1]), store.run(ADD, 'sum', [1])])
+    const failures = await Promise.allSettled([
+      store.run(ADD, 'sum', [1]),
+      store.run(ADD, 'sum', [1]),
+    ])
     expect(failures.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(store.mode).toBe('share')
     expect(store.run(ADD, 'sum', [1])).rejects.toThrow('away')
@@ -132,7 +138,9 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('with a password', (
       settings: settingsOf(redis.url.replace('//', '//:planted-wrong@')),
       onChange: (_, error) => messages.push(error),
     })
-    const right = new RedisStore({ settings: settingsOf(redis.url.replace('//', '//:planted-secret-1@')) })
+    const right = new RedisStore({
+      settings: settingsOf(redis.url.replace('//', '//:planted-secret-1@')),
+    })
     await wrong.open()
     await right.open()
     expect(wrong.mode).toBe('share')
@@ -153,18 +161,24 @@ testIf(findRedis() !== undefined, 'needs redis-server')(
     try {
       await store.open()
       expect(store.mode).toBe('shared')
-      for (let index = 0; index < 60; index++) expect(await store.run(ADD, `key:${index}`, [1])).toEqual([1])
+      for (let index = 0; index < 60; index++)
+        expect(await store.run(ADD, `key:${index}`, [1])).toEqual([1])
       const sizes = await Promise.all(cluster.servers.map(({ client }) => client.dbsize()))
       expect(sizes.every((size) => size > 0)).toBe(true)
       expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(61)
 
       // All that nodes counted goes with the installation that counted it, on whichever server it is.
-      for (let index = 0; index < 20; index++) await store.run(ADD, `gatehouse:used:{${index}}:1`, [1])
+      for (let index = 0; index < 20; index++)
+        await store.run(ADD, `gatehouse:used:{${index}}:1`, [1])
       await store.run(MARK, 'gatehouse:installation', ['inst_other'])
       expect(await takeRedis(settingsOf(cluster.url), 'inst_own')).toBe('inst_other')
-      const left = await Promise.all(cluster.servers.map(({ client }) => client.keys('gatehouse:*')))
+      const left = await Promise.all(
+        cluster.servers.map(({ client }) => client.keys('gatehouse:*')),
+      )
       // The store above goes on telling that it is there.
-      expect(left.flat().filter((key) => key !== 'gatehouse:nodes')).toEqual(['gatehouse:installation'])
+      expect(left.flat().filter((key) => key !== 'gatehouse:nodes')).toEqual([
+        'gatehouse:installation',
+      ])
       expect(await takeRedis(settingsOf(cluster.url), 'inst_own')).toBeUndefined()
     } finally {
       await store.close()

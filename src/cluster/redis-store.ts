@@ -96,7 +96,13 @@ export class RedisStore implements SharedStore {
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: RedisStoreOptions) {
-    const { settings, installationId, onChange, onNewNode, createClient = createRedisClient } = options
+    const {
+      settings,
+      installationId,
+      onChange,
+      onNewNode,
+      createClient = createRedisClient,
+    } = options
     this.#settings = settings
     this.#installationId = installationId
     this.#onNewNode = onNewNode ?? (() => {})
@@ -105,7 +111,9 @@ export class RedisStore implements SharedStore {
       this.#lastError = error
     })
     this.#client.on('ready', () => this.#beatIn(Math.random() * 50))
-    this.#client.on('close', () => this.#leave(this.#lastError ?? new Error('the connection was closed')))
+    this.#client.on('close', () =>
+      this.#leave(this.#lastError ?? new Error('the connection was closed')),
+    )
   }
 
   get mode(): SharingMode {
@@ -173,7 +181,10 @@ export class RedisStore implements SharedStore {
       this.#defined.add(script.name)
     }
     // The client gets a method for each script.
-    const commands = this.#client as unknown as Record<string, (...parts: unknown[]) => Promise<unknown>>
+    const commands = this.#client as unknown as Record<
+      string,
+      (...parts: unknown[]) => Promise<unknown>
+    >
     this.#questions += 1
     this.#underWay += 1
     try {

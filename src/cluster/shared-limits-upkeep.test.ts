@@ -7,7 +7,11 @@ import { attempt, startNodes, type TestNode } from './shared-limits.fixture.ts'
 import { budgetOf, isTicket, spent } from './usage-limits.fixture.ts'
 
 const NONE = Number.POSITIVE_INFINITY
-const UNLIMITED: KeyLimits = { requestsPerMinute: NONE, tokensPerMinute: NONE, concurrentCalls: NONE }
+const UNLIMITED: KeyLimits = {
+  requestsPerMinute: NONE,
+  tokensPerMinute: NONE,
+  concurrentCalls: NONE,
+}
 const PARTS_OF_MANY = 60_000_000
 
 /** One node's store, in this process: nobody else has anything set aside. */
@@ -24,7 +28,12 @@ class GenerousStore {
   /** Answers wait for it. */
   held: Promise<void> = Promise.resolve()
 
-  async eval(script: string, _: number, key: string, ...args: (string | number)[]): Promise<unknown> {
+  async eval(
+    script: string,
+    _: number,
+    key: string,
+    ...args: (string | number)[]
+  ): Promise<unknown> {
     this.asked.push(key)
     this.onAsked()
     await this.held
@@ -37,7 +46,15 @@ class GenerousStore {
     const allowed = (field: number) =>
       this.reservedByOthers > 0 ? 0 : number(15 + field) + number(17 + field) + number(19 + field)
     const others = [this.reservedByOthers, 0]
-    return ['born', tokens, number(8) + number(11), number(9) + number(12), ...others, allowed(0), allowed(1)]
+    return [
+      'born',
+      tokens,
+      number(8) + number(11),
+      number(9) + number(12),
+      ...others,
+      allowed(0),
+      allowed(1),
+    ]
   }
 }
 
@@ -104,7 +121,8 @@ describe('a round of upkeep', () => {
   test('asks two hundred altogether, and goes on where the last one ended', async () => {
     const limits = { ...UNLIMITED, concurrentCalls: 5 }
     const { clock, node, store } = start({})
-    for (let index = 0; index < 250; index += 1) await admit(node, clock, { key: `key_${index}`, limits })
+    for (let index = 0; index < 250; index += 1)
+      await admit(node, clock, { key: `key_${index}`, limits })
     const before = store.asked.length
     // Places of calls that run are renewed.
     clock.nowMs += 5_000

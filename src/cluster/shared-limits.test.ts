@@ -36,7 +36,12 @@ const SUBJECTS: readonly (readonly [string, boolean, (plan: Partial<PlanLimits>)
     true,
     () => {
       const clock = { nowMs: START_MS, now: () => clock.nowMs, elapsed: () => clock.nowMs }
-      return { clock, limits: new MemoryLimits(clock), settled: async () => {}, tend: async () => {} }
+      return {
+        clock,
+        limits: new MemoryLimits(clock),
+        settled: async () => {},
+        tend: async () => {},
+      }
     },
   ],
   [
@@ -56,118 +61,143 @@ const SUBJECTS: readonly (readonly [string, boolean, (plan: Partial<PlanLimits>)
 ]
 
 for (const [name, isHere, create] of SUBJECTS) {
-  testIf(isHere, 'needs redis-server')(`any interleaving agrees with an exact model (${name})`, async () => {
-    const key = fc.constantFrom('key_a', 'key_b')
-    // A shared limit that is smaller than 64 is leased one by one, and so exact.
-    const tokens = fc.integer({ min: 1, max: 90 })
-    const step = fc.oneof(
-      { weight: 6, arbitrary: fc.record({ type: fc.constant('admit' as const), key, tokens }) },
-      {
-        weight: 4,
-        arbitrary: fc.record({
-          type: fc.constant('settle' as const),
-          at: fc.nat(),
-          tokens: fc.option(tokens),
-        }),
-      },
-      { weight: 3, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 3000 }) }) },
-      {
-        weight: 1,
-        arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 100_000 }) }),
-      },
-      { weight: 1, arbitrary: fc.constant({ type: 'tend' as const }) },
-    )
-    await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 1, max: 63 }),
-        fc.integer({ min: 1, max: 6 }),
-        fc.integer({ min: 1, max: 63 }),
-        fc.record({
-          accountRequestsPerMinute: fc.option(fc.integer({ min: 1, max: 63 })),
-          accountConcurrentCalls: fc.option(fc.integer({ min: 1, max: 9 })),
-        }),
-        fc.array(step, { maxLength: 150, size: 'max' }),
-        async (requestsPerMinute, concurrentCalls, tokensPerMinute, ofAccount, steps) => {
-          const plan = { requestsPerMinute, concurrentCalls, tokensPerMinute, ...ofAccount }
-          const perAccount = ofAccount.accountRequestsPerMinute ?? 1_000_000
-          const mostOfAccount = ofAccount.accountConcurrentCalls ?? 1_000_000
-          const account = { requests: BigInt(perAccount) * 60_000n, running: 0 }
-          const { clock, limits, settled, tend } = create(plan)
-          const plans = createPlans({ default: 'test', definitions: { test: plan } })
-          const keyLimits = createKeyLimits(plans)(DEFAULT_ACCOUNT)
-          const full = {
-            requests: BigInt(requestsPerMinute) * 60_000n,
-            tokens: BigInt(tokensPerMinute) * 60_000n,
-          }
-          const model = new Map<string, { requests: bigint; tokens: bigint; running: number }>()
-          const open: { ticket: Ticket; key: string; taken: number }[] = []
-          const atMost = (most: bigint, value: bigint) => (value > most ? most : value)
-          for (const current of steps) {
-            if (current.type === 'wait') {
-              clock.nowMs += current.ms
-              account.requests = atMost(
-                BigInt(perAccount) * 60_000n,
-                account.requests + BigInt(current.ms * perAccount),
-              )
-              for (const state of model.values()) {
-                state.requests = atMost(
-                  full.requests,
-                  state.requests + BigInt(current.ms * requestsPerMinute),
-                )
-                state.tokens = atMost(full.tokens, state.tokens + BigInt(current.ms * tokensPerMinute))
-              }
-            } else if (current.type === 'tend') await tend()
-            else if (current.type === 'settle') {
-              const [call] = open.splice(open.length === 0 ? 0 : current.at % open.length, 1)
-              const state = call === undefined ? undefined : model.get(call.key)
-              if (call === undefined || state === undefined) continue
-              call.ticket.settle(spent({ tokens: current.tokens, endedAtMs: clock.nowMs }))
-              call.ticket.settle(spent({ tokens: 12_345, endedAtMs: clock.nowMs }))
-              state.running -= 1
-              account.running -= 1
-              await settled()
-              if (current.tokens !== null)
-                state.tokens = atMost(
-                  full.tokens,
-                  state.tokens - BigInt(current.tokens - call.taken) * 60_000n,
-                )
-            } else {
-              const state = model.get(current.key) ?? { ...full, running: 0 }
-              model.set(current.key, state)
-              const taken = Math.min(current.tokens, tokensPerMinute)
-              const fits =
-                state.requests >= 60_000n &&
-                state.running < concurrentCalls &&
-                account.requests >= 60_000n &&
-                account.running < mostOfAccount &&
-                state.tokens >= BigInt(Math.max(1, taken)) * 60_000n
-              const caller = { accountId: DEFAULT_ACCOUNT, keyId: current.key as KeyId, limits: keyLimits }
-              const ahead = { gateId: 'gate', startedAtMs: clock.nowMs, estimatedTokens: current.tokens }
-              const result = await attempt(limits, caller, ahead)
-              await settled()
-              expect(isTicket(result)).toBe(fits)
-              if (!isTicket(result)) continue
-              state.requests -= 60_000n
-              state.tokens -= BigInt(taken) * 60_000n
-              state.running += 1
-              account.requests -= 60_000n
-              account.running += 1
-              expect(result.headers['x-ratelimit-remaining-account-requests']).toBe(
-                ofAccount.accountRequestsPerMinute === null ? undefined : String(account.requests / 60_000n),
-              )
-              expect(result.headers['x-ratelimit-remaining-requests']).toBe(String(state.requests / 60_000n))
-              open.push({ ticket: result, key: current.key, taken })
-            }
-          }
+  testIf(isHere, 'needs redis-server')(
+    `any interleaving agrees with an exact model (${name})`,
+    async () => {
+      const key = fc.constantFrom('key_a', 'key_b')
+      // A shared limit that is smaller than 64 is leased one by one, and so exact.
+      const tokens = fc.integer({ min: 1, max: 90 })
+      const step = fc.oneof(
+        { weight: 6, arbitrary: fc.record({ type: fc.constant('admit' as const), key, tokens }) },
+        {
+          weight: 4,
+          arbitrary: fc.record({
+            type: fc.constant('settle' as const),
+            at: fc.nat(),
+            tokens: fc.option(tokens),
+          }),
         },
-      ),
-      { numRuns: 60 },
-    )
-  })
+        {
+          weight: 3,
+          arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 3000 }) }),
+        },
+        {
+          weight: 1,
+          arbitrary: fc.record({
+            type: fc.constant('wait' as const),
+            ms: fc.nat({ max: 100_000 }),
+          }),
+        },
+        { weight: 1, arbitrary: fc.constant({ type: 'tend' as const }) },
+      )
+      await fc.assert(
+        fc.asyncProperty(
+          fc.integer({ min: 1, max: 63 }),
+          fc.integer({ min: 1, max: 6 }),
+          fc.integer({ min: 1, max: 63 }),
+          fc.record({
+            accountRequestsPerMinute: fc.option(fc.integer({ min: 1, max: 63 })),
+            accountConcurrentCalls: fc.option(fc.integer({ min: 1, max: 9 })),
+          }),
+          fc.array(step, { maxLength: 150, size: 'max' }),
+          async (requestsPerMinute, concurrentCalls, tokensPerMinute, ofAccount, steps) => {
+            const plan = { requestsPerMinute, concurrentCalls, tokensPerMinute, ...ofAccount }
+            const perAccount = ofAccount.accountRequestsPerMinute ?? 1_000_000
+            const mostOfAccount = ofAccount.accountConcurrentCalls ?? 1_000_000
+            const account = { requests: BigInt(perAccount) * 60_000n, running: 0 }
+            const { clock, limits, settled, tend } = create(plan)
+            const plans = createPlans({ default: 'test', definitions: { test: plan } })
+            const keyLimits = createKeyLimits(plans)(DEFAULT_ACCOUNT)
+            const full = {
+              requests: BigInt(requestsPerMinute) * 60_000n,
+              tokens: BigInt(tokensPerMinute) * 60_000n,
+            }
+            const model = new Map<string, { requests: bigint; tokens: bigint; running: number }>()
+            const open: { ticket: Ticket; key: string; taken: number }[] = []
+            const atMost = (most: bigint, value: bigint) => (value > most ? most : value)
+            for (const current of steps) {
+              if (current.type === 'wait') {
+                clock.nowMs += current.ms
+                account.requests = atMost(
+                  BigInt(perAccount) * 60_000n,
+                  account.requests + BigInt(current.ms * perAccount),
+                )
+                for (const state of model.values()) {
+                  state.requests = atMost(
+                    full.requests,
+                    state.requests + BigInt(current.ms * requestsPerMinute),
+                  )
+                  state.tokens = atMost(
+                    full.tokens,
+                    state.tokens + BigInt(current.ms * tokensPerMinute),
+                  )
+                }
+              } else if (current.type === 'tend') await tend()
+              else if (current.type === 'settle') {
+                const [call] = open.splice(open.length === 0 ? 0 : current.at % open.length, 1)
+                const state = call === undefined ? undefined : model.get(call.key)
+                if (call === undefined || state === undefined) continue
+                call.ticket.settle(spent({ tokens: current.tokens, endedAtMs: clock.nowMs }))
+                call.ticket.settle(spent({ tokens: 12_345, endedAtMs: clock.nowMs }))
+                state.running -= 1
+                account.running -= 1
+                await settled()
+                if (current.tokens !== null)
+                  state.tokens = atMost(
+                    full.tokens,
+                    state.tokens - BigInt(current.tokens - call.taken) * 60_000n,
+                  )
+              } else {
+                const state = model.get(current.key) ?? { ...full, running: 0 }
+                model.set(current.key, state)
+                const taken = Math.min(current.tokens, tokensPerMinute)
+                const fits =
+                  state.requests >= 60_000n &&
+                  state.running < concurrentCalls &&
+                  account.requests >= 60_000n &&
+                  account.running < mostOfAccount &&
+                  state.tokens >= BigInt(Math.max(1, taken)) * 60_000n
+                const caller = {
+                  accountId: DEFAULT_ACCOUNT,
+                  keyId: current.key as KeyId,
+                  limits: keyLimits,
+                }
+                const ahead = {
+                  gateId: 'gate',
+                  startedAtMs: clock.nowMs,
+                  estimatedTokens: current.tokens,
+                }
+                const result = await attempt(limits, caller, ahead)
+                await settled()
+                expect(isTicket(result)).toBe(fits)
+                if (!isTicket(result)) continue
+                state.requests -= 60_000n
+                state.tokens -= BigInt(taken) * 60_000n
+                state.running += 1
+                account.requests -= 60_000n
+                account.running += 1
+                expect(result.headers['x-ratelimit-remaining-account-requests']).toBe(
+                  ofAccount.accountRequestsPerMinute === null
+                    ? undefined
+                    : String(account.requests / 60_000n),
+                )
+                expect(result.headers['x-ratelimit-remaining-requests']).toBe(
+                  String(state.requests / 60_000n),
+                )
+                open.push({ ticket: result, key: current.key, taken })
+              }
+            }
+          },
+        ),
+        { numRuns: 60 },
+      )
+    },
+  )
 }
 
 describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
-  const settled = (nodes: readonly TestNode[]) => Promise.all(nodes.map(({ limits }) => limits.settled()))
+  const settled = (nodes: readonly TestNode[]) =>
+    Promise.all(nodes.map(({ limits }) => limits.settled()))
   async function tend(nodes: readonly TestNode[]): Promise<void> {
     for (const { limits } of nodes) limits.tend()
     await settled(nodes)
@@ -183,20 +213,28 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
           calls: fc.integer({ min: 1, max: 40 }),
         }),
       },
-      { weight: 4, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 400 }) }) },
+      {
+        weight: 4,
+        arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 400 }) }),
+      },
       {
         weight: 1,
         arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 30_000 }) }),
       },
       { weight: 2, arbitrary: fc.constant({ type: 'tend' as const }) },
-      { weight: 1, arbitrary: fc.record({ type: fc.constant('die' as const), node: fc.nat({ max: 2 }) }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({ type: fc.constant('die' as const), node: fc.nat({ max: 2 }) }),
+      },
     )
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 3000 }),
         fc.array(step, { maxLength: 60, size: 'max' }),
         async (perMinute, steps) => {
-          const { clock, nodes, addNode } = startNodes(redis.client, 3, { requestsPerMinute: perMinute })
+          const { clock, nodes, addNode } = startNodes(redis.client, 3, {
+            requestsPerMinute: perMinute,
+          })
           const admittedAtMs: number[] = []
           for (const current of steps) {
             if (current.type === 'wait') clock.nowMs += current.ms
@@ -204,7 +242,9 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
             else if (current.type === 'die') nodes[current.node] = addNode()
             else {
               const node = nodes[current.node]
-              const results = await Promise.all(Array.from({ length: current.calls }, () => node?.admit()))
+              const results = await Promise.all(
+                Array.from({ length: current.calls }, () => node?.admit()),
+              )
               for (const result of results) {
                 if (result === undefined || !isTicket(result)) continue
                 result.settle(spent({ endedAtMs: clock.nowMs }))
@@ -214,7 +254,8 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
             }
           }
           const lease = Math.max(1, Math.floor(perMinute / 64))
-          const span = (fromMs: number, toMs: number) => perMinute + ((toMs - fromMs) * perMinute) / 60_000
+          const span = (fromMs: number, toMs: number) =>
+            perMinute + ((toMs - fromMs) * perMinute) / 60_000
           expect(admittedAtMs.length).toBeLessThanOrEqual(span(START_MS, clock.nowMs))
           for (let first = 0; first < admittedAtMs.length; first += 7) {
             for (let last = first; last < admittedAtMs.length; last += 7) {
@@ -281,7 +322,9 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     const results = await Promise.all(
       Array.from({ length: 30 }, (_, index) => nodes[index % 3]?.admit({}, `key_${index}`)),
     )
-    const open = results.flatMap((result) => (result !== undefined && isTicket(result) ? [result] : []))
+    const open = results.flatMap((result) =>
+      result !== undefined && isTicket(result) ? [result] : [],
+    )
     expect(open).toHaveLength(5)
     expect(results.find((result) => result instanceof GatewayError)).toMatchObject({
       kind: 'rate_limited',
@@ -298,9 +341,15 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
 
   test('never run more calls at once than are allowed, and none is lost', async () => {
     const step = fc.oneof(
-      { weight: 6, arbitrary: fc.record({ type: fc.constant('admit' as const), node: fc.nat({ max: 2 }) }) },
+      {
+        weight: 6,
+        arbitrary: fc.record({ type: fc.constant('admit' as const), node: fc.nat({ max: 2 }) }),
+      },
       { weight: 4, arbitrary: fc.record({ type: fc.constant('settle' as const), at: fc.nat() }) },
-      { weight: 1, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 6000 }) }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 6000 }) }),
+      },
     )
     await fc.assert(
       fc.asyncProperty(
@@ -366,7 +415,8 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
     await node?.admit()
     for (let ms = 0; ms < 1000; ms++) {
       clock.nowMs += 1
-      for (let call = 0; call < 5; call++) expect(await node?.admit()).toMatchObject({ kind: 'rate_limited' })
+      for (let call = 0; call < 5; call++)
+        expect(await node?.admit()).toMatchObject({ kind: 'rate_limited' })
     }
     expect(node?.store.questions).toBeLessThanOrEqual(25)
   })
@@ -389,7 +439,10 @@ describeIf(HAS_REDIS, 'needs redis-server')('several nodes', () => {
 
 describeIf(HAS_REDIS, 'needs redis-server')('while the store is away', () => {
   test('each node admits its share, and afterwards no more than if it had never been away', async () => {
-    const { clock, nodes } = startNodes(redis.client, 3, { requestsPerMinute: 600, concurrentCalls: 9 })
+    const { clock, nodes } = startNodes(redis.client, 3, {
+      requestsPerMinute: 600,
+      concurrentCalls: 9,
+    })
     let admitted = 0
     const flood = async () => {
       for (const node of nodes)

@@ -67,7 +67,14 @@ export class SharedLimits implements Limits {
     this.#sharedNow = () => sharedClock?.now() ?? 0
     const now = () => clock.elapsed()
     const wallNow = () => clock.now()
-    this.#shared = new SharedUsage({ store, prefix, usage, now, wallNow, sharedNow: this.#sharedNow })
+    this.#shared = new SharedUsage({
+      store,
+      prefix,
+      usage,
+      now,
+      wallNow,
+      sharedNow: this.#sharedNow,
+    })
   }
 
   /** Keys with a call that runs, something held, or something owed, and a few not swept yet. */
@@ -141,7 +148,11 @@ export class SharedLimits implements Limits {
       : this.#admitKey(caller, call, budgets)
   }
 
-  #admitKey(caller: Caller, call: CallAhead, budgets: BudgetReservations): Ticket | Promise<Ticket> {
+  #admitKey(
+    caller: Caller,
+    call: CallAhead,
+    budgets: BudgetReservations,
+  ): Ticket | Promise<Ticket> {
     const { limits } = caller
     const tokens = Math.min(call.estimatedTokens, limits.tokensPerMinute)
     const usage = this.#usage
@@ -202,7 +213,9 @@ type Holder = 'key' | 'account'
 
 function hasLimits({ requestsPerMinute, tokensPerMinute, concurrentCalls }: RateLimits): boolean {
   return (
-    Number.isFinite(requestsPerMinute) || Number.isFinite(tokensPerMinute) || Number.isFinite(concurrentCalls)
+    Number.isFinite(requestsPerMinute) ||
+    Number.isFinite(tokensPerMinute) ||
+    Number.isFinite(concurrentCalls)
   )
 }
 
@@ -210,7 +223,8 @@ function hasLimits({ requestsPerMinute, tokensPerMinute, concurrentCalls }: Rate
 function admitAccount(admitted: Admitted, ofKey: LeaseOutcome): Ticket | Promise<Ticket> {
   if (ofKey !== 'taken') return refuse(admitted, ofKey, 'key')
   const { account, caller } = admitted
-  if (account === undefined || caller.limits.account === undefined) return new SharedTicket(admitted)
+  if (account === undefined || caller.limits.account === undefined)
+    return new SharedTicket(admitted)
   const outcome = account.take(caller.limits.account, 0)
   const settle = (known: LeaseOutcome): Ticket => {
     if (known === 'taken') return new SharedTicket(admitted)
@@ -237,7 +251,8 @@ function toRefusal(
   const buckets = { key: ofKey, account: bucketsOf(account) }
   const limits = holder === 'key' ? caller.limits : caller.limits.account
   if (outcome === 'requests') return tooManyRequests(holder, buckets)
-  if (outcome === 'tokens' && ofKey !== undefined) return tooManyTokens({ ...buckets, key: ofKey }, tokens)
+  if (outcome === 'tokens' && ofKey !== undefined)
+    return tooManyTokens({ ...buckets, key: ofKey }, tokens)
   if (outcome === 'concurrent' && limits !== undefined)
     return tooManyConcurrent(holder, buckets, limits.concurrentCalls)
   return limitsUnavailable()

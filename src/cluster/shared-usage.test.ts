@@ -46,7 +46,10 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
         microUsd: fc.nat({ max: 500 }),
       }),
     },
-    { weight: 2, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 4000 }) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 4000 }) }),
+    },
     { weight: 2, arbitrary: fc.constant({ type: 'tend' as const }) },
   )
 
@@ -58,7 +61,10 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
         fc.array(step, { maxLength: 80, size: 'max' }),
         async (monthlyTokens, budgetTokens, steps) => {
           const { clock, nodes, prefix } = startNodes(redis.client, 3, { monthlyTokens })
-          const budget = budgetOf({ limit: { type: 'tokens', tokens: budgetTokens }, period: 'total' })
+          const budget = budgetOf({
+            limit: { type: 'tokens', tokens: budgetTokens },
+            period: 'total',
+          })
           for (const { usage } of nodes) usage.putBudget(budget)
           let used = 0
           let inMonth = 0
@@ -92,7 +98,8 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
                 // The last call may go beyond it, as in memory, and no other.
                 expect(used + reserved(open)).toBeLessThan(budgetTokens + LARGEST_CALL)
                 const ofMonth = open.filter((call) => call.month === month)
-                if (month) expect(inMonth + reserved(ofMonth)).toBeLessThan(monthlyTokens + LARGEST_CALL)
+                if (month)
+                  expect(inMonth + reserved(ofMonth)).toBeLessThan(monthlyTokens + LARGEST_CALL)
               }
             }
           }
@@ -114,7 +121,9 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
             const [tokens, birth] = await redis.client.hmget(key, 'tokens', 'birth')
             if (birth !== null) total = Number(tokens)
             expect(
-              Object.keys(await redis.client.hgetall(key)).filter((field) => field.startsWith('node.')),
+              Object.keys(await redis.client.hgetall(key)).filter((field) =>
+                field.startsWith('node.'),
+              ),
             ).toHaveLength(0)
             await redis.client.del(key)
           }
@@ -134,9 +143,14 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     await tend(nodes)
     expect(await second?.admit({ estimatedTokens: 1 })).toMatchObject({
       kind: 'quota_exceeded',
-      message: "The account's monthly quota of 100 tokens is used up until 2026-12-01T00:00:00.000Z.",
+      message:
+        "The account's monthly quota of 100 tokens is used up until 2026-12-01T00:00:00.000Z.",
     })
-    expect(quotaOf(second, clock.nowMs)).toMatchObject({ tokens: 100, microUsd: 7, reservedTokens: 0 })
+    expect(quotaOf(second, clock.nowMs)).toMatchObject({
+      tokens: 100,
+      microUsd: 7,
+      reservedTokens: 0,
+    })
     const asked = second?.store.questions
     for (let call = 0; call < 100; call++) await second?.admit({ estimatedTokens: 1 })
     expect(second?.store.questions).toBe(asked ?? -1)
@@ -192,7 +206,11 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     const ids = Array.from({ length: 1000 }, (_, index) => `bud_${index}`)
     for (const [index, id] of ids.entries()) {
       const scope = { type: 'gate', gateId: `gate_${index}` as GateId } as const
-      const budget = { ...budgetOf({ limit: { type: 'tokens', tokens: 100 }, period: 'total' }), scope, id }
+      const budget = {
+        ...budgetOf({ limit: { type: 'tokens', tokens: 100 }, period: 'total' }),
+        scope,
+        id,
+      }
       for (const { usage } of nodes) usage.putBudget(budget)
     }
     for (const index of ids.keys()) {
@@ -220,7 +238,11 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
 
   test('a share of a budget that only all nodes together have reached is told, though no call comes any more', async () => {
     const { clock, nodes } = startNodes(redis.client, 2, {})
-    const budget = budgetOf({ limit: { type: 'tokens', tokens: 100 }, period: 'total', alertAt: [0.5, 1] })
+    const budget = budgetOf({
+      limit: { type: 'tokens', tokens: 100 },
+      period: 'total',
+      alertAt: [0.5, 1],
+    })
     const tickets = []
     for (const { usage, admit } of nodes) {
       usage.putBudget(budget)
@@ -238,7 +260,10 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
   })
 
   test('nobody is refused for want of a quota that is hardly used, however slow the store is', async () => {
-    const { clock, nodes } = startNodes(redis.client, 1, { monthlyTokens: 1e12, monthlySpendUsd: 1e5 })
+    const { clock, nodes } = startNodes(redis.client, 1, {
+      monthlyTokens: 1e12,
+      monthlySpendUsd: 1e5,
+    })
     const [node] = nodes
     if (node === undefined) throw new Error('no node')
     clock.now = () => clock.nowMs + Math.floor(performance.now())
@@ -330,7 +355,11 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     await tend(nodes)
     clock.nowMs += 6000
     await tend(nodes)
-    expect(quotaOf(nodes[0], clock.nowMs)).toMatchObject({ tokens: 403, microUsd: 6, unpricedCalls: 1 })
+    expect(quotaOf(nodes[0], clock.nowMs)).toMatchObject({
+      tokens: 403,
+      microUsd: 6,
+      unpricedCalls: 1,
+    })
   })
 
   test('a month that a clock left and comes back to is counted on from where it was, by all nodes together', async () => {
@@ -364,7 +393,11 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     for (const node of nodes) {
       await call(node, 0)
       await tend(nodes)
-      expect(quotaOf(node, clock.nowMs)).toMatchObject({ tokens: 58, reservedTokens: 0, reservedMicroUsd: 0 })
+      expect(quotaOf(node, clock.nowMs)).toMatchObject({
+        tokens: 58,
+        reservedTokens: 0,
+        reservedMicroUsd: 0,
+      })
     }
     clock.nowMs = inNextMonth + 60_000
     await call(second, 1)
@@ -375,9 +408,16 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
   test('the ledger, read again before the first call of a node, is not added to what was read before', async () => {
     const { clock, nodes } = startNodes(redis.client, 1, { monthlyTokens: 1000 })
     const [node] = nodes
-    const past = { accountId: DEFAULT_ACCOUNT, keyId: 'key_1' as KeyId, gateId: 'gate', countsForQuota: true }
+    const past = {
+      accountId: DEFAULT_ACCOUNT,
+      keyId: 'key_1' as KeyId,
+      gateId: 'gate',
+      countsForQuota: true,
+    }
     const read = (tokens: number) =>
-      node?.usage.addPastQuotaUsage(clock.nowMs, [{ ...past, tokens, microUsd: 3, unpricedCalls: 1 }])
+      node?.usage.addPastQuotaUsage(clock.nowMs, [
+        { ...past, tokens, microUsd: 3, unpricedCalls: 1 },
+      ])
     read(400)
     read(410)
     const ticket = await node?.admit({ estimatedTokens: 1 })
@@ -389,7 +429,12 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
   test('the ledger, read while this node has calls to tell that are in it already, counts them once', async () => {
     const { clock, nodes, prefix } = startNodes(redis.client, 2, { monthlyTokens: 1000 })
     const [first, second] = nodes
-    const past = { accountId: DEFAULT_ACCOUNT, keyId: 'key_1' as KeyId, gateId: 'gate', countsForQuota: true }
+    const past = {
+      accountId: DEFAULT_ACCOUNT,
+      keyId: 'key_1' as KeyId,
+      gateId: 'gate',
+      countsForQuota: true,
+    }
     const call = async (node: TestNode | undefined, tokens: number) => {
       const ticket = await node?.admit({ estimatedTokens: 1 })
       if (ticket !== undefined && isTicket(ticket)) ticket.settle(spent({ tokens }))
@@ -398,13 +443,18 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     await tend(nodes)
     // A node that died had used 100 more, of which nobody was told; the 30 are shipped sooner than told.
     await call(first, 30)
-    first?.usage.addPastQuotaUsage(clock.nowMs, [{ ...past, tokens: 135, microUsd: 0, unpricedCalls: 0 }])
+    first?.usage.addPastQuotaUsage(clock.nowMs, [
+      { ...past, tokens: 135, microUsd: 0, unpricedCalls: 0 },
+    ])
     expect(quotaOf(first, clock.nowMs)).toMatchObject({ tokens: 135 })
     // Nobody has to call for the others to hear of it.
     await tend(nodes)
     expect(
       Number(
-        await redis.client.hget(`${prefix}:used:{${DEFAULT_ACCOUNT}}:${Date.parse('2026-11-01')}`, 'tokens'),
+        await redis.client.hget(
+          `${prefix}:used:{${DEFAULT_ACCOUNT}}:${Date.parse('2026-11-01')}`,
+          'tokens',
+        ),
       ),
     ).toBe(135)
     await call(second, 1)
@@ -417,7 +467,12 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
   test('what a node could not tell for long, and another has read in the ledger meanwhile, counts once', async () => {
     const { clock, nodes } = startNodes(redis.client, 2, { monthlyTokens: 1000 })
     const [first, second] = nodes
-    const past = { accountId: DEFAULT_ACCOUNT, keyId: 'key_1' as KeyId, gateId: 'gate', countsForQuota: true }
+    const past = {
+      accountId: DEFAULT_ACCOUNT,
+      keyId: 'key_1' as KeyId,
+      gateId: 'gate',
+      countsForQuota: true,
+    }
     const call = async (node: TestNode | undefined, tokens: number) => {
       const ticket = await node?.admit({ estimatedTokens: 1 })
       if (ticket !== undefined && isTicket(ticket)) ticket.settle(spent({ tokens }))
@@ -430,7 +485,9 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('shared quotas and b
     await tend(nodes)
     clock.nowMs += 30_000
     await tend(nodes)
-    second?.usage.addPastQuotaUsage(clock.nowMs, [{ ...past, tokens: 110, microUsd: 0, unpricedCalls: 0 }])
+    second?.usage.addPastQuotaUsage(clock.nowMs, [
+      { ...past, tokens: 110, microUsd: 0, unpricedCalls: 0 },
+    ])
     await tend(nodes)
     if (first !== undefined) first.store.mode = 'shared'
     await call(first, 1)

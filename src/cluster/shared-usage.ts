@@ -45,7 +45,10 @@ export class SharedUsage {
   }
 
   /** @throws GatewayError (or rejects with it) `quota_exceeded`; `rate_limited` while all of the rest is reserved */
-  reserveBudgets(caller: Caller, call: CallAhead): BudgetReservations | Promise<BudgetReservations> {
+  reserveBudgets(
+    caller: Caller,
+    call: CallAhead,
+  ): BudgetReservations | Promise<BudgetReservations> {
     const windows = this.#usage.budgetWindowsFor(caller, call)
     if (windows.length === 0) return NO_BUDGETS
     if (this.#isHere(windows, call)) return this.#usage.reserveBudgets(caller, call)
@@ -134,7 +137,8 @@ export class SharedUsage {
       if (lease === undefined || shortage(window) !== undefined) return false
       if (!lease.covers(wantedOf(window, call), nowMs)) return false
     }
-    for (const { window } of windows) this.#leases.get(window)?.noteTaken(wantedOf(window, call), nowMs)
+    for (const { window } of windows)
+      this.#leases.get(window)?.noteTaken(wantedOf(window, call), nowMs)
     return true
   }
 
@@ -144,7 +148,10 @@ export class SharedUsage {
     decide: () => Reserved,
   ): Reserved | Promise<Reserved> {
     const leases = windows.map((limited) => this.#leaseOf(limited))
-    const attempt = (round: number, granted: Grants): { readonly reserved: Reserved } | Promise<Grants> => {
+    const attempt = (
+      round: number,
+      granted: Grants,
+    ): { readonly reserved: Reserved } | Promise<Grants> => {
       for (const [lease, pair] of granted) lease.release(pair)
       const { mode } = this.#options.store
       const nowMs = this.#options.now()
@@ -161,14 +168,17 @@ export class SharedUsage {
       try {
         if (uncovered.length === 0) {
           const reserved = decide()
-          for (const [index, lease] of leases.entries()) lease.noteTaken(wanted[index] ?? NONE, nowMs)
+          for (const [index, lease] of leases.entries())
+            lease.noteTaken(wanted[index] ?? NONE, nowMs)
           return { reserved }
         }
         // What is used up stays so, and what was all reserved a moment ago need not be asked again.
         for (const [index, { window, shortage }] of windows.entries()) {
           const lacking = shortage(window)
           const isSure =
-            lacking === 'exhausted' || round >= SHORT_ROUNDS || leases[index]?.isFresh(nowMs) === true
+            lacking === 'exhausted' ||
+            round >= SHORT_ROUNDS ||
+            leases[index]?.isFresh(nowMs) === true
           if (lacking !== undefined && isSure) decide()
         }
       } catch (error) {

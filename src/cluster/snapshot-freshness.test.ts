@@ -12,7 +12,10 @@ const LEASE_MS = 3_000
 const ACME = 'acct_acme' as AccountId
 const OTHER = 'acct_other' as AccountId
 
-const changeOf = (seq: number, text: `${string}.${'insert' | 'update' | 'delete'}`): FollowedChange => ({
+const changeOf = (
+  seq: number,
+  text: `${string}.${'insert' | 'update' | 'delete'}`,
+): FollowedChange => ({
   seq,
   accountId: ACME,
   resourceType: text.slice(0, text.indexOf('.')),
@@ -150,7 +153,9 @@ async function refusalOf(work: Promise<unknown>): Promise<string> {
     () => new Error('nothing was thrown'),
     (thrown: unknown) => thrown,
   )
-  return error instanceof GatewayError ? `${error.kind} ${error.headers?.['retry-after']}` : String(error)
+  return error instanceof GatewayError
+    ? `${error.kind} ${error.headers?.['retry-after']}`
+    : String(error)
 }
 
 describe('with the database', () => {
@@ -165,13 +170,22 @@ describe('with the database', () => {
     await scene.node.refresh()
     expect(scene.followed).toEqual(['read 1', 'read 2'])
     expect(scene.node.isFresh()).toBe(true)
-    expect(scene.node.state()).toMatchObject({ status: 'ok', appliedSeq: 2, behind: 0, refreshes: 1 })
+    expect(scene.node.state()).toMatchObject({
+      status: 'ok',
+      appliedSeq: 2,
+      behind: 0,
+      refreshes: 1,
+    })
   })
 
   test('a database that was set back in time is told and followed there, and the witness forgets what never was', async () => {
     const scene = new Scene({}, { hasWitness: true })
     await scene.node.start()
-    scene.changes = [changeOf(1, 'key.delete'), changeOf(2, 'gate.update'), changeOf(3, 'gate.update')]
+    scene.changes = [
+      changeOf(1, 'key.delete'),
+      changeOf(2, 'gate.update'),
+      changeOf(3, 'gate.update'),
+    ]
     await scene.node.catchUp()
     scene.changes = [changeOf(1, 'key.delete')]
     await scene.node.catchUp()
@@ -542,7 +556,9 @@ describe('without the database', () => {
       knownSeq >= 1 ? { type: 'granted' } : { type: 'behind', changes: scene.changes }
     scene.nowMs += LEASE_MS
     await scene.node.refresh()
-    await pollUntil('the change', async () => (scene.followed.includes('read 1') ? true : undefined))
+    await pollUntil('the change', async () =>
+      scene.followed.includes('read 1') ? true : undefined,
+    )
     scene.nowMs += LEASE_MS
     await scene.node.refresh()
     scene.node.assertKnown(ACME)
@@ -580,7 +596,11 @@ describe('without the database', () => {
     expect(scene.node.state()).toMatchObject({ status: 'grace', behind: 3 })
 
     scene.isAway = false
-    scene.changes = [changeOf(1, 'key.delete'), changeOf(2, 'gate.update'), changeOf(3, 'key.insert')]
+    scene.changes = [
+      changeOf(1, 'key.delete'),
+      changeOf(2, 'gate.update'),
+      changeOf(3, 'key.insert'),
+    ]
     await scene.node.catchUp()
     expect(scene.followed.slice(3)).toEqual(['read 1', 'read 2', 'read 3'])
     scene.node.assertKnown(ACME)

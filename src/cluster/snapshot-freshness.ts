@@ -36,7 +36,9 @@ export interface SnapshotFreshnessOptions {
   /** Of the last change before what is in memory was read. */
   readonly appliedSeq: number
   /** Vouches for this node while the database cannot. */
-  readonly witness?: Pick<ChangeWitness, 'renew' | 'publish' | 'forget' | 'connectedForMs'> | undefined
+  readonly witness?:
+    | Pick<ChangeWitness, 'renew' | 'publish' | 'forget' | 'connectedForMs'>
+    | undefined
   readonly clocks?: Clocks
   /** Waits for so many milliseconds, by the same clocks. */
   readonly pause?: (delayMs: number) => Promise<unknown>
@@ -300,7 +302,8 @@ export class SnapshotFreshness implements Freshness {
         .run()
         .catch(() => {})
         .finally(() => {
-          if (this.#failures > 0) this.#askWitnessIn((this.#options.leaseMs / 3) * (0.8 + Math.random() / 5))
+          if (this.#failures > 0)
+            this.#askWitnessIn((this.#options.leaseMs / 3) * (0.8 + Math.random() / 5))
         })
     }, delayMs)
     this.#witnessTimer.unref()

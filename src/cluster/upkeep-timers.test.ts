@@ -35,7 +35,11 @@ const beginnings: Record<string, () => Promise<void>> = {
     closing.push(() => limits.close())
   },
   'the connection to Redis': async () => {
-    const client = { on: () => {}, disconnect: () => {}, connect: () => Promise.reject(new Error('away')) }
+    const client = {
+      on: () => {},
+      disconnect: () => {},
+      connect: () => Promise.reject(new Error('away')),
+    }
     const settings = { prefix: 'test', outage: { choice: 'share', graceMs: 1 } }
     const store = new RedisStore({
       settings: settings as never,
@@ -74,7 +78,9 @@ const beginnings: Record<string, () => Promise<void>> = {
 test.each(Object.keys(beginnings))('%s', async (name) => {
   const spies = [spyOn(globalThis, 'setTimeout'), spyOn(globalThis, 'setInterval')]
   await beginnings[name]?.()
-  const timers = spies.flatMap(({ mock }) => mock.results.map(({ value }) => value as NodeJS.Timeout))
+  const timers = spies.flatMap(({ mock }) =>
+    mock.results.map(({ value }) => value as NodeJS.Timeout),
+  )
   for (const spy of spies) spy.mockRestore()
   expect(timers.length).toBeGreaterThan(0)
   expect(timers.filter((timer) => timer.hasRef())).toEqual([])

@@ -60,10 +60,15 @@ describe('the period of a moment', () => {
     const counter = new UsageCounter('month', JUNE_MS)
     expect(counter.at(JUNE_MS - 1)).toMatchObject({ startsAtMs: MAY_MS, endsAtMs: JUNE_MS })
     expect(counter.at(JUNE_MS)).toMatchObject({ startsAtMs: JUNE_MS, endsAtMs: JULY_MS })
-    expect(new UsageCounter('month', JUNE_MS - 1).at(JUNE_MS)).toMatchObject({ startsAtMs: JUNE_MS })
+    expect(new UsageCounter('month', JUNE_MS - 1).at(JUNE_MS)).toMatchObject({
+      startsAtMs: JUNE_MS,
+    })
     const later = new UsageCounter('day', JUNE_MS + 1000)
     expect(later.at(JUNE_MS + 86_400_000)).toMatchObject({ startsAtMs: JUNE_MS + 86_400_000 })
-    expect(later.at(JUNE_MS - 1)).toMatchObject({ startsAtMs: JUNE_MS - 86_400_000, endsAtMs: JUNE_MS })
+    expect(later.at(JUNE_MS - 1)).toMatchObject({
+      startsAtMs: JUNE_MS - 86_400_000,
+      endsAtMs: JUNE_MS,
+    })
   })
 })
 
@@ -77,9 +82,19 @@ describe('a reservation', () => {
   test('sets aside what the tokens would cost at the average so far', () => {
     const window = windowWith(300, 100)
     const reservation = new Reservation(window, 10)
-    expect(window).toMatchObject({ tokens: 300, microUsd: 100, reservedTokens: 10, reservedMicroUsd: 3 })
+    expect(window).toMatchObject({
+      tokens: 300,
+      microUsd: 100,
+      reservedTokens: 10,
+      reservedMicroUsd: 3,
+    })
     reservation.settle({ tokens: 12, microUsd: 4, isPriced: true })
-    expect(window).toMatchObject({ tokens: 312, microUsd: 104, reservedTokens: 0, reservedMicroUsd: 0 })
+    expect(window).toMatchObject({
+      tokens: 312,
+      microUsd: 104,
+      reservedTokens: 0,
+      reservedMicroUsd: 0,
+    })
     expect(window.unpricedCalls).toBe(0)
   })
 
@@ -96,6 +111,11 @@ describe('a reservation', () => {
     const reservation = new Reservation(window, 10)
     window.add({ tokens: 100, microUsd: 900, isPriced: true })
     reservation.settle({ tokens: 1, microUsd: 0, isPriced: false })
-    expect(window).toMatchObject({ reservedTokens: 0, reservedMicroUsd: 0, tokens: 201, unpricedCalls: 1 })
+    expect(window).toMatchObject({
+      reservedTokens: 0,
+      reservedMicroUsd: 0,
+      tokens: 201,
+      unpricedCalls: 1,
+    })
   })
 })

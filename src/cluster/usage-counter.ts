@@ -110,7 +110,8 @@ export class UsageCounter {
    */
   at(momentMs: number): UsageWindow {
     const window = this.#window
-    if (window !== undefined && momentMs < window.endsAtMs && momentMs >= window.startsAtMs) return window
+    if (window !== undefined && momentMs < window.endsAtMs && momentMs >= window.startsAtMs)
+      return window
     return this.#change(momentMs)
   }
 

@@ -32,7 +32,11 @@ class ScriptedStore implements SharedStore {
   readonly nodeId = 'node1'
   readonly questions: Question[] = []
 
-  run(_: SharedScript, key: string, args: readonly (string | number)[]): Promise<readonly unknown[]> {
+  run(
+    _: SharedScript,
+    key: string,
+    args: readonly (string | number)[],
+  ): Promise<readonly unknown[]> {
     const number = (at: number) => Number(args[at])
     const used = (at: number) => ({
       tokens: number(at),
@@ -43,7 +47,12 @@ class ScriptedStore implements SharedStore {
     return new Promise((resolve, reject) => {
       this.questions.push({
         key,
-        ...{ keepMs: number(3), birth: String(args[4]), sequence: number(5), isRepeated: number(6) === 1 },
+        ...{
+          keepMs: number(3),
+          birth: String(args[4]),
+          sequence: number(5),
+          isRepeated: number(6) === 1,
+        },
         ...{ added: used(7), floor: used(10) },
         ...{ reserved: pair(15), needed: pair(17), spare: pair(19) },
         answer: (grant = {}) => resolve(listOf(grant)),
@@ -91,7 +100,15 @@ function start({ limit = { tokens: 1000, microUsd: 1000 }, endsAtMs = ENDS_AT_MS
     sums += 1
   }
   const now = () => clock.nowMs
-  const options = { window, store, storeKey: 'key', limit: () => limit, now, wallNow: now, sharedNow: now }
+  const options = {
+    window,
+    store,
+    storeKey: 'key',
+    limit: () => limit,
+    now,
+    wallNow: now,
+    sharedNow: now,
+  }
   const lease = new UsageLease({ ...options, onSums })
   /** Asks, and is answered at once. */
   const ask = async (wanted: Pair, grant: Partial<UsageGrant>) => {
@@ -111,7 +128,8 @@ function start({ limit = { tokens: 1000, microUsd: 1000 }, endsAtMs = ENDS_AT_MS
 
 /** A question is asked within a few turns, or never. */
 async function reach(store: ScriptedStore, questions: number): Promise<void> {
-  for (let turn = 0; turn < 20 && store.questions.length < questions; turn += 1) await Promise.resolve()
+  for (let turn = 0; turn < 20 && store.questions.length < questions; turn += 1)
+    await Promise.resolve()
 }
 
 describe('what is covered without asking', () => {
@@ -225,11 +243,17 @@ describe('asking', () => {
 
   test('it is granted only when the store had enough of both, and then it is kept', async () => {
     const { clock, lease, ask } = start()
-    expect(await ask({ tokens: 10, microUsd: 5 }, { allowed: { tokens: 10, microUsd: 4 } })).toBe(false)
-    expect(await ask({ tokens: 10, microUsd: 5 }, { allowed: { tokens: 9, microUsd: 5 } })).toBe(false)
+    expect(await ask({ tokens: 10, microUsd: 5 }, { allowed: { tokens: 10, microUsd: 4 } })).toBe(
+      false,
+    )
+    expect(await ask({ tokens: 10, microUsd: 5 }, { allowed: { tokens: 9, microUsd: 5 } })).toBe(
+      false,
+    )
     // Nothing is kept for those who were not granted it.
     expect(lease.covers({ tokens: 9, microUsd: 5 }, clock.nowMs)).toBe(true)
-    expect(await ask({ tokens: 10, microUsd: 5 }, { allowed: { tokens: 10, microUsd: 5 } })).toBe(true)
+    expect(await ask({ tokens: 10, microUsd: 5 }, { allowed: { tokens: 10, microUsd: 5 } })).toBe(
+      true,
+    )
     expect(lease.covers({ tokens: 1, microUsd: 1 }, clock.nowMs)).toBe(false)
   })
 
@@ -387,16 +411,19 @@ describe('tending', () => {
   test.each([
     [59_999, true],
     [60_000, false],
-  ])('sums are kept up to date for a minute after the last call: after %d ms: %p', async (ms, isAsked) => {
-    const { clock, tend, ask, lease } = start()
-    await ask(tokens(0), {})
-    clock.nowMs += 5_000
-    expect(await tend()).toBe(false)
-    lease.noteTaken(tokens(1), clock.nowMs)
-    expect(await tend()).toBe(true)
-    clock.nowMs += ms
-    expect(await tend()).toBe(isAsked)
-  })
+  ])(
+    'sums are kept up to date for a minute after the last call: after %d ms: %p',
+    async (ms, isAsked) => {
+      const { clock, tend, ask, lease } = start()
+      await ask(tokens(0), {})
+      clock.nowMs += 5_000
+      expect(await tend()).toBe(false)
+      lease.noteTaken(tokens(1), clock.nowMs)
+      expect(await tend()).toBe(true)
+      clock.nowMs += ms
+      expect(await tend()).toBe(isAsked)
+    },
+  )
 
   test('while a question is under way no other is asked, though there is news', async () => {
     const { clock, lease, store, window } = start()

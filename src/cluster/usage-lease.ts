@@ -97,7 +97,9 @@ export class UsageLease {
     // Each call comes through here: nothing is allocated.
     if (!Number.isFinite(limits.tokens) && !Number.isFinite(limits.microUsd)) return true
     if (isShared && (nowMs - this.#askedAtMs >= TRUSTED_MS || nowMs < this.#askedAtMs)) return false
-    return this.#coversField('tokens', limits, wanted) && this.#coversField('microUsd', limits, wanted)
+    return (
+      this.#coversField('tokens', limits, wanted) && this.#coversField('microUsd', limits, wanted)
+    )
   }
 
   #coversField(field: keyof Pair, limits: Pair, wanted: Pair): boolean {
@@ -107,7 +109,8 @@ export class UsageLease {
     const reserved = field === 'tokens' ? window.reservedTokens : window.reservedMicroUsd
     // Not sent yet, and set aside by this node.
     const own = window[field] - this.#told[field] + reserved - this.#others[field]
-    if (store.mode === 'shared') return own + this.#kept[field] + wanted[field] <= this.#allowed[field]
+    if (store.mode === 'shared')
+      return own + this.#kept[field] + wanted[field] <= this.#allowed[field]
     const rest = limits[field] - this.#told[field] - this.#others[field] - this.#allowed[field]
     // As in memory: the last call may go beyond it.
     return own < this.#allowed[field] + Math.max(0, rest) / Math.max(this.#nodes, store.nodes)
@@ -144,8 +147,10 @@ export class UsageLease {
     this.#noteMode(nowMs)
     if (this.#options.store.mode !== 'shared' || this.#asking !== undefined) return false
     const hasNews = this.#doubtful !== undefined || this.#knowsMore || !isNothing(this.#unsent)
-    const isOff = this.#isLimited && FIELDS.some((field) => this.#allowed[field] !== this.#reserved[field])
-    const isUsed = nowMs - this.#takenAtMs < USED_MS || FIELDS.some((field) => this.#reserved[field] !== 0)
+    const isOff =
+      this.#isLimited && FIELDS.some((field) => this.#allowed[field] !== this.#reserved[field])
+    const isUsed =
+      nowMs - this.#takenAtMs < USED_MS || FIELDS.some((field) => this.#reserved[field] !== 0)
     const isOld = isUsed && nowMs - this.#askedAtMs >= RENEW_MS
     if (!hasNews && !isOff && !isOld) return false
     void this.#askOnce()
@@ -168,8 +173,13 @@ export class UsageLease {
 
   /** Nothing is missing when it is dropped. @param nowMs milliseconds since the Unix epoch */
   isOver(nowMs: number): boolean {
-    const isQuiet = this.#asking === undefined && this.#doubtful === undefined && isNothing(this.#unsent)
-    return isQuiet && nowMs > this.window.endsAtMs && FIELDS.every((field) => this.#reserved[field] === 0)
+    const isQuiet =
+      this.#asking === undefined && this.#doubtful === undefined && isNothing(this.#unsent)
+    return (
+      isQuiet &&
+      nowMs > this.window.endsAtMs &&
+      FIELDS.every((field) => this.#reserved[field] === 0)
+    )
   }
 
   async settled(): Promise<void> {
@@ -202,7 +212,8 @@ export class UsageLease {
       this.#awaySinceMs ??= nowMs
       return
     }
-    if (this.#awaySinceMs !== undefined && nowMs - this.#awaySinceMs >= IN_LEDGER_MS) this.#isInLedger = true
+    if (this.#awaySinceMs !== undefined && nowMs - this.#awaySinceMs >= IN_LEDGER_MS)
+      this.#isInLedger = true
     this.#awaySinceMs = undefined
     // An answer that is still to come takes off what its question told: that has to be on top until then.
     if (!this.#isInLedger || this.#asking !== undefined) return
@@ -269,7 +280,8 @@ export class UsageLease {
     const unsent = this.#unsent
     const reserved = {
       tokens: this.#reserved.tokens + this.#kept.tokens + unsent.tokens - sent.added.tokens,
-      microUsd: this.#reserved.microUsd + this.#kept.microUsd + unsent.microUsd - sent.added.microUsd,
+      microUsd:
+        this.#reserved.microUsd + this.#kept.microUsd + unsent.microUsd - sent.added.microUsd,
     }
     const spare = this.#spare(limits, nowMs)
     try {
@@ -293,7 +305,9 @@ export class UsageLease {
       )
       const grant = readUsageGrant(answer)
       this.#take(grant, sent.added, nowMs)
-      const isGranted = FIELDS.every((field) => grant.allowed[field] >= reserved[field] + needed[field])
+      const isGranted = FIELDS.every(
+        (field) => grant.allowed[field] >= reserved[field] + needed[field],
+      )
       if (isGranted) this.#kept = sum([this.#kept, needed])
       return isGranted
     } catch {
@@ -324,7 +338,8 @@ export class UsageLease {
     this.#takenSinceAsked = { tokens: 0, microUsd: 0 }
     const ahead = (field: keyof Pair) => {
       if (!Number.isFinite(limits[field])) return 0
-      const usual = elapsedMs === Number.POSITIVE_INFINITY ? 0 : (taken[field] / elapsedMs) * LEASE_MS
+      const usual =
+        elapsedMs === Number.POSITIVE_INFINITY ? 0 : (taken[field] / elapsedMs) * LEASE_MS
       return Math.max(0, Math.floor(Math.min(limits[field] * LARGEST_LEASE, usual)))
     }
     return { tokens: ahead('tokens'), microUsd: ahead('microUsd') }

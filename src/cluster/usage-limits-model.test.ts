@@ -27,7 +27,10 @@ test('spend agrees with a model too: what is reserved comes back to the milliont
         microUsd: fc.option(fc.nat({ max: 90_000 })),
       }),
     },
-    { weight: 1, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 60_000 }) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 60_000 }) }),
+    },
   )
   fc.assert(
     fc.property(
@@ -43,7 +46,10 @@ test('spend agrees with a model too: what is reserved comes back to the milliont
           const ofMonth = rows.filter((row) => row.month === month)
           const used = ofMonth.reduce((sum, row) => sum + (row.microUsd ?? 0), 0)
           const tokens = ofMonth.reduce((sum, row) => sum + row.tokens, 0)
-          const reserved = open.reduce((sum, call) => sum + (call.month === month ? call.reserved : 0), 0)
+          const reserved = open.reduce(
+            (sum, call) => sum + (call.month === month ? call.reserved : 0),
+            0,
+          )
           expect(scene.quota()).toMatchObject({
             microUsd: used,
             reservedMicroUsd: reserved,
@@ -85,10 +91,16 @@ test('any interleaving of calls, settlements, cancellations and borders of month
         own: fc.boolean(),
       }),
     },
-    { weight: 2, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 20_000 }) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 20_000 }) }),
+    },
     {
       weight: 1,
-      arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 40 * 86_400_000 }) }),
+      arbitrary: fc.record({
+        type: fc.constant('wait' as const),
+        ms: fc.nat({ max: 40 * 86_400_000 }),
+      }),
     },
   )
   fc.assert(
@@ -99,7 +111,9 @@ test('any interleaving of calls, settlements, cancellations and borders of month
       fc.array(step, { maxLength: 300, size: 'max' }),
       (monthlyTokens, tokensPerMinute, budgetTokens, steps) => {
         const scene = start({ monthlyTokens, tokensPerMinute })
-        scene.usage.putBudget(budgetOf({ limit: { type: 'tokens', tokens: budgetTokens }, alertAt: [1] }))
+        scene.usage.putBudget(
+          budgetOf({ limit: { type: 'tokens', tokens: budgetTokens }, alertAt: [1] }),
+        )
         const { clock } = scene
         // The model: the ledger's rows and the open calls, summed anew at every look; the bucket as a BigInt.
         const rows: { month: number; day: number; tokens: number; own: boolean }[] = []
@@ -116,9 +130,13 @@ test('any interleaving of calls, settlements, cancellations and borders of month
           const quotaUsed = sum(
             rows.filter((row) => row.month === month && !row.own).map((row) => row.tokens),
           )
-          const quotaReserved = sum(open.filter((call) => call.month === month).map((call) => call.tokens))
+          const quotaReserved = sum(
+            open.filter((call) => call.month === month).map((call) => call.tokens),
+          )
           const budgetUsed = sum(rows.filter((row) => row.day === day).map((row) => row.tokens))
-          const budgetReserved = sum(open.filter((call) => call.day === day).map((call) => call.tokens))
+          const budgetReserved = sum(
+            open.filter((call) => call.day === day).map((call) => call.tokens),
+          )
           expect(scene.quota()).toMatchObject({ tokens: quotaUsed, reservedTokens: quotaReserved })
           expect(scene.usage.budgetWindow('bud_1', clock.nowMs)).toMatchObject({
             tokens: budgetUsed,
@@ -132,16 +150,24 @@ test('any interleaving of calls, settlements, cancellations and borders of month
             const [call] = open.splice(open.length === 0 ? 0 : current.at % open.length, 1)
             if (call === undefined) continue
             const endedAtMs = clock.nowMs
-            call.ticket.settle(spent({ tokens: current.tokens, countsForQuota: !current.own, endedAtMs }))
+            call.ticket.settle(
+              spent({ tokens: current.tokens, countsForQuota: !current.own, endedAtMs }),
+            )
             call.ticket.settle(spent({ tokens: 12_345, endedAtMs }))
-            rows.push({ month: call.month, day: call.day, tokens: current.tokens ?? 0, own: current.own })
+            rows.push({
+              month: call.month,
+              day: call.day,
+              tokens: current.tokens ?? 0,
+              own: current.own,
+            })
             if (current.tokens === null) continue
             const corrected = parts - BigInt(current.tokens - call.taken) * 60_000n
             parts = corrected > full ? full : corrected
           } else {
             const taken = Math.min(current.tokens, tokensPerMinute)
             const fits =
-              budgetUsed + budgetReserved < budgetTokens && parts >= BigInt(Math.max(1, taken)) * 60_000n
+              budgetUsed + budgetReserved < budgetTokens &&
+              parts >= BigInt(Math.max(1, taken)) * 60_000n
             const isWithinQuota = quotaUsed + quotaReserved < monthlyTokens
             const result = scene.admit({ estimatedTokens: current.tokens })
             expect(isTicket(result)).toBe(fits && isWithinQuota)

@@ -10,7 +10,8 @@ describe('the monthly quota', () => {
     expect(admit()).toMatchObject({
       kind: 'quota_exceeded',
       status: 429,
-      message: "The account's monthly quota of 100 tokens is used up until 2026-12-01T00:00:00.000Z.",
+      message:
+        "The account's monthly quota of 100 tokens is used up until 2026-12-01T00:00:00.000Z.",
       headers: { 'retry-after': '120' },
     })
     clock.nowMs = Date.parse('2026-12-01T00:00:00.000Z')
@@ -48,7 +49,10 @@ describe('the monthly quota', () => {
     admitted(admit()).settle(spent({ tokens: 10, microUsd: 499_999 }))
     const last = admitted(admit({ estimatedTokens: 0 }))
     last.settle(spent({ tokens: 1, microUsd: 1 }))
-    expect(admit()).toMatchObject({ kind: 'quota_exceeded', message: expect.stringContaining('$0.5') })
+    expect(admit()).toMatchObject({
+      kind: 'quota_exceeded',
+      message: expect.stringContaining('$0.5'),
+    })
   })
 })
 
@@ -98,10 +102,16 @@ describe('tokens per minute', () => {
     expect(admit({ estimatedTokens: 101 })).toMatchObject({
       kind: 'rate_limited',
       message: expect.stringContaining('tokens per minute'),
-      headers: { 'retry-after': '1', 'retry-after-ms': '100', 'x-ratelimit-remaining-tokens': '100' },
+      headers: {
+        'retry-after': '1',
+        'retry-after-ms': '100',
+        'x-ratelimit-remaining-tokens': '100',
+      },
     })
     ticket.settle(spent({ tokens: 20 }))
-    expect(admitted(admit({ estimatedTokens: 80 })).headers['x-ratelimit-remaining-tokens']).toBe('500')
+    expect(admitted(admit({ estimatedTokens: 80 })).headers['x-ratelimit-remaining-tokens']).toBe(
+      '500',
+    )
   })
 
   test('a call that used more than was thought leaves a debt', () => {
@@ -131,7 +141,9 @@ describe('budgets', () => {
   test('are of one gate or one key, and name themselves in the refusal', () => {
     const { admit, usage } = start({})
     usage.putBudget(budgetOf())
-    usage.putBudget(budgetOf({ id: 'bud_other', scope: { type: 'key', keyId: 'key_other' as KeyId } }))
+    usage.putBudget(
+      budgetOf({ id: 'bud_other', scope: { type: 'key', keyId: 'key_other' as KeyId } }),
+    )
     admitted(admit()).settle(spent({ tokens: 100 }))
     expect(admit()).toMatchObject({
       kind: 'quota_exceeded',
@@ -170,6 +182,8 @@ describe('budgets', () => {
     ])
     clock.nowMs += 120_000
     use(55)
-    expect(alerts.slice(3)).toMatchObject([{ threshold: 0.5, periodStartsAtMs: Date.parse('2026-12-01') }])
+    expect(alerts.slice(3)).toMatchObject([
+      { threshold: 0.5, periodStartsAtMs: Date.parse('2026-12-01') },
+    ])
   })
 })

@@ -54,7 +54,11 @@ export interface LimitedWindow {
 
 /** Who counts together with other nodes is told of what was used before, and adds it where it belongs. */
 export interface UsageSharing {
-  countPast(window: UsageWindow, past: Amounts & { readonly unpricedCalls: number }, isAgain: boolean): void
+  countPast(
+    window: UsageWindow,
+    past: Amounts & { readonly unpricedCalls: number },
+    isAgain: boolean,
+  ): void
 }
 
 export type BudgetReservations = readonly BudgetReservation[]
@@ -97,7 +101,11 @@ export class UsageLimits {
   }
 
   /** The account's quota and some of its budgets in the periods of a moment, whether they limit anything or not. */
-  windowsAt(accountId: AccountId, budgetIds: readonly string[], momentMs: number): readonly LimitedWindow[] {
+  windowsAt(
+    accountId: AccountId,
+    budgetIds: readonly string[],
+    momentMs: number,
+  ): readonly LimitedWindow[] {
     const quota = this.#limitedQuota(accountId, momentMs)
     const ofBudgets = budgetIds.flatMap((id) => {
       const counter = this.#budgets.get(id)
@@ -123,7 +131,8 @@ export class UsageLimits {
       const ceilings = limit()
       if (tokens >= ceilings.tokens || microUsd >= ceilings.microUsd) return 'exhausted'
       const isReserved =
-        tokens + reservedTokens >= ceilings.tokens || microUsd + reservedMicroUsd >= ceilings.microUsd
+        tokens + reservedTokens >= ceilings.tokens ||
+        microUsd + reservedMicroUsd >= ceilings.microUsd
       return isReserved ? 'reserved' : undefined
     }
     return { id: accountId, window, limit, shortage }
@@ -148,7 +157,11 @@ export class UsageLimits {
   #heed(loading: Promise<void>, onCounted: () => void): Promise<void> {
     const past = loading.then(onCounted, (cause: unknown) => {
       this.#isPastUnreadable = true
-      throw new GatewayError('unavailable', 'What was used before cannot be read. Try again soon.', { cause })
+      throw new GatewayError(
+        'unavailable',
+        'What was used before cannot be read. Try again soon.',
+        { cause },
+      )
     })
     // Nobody may be waiting.
     past.catch(() => {})
@@ -177,7 +190,8 @@ export class UsageLimits {
   /** Which limits in money refuse what has no price; undefined: none. */
   priceDemand(caller: Caller, gateId: string): PriceDemand | undefined {
     const { name, unpriced, limits } = this.#plans.of(caller.accountId)
-    const plan = limits.monthlySpendUsd !== null && unpriced === 'refuse' ? `the plan ${name}` : undefined
+    const plan =
+      limits.monthlySpendUsd !== null && unpriced === 'refuse' ? `the plan ${name}` : undefined
     const strict = this.#budgetsOf(caller, { gateId }).find(
       ({ budget }) => budget.limit.type === 'spend' && budget.unpriced === 'refuse',
     )
@@ -281,7 +295,12 @@ export class UsageLimits {
   }
 
   /** Counts what the ledger holds of a budget's period. @param past of other keys and gates too */
-  addPastBudgetUsage(id: string, momentMs: number, past: readonly PastUsage[], isAgain = false): void {
+  addPastBudgetUsage(
+    id: string,
+    momentMs: number,
+    past: readonly PastUsage[],
+    isAgain = false,
+  ): void {
     const counter = this.#budgets.get(id)
     if (counter === undefined) return
     const ofBudget = past.filter((usage) => isWithin(counter.budget, usage))
@@ -332,12 +351,15 @@ const NO_WINDOWS: readonly LimitedWindow[] = []
 function quotaCeilings({ limits: { monthlyTokens, monthlySpendUsd } }: Plan): Amounts {
   return {
     tokens: monthlyTokens ?? Number.POSITIVE_INFINITY,
-    microUsd: monthlySpendUsd === null ? Number.POSITIVE_INFINITY : Math.round(monthlySpendUsd * MICRO_USD),
+    microUsd:
+      monthlySpendUsd === null ? Number.POSITIVE_INFINITY : Math.round(monthlySpendUsd * MICRO_USD),
   }
 }
 
 function scopeKey(accountId: AccountId, scope: BudgetScope): string {
-  return scope.type === 'key' ? `${accountId}\nkey\n${scope.keyId}` : gateKey(accountId, scope.gateId)
+  return scope.type === 'key'
+    ? `${accountId}\nkey\n${scope.keyId}`
+    : gateKey(accountId, scope.gateId)
 }
 
 function gateKey(accountId: AccountId, gateId: string): string {

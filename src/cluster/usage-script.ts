@@ -140,7 +140,10 @@ export function toUsageArguments(demand: UsageDemand): readonly (string | number
     ...[added.tokens, added.microUsd, added.unpricedCalls],
     ...[floor.tokens, floor.microUsd, floor.unpricedCalls],
     ...[orNone(limit.tokens), orNone(limit.microUsd)],
-    ...[demand.reserved, demand.needed, demand.spare].flatMap(({ tokens, microUsd }) => [tokens, microUsd]),
+    ...[demand.reserved, demand.needed, demand.spare].flatMap(({ tokens, microUsd }) => [
+      tokens,
+      microUsd,
+    ]),
   ]
 }
 

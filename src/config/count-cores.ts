@@ -10,7 +10,9 @@ export function countCores(): number {
 /** @param text of cgroup v2's `cpu.max`: microseconds of processor time in a period, or `max`, and the period */
 export function coresOfQuota(text: string): number {
   const [quota, period] = text.trim().split(' ').map(Number)
-  return quota !== undefined && period !== undefined && quota > 0 && period > 0 ? quota / period : Infinity
+  return quota !== undefined && period !== undefined && quota > 0 && period > 0
+    ? quota / period
+    : Infinity
 }
 
 function readQuota(): string {

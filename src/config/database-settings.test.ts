@@ -25,7 +25,11 @@ test.each([
 ])('%s is an address', (url) => {
   const { database } = readSettings({ DATABASE_URL: url })
   expect(database?.url.reveal()).toBe(url)
-  expect(database).toMatchObject({ poolSize: 10, connectTimeoutMs: 5_000, statementTimeoutMs: 30_000 })
+  expect(database).toMatchObject({
+    poolSize: 10,
+    connectTimeoutMs: 5_000,
+    statementTimeoutMs: 30_000,
+  })
 })
 
 test('the address is never shown', () => {

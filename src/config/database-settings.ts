@@ -34,7 +34,8 @@ export function readDatabaseSettings(
         'In a user or a password, characters such as @ / ? # % have to be percent-encoded.',
     )
   // Without one it would be the database named like the user, made by nobody on purpose.
-  if (url.pathname.length < 2) throw new SettingsError('DATABASE_URL must name the database, after the host.')
+  if (url.pathname.length < 2)
+    throw new SettingsError('DATABASE_URL must name the database, after the host.')
   const odd = [...url.searchParams.keys()].find(
     (name) => name.startsWith('ssl') && !SSL_PARAMETERS.includes(name),
   )

@@ -20,7 +20,9 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
 }
 
 /** @returns undefined when the operator named none and none lies in the data folder */
-async function readConfigurationFile(environment: Environment): Promise<ConfigurationText | undefined> {
+async function readConfigurationFile(
+  environment: Environment,
+): Promise<ConfigurationText | undefined> {
   const named = environment.GATEHOUSE_CONFIG || undefined
   const path = named === undefined ? join(readDataFolder(environment), FILE_NAME) : resolve(named)
   try {

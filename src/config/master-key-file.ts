@@ -121,7 +121,11 @@ function openIfThere(path: string): number | undefined {
   }
 }
 
-function toStamp(status: { readonly ino: number; readonly mtimeMs: number; readonly size: number }): string {
+function toStamp(status: {
+  readonly ino: number
+  readonly mtimeMs: number
+  readonly size: number
+}): string {
   return `${status.ino}:${status.mtimeMs}:${status.size}`
 }
 

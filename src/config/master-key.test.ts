@@ -89,12 +89,15 @@ describe("the data folder's file", () => {
     },
   )
 
-  test.each(['', '# nothing\n', 'canary\n', `${HEX}\ncanary\n`])('is refused when it holds %p', (text) => {
-    writeFileSync(path, text, { mode: 0o600 })
-    expect(() => loadMasterKeys(sourceOf({}))).toThrow(
-      expect.objectContaining({ message: expect.not.stringMatching(/canary|c0ffee/) }),
-    )
-  })
+  test.each(['', '# nothing\n', 'canary\n', `${HEX}\ncanary\n`])(
+    'is refused when it holds %p',
+    (text) => {
+      writeFileSync(path, text, { mode: 0o600 })
+      expect(() => loadMasterKeys(sourceOf({}))).toThrow(
+        expect.objectContaining({ message: expect.not.stringMatching(/canary|c0ffee/) }),
+      )
+    },
+  )
 
   test('is made by an encryption and not by a decryption', () => {
     const sealed = createVault([new Secret(HEX)]).encrypt(new Secret('s'), 'row')

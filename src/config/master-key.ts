@@ -30,7 +30,10 @@ export function loadMasterKeys(source: MasterKeySource): MasterKeys {
 }
 
 /** Makes nothing. @returns undefined when there is no master key yet @throws MasterKeyError */
-export function findMasterKeys({ dataFolder, masterKeys }: MasterKeySource): MasterKeys | undefined {
+export function findMasterKeys({
+  dataFolder,
+  masterKeys,
+}: MasterKeySource): MasterKeys | undefined {
   const { current, previous } = masterKeys
   if (current !== undefined) return [current, ...previous]
   const file = readMasterKeyFile(masterKeyPath(dataFolder))
@@ -41,7 +44,8 @@ function makeMasterKeys(source: MasterKeySource): MasterKeys {
   const path = masterKeyPath(source.dataFolder)
   createMasterKeyFile(path)
   const keys = findMasterKeys(source)
-  if (keys === undefined) throw new VaultError(`The master key in ${path} has gone while it was read.`)
+  if (keys === undefined)
+    throw new VaultError(`The master key in ${path} has gone while it was read.`)
   return keys
 }
 
@@ -50,7 +54,10 @@ function makeMasterKeys(source: MasterKeySource): MasterKeys {
  * each encryption, and when a text is under a key that is not known; keys seen once go on opening what they closed.
  * @param onCurrent told of the key that is encrypted under from now on, by its id
  */
-export function openVault(source: MasterKeySource, onCurrent: (keyId: string) => void = () => {}): Vault {
+export function openVault(
+  source: MasterKeySource,
+  onCurrent: (keyId: string) => void = () => {},
+): Vault {
   const path = masterKeyPath(source.dataFolder)
   const hasFile = source.masterKeys.current === undefined
   let vault: Vault | undefined

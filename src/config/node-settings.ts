@@ -1,5 +1,9 @@
 /** What several nodes on one Postgres promise each other, from the environment. Knows nothing of how it is kept. */
-import { STORE_OUTAGE_CHOICES, type StoreOutageChoice, type StoreOutagePolicy } from '../core/store-outage.ts'
+import {
+  STORE_OUTAGE_CHOICES,
+  type StoreOutageChoice,
+  type StoreOutagePolicy,
+} from '../core/store-outage.ts'
 import { type Environment, SettingsError } from './environment.ts'
 
 export const NODE_VARIABLES = {
@@ -49,6 +53,8 @@ function readMilliseconds(
   if (text === undefined || text === '') return undefined
   const value = Number(text)
   if (!/^\d+$/.test(text) || value < min || value > DAY_MS)
-    throw new SettingsError(`${name} must be a whole number from ${min} to ${DAY_MS}, but is '${text}'.`)
+    throw new SettingsError(
+      `${name} must be a whole number from ${min} to ${DAY_MS}, but is '${text}'.`,
+    )
   return value
 }

@@ -96,22 +96,45 @@ test('the example of the documentation is right, and says the defaults', async (
   })
 })
 
-test.each(['', '# nothing yet\n', '{}', 'providers: []'])('an empty file says nothing: %j', (text) => {
-  expect(parse(text)).toEqual({ providers: [], plans: undefined, logLevel: undefined })
-})
+test.each(['', '# nothing yet\n', '{}', 'providers: []'])(
+  'an empty file says nothing: %j',
+  (text) => {
+    expect(parse(text)).toEqual({ providers: [], plans: undefined, logLevel: undefined })
+  },
+)
 
 describe('a fault is told with its line and its place', () => {
   test.each([
     ['a member of no section', 'plan: []', 1, 'plan is not a known field'],
     ['a section that is no list', 'providers:\n  acme: {}', 1, 'providers must be an array'],
     ['no mapping at all', '- a\n- b', 1, 'the file must be an object'],
-    ['a missing member', 'providers:\n  - id: acme\n    name: Acme', 2, 'providers[0].baseUrl is required'],
+    [
+      'a missing member',
+      'providers:\n  - id: acme\n    name: Acme',
+      2,
+      'providers[0].baseUrl is required',
+    ],
     ['an unknown member', provider('colour: red'), 5, 'providers[0].colour is not a known field'],
     ['a key in the file', provider('apiKey: canary'), 5, 'providers[0].apiKey must not be here'],
     ['a wrong type', provider('countsStreamsOnRequest: 1'), 5, 'must be true or false'],
-    ['an unknown dialect', provider('dialects:', '  - canary'), 6, 'dialects[0] must be "openai-chat" or'],
-    ['a dialect twice', provider('dialects: [openai-chat, openai-chat]'), 5, 'dialects must not hold'],
-    ['a variable that is a key', provider('apiKeyVariable: sk-canary'), 5, 'must be the name of a variable'],
+    [
+      'an unknown dialect',
+      provider('dialects:', '  - canary'),
+      6,
+      'dialects[0] must be "openai-chat" or',
+    ],
+    [
+      'a dialect twice',
+      provider('dialects: [openai-chat, openai-chat]'),
+      5,
+      'dialects must not hold',
+    ],
+    [
+      'a variable that is a key',
+      provider('apiKeyVariable: sk-canary'),
+      5,
+      'must be the name of a variable',
+    ],
     [
       "one of the gateway's variables",
       provider('apiKeyVariable: GATEHOUSE_BOOTSTRAP_KEY'),
@@ -119,7 +142,12 @@ describe('a fault is told with its line and its place', () => {
       "gateway's own",
     ],
     ['a path without a slash', provider('chatPath: chat'), 5, 'chatPath must be a path'],
-    ['a path that holds a query', provider('chatPath: /chat?key=canary'), 5, 'chatPath must be a path'],
+    [
+      'a path that holds a query',
+      provider('chatPath: /chat?key=canary'),
+      5,
+      'chatPath must be a path',
+    ],
     [
       'a credential as a header',
       provider('headers:', '  x-api-key: canary'),
@@ -132,8 +160,18 @@ describe('a fault is told with its line and its place', () => {
       5,
       'headers.authorization must not carry',
     ],
-    ['one more', provider('headers: {ocp-apim-subscription-key: canary}'), 5, 'must not carry a credential'],
-    ["a header of the gateway's", provider('headers: {content-length: "1"}'), 5, 'gateway itself decides'],
+    [
+      'one more',
+      provider('headers: {ocp-apim-subscription-key: canary}'),
+      5,
+      'must not carry a credential',
+    ],
+    [
+      "a header of the gateway's",
+      provider('headers: {content-length: "1"}'),
+      5,
+      'gateway itself decides',
+    ],
     ['a header in capitals', provider('headers: {X-Team: a}'), 5, 'in small letters'],
     ['a header of two lines', provider('headers: {x-team: "a\\nb"}'), 5, 'printable ASCII'],
     [
@@ -158,7 +196,12 @@ describe('a fault is told with its line and its place', () => {
     ],
     ['broken YAML', 'providers:\n  - id: acme\n   name: "canary', 3, 'is not valid YAML here'],
     ['a member twice', provider('name: canary'), 5, 'is not valid YAML here (duplicate key)'],
-    ['a plan that there is not', 'plans:\n  default: canary-plan', 2, 'plans.default is not a plan'],
+    [
+      'a plan that there is not',
+      'plans:\n  default: canary-plan',
+      2,
+      'plans.default is not a plan',
+    ],
     [
       'a price below nothing',
       provider('prices: {large: {input: -1, output: 1}}'),
@@ -166,7 +209,12 @@ describe('a fault is told with its line and its place', () => {
       'prices.large.input must',
     ],
     ['half a price', provider('prices: {large: {input: 1}}'), 5, 'prices.large.output'],
-    ['an unknown limit', 'plans:\n  definitions:\n    team: {calls: 1}', 3, 'plans.definitions.team.calls'],
+    [
+      'an unknown limit',
+      'plans:\n  definitions:\n    team: {calls: 1}',
+      3,
+      'plans.definitions.team.calls',
+    ],
     [
       'a negative limit',
       'plans:\n  definitions:\n    team:\n      monthlyTokens: -1',
@@ -190,7 +238,9 @@ describe('a fault is told with its line and its place', () => {
     'https://api.acme.test/v1#canary',
     'file:///etc/canary',
   ])('an address such as %s', (address) => {
-    const message = refusalOf(provider().replace('https://api.acme.test/v1', JSON.stringify(address)))
+    const message = refusalOf(
+      provider().replace('https://api.acme.test/v1', JSON.stringify(address)),
+    )
     expect(message).toContain(`${PATH}:4: providers[0].baseUrl must be an http or https address`)
     expect(message).not.toContain('canary')
   })

@@ -27,7 +27,10 @@ export interface Configuration {
  * @param known providers whose ids are taken
  * @throws SettingsError that names file, line and member of every fault
  */
-export function parseConfiguration(file: ConfigurationText, known: readonly Provider[]): Configuration {
+export function parseConfiguration(
+  file: ConfigurationText,
+  known: readonly Provider[],
+): Configuration {
   const document = readYaml(file.text)
   if (!('value' in document)) throw toError(file, document)
   // An empty file, or one of comments only, says nothing.

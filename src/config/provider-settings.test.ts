@@ -11,7 +11,10 @@ describe('the address of Vertex AI', () => {
     [undefined, `https://aiplatform.googleapis.com/${PATH}/global/publishers/google`],
     ['global', `https://aiplatform.googleapis.com/${PATH}/global/publishers/google`],
     ['eu', `https://aiplatform.eu.rep.googleapis.com/${PATH}/eu/publishers/google`],
-    ['europe-west4', `https://europe-west4-aiplatform.googleapis.com/${PATH}/europe-west4/publishers/google`],
+    [
+      'europe-west4',
+      `https://europe-west4-aiplatform.googleapis.com/${PATH}/europe-west4/publishers/google`,
+    ],
   ])('in %s', (location, address) => {
     const { providerBaseUrls } = read({
       VERTEX_PROJECT: 'acme-1',
@@ -22,7 +25,10 @@ describe('the address of Vertex AI', () => {
   })
 
   test('is the one that is given whole', () => {
-    const { providerBaseUrls } = read({ VERTEX_PROJECT: 'acme-1', VERTEX_BASE_URL: 'http://127.0.0.1:9/v/' })
+    const { providerBaseUrls } = read({
+      VERTEX_PROJECT: 'acme-1',
+      VERTEX_BASE_URL: 'http://127.0.0.1:9/v/',
+    })
     expect(providerBaseUrls.get('vertex')).toBe('http://127.0.0.1:9/v')
   })
 

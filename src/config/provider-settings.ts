@@ -2,7 +2,12 @@
 
 import { Secret } from '../core/secret.ts'
 import { withoutTrailingSlashes } from '../core/without-trailing-slashes.ts'
-import { baseUrlVariableOf, type ComposedAddress, keyVariableOf, type Provider } from '../providers/define.ts'
+import {
+  baseUrlVariableOf,
+  type ComposedAddress,
+  keyVariableOf,
+  type Provider,
+} from '../providers/define.ts'
 import { type Environment, SettingsError } from './environment.ts'
 
 export interface ProviderSettings {
@@ -32,7 +37,9 @@ function readKey(provider: Provider, key: string): Secret {
   // A service account is a document, of which nothing stands in a header.
   const isDocument = provider.signing?.type === 'google' && trimmed.startsWith('{')
   if (!isDocument && !/^[\x21-\x7e]+$/.test(trimmed)) {
-    throw new SettingsError(`${keyVariableOf(provider)} holds characters that cannot stand in a header.`)
+    throw new SettingsError(
+      `${keyVariableOf(provider)} holds characters that cannot stand in a header.`,
+    )
   }
   return new Secret(trimmed)
 }

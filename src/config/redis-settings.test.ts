@@ -98,7 +98,13 @@ test('what counts during an outage is chosen, and by default each node has its s
     timeoutMs: 50,
     outage: { choice: 'open', graceMs: 30_000 },
   })
-  expect(() => read('redis://cache', { GATEHOUSE_LIMITS_OUTAGE: 'maybe' })).toThrow('GATEHOUSE_LIMITS_OUTAGE')
-  expect(() => read('redis://cache', { GATEHOUSE_LIMITS_GRACE_MS: '0' })).toThrow('GATEHOUSE_LIMITS_GRACE_MS')
-  expect(() => read('redis://cache', { GATEHOUSE_REDIS_PREFIX: 'a{b}' })).toThrow('GATEHOUSE_REDIS_PREFIX')
+  expect(() => read('redis://cache', { GATEHOUSE_LIMITS_OUTAGE: 'maybe' })).toThrow(
+    'GATEHOUSE_LIMITS_OUTAGE',
+  )
+  expect(() => read('redis://cache', { GATEHOUSE_LIMITS_GRACE_MS: '0' })).toThrow(
+    'GATEHOUSE_LIMITS_GRACE_MS',
+  )
+  expect(() => read('redis://cache', { GATEHOUSE_REDIS_PREFIX: 'a{b}' })).toThrow(
+    'GATEHOUSE_REDIS_PREFIX',
+  )
 })

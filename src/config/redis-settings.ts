@@ -26,7 +26,8 @@ export function readRedisSettings(environment: Environment): RedisSettings | und
     timeoutMs: readMilliseconds(environment, 'GATEHOUSE_REDIS_TIMEOUT_MS') ?? 500,
     outage: {
       choice: readOutageChoice(environment.GATEHOUSE_LIMITS_OUTAGE),
-      graceMs: readMilliseconds(environment, 'GATEHOUSE_LIMITS_GRACE_MS') ?? Number.POSITIVE_INFINITY,
+      graceMs:
+        readMilliseconds(environment, 'GATEHOUSE_LIMITS_GRACE_MS') ?? Number.POSITIVE_INFINITY,
     },
   }
 }
@@ -43,14 +44,18 @@ function parseRedisUrl(url: string): RedisUrl {
   const listed = (parts.nodes ?? '').split(',')
   const topology =
     parts.kind === 'sentinel' ? 'sentinel' : isCluster(parts.kind, listed) ? 'cluster' : 'single'
-  const nodes = listed.map((text) => parseNode(text, topology === 'sentinel' ? SENTINEL_PORT : SERVER_PORT))
+  const nodes = listed.map((text) =>
+    parseNode(text, topology === 'sentinel' ? SENTINEL_PORT : SERVER_PORT),
+  )
   const path = (parts.path ?? '').split('/').filter((part) => part !== '')
   const masterName = topology === 'sentinel' ? path.shift() : undefined
   if (topology === 'sentinel' && masterName === undefined)
     throw wrongUrl('name the master behind the sentinels: redis+sentinel://host:26379/mymaster')
   const database = path.shift() ?? '0'
-  if (!/^\d{1,4}$/.test(database) || path.length > 0) throw wrongUrl('end with the number of a database')
-  if (topology === 'cluster' && database !== '0') throw wrongUrl('name no database: a cluster has only 0')
+  if (!/^\d{1,4}$/.test(database) || path.length > 0)
+    throw wrongUrl('end with the number of a database')
+  if (topology === 'cluster' && database !== '0')
+    throw wrongUrl('name no database: a cluster has only 0')
   const [username, password] = parseLogin(parts.login ?? '')
   return {
     topology,
@@ -100,7 +105,10 @@ function readPrefix(text: string | undefined): string {
   return text
 }
 
-function readMilliseconds(environment: Environment, name: keyof typeof REDIS_VARIABLES): number | undefined {
+function readMilliseconds(
+  environment: Environment,
+  name: keyof typeof REDIS_VARIABLES,
+): number | undefined {
   const text = environment[name]
   if (text === undefined || text === '') return undefined
   const value = Number(text)

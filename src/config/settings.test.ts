@@ -62,5 +62,7 @@ test('an address loses its trailing slash, and empty variables count as absent',
 })
 
 test('a misspelt variable is found', () => {
-  expect(readSettings({ GATEHOUSE_PROT: '1', PATH: '/bin' }).unknownVariables).toEqual(['GATEHOUSE_PROT'])
+  expect(readSettings({ GATEHOUSE_PROT: '1', PATH: '/bin' }).unknownVariables).toEqual([
+    'GATEHOUSE_PROT',
+  ])
 })

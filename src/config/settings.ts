@@ -88,7 +88,10 @@ export interface Settings extends ProviderSettings {
     readonly totalMs: number
   }
   /** Beside those that each dialect lets pass. */
-  readonly forwardedHeaders: { readonly request: readonly string[]; readonly answer: readonly string[] }
+  readonly forwardedHeaders: {
+    readonly request: readonly string[]
+    readonly answer: readonly string[]
+  }
   readonly users: UserSettings
   readonly telemetry: TelemetrySettings
   /** The catalog, and the operator's own. */
@@ -130,12 +133,14 @@ export const VARIABLES = {
   GATEHOUSE_MAX_WEBHOOKS: 'webhooks that one account may have (20)',
   GATEHOUSE_CONTROL_REQUESTS_PER_MINUTE:
     'control-plane requests that a node takes a minute of one account, of its keys and of its users each (6000)',
-  GATEHOUSE_ANONYMOUS_REQUESTS_PER_MINUTE: 'the same of one address without a valid key or session (1200)',
+  GATEHOUSE_ANONYMOUS_REQUESTS_PER_MINUTE:
+    'the same of one address without a valid key or session (1200)',
   GATEHOUSE_MAX_BODY_BYTES: 'largest request body (67108864)',
   GATEHOUSE_MAX_HELD_BODY_BYTES:
     'bytes of request bodies that the process holds at once, of all callers; beyond it 503 (536870912)',
   GATEHOUSE_BODY_TIMEOUT_MS: 'time for a request body to arrive (60000)',
-  GATEHOUSE_IDLE_CONNECTION_MS: 'how long a connection of a client is kept between two requests (75000)',
+  GATEHOUSE_IDLE_CONNECTION_MS:
+    'how long a connection of a client is kept between two requests (75000)',
   GATEHOUSE_REQUESTS_PER_ADDRESS:
     'requests that one client address may have open at once; beyond it 429 (no limit)',
   GATEHOUSE_CONNECT_TIMEOUT_MS: 'time for an upstream to accept a connection (5000)',
@@ -164,7 +169,8 @@ export const VARIABLES = {
   GATEHOUSE_FORWARD_REQUEST_HEADERS:
     'headers of callers that reach upstreams beside those of each dialect, separated by commas; one may end in *',
   GATEHOUSE_FORWARD_ANSWER_HEADERS: 'the same of upstreams that reach callers',
-  GATEHOUSE_PUBLIC_URL: 'address at which browsers reach the gateway, such as https://gatehouse.example',
+  GATEHOUSE_PUBLIC_URL:
+    'address at which browsers reach the gateway, such as https://gatehouse.example',
   GATEHOUSE_SIGN_UP: 'who may make a user: invitation, open or closed (invitation)',
   GATEHOUSE_CLIENT_ADDRESS_HEADER:
     'header in which your proxy puts the address of the client, such as x-forwarded-for',
@@ -205,7 +211,9 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     dataFolder: readDataFolder(environment),
     homeFolder: readDataFolder(environment),
     workers:
-      environment.GATEHOUSE_WORKERS === 'auto' ? countCores() : integer('GATEHOUSE_WORKERS', 1, WORKERS),
+      environment.GATEHOUSE_WORKERS === 'auto'
+        ? countCores()
+        : integer('GATEHOUSE_WORKERS', 1, WORKERS),
     database: readDatabaseSettings(environment, {
       poolSize: integer('GATEHOUSE_DATABASE_POOL_SIZE', 10, { min: 2, max: 1_000 }),
       connectTimeoutMs: integer('GATEHOUSE_DATABASE_CONNECT_TIMEOUT_MS', 5_000, milliseconds),
@@ -218,7 +226,12 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     logLevel: environment.GATEHOUSE_LOG_LEVEL
       ? readChoice(environment, 'GATEHOUSE_LOG_LEVEL', LOG_LEVELS)
       : (logLevel ?? LOG_LEVELS[0]),
-    requestsPerMinute: readInteger(environment, 'GATEHOUSE_REQUESTS_PER_MINUTE', undefined, positive),
+    requestsPerMinute: readInteger(
+      environment,
+      'GATEHOUSE_REQUESTS_PER_MINUTE',
+      undefined,
+      positive,
+    ),
     concurrentCalls: readInteger(environment, 'GATEHOUSE_CONCURRENT_CALLS', undefined, positive),
     accountCaps: readCaps(integer),
     controlPlane: {
@@ -230,7 +243,12 @@ export function readSettings(environment: Environment, configured = WITHOUT_FILE
     bodyTimeoutMs: integer('GATEHOUSE_BODY_TIMEOUT_MS', 60_000, milliseconds),
     // The runtime keeps seconds, and few of them.
     idleConnectionMs: integer('GATEHOUSE_IDLE_CONNECTION_MS', 75_000, { min: 1_000, max: 240_000 }),
-    requestsPerAddress: readInteger(environment, 'GATEHOUSE_REQUESTS_PER_ADDRESS', undefined, positive),
+    requestsPerAddress: readInteger(
+      environment,
+      'GATEHOUSE_REQUESTS_PER_ADDRESS',
+      undefined,
+      positive,
+    ),
     revokedCallsMs: integer('GATEHOUSE_REVOKED_CALLS_MS', 2_000, milliseconds),
     probeTimeoutMs: integer('GATEHOUSE_PROBE_TIMEOUT_MS', 60_000, { min: 1_000, max: 600_000 }),
     keepAliveMs: integer('GATEHOUSE_KEEP_ALIVE_MS', 15_000, milliseconds),
@@ -276,7 +294,8 @@ function readCaps(
   integer: (name: Variable, fallback: number, range: { min: number; max: number }) => number,
 ): AccountCaps {
   const range = { min: 1, max: 1_000_000 }
-  const cap = (thing: CappedThing) => integer(CAP_VARIABLES[thing], DEFAULT_ACCOUNT_CAPS[thing], range)
+  const cap = (thing: CappedThing) =>
+    integer(CAP_VARIABLES[thing], DEFAULT_ACCOUNT_CAPS[thing], range)
   return {
     gates: cap('gates'),
     keys: cap('keys'),
@@ -334,7 +353,9 @@ function readHeaderNames(environment: Environment, name: Variable): readonly str
     .filter((each) => each !== '')
   const wrong = names.find((each) => !/^[a-z0-9_-]{2,64}\*?$/.test(each))
   if (wrong !== undefined)
-    throw new SettingsError(`${name} must be names of headers, separated by commas, but holds '${wrong}'.`)
+    throw new SettingsError(
+      `${name} must be names of headers, separated by commas, but holds '${wrong}'.`,
+    )
   return names
 }
 

@@ -5,14 +5,20 @@ import { readTelemetrySettings } from './telemetry-settings.ts'
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }
 
 test('nothing is on until it is asked for', () => {
-  expect(readTelemetrySettings({})).toEqual({ metrics: undefined, hasAccessLog: false, otlp: undefined })
+  expect(readTelemetrySettings({})).toEqual({
+    metrics: undefined,
+    hasAccessLog: false,
+    otlp: undefined,
+  })
   expect(
     readTelemetrySettings({ OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'always_on' }).otlp,
   ).toBeUndefined()
 })
 
 test('a token alone puts the metrics on the main port, a port on their own', () => {
-  expect(readTelemetrySettings({ GATEHOUSE_METRICS_TOKEN: 't' }).metrics).toMatchObject({ port: undefined })
+  expect(readTelemetrySettings({ GATEHOUSE_METRICS_TOKEN: 't' }).metrics).toMatchObject({
+    port: undefined,
+  })
   expect(readTelemetrySettings({ GATEHOUSE_METRICS_PORT: '0' }).metrics).toEqual({
     port: 0,
     host: '127.0.0.1',
@@ -22,8 +28,14 @@ test('a token alone puts the metrics on the main port, a port on their own', () 
 
 describe('OTLP', () => {
   test.each([
-    [ENDPOINT, { hasTraces: true, hasMetrics: true, sampler: 'parentbased_always_on', samplerRatio: 1 }],
-    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://c/v1/traces' }, { hasTraces: true, hasMetrics: false }],
+    [
+      ENDPOINT,
+      { hasTraces: true, hasMetrics: true, sampler: 'parentbased_always_on', samplerRatio: 1 },
+    ],
+    [
+      { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://c/v1/traces' },
+      { hasTraces: true, hasMetrics: false },
+    ],
     [
       { ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' },
       { hasTraces: false, hasMetrics: true },
@@ -59,7 +71,8 @@ describe('refused, naming the variable', () => {
   })
 
   test('and never repeating what may be a secret', () => {
-    const attempt = (environment: Record<string, string>) => () => readTelemetrySettings(environment)
+    const attempt = (environment: Record<string, string>) => () =>
+      readTelemetrySettings(environment)
     expect(attempt({ GATEHOUSE_METRICS_TOKEN: 'hush hush' })).toThrow(/^(?!.*hush)/)
     expect(attempt({ OTEL_EXPORTER_OTLP_ENDPOINT: 'ftp://user:hush@c' })).toThrow(/^(?!.*hush)/)
   })

@@ -33,7 +33,10 @@ function readMetricsSettings(environment: Environment): MetricsSettings | undefi
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
     throw new SettingsError('GATEHOUSE_METRICS_TOKEN must be printable ASCII without spaces.')
   return {
-    port: text === undefined ? undefined : readInteger(environment, 'GATEHOUSE_METRICS_PORT', 0, 0, 65_535),
+    port:
+      text === undefined
+        ? undefined
+        : readInteger(environment, 'GATEHOUSE_METRICS_PORT', 0, 0, 65_535),
     host: environment.GATEHOUSE_METRICS_HOST || '127.0.0.1',
     token: token === undefined ? undefined : new Secret(token),
   }
@@ -87,7 +90,9 @@ function readInteger(
   if (text === undefined || text === '') return fallback
   const value = Number(text)
   if (!/^\d+$/.test(text) || value < min || value > max)
-    throw new SettingsError(`${name} must be a whole number from ${min} to ${max}, but is '${text}'.`)
+    throw new SettingsError(
+      `${name} must be a whole number from ${min} to ${max}, but is '${text}'.`,
+    )
   return value
 }
 

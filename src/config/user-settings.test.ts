@@ -40,6 +40,11 @@ test.each([
   expect(() => readUserSettings({ [name]: value })).toThrow(name)
 })
 
-test.each(['http://login.example', 'login.example', 'javascript:x'])('%s is no issuer', (issuer) => {
-  expect(() => readUserSettings({ ...oidc, GATEHOUSE_OIDC_ISSUER: issuer })).toThrow('GATEHOUSE_OIDC_ISSUER')
-})
+test.each(['http://login.example', 'login.example', 'javascript:x'])(
+  '%s is no issuer',
+  (issuer) => {
+    expect(() => readUserSettings({ ...oidc, GATEHOUSE_OIDC_ISSUER: issuer })).toThrow(
+      'GATEHOUSE_OIDC_ISSUER',
+    )
+  },
+)

@@ -62,7 +62,10 @@ function readHeaderName(text: string | undefined): string | undefined {
   return text.toLowerCase()
 }
 
-function readOidc(environment: Environment, publicOrigin: string | undefined): OidcSettings | undefined {
+function readOidc(
+  environment: Environment,
+  publicOrigin: string | undefined,
+): OidcSettings | undefined {
   const given = {
     GATEHOUSE_OIDC_ISSUER: environment.GATEHOUSE_OIDC_ISSUER || undefined,
     GATEHOUSE_OIDC_CLIENT_ID: environment.GATEHOUSE_OIDC_CLIENT_ID || undefined,
@@ -71,10 +74,13 @@ function readOidc(environment: Environment, publicOrigin: string | undefined): O
   const missing = Object.entries(given).filter(([, value]) => value === undefined)
   if (missing.length === Object.keys(given).length) return undefined
   const [first] = missing
-  if (first !== undefined) throw new SettingsError(`${first[0]} is missing: OpenID Connect needs all three.`)
+  if (first !== undefined)
+    throw new SettingsError(`${first[0]} is missing: OpenID Connect needs all three.`)
   // Where the provider sends the browser back to is agreed with it beforehand: it cannot follow a request.
   if (publicOrigin === undefined)
-    throw new SettingsError('GATEHOUSE_PUBLIC_URL is missing: OpenID Connect sends browsers back to it.')
+    throw new SettingsError(
+      'GATEHOUSE_PUBLIC_URL is missing: OpenID Connect sends browsers back to it.',
+    )
   const url = URL.parse(given.GATEHOUSE_OIDC_ISSUER ?? '')
   const isLocal = url !== null && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
   if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)))

@@ -25,5 +25,8 @@ export function objectionToWorkers(
       : []),
   ]
   if (missing.length === 0) return undefined
-  return { reason: `${what} each is a node of its own`, cure: `Set ${missing.join(' and ')}; or use one` }
+  return {
+    reason: `${what} each is a node of its own`,
+    cure: `Set ${missing.join(' and ')}; or use one`,
+  }
 }

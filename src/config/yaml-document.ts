@@ -55,7 +55,9 @@ function lineAt(document: Document, lines: LineCounter, path: YamlPath): number 
   for (let depth = path.length; depth > 0; depth -= 1) {
     const last = path[depth - 1]
     const holder = document.getIn(path.slice(0, depth - 1), true)
-    const key = isMap(holder) ? holder.items.find((pair) => String(pair.key) === last)?.key : undefined
+    const key = isMap(holder)
+      ? holder.items.find((pair) => String(pair.key) === last)?.key
+      : undefined
     const node = isNode(key) ? key : document.getIn(path.slice(0, depth), true)
     if (isNode(node) && node.range) return lines.linePos(node.range[0]).line
   }

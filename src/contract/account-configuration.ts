@@ -26,7 +26,8 @@ const budget = createBudgetBody.superRefine(({ keyId }, context) => {
 })
 const webhook = createWebhookBody.omit({ secret: true })
 
-const section = <Entry extends z.ZodType>(entry: Entry) => z.array(entry).max(MAX_ENTRIES).optional()
+const section = <Entry extends z.ZodType>(entry: Entry) =>
+  z.array(entry).max(MAX_ENTRIES).optional()
 
 /** A section that is absent is not spoken of: nothing of it is changed or deleted. */
 export const accountConfiguration = z.strictObject({
@@ -54,7 +55,11 @@ export const configurationEntries = {
     members: createBudgetBody.shape,
     changeable: Object.keys(updateBudgetBody.shape),
   },
-  webhooks: { schema: webhook, members: webhook.shape, changeable: Object.keys(updateWebhookBody.shape) },
+  webhooks: {
+    schema: webhook,
+    members: webhook.shape,
+    changeable: Object.keys(updateWebhookBody.shape),
+  },
 } as const
 
 const BY_GATEWAY = 'is set by the gateway'

@@ -34,7 +34,9 @@ export const accountBody = z
           resetsAt: z.iso.datetime(),
           unpricedCalls: z
             .int()
-            .meta({ description: 'Calls of this month whose cost is not known: they are not in `used`.' }),
+            .meta({
+              description: 'Calls of this month whose cost is not known: they are not in `used`.',
+            }),
         }),
       })
       .meta({
@@ -47,7 +49,8 @@ export const accountBody = z
         auditLogDays: days.meta({ description: 'Changes in the audit log.' }),
       })
       .meta({
-        description: 'How long the operator keeps what is written down. Prompts and completions never are.',
+        description:
+          'How long the operator keeps what is written down. Prompts and completions never are.',
       }),
   })
   .meta({ id: 'Account' })

@@ -8,11 +8,14 @@ const rangeFields = {
   from: timeFields.from.describe('Rounded down to the hour. 30 days before `to` when absent.'),
   to: timeFields.to.describe('Rounded up to the hour. Now when absent.'),
   interval: z.enum(['hour', 'day', 'month', 'all']).default('day').meta({
-    description: 'Length of the steps, in UTC. `hour` takes a range of up to 7 days, `all` gives one step.',
+    description:
+      'Length of the steps, in UTC. `hour` takes a range of up to 7 days, `all` gives one step.',
   }),
 }
 
-export const latencyQuery = z.strictObject({ ...rangeFields, ...nameFields }).superRefine(refuseReversedRange)
+export const latencyQuery = z
+  .strictObject({ ...rangeFields, ...nameFields })
+  .superRefine(refuseReversedRange)
 
 export const analyticsQuery = z
   .strictObject({
@@ -68,7 +71,9 @@ export const analyticsBody = z
     to: z.iso.datetime(),
     interval: z.string(),
     groupBy: z.string().nullable(),
-    data: z.array(usageSum).meta({ description: 'In the order of time; steps without calls are left out.' }),
+    data: z
+      .array(usageSum)
+      .meta({ description: 'In the order of time; steps without calls are left out.' }),
   })
   .meta({ id: 'Analytics' })
 
@@ -82,9 +87,12 @@ export const latencyBody = z
     to: z.iso.datetime(),
     interval: z.string(),
     ranges: z
-      .array(z.object({ fromMs: count, toMs: count.nullable().meta({ description: 'null: no end.' }) }))
+      .array(
+        z.object({ fromMs: count, toMs: count.nullable().meta({ description: 'null: no end.' }) }),
+      )
       .meta({
-        description: 'What times are counted in: from `fromMs`, which is included, to `toMs`, which is not.',
+        description:
+          'What times are counted in: from `fromMs`, which is included, to `toMs`, which is not.',
       }),
     data: z
       .array(

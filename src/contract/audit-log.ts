@@ -39,7 +39,9 @@ export function auditLogQuery(actions: readonly string[]) {
       from: time
         .optional()
         .meta({ type: 'string', format: 'date-time', description: 'Changes of then or later.' }),
-      to: time.optional().meta({ type: 'string', format: 'date-time', description: 'Changes from before.' }),
+      to: time
+        .optional()
+        .meta({ type: 'string', format: 'date-time', description: 'Changes from before.' }),
     })
     .superRefine(({ from, to }, context) => {
       if (from === undefined || to === undefined || from < to) return
@@ -56,7 +58,8 @@ export const auditEntryBody = z
     actor: z
       .object({
         type: z.enum(['key', 'user', 'operator']).meta({
-          description: "`operator`: a process on the gateway's own machine, such as the command line there.",
+          description:
+            "`operator`: a process on the gateway's own machine, such as the command line there.",
         }),
         id: z.string(),
         name: z.string().nullable().meta({ description: 'As it was called then.' }),

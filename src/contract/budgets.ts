@@ -12,7 +12,11 @@ const MICRO_USD = 1_000_000
 const name = text({ min: 1, max: 120 })
 const keyId = z.string().max(100).meta({ description: 'The key that it limits, by its id.' })
 const gateId = z.string().max(64).meta({ description: 'The gate that it limits.' })
-const limitTokens = z.int().min(1).max(MAX_TOKENS).meta({ description: 'Input and output tokens a period.' })
+const limitTokens = z
+  .int()
+  .min(1)
+  .max(MAX_TOKENS)
+  .meta({ description: 'Input and output tokens a period.' })
 const limitUsd = z
   .number()
   .max(MAX_USD)
@@ -35,7 +39,9 @@ const alertAt = z
       .refine((share) => share >= 0.01, { error: 'must be at least 0.01' }),
   )
   .max(MAX_ALERTS)
-  .refine((shares) => new Set(shares).size === shares.length, { error: 'must not hold a share twice' })
+  .refine((shares) => new Set(shares).size === shares.length, {
+    error: 'must not hold a share twice',
+  })
   .transform((shares) => shares.toSorted((a, b) => a - b))
   .meta({
     description:
@@ -67,9 +73,13 @@ export const budgetBody = z
       .object({
         tokens: amount,
         usd: amount,
-        unpricedCalls: z.int().meta({ description: 'Calls whose cost is not known, and not in `usd`.' }),
+        unpricedCalls: z
+          .int()
+          .meta({ description: 'Calls whose cost is not known, and not in `usd`.' }),
       })
-      .meta({ description: 'In the current period, by calls that began since the creation of the budget.' }),
+      .meta({
+        description: 'In the current period, by calls that began since the creation of the budget.',
+      }),
     reserved: z
       .object({ tokens: amount, usd: amount })
       .meta({ description: 'Set aside for calls that are under way.' }),

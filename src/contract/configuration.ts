@@ -40,7 +40,8 @@ function isBaseUrl(address: string): boolean {
 const apiKeyVariable = z
   .string()
   .regex(/^[A-Z][A-Z0-9_]{0,63}$/, {
-    error: "must be the name of a variable, such as ACME_API_KEY: the key itself is that variable's value",
+    error:
+      "must be the name of a variable, such as ACME_API_KEY: the key itself is that variable's value",
   })
   .refine((name) => !name.startsWith('GATEHOUSE_'), {
     error: "must not be one of the gateway's own variables",
@@ -60,9 +61,12 @@ const headerName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, { error: 'must be the name of a header, in small letters' })
   .refine((name) => !CREDENTIAL_HEADER.test(name), {
-    error: 'must not carry a credential: keys are never in this file, but in the variable of apiKeyVariable',
+    error:
+      'must not carry a credential: keys are never in this file, but in the variable of apiKeyVariable',
   })
-  .refine((name) => !OWN_HEADER.test(name), { error: 'is a header that the gateway itself decides' })
+  .refine((name) => !OWN_HEADER.test(name), {
+    error: 'is a header that the gateway itself decides',
+  })
 
 const headerValue = z.string().regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/, {
   error: 'must be 1 to 1024 printable ASCII characters',
@@ -108,7 +112,9 @@ const configuredProvider = z.strictObject({
   dialects: z
     .array(dialect)
     .min(1)
-    .refine((list) => new Set(list).size === list.length, { error: 'must not hold a dialect twice' })
+    .refine((list) => new Set(list).size === list.length, {
+      error: 'must not hold a dialect twice',
+    })
     .default(['openai-chat']),
   chatPath: chatPath.default('/chat/completions'),
   headers: headers.optional(),

@@ -30,7 +30,9 @@ const conformanceRow = z
           provider: z.string(),
           models: z
             .array(z.string())
-            .meta({ description: "One of each kind of the provider's models; empty: all are alike." }),
+            .meta({
+              description: "One of each kind of the provider's models; empty: all are alike.",
+            }),
         }),
       )
       .meta({ description: 'All with the same results.' }),

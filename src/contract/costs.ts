@@ -25,7 +25,10 @@ const cost = z
   .object({
     usd: z.number().nullable().meta({ description: 'Null: unknown.' }),
     status: z.enum(['exact', 'estimated', 'unknown']),
-    source: z.string().nullable().meta({ description: 'Where the price is from, with its version.' }),
+    source: z
+      .string()
+      .nullable()
+      .meta({ description: 'Where the price is from, with its version.' }),
   })
   .meta({ id: 'Cost' })
 

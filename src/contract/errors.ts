@@ -6,7 +6,8 @@ export const errorBody = z
     error: z.string().meta({ description: 'Stable code.', example: 'invalid_request' }),
     message: z.string().meta({ description: 'For people; its wording may change.' }),
     details: z.unknown().optional().meta({
-      description: 'More, where there is more: for a refused request, every problem as `{field, message}`.',
+      description:
+        'More, where there is more: for a refused request, every problem as `{field, message}`.',
     }),
   })
   .meta({ id: 'Error', description: 'The flat error envelope.' })

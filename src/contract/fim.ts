@@ -1,7 +1,12 @@
 /** How owned models fill in the middle, as the control plane reads and writes it. */
 import { z } from 'zod'
 
-const ENDPOINTS = ['fim-completions', 'infill', 'completions-suffix', 'completions-template'] as const
+const ENDPOINTS = [
+  'fim-completions',
+  'infill',
+  'completions-suffix',
+  'completions-template',
+] as const
 
 const FORMS =
   '`fim-completions`: Mistral’s own. `infill`: llama.cpp’s `/infill`, beside the `/v1` of the address. `completions-suffix`: `/completions` with a suffix, as Ollama has it. `completions-template`: `/completions` with the model’s own tokens in the prompt, as vLLM needs it.'

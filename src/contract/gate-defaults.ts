@@ -11,9 +11,13 @@ const members = {
   temperature: z.number().min(0).max(2).optional(),
   topP: z.number().min(0).max(1).optional(),
   maxOutputTokens: z.int().min(1).optional(),
-  reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).optional().meta({
-    description: 'Left out, and named in `x-gatehouse-ignored`, with a model that cannot be asked to think.',
-  }),
+  reasoningEffort: z
+    .enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
+    .optional()
+    .meta({
+      description:
+        'Left out, and named in `x-gatehouse-ignored`, with a model that cannot be asked to think.',
+    }),
 }
 
 const description =

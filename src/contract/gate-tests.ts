@@ -9,7 +9,9 @@ const targetTest = z.object({
   httpStatus: z
     .int()
     .optional()
-    .meta({ description: 'What a caller would have seen; absent when the provider was not asked.' }),
+    .meta({
+      description: 'What a caller would have seen; absent when the provider was not asked.',
+    }),
   error: z
     .object({ code: z.string().meta({ example: 'provider_auth_failed' }), message: z.string() })
     .optional(),
@@ -34,6 +36,11 @@ export const gateTestBody = z
     gateId: z.string(),
     results: z.array(targetTest).meta({ description: "One for each target, in the gate's order." }),
   })
-  .meta({ id: 'GateTest', description: 'How each target of a gate did. Holds nothing of what it answered.' })
+  .meta({
+    id: 'GateTest',
+    description: 'How each target of a gate did. Holds nothing of what it answered.',
+  })
 
-export const testGateBody = z.strictObject({}).meta({ id: 'TestGate', description: 'Nothing to say yet.' })
+export const testGateBody = z
+  .strictObject({})
+  .meta({ id: 'TestGate', description: 'Nothing to say yet.' })

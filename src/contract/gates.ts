@@ -15,14 +15,17 @@ const DEFAULT_RETRIES = 0
 const gateId = z
   .string()
   .regex(GATE_ID, {
-    error: 'must be 1 to 64 letters, digits, dots, hyphens or underscores, the first a letter or digit',
+    error:
+      'must be 1 to 64 letters, digits, dots, hyphens or underscores, the first a letter or digit',
   })
   .meta({ description: 'Goes where the model name was. Cannot be changed.', example: 'demo' })
 
 const model = z
   .string()
   .max(200)
-  .regex(/^[A-Za-z0-9._-]+\/[\x21-\x7e]+$/, { error: 'must be provider/model, such as "openai/gpt-5"' })
+  .regex(/^[A-Za-z0-9._-]+\/[\x21-\x7e]+$/, {
+    error: 'must be provider/model, such as "openai/gpt-5"',
+  })
   .meta({ description: '`provider/model`.', example: 'sandbox/echo' })
 
 const strategy = z.enum(['fallback', 'weighted', 'fastest']).meta({
@@ -40,7 +43,10 @@ const weight = z
   .int()
   .min(0)
   .max(MAX_WEIGHT)
-  .meta({ description: 'Share of the calls under `weighted`; 0: only when the others fail. 1 when absent.' })
+  .meta({
+    description:
+      'Share of the calls under `weighted`; 0: only when the others fail. 1 when absent.',
+  })
 const targets = z
   .array(z.strictObject({ model, weight: weight.optional() }))
   .min(1, { error: 'must name at least one target' })
@@ -48,13 +54,17 @@ const targets = z
   .refine((list) => list.length === 0 || list.some((target) => target.weight !== 0), {
     error: 'must hold at least one target whose weight is not 0',
   })
-  .meta({ description: 'In the order in which they are tried, as far as the strategy leaves it open.' })
+  .meta({
+    description: 'In the order in which they are tried, as far as the strategy leaves it open.',
+  })
 const timeoutMs = z
   .int()
   .min(1)
   .max(MAX_TIMEOUT_MS)
   .nullable()
-  .meta({ description: "Longest that a call may take, in milliseconds; null: the server's own limit." })
+  .meta({
+    description: "Longest that a call may take, in milliseconds; null: the server's own limit.",
+  })
 const maxRetries = z
   .int()
   .min(0)

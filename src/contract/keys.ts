@@ -28,13 +28,18 @@ const keyFields = {
       endsAt: z.iso.datetime().meta({ description: 'From then on it is refused.' }),
     })
     .nullable()
-    .meta({ description: 'What the key was before it was last rotated; null: nothing of that is left.' }),
+    .meta({
+      description: 'What the key was before it was last rotated; null: nothing of that is left.',
+    }),
 }
 
 export const keyBody = z.object(keyFields).meta({ id: 'ApiKey' })
 
 export const createdKeyBody = z
-  .object({ ...keyFields, key: z.string().meta({ description: 'The whole key. Shown this once.' }) })
+  .object({
+    ...keyFields,
+    key: z.string().meta({ description: 'The whole key. Shown this once.' }),
+  })
   .meta({ id: 'CreatedApiKey' })
 
 const expiresAt = z.iso.datetime({ offset: true }).nullable()
@@ -75,7 +80,9 @@ export const rotateKeyBody = z
       .min(0)
       .max(90 * 86_400)
       .default(86_400)
-      .meta({ description: 'For how long the old key is still accepted; 0: every older one ends at once.' }),
+      .meta({
+        description: 'For how long the old key is still accepted; 0: every older one ends at once.',
+      }),
   })
   .meta({ id: 'RotateApiKey' })
 

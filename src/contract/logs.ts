@@ -23,7 +23,10 @@ export const exportQuery = z
 const attempt = z
   .object({
     target: z.string(),
-    status: z.int().nullable().meta({ description: "The upstream's HTTP status; null: it sent none." }),
+    status: z
+      .int()
+      .nullable()
+      .meta({ description: "The upstream's HTTP status; null: it sent none." }),
     afterMs: count.meta({ description: "From the call's start until it was asked." }),
     durationMs: count.meta({ description: 'Until it failed, was given up, or the call ended.' }),
   })
@@ -36,11 +39,19 @@ export const logBody = z
     gateId: z.string(),
     dialect: z.string().meta({ example: 'openai-responses' }),
     stream: z.boolean(),
-    target: z.string().nullable().meta({ description: '`provider/model` that answered or was tried last.' }),
+    target: z
+      .string()
+      .nullable()
+      .meta({ description: '`provider/model` that answered or was tried last.' }),
     attempts: count.meta({ description: 'How often an upstream was asked.' }),
     outcome: z.enum(['succeeded', 'failed', 'cancelled']),
-    status: z.int().meta({ description: 'The HTTP status the caller saw; 499: the caller left first.' }),
-    errorKind: z.enum(ERROR_KINDS).nullable().meta({ description: 'Why it failed; null: it did not.' }),
+    status: z
+      .int()
+      .meta({ description: 'The HTTP status the caller saw; 499: the caller left first.' }),
+    errorKind: z
+      .enum(ERROR_KINDS)
+      .nullable()
+      .meta({ description: 'Why it failed; null: it did not.' }),
     startedAt: z.iso.datetime(),
     firstByteMs: z.number().nullable(),
     durationMs: z.number(),
@@ -51,7 +62,8 @@ export const logBody = z
         cachedInputTokens: count.meta({ description: 'Part of `inputTokens`.' }),
         reasoningTokens: count.meta({ description: 'Part of `outputTokens`.' }),
         cacheWriteTokens: count.optional().meta({
-          description: 'Part of `inputTokens` that the provider put into its cache, where it says so.',
+          description:
+            'Part of `inputTokens` that the provider put into its cache, where it says so.',
         }),
       })
       .nullable()
@@ -71,7 +83,9 @@ export const logBody = z
     attemptDetails: z
       .array(attempt)
       .nullable()
-      .meta({ description: 'Each time that an upstream was asked; null: the first time was enough.' }),
+      .meta({
+        description: 'Each time that an upstream was asked; null: the first time was enough.',
+      }),
   })
   .meta({ id: 'Log', description: 'One call through a gate.' })
 

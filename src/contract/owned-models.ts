@@ -15,10 +15,19 @@ const slug = z
   .regex(SLUG, {
     error: 'must be 1 to 63 small letters, digits or hyphens, the first a letter or digit',
   })
-  .meta({ description: 'Gates name it as `owned/<slug>`. Cannot be changed.', example: 'house-llama' })
+  .meta({
+    description: 'Gates name it as `owned/<slug>`. Cannot be changed.',
+    example: 'house-llama',
+  })
 const displayName = text({ min: 1, max: 120 }).meta({ example: 'Llama in the basement' })
 const dialect = z
-  .enum(['openai-chat', 'openai-responses', 'mistral-fim', 'anthropic-messages', 'openai-embeddings'])
+  .enum([
+    'openai-chat',
+    'openai-responses',
+    'mistral-fim',
+    'anthropic-messages',
+    'openai-embeddings',
+  ])
   .meta({ description: 'The wire format that its server speaks. Cannot be changed.' })
 const baseUrl = z.string().min(1).max(500).meta({
   description:
@@ -38,7 +47,8 @@ const credential = z
   .min(1)
   .max(500)
   .regex(HEADER_SAFE, {
-    error: 'must hold only printable ASCII characters, and no space at either end: it is sent in a header',
+    error:
+      'must hold only printable ASCII characters, and no space at either end: it is sent in a header',
   })
   .meta({ description: 'Never returned.', writeOnly: true, format: 'password' })
 const price = (of: string) =>
@@ -90,7 +100,8 @@ const probe = z
   })
   .nullable()
   .meta({
-    description: 'What the last small request to the model has shown; null: it was never asked anything.',
+    description:
+      'What the last small request to the model has shown; null: it was never asked anything.',
   })
 
 /** Open, as every answer is: a later version may add members. */
@@ -109,7 +120,8 @@ export const ownedModelBody = z
     pricingCachedInput,
     probe,
     credentialSetAt: time.nullable().meta({
-      description: 'When the credential was last set; null: there is none. It is never shown itself.',
+      description:
+        'When the credential was last set; null: there is none. It is never shown itself.',
     }),
     createdAt: time,
     updatedAt: time,
@@ -145,7 +157,10 @@ export const createOwnedModelBody = z
     pricingOutput: pricingOutput.default(0),
     pricingCachedInput: pricingCachedInput
       .optional()
-      .meta({ description: 'As `pricingInput` when absent: a server that caches nothing charges the same.' }),
+      .meta({
+        description:
+          'As `pricingInput` when absent: a server that caches nothing charges the same.',
+      }),
   })
   .meta({ id: 'CreateOwnedModel' })
 

@@ -20,7 +20,11 @@ test.each([
     { definitions: { team: { requestsPerMinute: -1 } } },
     'definitions.team.requestsPerMinute',
   ],
-  ['half a token', { definitions: { team: { monthlyTokens: 0.5 } } }, 'definitions.team.monthlyTokens'],
+  [
+    'half a token',
+    { definitions: { team: { monthlyTokens: 0.5 } } },
+    'definitions.team.monthlyTokens',
+  ],
   ['an unknown limit', { definitions: { team: { tokens: 1 } } }, 'definitions.team'],
   ['an unknown member', { plans: {} }, ''],
 ])('%s is refused where it stands', (_name, section, path) => {

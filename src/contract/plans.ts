@@ -9,12 +9,15 @@ const BUILT_IN = ['free', 'pro', 'unlimited']
 const limit = z.int().min(0).max(MAX_LIMIT).nullable()
 
 const planName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
-  error: 'must be 1 to 64 letters, digits, dots, hyphens or underscores, the first a letter or digit',
+  error:
+    'must be 1 to 64 letters, digits, dots, hyphens or underscores, the first a letter or digit',
 })
 
 const planLimits = z
   .strictObject({
-    requestsPerMinute: limit.meta({ description: 'Calls that one key may make a minute; null: no limit.' }),
+    requestsPerMinute: limit.meta({
+      description: 'Calls that one key may make a minute; null: no limit.',
+    }),
     tokensPerMinute: limit.meta({ description: 'Input and output tokens of one key a minute.' }),
     concurrentCalls: limit.meta({ description: 'Calls that one key may have open at once.' }),
     accountRequestsPerMinute: limit.meta({
@@ -40,7 +43,9 @@ const planLimits = z
 /** Parses to a `PlansSection` of core/plan.ts; absent members keep their built-in values. */
 export const plansSection = z
   .strictObject({
-    default: planName.optional().meta({ description: 'The plan of every account that is not named.' }),
+    default: planName
+      .optional()
+      .meta({ description: 'The plan of every account that is not named.' }),
     accounts: z.record(z.string(), planName).optional().meta({ description: 'Account id → plan.' }),
     definitions: z
       .record(planName, planLimits)
@@ -53,5 +58,6 @@ export const plansSection = z
     if (section.default !== undefined && !known.has(section.default))
       context.addIssue({ code: 'custom', path: ['default'], message })
     for (const [accountId, name] of Object.entries(section.accounts ?? {}))
-      if (!known.has(name)) context.addIssue({ code: 'custom', path: ['accounts', accountId], message })
+      if (!known.has(name))
+        context.addIssue({ code: 'custom', path: ['accounts', accountId], message })
   })

@@ -7,15 +7,19 @@ import type { FieldNotes } from './problems.ts'
 const MAX_KEY_LENGTH = 20_000
 
 const active = z.boolean().meta({
-  description: "Whether calls use it. While false, calls use the platform's credential, if there is one.",
+  description:
+    "Whether calls use it. While false, calls use the platform's credential, if there is one.",
 })
 
 /** Open, as every answer is: a later version may add members. */
 export const providerKeyBody = z
   .object({
-    provider: z.string().meta({ description: 'The part of a target before the slash.', example: 'sandbox' }),
+    provider: z
+      .string()
+      .meta({ description: 'The part of a target before the slash.', example: 'sandbox' }),
     maskedKey: z.string().meta({
-      description: 'Its first three and last four characters; of a short key, and of a document, none.',
+      description:
+        'Its first three and last four characters; of a short key, and of a document, none.',
       example: 'sk-…9f3c',
     }),
     active,
@@ -38,7 +42,9 @@ export const setProviderKeyBody = z
 
 export const updateProviderKeyBody = z.strictObject({ active }).meta({ id: 'UpdateProviderKey' })
 
-export const updateProviderKeyNotes: FieldNotes = { key: 'cannot be changed here; replace it with PUT' }
+export const updateProviderKeyNotes: FieldNotes = {
+  key: 'cannot be changed here; replace it with PUT',
+}
 
 export const setProviderKeyNotes: FieldNotes = {
   provider: 'is in the path',

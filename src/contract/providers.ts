@@ -4,10 +4,13 @@ import { listOf } from './lists.ts'
 
 export const providerBody = z
   .object({
-    id: z.string().meta({ description: 'The part of a target before the slash.', example: 'sandbox' }),
+    id: z
+      .string()
+      .meta({ description: 'The part of a target before the slash.', example: 'sandbox' }),
     name: z.string(),
     docs: z.string().nullable().meta({
-      description: "Where the vendor documents its interface; null: a provider of the operator's own.",
+      description:
+        "Where the vendor documents its interface; null: a provider of the operator's own.",
     }),
     dialects: z.array(z.string()).meta({ description: 'The wire formats it speaks.' }),
     configured: z.boolean().meta({ description: 'Whether this gateway has a credential for it.' }),

@@ -32,7 +32,9 @@ export const timeFields = {
 export const nameFields = {
   gate: nameParameter.optional().meta({ description: "A gate's id." }),
   key: nameParameter.optional().meta({ description: "A key's id." }),
-  target: nameParameter.optional().meta({ description: '`provider/model` that answered or was tried last.' }),
+  target: nameParameter
+    .optional()
+    .meta({ description: '`provider/model` that answered or was tried last.' }),
 }
 
 export const logFilterFields = {
@@ -47,7 +49,9 @@ export const logFilterFields = {
   statusClass: z
     .enum(['2xx', '3xx', '4xx', '5xx'])
     .optional()
-    .meta({ description: 'Any HTTP status of this class; 499 of callers who left is one of `4xx`.' }),
+    .meta({
+      description: 'Any HTTP status of this class; 499 of callers who left is one of `4xx`.',
+    }),
   outcome: z.enum(['succeeded', 'failed', 'cancelled']).optional(),
   errorKind: z
     .string({ error: 'must be given once' })

@@ -7,7 +7,8 @@ const time = z.iso.datetime()
 const id = z.string()
 const name = text({ min: 1, max: 120 })
 const role = z.enum(['owner', 'member']).meta({
-  description: 'Both have full access to the account; the owner alone removes members and hands it on.',
+  description:
+    'Both have full access to the account; the owner alone removes members and hands it on.',
 })
 const email = z
   .email({ error: 'must be an email address' })
@@ -22,7 +23,9 @@ const password = z.string().max(1000).meta({
 const invitationToken = z.string().min(1).max(200)
 
 export const invitationOfferRequest = z
-  .strictObject({ invitation: invitationToken.meta({ description: 'Its token.', writeOnly: true }) })
+  .strictObject({
+    invitation: invitationToken.meta({ description: 'Its token.', writeOnly: true }),
+  })
   .meta({ id: 'AskForInvitationOffer' })
 
 export const invitationOfferBody = z
@@ -54,7 +57,10 @@ export const signInBody = z
   .meta({ id: 'SignIn' })
 
 export const changePasswordBody = z
-  .strictObject({ currentPassword: z.string().max(1000).meta({ writeOnly: true }), newPassword: password })
+  .strictObject({
+    currentPassword: z.string().max(1000).meta({ writeOnly: true }),
+    newPassword: password,
+  })
   .meta({ id: 'ChangePassword' })
 
 /** What a browser resolves against our origin must not lead to another one: `//host`, `/\host`, and what becomes one of them. */
@@ -67,7 +73,9 @@ export const beginOidcBody = z
       .max(500)
       .regex(OWN_PATH, { error: 'must be a path of the gateway, such as "/"' })
       .default('/')
-      .meta({ description: 'Where the browser goes in the end; with `?error=…` when it did not work.' }),
+      .meta({
+        description: 'Where the browser goes in the end; with `?error=…` when it did not work.',
+      }),
     invitation: invitationToken.optional().meta({
       description:
         'The token of an invitation that the person accepts by this; whoever belongs to no account needs one.',
@@ -109,7 +117,10 @@ export const sessionBody = z
     current: z.boolean().meta({ description: 'Whether this request was made with it.' }),
     createdAt: time,
     expiresAt: time,
-    address: z.string().nullable().meta({ description: 'Where it was opened from, as far as it is known.' }),
+    address: z
+      .string()
+      .nullable()
+      .meta({ description: 'Where it was opened from, as far as it is known.' }),
     userAgent: z.string().nullable(),
   })
   .meta({ id: 'UserSession' })
@@ -127,7 +138,9 @@ export const memberBody = z
 export const memberList = listOf(memberBody, 'MemberList')
 export const updateMemberBody = z
   .strictObject({
-    role: z.literal('owner', { error: 'must be "owner": whoever owns the account now becomes a member' }),
+    role: z.literal('owner', {
+      error: 'must be "owner": whoever owns the account now becomes a member',
+    }),
   })
   .meta({ id: 'UpdateMember' })
 
@@ -143,7 +156,9 @@ export const invitationBody = z.object(invitationFields).meta({ id: 'Invitation'
 export const createdInvitationBody = z
   .object({
     ...invitationFields,
-    token: z.string().meta({ description: 'Shown this once. Hand it on yourself: no mail is sent.' }),
+    token: z
+      .string()
+      .meta({ description: 'Shown this once. Hand it on yourself: no mail is sent.' }),
     link: z.string().meta({ description: 'The same as an address to open in a browser.' }),
   })
   .meta({ id: 'CreatedInvitation' })

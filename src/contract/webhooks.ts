@@ -47,12 +47,18 @@ const webhookFields = {
 
 export const webhookBody = z
   .object(webhookFields)
-  .meta({ id: 'Webhook', description: 'An address that is told of events. Its secret is never shown.' })
+  .meta({
+    id: 'Webhook',
+    description: 'An address that is told of events. Its secret is never shown.',
+  })
 
 export const createdWebhookBody = z
   .object({
     ...webhookFields,
-    secret: z.string().optional().meta({ description: 'Only when it was generated. Shown this once.' }),
+    secret: z
+      .string()
+      .optional()
+      .meta({ description: 'Only when it was generated. Shown this once.' }),
   })
   .meta({ id: 'CreatedWebhook' })
 

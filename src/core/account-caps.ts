@@ -47,7 +47,10 @@ const NAMES: Readonly<Record<CappedThing, string>> = {
 }
 
 /** @param count how many there are; more than the cap where that was lowered */
-export function capReached(thing: CappedThing, { cap, count }: { cap: number; count: number }): GatewayError {
+export function capReached(
+  thing: CappedThing,
+  { cap, count }: { cap: number; count: number },
+): GatewayError {
   const name = NAMES[thing]
   return new GatewayError(
     'conflict',

@@ -15,7 +15,13 @@ export interface Cost {
 }
 
 /** What is counted; tokens of a kind, or the request itself. */
-export type CostPartKind = 'input' | 'cachedInput' | 'cacheWrite' | 'output' | 'reasoning' | 'request'
+export type CostPartKind =
+  | 'input'
+  | 'cachedInput'
+  | 'cacheWrite'
+  | 'output'
+  | 'reasoning'
+  | 'request'
 
 /** One count at one price. A call's parts add up to its cost, before that is rounded. */
 export interface CostPart {

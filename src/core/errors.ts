@@ -207,5 +207,7 @@ export function invalidRequest(message: string, param?: string, code?: string): 
 /** Turns anything thrown into a GatewayError; what is not ours becomes `internal_error` and keeps its cause for the log. */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
-  return new GatewayError('internal_error', 'The gateway failed to handle this request.', { cause: thrown })
+  return new GatewayError('internal_error', 'The gateway failed to handle this request.', {
+    cause: thrown,
+  })
 }

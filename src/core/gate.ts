@@ -60,7 +60,9 @@ export function toPublicGate(gate: Gate) {
     id: gate.id,
     displayName: gate.displayName,
     description: gate.description,
-    targets: gate.targets.map(({ model, weight }) => (weight === undefined ? { model } : { model, weight })),
+    targets: gate.targets.map(({ model, weight }) =>
+      weight === undefined ? { model } : { model, weight },
+    ),
     strategy: gate.strategy,
     hedgeAfterMs: gate.hedgeAfterMs,
     defaults: { ...gate.defaults },

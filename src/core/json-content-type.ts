@@ -12,7 +12,9 @@ export function isJsonContentType(header: string): boolean {
   if (header === 'application/json') return true
   if (header.length > LONGEST_TYPE) return false
   const [type = '', ...parameters] = header.toLowerCase().split(';')
-  const said = parameters.map((parameter) => parameter.trim()).filter((parameter) => parameter !== '')
+  const said = parameters
+    .map((parameter) => parameter.trim())
+    .filter((parameter) => parameter !== '')
   return isJsonType(type.trim()) && said.length <= 1 && said.every(isUtf8)
 }
 

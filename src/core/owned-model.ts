@@ -144,7 +144,12 @@ export function cutShort(probe: OwnedModelProbe): OwnedModelProbe {
 
 /** A probe that begins. @param learnt of the server before, which calls go on by */
 export function beginProbe(checkedAt: number, learnt: ServerTraits | undefined): OwnedModelProbe {
-  return { status: 'checking', checkedAt, latencyMs: 0, ...(learnt === undefined ? {} : { found: learnt }) }
+  return {
+    status: 'checking',
+    checkedAt,
+    latencyMs: 0,
+    ...(learnt === undefined ? {} : { found: learnt }),
+  }
 }
 
 /** An owned model as it may be read, field by field; without what probes found, which nobody has set. */

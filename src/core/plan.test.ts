@@ -28,7 +28,10 @@ test('a built-in plan keeps what is not given, a new one has no limit there', ()
     definitions: { free: { monthlyTokens: null }, team: { tokensPerMinute: 5 } },
   })
   expect(plans.of(stranger).limits).toMatchObject({ monthlyTokens: null, requestsPerMinute: 60 })
-  expect(plans.of(DEFAULT_ACCOUNT).limits).toMatchObject({ tokensPerMinute: 5, requestsPerMinute: null })
+  expect(plans.of(DEFAULT_ACCOUNT).limits).toMatchObject({
+    tokensPerMinute: 5,
+    requestsPerMinute: null,
+  })
 })
 
 test('overrides stand in for the limits of every plan', () => {

@@ -46,7 +46,9 @@ export class ReplaceablePlans implements Plans {
   }
 }
 
-export type PlanDefinition = { readonly [Limit in keyof PlanLimits]?: number | null | undefined } & {
+export type PlanDefinition = {
+  readonly [Limit in keyof PlanLimits]?: number | null | undefined
+} & {
   readonly unpriced?: UnpricedRule | undefined
 }
 
@@ -113,15 +115,18 @@ export function createPlans(section: PlansSection = {}, overrides: LimitOverride
     Object.entries(section.accounts ?? {}).map(([accountId, name]) => [accountId, planOf(name)]),
   )
   return {
-    of: (accountId) => assigned.get(accountId) ?? (accountId === DEFAULT_ACCOUNT ? ofDefaultAccount : usual),
+    of: (accountId) =>
+      assigned.get(accountId) ?? (accountId === DEFAULT_ACCOUNT ? ofDefaultAccount : usual),
   }
 }
 
 function definePlan(name: string, section: PlansSection, overrides: LimitOverrides): Plan {
-  const builtIn = (Object.hasOwn(BUILT_IN_PLANS, name) ? BUILT_IN_PLANS[name] : undefined) ?? NO_LIMITS
+  const builtIn =
+    (Object.hasOwn(BUILT_IN_PLANS, name) ? BUILT_IN_PLANS[name] : undefined) ?? NO_LIMITS
   const definitions = section.definitions ?? {}
   const given = (Object.hasOwn(definitions, name) ? definitions[name] : undefined) ?? {}
-  const pick = (limit: keyof PlanLimits) => (given[limit] === undefined ? builtIn[limit] : given[limit])
+  const pick = (limit: keyof PlanLimits) =>
+    given[limit] === undefined ? builtIn[limit] : given[limit]
   return {
     name,
     unpriced: given.unpriced ?? 'refuse',

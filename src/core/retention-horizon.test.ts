@@ -10,7 +10,11 @@ const KEPT_MS = 30 * DAY_MS
 function start() {
   const clock = new ScriptedClock()
   const told: Overdue[] = []
-  const horizon = new RetentionHorizon({ keptMs: KEPT_MS, clock, onOverdue: (overdue) => told.push(overdue) })
+  const horizon = new RetentionHorizon({
+    keptMs: KEPT_MS,
+    clock,
+    onOverdue: (overdue) => told.push(overdue),
+  })
   const begunAt = clock.now()
   /** Rows of a log that was written all the time: the oldest is from so long before what should be kept. */
   const rowsOf = (overdueMs: number): KeptRows => ({
@@ -44,23 +48,26 @@ test.each([
   ['three hours', 3 * HOUR_MS, 0],
   ['a day', DAY_MS, 1],
   ['a year', 365 * DAY_MS, 1],
-])('a clock that jumps ahead by %s deletes nothing for hours of real time', (_, jumpMs, announcements) => {
-  const { horizon, clock, told, begunAt } = start()
-  const rows = { oldestMs: begunAt - KEPT_MS, newestMs: begunAt }
-  expect(horizon.cut(rows)).toBe(begunAt - KEPT_MS)
-  clock.jump(jumpMs)
-  for (let hour = 0; hour < 6; hour += 1) {
-    // Calls go on, and are dated by the same clock.
-    expect(horizon.cut({ ...rows, newestMs: clock.now() })).toBeUndefined()
-    clock.pass(HOUR_MS - 1)
-  }
-  expect(told.map(({ stage }) => stage)).toEqual(Array(announcements).fill('announced'))
-  // The clock is set right: nothing has happened.
-  clock.jump(-jumpMs)
-  const dueMs = clock.now() - KEPT_MS
-  expect(dueMs - rows.oldestMs).toBeLessThan(6 * HOUR_MS)
-  expect(horizon.cut({ ...rows, newestMs: begunAt + jumpMs }) ?? 0).toBeLessThanOrEqual(dueMs)
-})
+])(
+  'a clock that jumps ahead by %s deletes nothing for hours of real time',
+  (_, jumpMs, announcements) => {
+    const { horizon, clock, told, begunAt } = start()
+    const rows = { oldestMs: begunAt - KEPT_MS, newestMs: begunAt }
+    expect(horizon.cut(rows)).toBe(begunAt - KEPT_MS)
+    clock.jump(jumpMs)
+    for (let hour = 0; hour < 6; hour += 1) {
+      // Calls go on, and are dated by the same clock.
+      expect(horizon.cut({ ...rows, newestMs: clock.now() })).toBeUndefined()
+      clock.pass(HOUR_MS - 1)
+    }
+    expect(told.map(({ stage }) => stage)).toEqual(Array(announcements).fill('announced'))
+    // The clock is set right: nothing has happened.
+    clock.jump(-jumpMs)
+    const dueMs = clock.now() - KEPT_MS
+    expect(dueMs - rows.oldestMs).toBeLessThan(6 * HOUR_MS)
+    expect(horizon.cut({ ...rows, newestMs: begunAt + jumpMs }) ?? 0).toBeLessThanOrEqual(dueMs)
+  },
+)
 
 test('a day of rows may be due without a word, and not a millisecond more', () => {
   const { horizon, told, rowsOf } = start()

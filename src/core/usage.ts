@@ -23,7 +23,8 @@ export function isCount(value: unknown): value is number {
 export function toTrueUsage(reported: Usage | null | undefined): Usage | null {
   if (reported === null || reported === undefined) return null
   if (isTrue(reported)) return reported
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, cacheWriteTokens } = reported
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, cacheWriteTokens } =
+    reported
   const usage = {
     inputTokens: withoutMinus(inputTokens),
     outputTokens: withoutMinus(outputTokens),

@@ -33,7 +33,9 @@ export function createVault(masterKeys: readonly [Secret, ...Secret[]]): Vault {
   return {
     encrypt(secret, binding) {
       const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', current.bytes, nonce).setAAD(Buffer.from(binding))
+      const cipher = createCipheriv('aes-256-gcm', current.bytes, nonce).setAAD(
+        Buffer.from(binding),
+      )
       const closed = Buffer.concat([
         cipher.update(secret.reveal(), 'utf8'),
         cipher.final(),
@@ -45,10 +47,15 @@ export function createVault(masterKeys: readonly [Secret, ...Secret[]]): Vault {
       const { keyId, nonce, closed } = parse(sealed)
       const key = keys.find((candidate) => candidate.id === keyId)
       if (key === undefined) throw new VaultError(`The master key ${keyId} is not here.`)
-      const decipher = createDecipheriv('aes-256-gcm', key.bytes, nonce, { authTagLength: TAG_BYTES })
+      const decipher = createDecipheriv('aes-256-gcm', key.bytes, nonce, {
+        authTagLength: TAG_BYTES,
+      })
       decipher.setAAD(Buffer.from(binding)).setAuthTag(closed.subarray(-TAG_BYTES))
       try {
-        const opened = Buffer.concat([decipher.update(closed.subarray(0, -TAG_BYTES)), decipher.final()])
+        const opened = Buffer.concat([
+          decipher.update(closed.subarray(0, -TAG_BYTES)),
+          decipher.final(),
+        ])
         return new Secret(opened.toString('utf8'))
       } catch {
         throw new VaultError('An encrypted credential is damaged, or belongs to another row.')
@@ -80,9 +87,13 @@ interface MasterKey {
 
 function toKey(key: Secret): MasterKey {
   const text = key.reveal().trim()
-  const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64')
+  const bytes = /^[0-9a-f]{64}$/i.test(text)
+    ? Buffer.from(text, 'hex')
+    : Buffer.from(text, 'base64')
   if (bytes.length !== KEY_BYTES)
-    throw new VaultError('A master key must be 32 bytes, as 64 hexadecimal characters or as base64.')
+    throw new VaultError(
+      'A master key must be 32 bytes, as 64 hexadecimal characters or as base64.',
+    )
   return { id: createHash('sha256').update(bytes).digest('hex').slice(0, KEY_ID_LENGTH), bytes }
 }
 

@@ -48,7 +48,10 @@ export function createDeliveryId(): string {
 }
 
 /** What a webhook's secret is bound to in the vault. */
-export function secretBinding(webhook: { readonly accountId: AccountId; readonly id: string }): string {
+export function secretBinding(webhook: {
+  readonly accountId: AccountId
+  readonly id: string
+}): string {
   return `webhook/${webhook.accountId}/${webhook.id}`
 }
 

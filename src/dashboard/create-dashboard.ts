@@ -58,8 +58,15 @@ export function createDashboard(
     return await answerPage(request)
   }
 
-  async function answerFile(request: Request, path: string, cacheControl: string): Promise<Response> {
-    return (await openEncoded(request, path, cacheControl)) ?? new Response('Not found\n', { status: 404 })
+  async function answerFile(
+    request: Request,
+    path: string,
+    cacheControl: string,
+  ): Promise<Response> {
+    return (
+      (await openEncoded(request, path, cacheControl)) ??
+      new Response('Not found\n', { status: 404 })
+    )
   }
 
   async function answerPage(request: Request): Promise<Response> {

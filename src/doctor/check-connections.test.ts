@@ -20,7 +20,8 @@ const check = (token?: Secret) => checkConnections(server.url.href.slice(0, -1),
 const show = (opened: number, reused: number, failed: number) => {
   shown = Object.entries({ opened, reused, failed })
     .map(
-      ([event, count]) => `gatehouse_upstream_connections_total{provider="openai",event="${event}"} ${count}`,
+      ([event, count]) =>
+        `gatehouse_upstream_connections_total{provider="openai",event="${event}"} ${count}`,
     )
     .join('\n')
 }
@@ -33,7 +34,9 @@ test.each([
   [4, 900, 6, 'warn', 'openai: 4 opened for 904 calls, 6 failed'],
 ])('%d opened, %d reused, %d failed', async (opened, reused, failed, level, message) => {
   show(opened, reused, failed)
-  expect(await check(new Secret('planted'))).toMatchObject([{ level, check: 'connections', message }])
+  expect(await check(new Secret('planted'))).toMatchObject([
+    { level, check: 'connections', message },
+  ])
 })
 
 test('nothing is said where the metrics are not to be read', async () => {

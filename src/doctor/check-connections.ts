@@ -17,7 +17,10 @@ interface Counts {
  * @param token what reads the metrics; undefined: nothing was given
  * @returns nothing where the metrics are elsewhere or not to be read: that is as the operator wants it
  */
-export async function checkConnections(base: string, token: Secret | undefined): Promise<Finding[]> {
+export async function checkConnections(
+  base: string,
+  token: Secret | undefined,
+): Promise<Finding[]> {
   const text = await fetch(`${base}/metrics`, {
     redirect: 'manual',
     signal: AbortSignal.timeout(WITHIN_MS),

@@ -1,5 +1,13 @@
 /** The data folder: whether the server can use it, who else can, and what waits in it. Changes nothing. */
-import { accessSync, constants, existsSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  type Stats,
+  statfsSync,
+  statSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { codeOf, type Finding } from './finding.ts'
 
@@ -35,7 +43,9 @@ function checkMissing(folder: string): Finding[] {
     accessSync(parent, constants.W_OK | constants.X_OK)
     if (!statSync(parent).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' })
   } catch (error) {
-    return [fail(`${folder} is not there and cannot be made in ${parent} (${codeOf(error)})`, CURE_OTHER)]
+    return [
+      fail(`${folder} is not there and cannot be made in ${parent} (${codeOf(error)})`, CURE_OTHER),
+    ]
   }
   return [{ level: 'ok', check: CHECK, message: `${folder} is not there yet; serve makes it` }]
 }
@@ -45,7 +55,13 @@ function checkAccess(folder: string, status: Stats): Finding[] {
   const findings: Finding[] = []
   if ((status.mode & 0o022) !== 0)
     findings.push(warn(`others than its owner may write in ${folder}`, `chmod 700 ${folder}`))
-  const files = ['gatehouse.db', 'gatehouse.db-wal', 'gatehouse.db-shm', 'gatehouse.lock', 'master.key']
+  const files = [
+    'gatehouse.db',
+    'gatehouse.db-wal',
+    'gatehouse.db-shm',
+    'gatehouse.lock',
+    'master.key',
+  ]
     .map((name) => join(folder, name))
     .flatMap((path) => {
       const file = statIfThere(path)
@@ -89,7 +105,9 @@ function checkSpace(folder: string): Finding[] {
   if (free < LITTLE_SPACE) return [{ level: 'warn', check: 'disk', message, cure }]
   // Some file systems count no inodes and say 0 of 0.
   if (files > 0 && ffree < FEW_INODES)
-    return [{ level: 'warn', check: 'disk', message: `only ${ffree} more files fit on its disk`, cure }]
+    return [
+      { level: 'warn', check: 'disk', message: `only ${ffree} more files fit on its disk`, cure },
+    ]
   return [{ level: 'ok', check: 'disk', message }]
 }
 
@@ -101,7 +119,9 @@ export function checkJournal(
   const journals = folders.map((folder) => {
     const paths = (existsSync(folder) ? readdirSync(folder) : []).map((name) => join(folder, name))
     return {
-      segments: paths.filter((path) => path.endsWith('.journal')).flatMap((path) => statIfThere(path) ?? []),
+      segments: paths
+        .filter((path) => path.endsWith('.journal'))
+        .flatMap((path) => statIfThere(path) ?? []),
       damaged: paths.filter((path) => path.endsWith('.damaged')),
     }
   })
@@ -131,7 +151,12 @@ export function checkJournal(
         ? "See the server's log for 'ship-failed': the database cannot be written"
         : 'Start the server: it moves them, and nothing is lost until then',
     })
-  else findings.push({ level: 'ok', check: 'journal', message: `${size} wait to be moved into the database` })
+  else
+    findings.push({
+      level: 'ok',
+      check: 'journal',
+      message: `${size} wait to be moved into the database`,
+    })
   return findings
 }
 

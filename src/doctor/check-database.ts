@@ -50,7 +50,9 @@ function examine(database: Database, path: string, size: number): ExaminedDataba
   const kind: Finding = { level: 'ok', check: CHECK, message: `SQLite, ${path}` }
   const findings = [kind, ...checkVersion(database), checkIntegrity(database, size)]
   const rowsOf = <Row>(table: string, columns: string): Row[] =>
-    hasTable(database, table) ? database.query<Row, []>(`SELECT ${columns} FROM ${table}`).all() : []
+    hasTable(database, table)
+      ? database.query<Row, []>(`SELECT ${columns} FROM ${table}`).all()
+      : []
   const gates = rowsOf<GateRow>('gates', 'account_id, id, targets')
   const keys = rowsOf<KeyRow>('provider_keys', 'account_id, provider, active')
   return toExamined(findings, gates, keys)
@@ -91,7 +93,9 @@ export function toExamined(
 }
 
 function hasTable(database: Database, name: string): boolean {
-  const found = database.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(name)
+  const found = database
+    .query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
+    .get(name)
   return found !== null
 }
 
@@ -133,7 +137,11 @@ export function checkSteps(applied: readonly string[], notes: readonly StepNote[
 
 function checkIntegrity(database: Database, size: number): Finding {
   if (size > MOST_BYTES)
-    return { level: 'ok', check: CHECK, message: 'it is too large to be checked here; it can be opened' }
+    return {
+      level: 'ok',
+      check: CHECK,
+      message: 'it is too large to be checked here; it can be opened',
+    }
   const [first] = database.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').all()
   if (first?.quick_check === 'ok') return { level: 'ok', check: CHECK, message: 'it is whole' }
   return {

@@ -27,7 +27,9 @@ test('a provider without an address is told apart from one without a key, and it
       cure: "Set VLLM_BASE_URL in the server's environment, and restart it",
     },
   ])
-  expect(examine('openai/gpt-5', 'vertex/gemini-3', 'groq/llama', 'gone/x').map(({ cure }) => cure)).toEqual([
+  expect(
+    examine('openai/gpt-5', 'vertex/gemini-3', 'groq/llama', 'gone/x').map(({ cure }) => cure),
+  ).toEqual([
     expect.stringContaining('Set VERTEX_PROJECT '),
     expect.stringContaining("groq's key"),
     expect.stringContaining('gatehouse.yaml'),

@@ -53,7 +53,9 @@ export function checkGates(
     })
   })
   if (findings.length > 0) return findings
-  return [{ level: 'ok', check: CHECK, message: `${gates.length} gates, every target has what it needs` }]
+  return [
+    { level: 'ok', check: CHECK, message: `${gates.length} gates, every target has what it needs` },
+  ]
 }
 
 const PROBLEMS = {

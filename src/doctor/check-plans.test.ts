@@ -17,12 +17,17 @@ test('a plan that allows all keys together less than each is named with both fig
     },
   ])
   // A figure of a built-in plan that is not given again counts as well.
-  expect(checkPlans({ definitions: { free: { accountConcurrentCalls: 4 } } }, false)).toHaveLength(1)
+  expect(checkPlans({ definitions: { free: { accountConcurrentCalls: 4 } } }, false)).toHaveLength(
+    1,
+  )
 })
 
 test('where strangers sign up, a plan without limits of the whole account is named with what it lacks', () => {
   expect(checkPlans(undefined, true)).toMatchObject([
-    { level: 'warn', cure: expect.stringContaining('accountRequestsPerMinute and accountConcurrentCalls') },
+    {
+      level: 'warn',
+      cure: expect.stringContaining('accountRequestsPerMinute and accountConcurrentCalls'),
+    },
   ])
   expect(checkPlans(undefined, false)).toEqual([])
   const free = { accountRequestsPerMinute: 60, accountConcurrentCalls: 5 }

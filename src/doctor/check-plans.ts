@@ -31,7 +31,9 @@ export function checkPlans(section: PlansSection | undefined, isSignUpOpen: bool
     }
   }
   const { name, limits } = createPlans(section).of(SIGNED_UP)
-  const open = PAIRS.filter(([ofKey, ofAccount]) => limits[ofKey] !== null && limits[ofAccount] === null)
+  const open = PAIRS.filter(
+    ([ofKey, ofAccount]) => limits[ofKey] !== null && limits[ofAccount] === null,
+  )
   if (isSignUpOpen && open.length > 0)
     findings.push({
       level: 'warn',

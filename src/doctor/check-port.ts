@@ -4,17 +4,37 @@ import { codeOf, type Finding } from './finding.ts'
 
 const CHECK = 'port'
 
-export async function checkPort({ host, port }: { host: string; port: number }): Promise<Finding[]> {
+export async function checkPort({
+  host,
+  port,
+}: {
+  host: string
+  port: number
+}): Promise<Finding[]> {
   const code = await tryToListen(host, port)
   const where = `${host}:${port}`
   if (code === undefined)
-    return [{ level: 'ok', check: CHECK, message: `${where} is free; no server uses this data folder now` }]
+    return [
+      {
+        level: 'ok',
+        check: CHECK,
+        message: `${where} is free; no server uses this data folder now`,
+      },
+    ]
   const cure = CURES[code] ?? 'Give another with GATEHOUSE_HOST and GATEHOUSE_PORT'
-  return [{ level: 'fail', check: CHECK, message: `a server could not listen on ${where} (${code})`, cure }]
+  return [
+    {
+      level: 'fail',
+      check: CHECK,
+      message: `a server could not listen on ${where} (${code})`,
+      cure,
+    },
+  ]
 }
 
 const CURES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'Another program has it: stop that, or give another with GATEHOUSE_PORT (0 takes any free one)',
+  EADDRINUSE:
+    'Another program has it: stop that, or give another with GATEHOUSE_PORT (0 takes any free one)',
   EACCES: 'Ports below 1024 are for root: give another with GATEHOUSE_PORT',
   EADDRNOTAVAIL:
     "The address is not this machine's: give another with GATEHOUSE_HOST (0.0.0.0 is all of them)",

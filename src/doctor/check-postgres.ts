@@ -34,7 +34,10 @@ async function examine(database: Kysely<Schema>, name: string): Promise<Examined
     ? await database.selectFrom('gates').select(['account_id', 'id', 'targets']).execute()
     : []
   const keys = (await hasTable(database, 'provider_keys'))
-    ? await database.selectFrom('provider_keys').select(['account_id', 'provider', 'active']).execute()
+    ? await database
+        .selectFrom('provider_keys')
+        .select(['account_id', 'provider', 'active'])
+        .execute()
     : []
   return toExamined(findings, gates, keys)
 }
@@ -61,7 +64,11 @@ async function checkServer(database: Kysely<Schema>, name: string): Promise<Find
       cure: "Make another: CREATE DATABASE gatehouse ENCODING 'UTF8' TEMPLATE template0",
     })
   const connection = encrypted === 1 ? 'encrypted' : 'not encrypted'
-  findings.push({ level: 'ok', check: CHECK, message: `${name} (version ${version}, ${connection})` })
+  findings.push({
+    level: 'ok',
+    check: CHECK,
+    message: `${name} (version ${version}, ${connection})`,
+  })
   return findings
 }
 

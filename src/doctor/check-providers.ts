@@ -17,7 +17,10 @@ interface Configured {
   readonly key: Secret
 }
 
-export async function checkProviders(settings: Settings, environment: Environment): Promise<Finding[]> {
+export async function checkProviders(
+  settings: Settings,
+  environment: Environment,
+): Promise<Finding[]> {
   const configured: Configured[] = []
   const halves: Finding[] = []
   for (const provider of settings.providers) {
@@ -82,8 +85,13 @@ function judge(
   const keyVariable = keyVariableOf(provider)
   const tryIt = 'Try it whole: gatehouse gates test GATE'
   if (isSigned && status < 500)
-    return { level: 'ok', check: CHECK, message: `${id} answers; its credential is signed with, not tried` }
-  if (status < 300) return { level: 'ok', check: CHECK, message: `${id} answers and does not refuse the key` }
+    return {
+      level: 'ok',
+      check: CHECK,
+      message: `${id} answers; its credential is signed with, not tried`,
+    }
+  if (status < 300)
+    return { level: 'ok', check: CHECK, message: `${id} answers and does not refuse the key` }
   if (status < 400)
     return {
       level: 'warn',
@@ -99,7 +107,11 @@ function judge(
       cure: `Set ${keyVariable} to a key that is valid, and restart the server`,
     }
   if (status === 404 || status === 405)
-    return { level: 'ok', check: CHECK, message: `${id} answers; it has no list of models to try the key on` }
+    return {
+      level: 'ok',
+      check: CHECK,
+      message: `${id} answers; it has no list of models to try the key on`,
+    }
   if (status === 429)
     return {
       level: 'warn',

@@ -36,7 +36,11 @@ export interface ExaminedServer {
 
 export async function checkServer(address: ServerAddress): Promise<ExaminedServer> {
   const url = URL.parse(address.url)
-  if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.search}${url.hash}` !== '')
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    `${url.username}${url.search}${url.hash}` !== ''
+  )
     return only(
       fail(
         'GATEHOUSE_URL is no http or https address without credentials, query or fragment',
@@ -75,13 +79,20 @@ export async function checkServer(address: ServerAddress): Promise<ExaminedServe
   return await readAccount(base, apiKey, findings)
 }
 
-async function readAccount(base: string, apiKey: string, findings: Finding[]): Promise<ExaminedServer> {
+async function readAccount(
+  base: string,
+  apiKey: string,
+  findings: Finding[],
+): Promise<ExaminedServer> {
   const gates = await listAll(`${base}/v1/gates`, apiKey)
   if (typeof gates === 'number') {
     findings.push(
       gates === 401
         ? refusedKey('the server does not know the key in GATEHOUSE_API_KEY')
-        : fail(`the server could not list its gates (${gates || 'no answer'})`, "See the server's log"),
+        : fail(
+            `the server could not list its gates (${gates || 'no answer'})`,
+            "See the server's log",
+          ),
     )
     return { findings }
   }
@@ -185,7 +196,10 @@ function explainSilence(base: string, code: string): Finding {
       'Renew it, use the name that it is for, or name its authority in NODE_EXTRA_CA_CERTS',
     )
   if (code === 'TimeoutError')
-    return fail(`${base} did not answer within 5 seconds`, 'Check the network, the firewall and its load')
+    return fail(
+      `${base} did not answer within 5 seconds`,
+      'Check the network, the firewall and its load',
+    )
   return fail(
     `nobody answers at ${base} (${code})`,
     'Start the server, or set GATEHOUSE_URL to where it listens',
@@ -203,7 +217,9 @@ function checkTransport({ protocol, hostname }: URL): Finding[] {
 function checkVersion(theirs: string, ours: string): Finding[] {
   if (theirs === ours) return []
   const message = `this command is version ${ours}, the server ${theirs}`
-  return [{ level: 'warn', check: CHECK, message, cure: "Use the command of the server's own version" }]
+  return [
+    { level: 'warn', check: CHECK, message, cure: "Use the command of the server's own version" },
+  ]
 }
 
 function checkClock(skewMs: number | undefined): Finding[] {
@@ -221,7 +237,8 @@ function checkClock(skewMs: number | undefined): Finding[] {
 }
 
 function checkReadiness(answer: Answer | Error): Finding[] {
-  if (answer instanceof Error) return [fail('it does not say whether it is ready', "See the server's log")]
+  if (answer instanceof Error)
+    return [fail('it does not say whether it is ready', "See the server's log")]
   const checks = answer.body?.checks as Json | undefined
   const ledger = checks?.ledger as Json | undefined
   if ((checks?.redis as Json | undefined)?.status === 'other')
@@ -268,7 +285,10 @@ function checkReadiness(answer: Answer | Error): Finding[] {
   const { backlog, dropped, unshippedBytes } = ledger ?? {}
   if (Number(dropped) > 0)
     return [
-      fail(`it has lost the records of ${dropped} calls since its start`, 'See the disk of its data folder'),
+      fail(
+        `it has lost the records of ${dropped} calls since its start`,
+        'See the disk of its data folder',
+      ),
     ]
   if (Number(backlog) > 0 || Number(unshippedBytes) > LARGE_BACKLOG_BYTES)
     return [

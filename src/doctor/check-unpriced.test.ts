@@ -4,7 +4,10 @@ import { checkUnpricedBudgets, checkUnpricedPlans } from './check-unpriced.ts'
 test('a budget in money that allows models without a price is named, with the command that ends it', () => {
   const budget = { id: 'bud_1', name: 'team', isInMoney: true, unpriced: 'allow' }
   expect(checkUnpricedBudgets([budget])).toMatchObject([
-    { level: 'warn', cure: expect.stringContaining('gatehouse budgets update bud_1 --unpriced refuse') },
+    {
+      level: 'warn',
+      cure: expect.stringContaining('gatehouse budgets update bud_1 --unpriced refuse'),
+    },
   ])
   expect(checkUnpricedBudgets([{ ...budget, unpriced: 'refuse' }])).toEqual([])
   expect(checkUnpricedBudgets([{ ...budget, isInMoney: false }])).toEqual([])

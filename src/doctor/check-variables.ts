@@ -16,7 +16,10 @@ export function checkVariables(environment: Environment): Finding[] {
       level: 'warn',
       check: 'variables',
       message: `${name} is no setting, and nothing reads it`,
-      cure: meant === undefined ? 'Unset it; docs/operations.md lists them all' : `Did you mean ${meant}?`,
+      cure:
+        meant === undefined
+          ? 'Unset it; docs/operations.md lists them all'
+          : `Did you mean ${meant}?`,
     }
   })
   if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0')

@@ -40,7 +40,11 @@ export async function examine(options: ExamineOptions): Promise<readonly Finding
   const folder = readDataFolder(environment)
   const holder = findHolder(folder)
   const url = environment.GATEHOUSE_URL || holder
-  const runtime = { version: process.versions.bun, pinnedVersion: pinnedRuntime, openFiles: openFileLimit() }
+  const runtime = {
+    version: process.versions.bun,
+    pinnedVersion: pinnedRuntime,
+    openFiles: openFileLimit(),
+  }
   const findings = [...checkVariables(environment), ...checkRuntime(runtime)]
   const server: ExaminedServer =
     url === undefined
@@ -103,7 +107,12 @@ async function examineMachine(
     findings.push(...checkPlans(settings.plans, settings.users.signUp === 'open'))
     const objection = objectionToWorkers(settings)
     if (objection !== undefined)
-      findings.push({ level: 'fail', check: 'workers', message: objection.reason, cure: objection.cure })
+      findings.push({
+        level: 'fail',
+        check: 'workers',
+        message: objection.reason,
+        cure: objection.cure,
+      })
     await add('master key', () => checkMasterKey(settings, database.gates !== undefined))
     if (holder === undefined && settings.port !== 0) await add('port', () => checkPort(settings))
     const asked = await checkProviders(settings, environment)
@@ -127,14 +136,19 @@ async function examineMachine(
         .filter(({ id }) => !hasAddress(settings, id) && !mountable.has(id))
         .map(({ id }) => id),
     )
-    findings.push(...checkGates(database.gates, { configured, withoutAddress, ownKeys: database.ownKeys }))
+    findings.push(
+      ...checkGates(database.gates, { configured, withoutAddress, ownKeys: database.ownKeys }),
+    )
   }
   return findings
 }
 
 const UNEXAMINED: ExaminedDatabase = { findings: [], gates: undefined, ownKeys: new Set() }
 
-async function examineDatabase(location: StoreLocation, findings: Finding[]): Promise<ExaminedDatabase> {
+async function examineDatabase(
+  location: StoreLocation,
+  findings: Finding[],
+): Promise<ExaminedDatabase> {
   const outcome = await guard('database', () =>
     'path' in location ? checkDatabase(location.path) : checkPostgres(location),
   )
@@ -189,7 +203,10 @@ function hasAddress({ providers, providerBaseUrls }: Settings, id: string): bool
 }
 
 /** @returns undefined when they cannot be read; why is found then */
-async function readAllSettings(environment: Environment, findings: Finding[]): Promise<Settings | undefined> {
+async function readAllSettings(
+  environment: Environment,
+  findings: Finding[],
+): Promise<Settings | undefined> {
   try {
     const settings = await loadSettings(environment)
     findings.push({
@@ -224,7 +241,8 @@ async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<
           cure: 'Give back the right one, or set those credentials again; gatehouse master-key status counts them',
         },
       ]
-    const where = settings.masterKeys.current === undefined ? 'in the data folder' : 'in GATEHOUSE_MASTER_KEY'
+    const where =
+      settings.masterKeys.current === undefined ? 'in the data folder' : 'in GATEHOUSE_MASTER_KEY'
     const message =
       keys === undefined
         ? 'there is none yet; it is made with the first credential'
@@ -237,7 +255,10 @@ async function checkMasterKey(settings: Settings, isReadable: boolean): Promise<
       {
         level: 'fail',
         check,
-        message: error instanceof MasterKeyError ? messageOf(error) : `it cannot be read (${codeOf(error)})`,
+        message:
+          error instanceof MasterKeyError
+            ? messageOf(error)
+            : `it cannot be read (${codeOf(error)})`,
         cure: 'Restore it from its copy, and keep it readable by the user that serves',
       },
     ]

@@ -24,7 +24,10 @@ test('an address has as many requests open as it may, and the next is told so in
   void ask('192.0.2.1')
   const refused = await ask('192.0.2.1')
   expect(refused.status).toBe(429)
-  expect(Object.fromEntries(refused.headers)).toMatchObject({ 'retry-after': '1', connection: 'close' })
+  expect(Object.fromEntries(refused.headers)).toMatchObject({
+    'retry-after': '1',
+    connection: 'close',
+  })
   expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
   expect(await (await ask('192.0.2.1', {}, '/v1/messages')).json()).toMatchObject({ type: 'error' })
   answer()

@@ -52,5 +52,10 @@ export function boundByAddress(
 function refuse(request: Request, most: number): Response {
   const message = `Your address has ${most} requests open, and may have no more at once.`
   const headers = { 'retry-after': '1', connection: 'close' }
-  return refuseRoute('rate_limited', envelopeOf(pathOf(request.url), request.headers), message, headers)
+  return refuseRoute(
+    'rate_limited',
+    envelopeOf(pathOf(request.url), request.headers),
+    message,
+    headers,
+  )
 }

@@ -42,7 +42,11 @@ export class Connections {
   readonly #open = new Set<OpenAnswer>()
   #endSweeps: (() => void) | undefined
 
-  constructor(server: IdleClock, limits: ConnectionLimits, clock: Pick<Timekeeper, 'elapsed' | 'every'>) {
+  constructor(
+    server: IdleClock,
+    limits: ConnectionLimits,
+    clock: Pick<Timekeeper, 'elapsed' | 'every'>,
+  ) {
     this.#server = server
     this.#limits = limits
     this.#clock = clock

@@ -25,12 +25,19 @@ export interface HandleRoom {
 export interface HandleRoomOptions {
   readonly clock: Pick<Timekeeper, 'every'>
   /** Told when it becomes crowded, and when there is room again. */
-  readonly onChange: (isCrowded: boolean, figures: { readonly open: number; readonly most: number }) => void
+  readonly onChange: (
+    isCrowded: boolean,
+    figures: { readonly open: number; readonly most: number },
+  ) => void
   /** Absent: this process's. */
   readonly figures?: HandleFigures | undefined
 }
 
-export function watchHandles({ clock, onChange, figures = ownHandles() }: HandleRoomOptions): HandleRoom {
+export function watchHandles({
+  clock,
+  onChange,
+  figures = ownHandles(),
+}: HandleRoomOptions): HandleRoom {
   let isCrowded = false
   // Elsewhere than on Linux nobody can tell.
   if (figures === undefined) return { isCrowded, close: () => {} }

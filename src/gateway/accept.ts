@@ -42,15 +42,26 @@ const LARGE_BYTES = 1024 * 1024
 
 function scanBody(bytes: Uint8Array): JsonObject {
   if (bytes.byteLength === 0)
-    throw invalidRequest('The request body is empty: send a JSON object.', undefined, 'invalid_json')
+    throw invalidRequest(
+      'The request body is empty: send a JSON object.',
+      undefined,
+      'invalid_json',
+    )
   try {
     const body = scanJsonObject(bytes)
     if (bytes.byteLength > LARGE_BYTES && hasMoreMembers(bytes, MOST_MEMBERS))
-      throw new JsonSyntaxError(`more than ${MOST_MEMBERS} members in all its objects`, bytes.byteLength)
+      throw new JsonSyntaxError(
+        `more than ${MOST_MEMBERS} members in all its objects`,
+        bytes.byteLength,
+      )
     return body
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
-    throw invalidRequest(`The request body is not usable: ${error.message}`, undefined, 'invalid_json')
+    throw invalidRequest(
+      `The request body is not usable: ${error.message}`,
+      undefined,
+      'invalid_json',
+    )
   }
 }
 
@@ -126,7 +137,8 @@ function within<T>(
   return new Promise((resolve, reject) => {
     const deadline = {
       dueAt: deadlines.now() + timeoutMs,
-      onDue: () => reject(new GatewayError('request_timeout', 'The request body did not arrive in time.')),
+      onDue: () =>
+        reject(new GatewayError('request_timeout', 'The request body did not arrive in time.')),
     }
     deadlines.add(deadline)
     body.then(
@@ -147,7 +159,9 @@ function within<T>(
 }
 
 function unreadable(cause: unknown): GatewayError {
-  return new GatewayError('invalid_request', 'The request body could not be read to its end.', { cause })
+  return new GatewayError('invalid_request', 'The request body could not be read to its end.', {
+    cause,
+  })
 }
 
 function tooLarge(limits: BodyLimits): GatewayError {

@@ -17,7 +17,9 @@ export interface AuthenticatePorts {
  * What has to be waited for before `authenticate`: what this node holds may be out of date. Undefined: nothing.
  * @throws GatewayError `unavailable` (rejects)
  */
-export function whenFresh({ freshness }: Pick<AuthenticatePorts, 'freshness'>): Promise<void> | undefined {
+export function whenFresh({
+  freshness,
+}: Pick<AuthenticatePorts, 'freshness'>): Promise<void> | undefined {
   return freshness === undefined || freshness.isFresh() ? undefined : freshness.refresh()
 }
 
@@ -27,7 +29,11 @@ export function whenFresh({ freshness }: Pick<AuthenticatePorts, 'freshness'>): 
  * @param keyHeader where clients of the dialect put a key that is not in `Authorization`
  * @throws GatewayError `unauthorized`; `unavailable` where nobody can say
  */
-export function authenticate(ports: AuthenticatePorts, headers: Headers, keyHeader?: string): Caller {
+export function authenticate(
+  ports: AuthenticatePorts,
+  headers: Headers,
+  keyHeader?: string,
+): Caller {
   const key = readKey(headers, keyHeader)
   const caller = isNewKey(key) || isLegacyKey(key) ? ports.keys.find(hashApiKey(key)) : undefined
   ports.freshness?.assertKnown(caller?.accountId)

@@ -37,7 +37,9 @@ export function createDataPlane(ports: PipelinePorts): DataPlane {
   const serveCall = createPipeline(ports)
   const handlers = new Map<string, Handler>()
   for (const path of MODEL_LISTS)
-    handlers.set(path, (request) => answerGet(request, path, (shape) => listModels(ports, request, shape)))
+    handlers.set(path, (request) =>
+      answerGet(request, path, (shape) => listModels(ports, request, shape)),
+    )
   const serveModel =
     (path: string): Handler =>
     (request) =>
@@ -95,7 +97,9 @@ export function refuseRoute(
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return refuse(new GatewayError(kind, message, { headers }), envelope, { 'x-request-id': createCallId() })
+  return refuse(new GatewayError(kind, message, { headers }), envelope, {
+    'x-request-id': createCallId(),
+  })
 }
 
 /** The envelope that a client of this path's family expects, also where the path itself does not exist. */

@@ -15,6 +15,13 @@ export interface RevokedCallsOptions {
 }
 
 /** @returns what ends it */
-export function endRevokedCalls({ clock, keys, deadlines, withinMs }: RevokedCallsOptions): () => void {
-  return clock.every(withinMs, () => deadlines.revoke((keySha256) => keys.find(keySha256) === undefined))
+export function endRevokedCalls({
+  clock,
+  keys,
+  deadlines,
+  withinMs,
+}: RevokedCallsOptions): () => void {
+  return clock.every(withinMs, () =>
+    deadlines.revoke((keySha256) => keys.find(keySha256) === undefined),
+  )
 }

@@ -97,7 +97,8 @@ export function createPipeline(ports: PipelinePorts): Pipeline {
       // Also of a call that none of the gate's targets can take.
       progress.gateId = ports.gates.find(caller.accountId, accepted.gateId)?.id ?? null
       const planned = planTargets(ports, caller, accepted, dialect)
-      if (planned.targets.length === 0) return await answerLocally(dialect, accepted, settle, headers)
+      if (planned.targets.length === 0)
+        return await answerLocally(dialect, accepted, settle, headers)
       const allowed = restrictTargets(ports, planned, { caller, ticket, startedAtMs: startedAt })
       const targets = allowed instanceof Promise ? await allowed : allowed
       const plan = targets === planned.targets ? planned : { ...planned, targets }

@@ -14,5 +14,9 @@ export function readStrictness(headers: Headers): boolean {
   if (said === null) return false
   const isStrict = WORDS.get(said.toLowerCase())
   if (isStrict !== undefined) return isStrict
-  throw invalidRequest(`'${HEADER}' must be one of ${[...WORDS.keys()].join(', ')}.`, HEADER, 'invalid_value')
+  throw invalidRequest(
+    `'${HEADER}' must be one of ${[...WORDS.keys()].join(', ')}.`,
+    HEADER,
+    'invalid_value',
+  )
 }

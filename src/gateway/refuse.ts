@@ -9,10 +9,15 @@ import type { Settle } from './settle/settle.ts'
 const CLIENT_LEFT_STATUS = 499
 
 /** Settles a call that ends without an answer from upstream. @returns the error that the client is told */
-export async function settleRefused(thrown: unknown, settle: Settle | undefined): Promise<GatewayError> {
+export async function settleRefused(
+  thrown: unknown,
+  settle: Settle | undefined,
+): Promise<GatewayError> {
   const isCancelled = thrown instanceof UpstreamFailure && thrown.type === 'cancelled'
   const error = isCancelled
-    ? new GatewayError('upstream_error', 'The client left before the answer was complete.', { cause: thrown })
+    ? new GatewayError('upstream_error', 'The client left before the answer was complete.', {
+        cause: thrown,
+      })
     : toGatewayError(thrown)
   try {
     await settle?.(

@@ -71,9 +71,14 @@ export function tellRefusal(ports: RefusalPorts, error: GatewayError, call: Refu
   const { kind, status } = error
   const durationMs = Math.round(clock.elapsed() - begunAt)
   const keyId = caller?.keyId ?? null
-  observer?.refuse({ id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs }, progress.trace)
+  observer?.refuse(
+    { id, dialect: dialect.id, keyId, kind, status, startedAt, durationMs },
+    progress.trace,
+  )
   // A failure of the gateway itself is told elsewhere, and to its operator.
   if (caller === undefined || refusals === undefined || status >= 500) return
   const gateId = accepted && gates.find(caller.accountId, accepted.gateId)?.id
-  refusals.note(toRefusedCall(error, { id, caller, dialect, accepted, gateId, startedAt, durationMs }))
+  refusals.note(
+    toRefusedCall(error, { id, caller, dialect, accepted, gateId, startedAt, durationMs }),
+  )
 }

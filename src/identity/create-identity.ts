@@ -13,7 +13,12 @@ export interface CreateIdentityOptions {
   readonly report: (message: string, cause: unknown) => void
 }
 
-export function createIdentity({ store, settings, masterKey, report }: CreateIdentityOptions): Identity {
+export function createIdentity({
+  store,
+  settings,
+  masterKey,
+  report,
+}: CreateIdentityOptions): Identity {
   const { database, users, members, signInTries } = store
   const { signUp, publicOrigin, oidc } = settings
   let derived: Secret | undefined

@@ -21,7 +21,10 @@ const token = 'a-token-that-nobody-may-read'
 
 beforeEach(async () => {
   database = new Kysely<Tables>({ dialect: new BunSqliteDialect(':memory:') })
-  let table = database.schema.createTable('session').addColumn('id', 'text').addColumn('token', 'text')
+  let table = database.schema
+    .createTable('session')
+    .addColumn('id', 'text')
+    .addColumn('token', 'text')
   for (const name of ['userId', 'expiresAt', 'createdAt', 'updatedAt', 'ipAddress', 'userAgent']) {
     table = table.addColumn(name, 'text')
   }
@@ -48,7 +51,9 @@ test('the database never holds a token; whoever knows it finds the session by it
     userId: 'u',
   })
   const many = [{ field: 'token', value: ['another', token], operator: 'in' as const }]
-  expect(await adapter.findMany<object>({ model: 'session', where: many })).toMatchObject([{ token }])
+  expect(await adapter.findMany<object>({ model: 'session', where: many })).toMatchObject([
+    { token },
+  ])
   expect(await adapter.count({ model: 'session', where: byToken })).toBe(1)
 })
 
@@ -65,10 +70,16 @@ test('changing and deleting go by the token too, inside a transaction as well', 
   await adapter.transaction(async (inner) => {
     await create(inner)
     const update = { userAgent: 'x' }
-    expect(await inner.update<object>({ model: 'session', where: byToken, update })).toMatchObject({ token })
+    expect(await inner.update<object>({ model: 'session', where: byToken, update })).toMatchObject({
+      token,
+    })
   })
   expect(JSON.stringify(await stored())).not.toContain(token)
-  const renamed = await adapter.updateMany({ model: 'session', where: byToken, update: { token: 'new one' } })
+  const renamed = await adapter.updateMany({
+    model: 'session',
+    where: byToken,
+    update: { token: 'new one' },
+  })
   expect(renamed).toBe(1)
   expect(JSON.stringify(await stored())).not.toContain('new one')
   await adapter.delete({ model: 'session', where: [{ field: 'token', value: 'new one' }] })

@@ -30,7 +30,8 @@ function wrap<Inner extends TransactionAdapter>(inner: Inner): Inner {
       return { ...created, [FIELD]: token } as never
     },
     findOne: async (call) => restore(await inner.findOne(hashed(call)), call),
-    findMany: async (call) => (await inner.findMany(hashed(call))).map((row) => restore(row, call)) as never,
+    findMany: async (call) =>
+      (await inner.findMany(hashed(call))).map((row) => restore(row, call)) as never,
     count: (call) => inner.count(hashed(call)),
     update: async (call) => restore(await inner.update(hashed(call)), call),
     updateMany: (call) => inner.updateMany(hashed(call)),

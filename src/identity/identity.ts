@@ -98,7 +98,11 @@ export class Identity {
     if (found === null) return undefined
     const member = await this.#options.members.findByUser(found.user.id as UserId)
     if (member === undefined) return undefined
-    return { id: found.session.id as SessionId, member, expiresAt: found.session.expiresAt.getTime() }
+    return {
+      id: found.session.id as SessionId,
+      member,
+      expiresAt: found.session.expiresAt.getTime(),
+    }
   }
 
   /** Before the body of a request to sign in or up is read. @throws GatewayError `rate_limited` */
@@ -139,7 +143,10 @@ export class Identity {
   /** @returns `Set-Cookie` values that take the cookies away */
   async signOut(visitor: Visitor): Promise<readonly string[]> {
     const library = await this.#libraries.load()
-    const { headers } = await library.api.signOut({ headers: toLibraryHeaders(visitor), returnHeaders: true })
+    const { headers } = await library.api.signOut({
+      headers: toLibraryHeaders(visitor),
+      returnHeaders: true,
+    })
     return readCookies(headers)
   }
 
@@ -178,7 +185,10 @@ export class Identity {
    * @throws GatewayError `not_found`, `unavailable`, `rate_limited`
    */
   async beginOidc(
-    { returnTo, invitation }: { readonly returnTo: string; readonly invitation: Secret | undefined },
+    {
+      returnTo,
+      invitation,
+    }: { readonly returnTo: string; readonly invitation: Secret | undefined },
     visitor: Visitor,
   ): Promise<{ readonly url: string; readonly cookies: readonly string[] }> {
     // First, because the library asks the identity provider while that cannot be reached.

@@ -12,9 +12,13 @@ export class PasswordWork {
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= AT_ONCE) {
       if (this.#waiting.length >= MOST_WAITING) {
-        throw new GatewayError('rate_limited', 'Too many people sign in at this moment. Try again.', {
-          headers: { 'retry-after': '5' },
-        })
+        throw new GatewayError(
+          'rate_limited',
+          'Too many people sign in at this moment. Try again.',
+          {
+            headers: { 'retry-after': '5' },
+          },
+        )
       }
       // Whoever leaves hands its place over, so that nobody comes in between.
       await new Promise<void>((resolve) => this.#waiting.push(resolve))

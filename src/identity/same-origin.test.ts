@@ -10,7 +10,10 @@ function isRefused(
   publicOrigin: string | undefined = undefined,
 ): boolean {
   try {
-    assertSameOrigin({ method, url: `${own}/v1/gates`, headers: new Headers(headers) }, publicOrigin)
+    assertSameOrigin(
+      { method, url: `${own}/v1/gates`, headers: new Headers(headers) },
+      publicOrigin,
+    )
     return false
   } catch (error) {
     expect(error).toMatchObject({ kind: 'forbidden', status: 403 })

@@ -30,6 +30,9 @@ export function assertSameOrigin(
     )
   }
   if (!request.headers.get(SAME_ORIGIN_HEADER)) {
-    throw new GatewayError('forbidden', `With a session, the header '${SAME_ORIGIN_HEADER}: 1' is required.`)
+    throw new GatewayError(
+      'forbidden',
+      `With a session, the header '${SAME_ORIGIN_HEADER}: 1' is required.`,
+    )
   }
 }

@@ -13,7 +13,8 @@ describe.each(databases)('on $name', (kind) => {
   let store: Store
   let time: { now: number }
   let attempts: SignInAttempts
-  const startNode = () => new SignInAttempts({ tries: store.signInTries, clock: { now: () => time.now } })
+  const startNode = () =>
+    new SignInAttempts({ tries: store.signInTries, clock: { now: () => time.now } })
   beforeEach(async () => {
     database = await kind.create()
     store = await openStore(database.location)
@@ -26,12 +27,18 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   /** @returns how many were let through before the first refusal */
-  async function countUntilRefused(attempt: (index: number) => unknown, most = 60): Promise<number> {
+  async function countUntilRefused(
+    attempt: (index: number) => unknown,
+    most = 60,
+  ): Promise<number> {
     for (let index = 0; index < most; index += 1) {
       try {
         await attempt(index)
       } catch (error) {
-        expect(error).toMatchObject({ kind: 'rate_limited', headers: { 'retry-after': expect.any(String) } })
+        expect(error).toMatchObject({
+          kind: 'rate_limited',
+          headers: { 'retry-after': expect.any(String) },
+        })
         return index
       }
     }
@@ -116,9 +123,12 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   test('one network address has fifty for those whom it does not know; what was right does not count', async () => {
-    const right = async (index: number) => (await attempts.begin(`${index}@example.test`, HERE)).succeed()
+    const right = async (index: number) =>
+      (await attempts.begin(`${index}@example.test`, HERE)).succeed()
     expect(await countUntilRefused(right)).toBe(60)
-    expect(await countUntilRefused((index) => attempts.begin(`new-${index}@example.test`, HERE))).toBe(50)
+    expect(
+      await countUntilRefused((index) => attempts.begin(`new-${index}@example.test`, HERE)),
+    ).toBe(50)
     expect(await countUntilRefused(() => attempts.beginSignUp(HERE))).toBe(0)
     // One who has signed in there before is not locked out by the others.
     await (await attempts.begin('7@example.test', HERE)).succeed()
@@ -126,7 +136,9 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   test('nobody knows where they come from: they are counted together', async () => {
-    expect(await countUntilRefused((index) => attempts.begin(`${index}@example.test`, undefined))).toBe(50)
+    expect(
+      await countUntilRefused((index) => attempts.begin(`${index}@example.test`, undefined)),
+    ).toBe(50)
   })
 
   test.each([

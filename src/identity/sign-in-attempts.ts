@@ -113,7 +113,8 @@ function waitOf(held: SignInTries | undefined, now: number): number {
 
 function countTry(held: SignInTries | undefined, now: number): SignInTries {
   const wrong = (held?.wrong ?? 0) + 1
-  const waitMs = wrong < FREE_TRIES ? 0 : Math.min(FIRST_WAIT_MS * 2 ** (wrong - FREE_TRIES), LONGEST_WAIT_MS)
+  const waitMs =
+    wrong < FREE_TRIES ? 0 : Math.min(FIRST_WAIT_MS * 2 ** (wrong - FREE_TRIES), LONGEST_WAIT_MS)
   const isProven = held?.isProven === true
   const forgetAt = now + (wrong < FREE_TRIES ? WINDOW_MS : DAY_MS)
   return {

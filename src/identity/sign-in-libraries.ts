@@ -54,7 +54,8 @@ export class SignInLibraries {
   /** One of its own: while the identity provider cannot be reached, passwords and sessions go on. */
   async loadOidc(): Promise<SignInLibrary> {
     const { oidc, report } = this.#options
-    if (oidc === undefined) throw new GatewayError('not_found', 'OpenID Connect is not set up here.')
+    if (oidc === undefined)
+      throw new GatewayError('not_found', 'OpenID Connect is not set up here.')
     this.#oidcLibrary ??= this.#create(oidc)
     try {
       const library = await this.#oidcLibrary
@@ -80,7 +81,11 @@ export class SignInLibraries {
       beforeUser: async (user, invitation) => {
         const joining = this.#planJoining(user.email.toLowerCase(), invitation)
         if (!user.emailVerified || joining === undefined) throw await notInvited()
-        const refusal = await users.refusalToJoin(user.email.toLowerCase(), joining, systemClock.now())
+        const refusal = await users.refusalToJoin(
+          user.email.toLowerCase(),
+          joining,
+          systemClock.now(),
+        )
         if (refusal !== undefined) throw await notInvited()
       },
       beforeSession: async (userId, invitation) => {
@@ -110,7 +115,11 @@ export class SignInLibraries {
 }
 
 export function oidcUnavailable(cause: unknown): GatewayError {
-  return new GatewayError('unavailable', 'The identity provider cannot be reached at this moment.', { cause })
+  return new GatewayError(
+    'unavailable',
+    'The identity provider cannot be reached at this moment.',
+    { cause },
+  )
 }
 
 /** What an account is called until its owner renames it. */

@@ -68,7 +68,9 @@ export function createSignInLibrary(options: SignInLibraryOptions) {
     basePath: AUTH_PATH,
     secrets: [{ version: 1, value: options.secret.reveal() }],
     database: (libraryOptions: LibraryOptions) =>
-      hashSessionTokens(kyselyAdapter(database, { type: 'sqlite', transaction: false })(libraryOptions)),
+      hashSessionTokens(
+        kyselyAdapter(database, { type: 'sqlite', transaction: false })(libraryOptions),
+      ),
     telemetry: { enabled: false },
     // Where the browser goes when it is not even known where the sign-in began.
     onAPIError: { errorURL: `${publicOrigin ?? ''}/` },

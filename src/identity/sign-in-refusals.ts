@@ -10,7 +10,10 @@ export function loginProblem(error: unknown, field: 'password' | 'currentPasswor
     return new GatewayError('unauthorized', 'The email address or the password is wrong.')
   if (code === 'INVALID_PASSWORD') return invalidRequest(`${field}: is wrong`, field)
   if (code === 'CREDENTIAL_ACCOUNT_NOT_FOUND')
-    return new GatewayError('conflict', 'This user signs in with an identity provider and has no password.')
+    return new GatewayError(
+      'conflict',
+      'This user signs in with an identity provider and has no password.',
+    )
   if (code === NOT_INVITED || code === 'UNAUTHORIZED')
     return new GatewayError('unauthorized', 'The email address or the password is wrong.')
   return error

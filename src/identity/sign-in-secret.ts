@@ -8,8 +8,12 @@ const LENGTH_BYTES = 32
 
 export function deriveSignInSecret(masterKey: Secret): Secret {
   const text = masterKey.reveal().trim()
-  const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64')
+  const bytes = /^[0-9a-f]{64}$/i.test(text)
+    ? Buffer.from(text, 'hex')
+    : Buffer.from(text, 'base64')
   return new Secret(
-    Buffer.from(hkdfSync('sha256', bytes, Buffer.alloc(0), CONTEXT, LENGTH_BYTES)).toString('base64url'),
+    Buffer.from(hkdfSync('sha256', bytes, Buffer.alloc(0), CONTEXT, LENGTH_BYTES)).toString(
+      'base64url',
+    ),
   )
 }

@@ -37,7 +37,8 @@ test('never more names than allowed, and never more attempts in a window than al
       const taken = new Map<number, number[]>()
       for (const { name, waitMs } of list) {
         time.now += waitMs
-        if (throttle.take(String(name)) === 0) taken.set(name, [...(taken.get(name) ?? []), time.now])
+        if (throttle.take(String(name)) === 0)
+          taken.set(name, [...(taken.get(name) ?? []), time.now])
         expect(throttle.size).toBeLessThanOrEqual(maxNames)
       }
       // Windows begin with an attempt: twice the attempts fit into any span that is shorter than one window.

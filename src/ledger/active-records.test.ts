@@ -83,10 +83,9 @@ test('what does not fit into memory is read, and there is room again when the st
   journal.rotate()
   await recordAll(journal, beyond)
   journal.rotate()
-  expect(journal.closed.list().map((segment) => journal.closed.recordsOf(segment)?.length)).toEqual([
-    3,
-    undefined,
-  ])
+  expect(journal.closed.list().map((segment) => journal.closed.recordsOf(segment)?.length)).toEqual(
+    [3, undefined],
+  )
   expect(journal.closed.records).toBe(3)
   expect(await shipAll(journal)).toEqual([...fits, ...beyond])
   await recordAll(journal, beyond)
@@ -145,7 +144,11 @@ test('whatever happens to the disk, what is in memory of a segment is what is in
     fc.asyncProperty(fc.array(step, { maxLength: 14, size: 'max' }), async (steps) => {
       const place = join(folder, 'journal')
       rmSync(place, { recursive: true, force: true })
-      const journal = new Journal(folder, { segmentBytes: 1200, keptRecords: 12, probeIntervalMs: 1 })
+      const journal = new Journal(folder, {
+        segmentBytes: 1200,
+        keptRecords: 12,
+        probeIntervalMs: 1,
+      })
       const expected: string[] = []
       const shipped = new Set<string>()
       let isBroken = false

@@ -12,7 +12,12 @@ const text = fc.oneof(
 )
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER })
 
-const counts = { inputTokens: count, outputTokens: count, cachedInputTokens: count, reasoningTokens: count }
+const counts = {
+  inputTokens: count,
+  outputTokens: count,
+  cachedInputTokens: count,
+  reasoningTokens: count,
+}
 const attempt = fc.record({
   target: text,
   status: fc.option(fc.integer({ min: 100, max: 599 })),
@@ -42,7 +47,9 @@ export const anyCallRecord: fc.Arbitrary<CallRecord> = fc.record(
     startedAt: count,
     firstByteMs: fc.option(count),
     durationMs: count,
-    usage: fc.option(fc.oneof(fc.record(counts), fc.record({ ...counts, cacheWriteTokens: count }))),
+    usage: fc.option(
+      fc.oneof(fc.record(counts), fc.record({ ...counts, cacheWriteTokens: count })),
+    ),
     credential: fc.constantFrom('own', 'platform', null),
     attemptDetails: fc.array(attempt, { maxLength: 4 }),
     cost,

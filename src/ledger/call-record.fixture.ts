@@ -27,7 +27,9 @@ export function createCallRecord(changes: Partial<CallRecord> = {}): CallRecord 
 }
 
 /** Every record in the segments that a journal holds closed, and how many lines were damaged. */
-export async function readClosed(journal: Journal): Promise<{ records: CallRecord[]; damagedLines: number }> {
+export async function readClosed(
+  journal: Journal,
+): Promise<{ records: CallRecord[]; damagedLines: number }> {
   const records: CallRecord[] = []
   let damagedLines = 0
   for (const segment of journal.closed.list()) {

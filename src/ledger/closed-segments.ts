@@ -109,7 +109,8 @@ export class ClosedSegments {
   /** Forgets a segment that somebody else deleted. */
   forget(segment: ClosedSegment): void {
     removeSums(segment.path)
-    if (this.#segments.delete(segment)) this.#report({ type: 'segment-missing', path: segment.path })
+    if (this.#segments.delete(segment))
+      this.#report({ type: 'segment-missing', path: segment.path })
   }
 }
 

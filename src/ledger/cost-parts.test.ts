@@ -4,7 +4,13 @@ import type { Usage } from '../core/usage.ts'
 import { partsOfListed, partsOfOwned, rateOf, sumParts, writtenTokens } from './cost-parts.ts'
 
 function usage(changes: Partial<Usage> = {}): Usage {
-  return { inputTokens: 1000, outputTokens: 100, cachedInputTokens: 0, reasoningTokens: 0, ...changes }
+  return {
+    inputTokens: 1000,
+    outputTokens: 100,
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
+    ...changes,
+  }
 }
 
 describe('a listed price', () => {
@@ -89,7 +95,11 @@ test('what was read from the cache was not written to it', () => {
 })
 
 test('parts add up to whole micro-dollars, a half of one rounded up', () => {
-  const part = (count: number, microUsdEach: number) => ({ kind: 'input' as const, count, microUsdEach })
+  const part = (count: number, microUsdEach: number) => ({
+    kind: 'input' as const,
+    count,
+    microUsdEach,
+  })
   expect(sumParts([])).toBe(0)
   expect(sumParts([part(3, 0.5)])).toBe(2)
   expect(sumParts([part(1, 0.49)])).toBe(0)

@@ -44,7 +44,8 @@ export function partsOfListed(prices: ModelPrice, usage: Usage): readonly CostPa
   const ownReasoning = rateOf(prices.output_reasoning_mtok, usage.inputTokens)
   const cached = cacheRead === undefined ? 0 : Math.min(usage.cachedInputTokens, usage.inputTokens)
   const written = cacheWrite === undefined ? 0 : writtenTokens(usage)
-  const reasoning = ownReasoning === undefined ? 0 : Math.min(usage.reasoningTokens, usage.outputTokens)
+  const reasoning =
+    ownReasoning === undefined ? 0 : Math.min(usage.reasoningTokens, usage.outputTokens)
   const parts: CostPart[] = []
   add(parts, 'input', usage.inputTokens - cached - written, input ?? 0)
   add(parts, 'cachedInput', cached, cacheRead ?? 0)
@@ -58,7 +59,11 @@ export function partsOfListed(prices: ModelPrice, usage: Usage): readonly CostPa
 }
 
 /** What was read from the cache was not written to it in the same call. */
-export function writtenTokens({ inputTokens, cachedInputTokens, cacheWriteTokens = 0 }: Usage): number {
+export function writtenTokens({
+  inputTokens,
+  cachedInputTokens,
+  cacheWriteTokens = 0,
+}: Usage): number {
   return Math.min(cacheWriteTokens, inputTokens - Math.min(cachedInputTokens, inputTokens))
 }
 

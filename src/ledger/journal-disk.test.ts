@@ -93,7 +93,10 @@ test('fail-closed: records are refused, new calls too, and nothing is lost once 
   await journal.record(first)
   breakFolder()
   const refused = journal.record(second)
-  await expect(refused).rejects.toMatchObject({ kind: 'unavailable', headers: { 'retry-after': '5' } })
+  await expect(refused).rejects.toMatchObject({
+    kind: 'unavailable',
+    headers: { 'retry-after': '5' },
+  })
   await expect(refused).rejects.not.toMatchObject({ message: expect.stringContaining(folder) })
   expect(() => journal.assertWritable()).toThrow(expect.objectContaining({ kind: 'unavailable' }))
   await expect(journal.record(third)).rejects.toMatchObject({ kind: 'unavailable' })
@@ -231,10 +234,13 @@ test('closed while the disk was away, a journal begins nothing any more when it 
 test('a file size limit makes it go on in a new file, and no record is lost or torn', async () => {
   const writer = join(import.meta.dir, 'journal-writer.fixture.ts')
   const command = `ulimit -f 16; exec "$0" "$@"`
-  const child = Bun.spawn(['sh', '-c', command, process.execPath, writer, folder, '5', '4000000', '100'], {
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
+  const child = Bun.spawn(
+    ['sh', '-c', command, process.execPath, writer, folder, '5', '4000000', '100'],
+    {
+      stdout: 'pipe',
+      stderr: 'pipe',
+    },
+  )
   const printed = (await new Response(child.stdout).text()).trim().split('\n')
   expect(await new Response(child.stderr).text()).toBe('')
   expect(printed).toHaveLength(500)
@@ -267,7 +273,9 @@ describe('on a small file system of its own', () => {
         const records = [createCallRecord(), createCallRecord(), createCallRecord()]
         const ids = records.map((record) => record.id)
         const results = await Promise.allSettled(records.map((record) => journal.record(record)))
-        ;(results.every((result) => result.status === 'fulfilled') ? acknowledged : refused).push(...ids)
+        ;(results.every((result) => result.status === 'fulfilled') ? acknowledged : refused).push(
+          ...ids,
+        )
       }
       expect(acknowledged.length).toBeGreaterThan(100)
       expect(journal.state()).toMatchObject({
@@ -305,7 +313,11 @@ describe('on a small file system of its own', () => {
       const journal = openJournal()
       const record = createCallRecord()
       await expect(journal.record(record)).rejects.toMatchObject({ kind: 'unavailable' })
-      expect(journal.state()).toMatchObject({ writable: false, reason: 'read-only file system', backlog: 1 })
+      expect(journal.state()).toMatchObject({
+        writable: false,
+        reason: 'read-only file system',
+        backlog: 1,
+      })
       Bun.spawnSync(['mount', '-o', 'remount,rw', folder])
       await untilWritable(journal)
       journal.close()

@@ -22,10 +22,13 @@ async function writeUntilKilled(
   segmentBytes: number,
   outputBytes: number,
 ): Promise<string[]> {
-  const writer = Bun.spawn([process.execPath, WRITER, folder, String(recordsPerTurn), String(segmentBytes)], {
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
+  const writer = Bun.spawn(
+    [process.execPath, WRITER, folder, String(recordsPerTurn), String(segmentBytes)],
+    {
+      stdout: 'pipe',
+      stderr: 'inherit',
+    },
+  )
   let output = ''
   const decoder = new TextDecoder()
   for await (const chunk of writer.stdout) {

@@ -64,7 +64,10 @@ test('a file that takes no bytes, and says nothing of it, has failed', async () 
   const journal = new Journal(folder, { probeIntervalMs: 3_600_000 })
   write = () => 0
   await expect(journal.record(createCallRecord())).rejects.toMatchObject({ kind: 'unavailable' })
-  expect(journal.state()).toMatchObject({ writable: false, reason: 'input/output error of the disk' })
+  expect(journal.state()).toMatchObject({
+    writable: false,
+    reason: 'input/output error of the disk',
+  })
   journal.close()
 })
 

@@ -1,6 +1,14 @@
 /** The journal's promises: one write per turn, rotation, recovery, and what it says of itself. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -72,7 +80,9 @@ test('what waits to be shipped is all that is written, in segments that are full
 
 test('a turn bigger than the buffer and the segment is written whole', async () => {
   const journal = new Journal(folder, { segmentBytes: 10_000 })
-  const records = Array.from({ length: 6000 }, () => createCallRecord({ target: 'owned/模型'.repeat(20) }))
+  const records = Array.from({ length: 6000 }, () =>
+    createCallRecord({ target: 'owned/模型'.repeat(20) }),
+  )
   await Promise.all(records.map((record) => journal.record(record)))
   journal.close()
   expect((await recover()).records).toEqual(records)
@@ -123,7 +133,11 @@ test('after close the journal takes no record and says so', async () => {
   journal.close()
   expect(() => journal.assertWritable()).toThrow(expect.objectContaining({ kind: 'unavailable' }))
   await expect(journal.record(createCallRecord())).rejects.toMatchObject({ kind: 'unavailable' })
-  expect(journal.state()).toMatchObject({ writable: false, reason: 'the journal is closed', dropped: 1 })
+  expect(journal.state()).toMatchObject({
+    writable: false,
+    reason: 'the journal is closed',
+    dropped: 1,
+  })
 })
 
 test('a new process begins a new segment and takes the older ones for closed, whatever else is in the folder', async () => {
@@ -147,7 +161,10 @@ test('damage in the middle costs only the damaged lines, is counted, and the fil
   const [first, last] = kept.map(encodeRecordLine)
   const journalFolder = join(folder, 'journal')
   new Journal(folder).close()
-  writeFileSync(join(journalFolder, '000000000001.journal'), `${first}garbage\n\n00000000 []\n${last}torn`)
+  writeFileSync(
+    join(journalFolder, '000000000001.journal'),
+    `${first}garbage\n\n00000000 []\n${last}torn`,
+  )
   const journal = new Journal(folder, { report: (event) => events.push(event) })
   expect(await readClosed(journal)).toEqual({ records: kept, damagedLines: 3 })
   const [segment] = journal.closed.list()
@@ -184,7 +201,9 @@ test('cut at any byte, the journal gives back every record that was acknowledged
       const path = segmentPaths()[0] ?? ''
       const acknowledged: { record: CallRecord; bytes: number }[] = []
       for (const size of sizes) {
-        const records = Array.from({ length: size }, () => createCallRecord({ target: 'owned/é😀' }))
+        const records = Array.from({ length: size }, () =>
+          createCallRecord({ target: 'owned/é😀' }),
+        )
         await Promise.all(records.map((record) => journal.record(record)))
         const bytes = statSync(path).size
         for (const record of records) acknowledged.push({ record, bytes })
@@ -194,7 +213,8 @@ test('cut at any byte, the journal gives back every record that was acknowledged
       const { records, damagedLines } = await recover()
       const ids = records.map((record) => record.id)
       expect(new Set(ids).size).toBe(ids.length)
-      for (const { record, bytes } of acknowledged) if (bytes <= cutAt) expect(ids).toContain(record.id)
+      for (const { record, bytes } of acknowledged)
+        if (bytes <= cutAt) expect(ids).toContain(record.id)
       expect(records).toEqual(acknowledged.slice(0, records.length).map(({ record }) => record))
       expect(damagedLines).toBeLessThanOrEqual(1)
       journal.close()
@@ -208,7 +228,9 @@ test('bytes overwritten anywhere never stop recovery and cost at most the lines 
   const clean = Buffer.from(records.map(encodeRecordLine).join(''))
   new Journal(folder).close()
   const path = join(folder, 'journal', '000000000001.journal')
-  const damage = fc.array(fc.tuple(fc.nat({ max: clean.length - 1 }), fc.nat({ max: 255 })), { maxLength: 6 })
+  const damage = fc.array(fc.tuple(fc.nat({ max: clean.length - 1 }), fc.nat({ max: 255 })), {
+    maxLength: 6,
+  })
   await fc.assert(
     fc.asyncProperty(damage, async (spots) => {
       const bytes = Buffer.from(clean)

@@ -96,7 +96,8 @@ export class Journal implements Ledger {
   }
 
   assertWritable(): void {
-    if (this.#failure !== undefined && this.#failClosed) throw journalUnavailable(this.#failure.cause)
+    if (this.#failure !== undefined && this.#failClosed)
+      throw journalUnavailable(this.#failure.cause)
   }
 
   /** Writes what was handed in so far, without waiting for the end of the turn. */
@@ -155,7 +156,9 @@ export class Journal implements Ledger {
     if (this.#active !== undefined) this.#retire(this.#active)
     this.#isClosed = true
     clearInterval(this.#probe)
-    this.#failure ??= { cause: Object.assign(new Error('The journal is closed.'), { code: 'closed' }) }
+    this.#failure ??= {
+      cause: Object.assign(new Error('The journal is closed.'), { code: 'closed' }),
+    }
     const lost = this.#backlog.lines
     if (lost > 0) this.#report({ type: 'records-dropped', count: lost })
   }

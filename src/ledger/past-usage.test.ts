@@ -44,7 +44,8 @@ describe('of a journal that is not shipped', () => {
 
   test('calls that used something and have no price are counted, each once, and no others', async () => {
     const usage = { inputTokens: 3, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 }
-    const cost = (microUsd: number | null) => ({ microUsd, status: 'exact', source: 'test@1' }) as const
+    const cost = (microUsd: number | null) =>
+      ({ microUsd, status: 'exact', source: 'test@1' }) as const
     const journal = new Journal(folder)
     const records = [
       createCallRecord({ usage, cost: cost(7) }),
@@ -140,7 +141,9 @@ describe.each(databases)('on $name', (kind) => {
         async (rows, fromMs) => {
           await forgetCalls(store)
           rmSync(join(folder, 'journal'), { recursive: true, force: true })
-          const records = rows.map(({ startedAt, tokens }, index) => recordOf(index, startedAt, tokens))
+          const records = rows.map(({ startedAt, tokens }, index) =>
+            recordOf(index, startedAt, tokens),
+          )
           const journal = new Journal(folder)
           for (const [index, record] of records.entries())
             if (rows[index]?.place !== 'store') void journal.record(record)
@@ -241,7 +244,9 @@ describe.each(databases)('on $name', (kind) => {
       void journal.record(recordOf(index, hour * hourMs, 10 ** index - 1))
     journal.close()
     await store.calls.insertMany(
-      [1, 2, 24 * 400].map((hour, index) => recordOf(10 + index, hour * hourMs, 10 ** (3 + index) - 1)),
+      [1, 2, 24 * 400].map((hour, index) =>
+        recordOf(10 + index, hour * hourMs, 10 ** (3 + index) - 1),
+      ),
     )
     const past = await PastUsage.open({
       sums: store.usageSums,
@@ -274,7 +279,10 @@ describe.each(databases)('on $name', (kind) => {
     const { keyId, gateId } = createCallRecord()
     await store.calls.insertMany([
       ...records,
-      ...minutes.map((startedAt, index) => ({ ...recordOf(10 + index, startedAt, 49_999), ...other })),
+      ...minutes.map((startedAt, index) => ({
+        ...recordOf(10 + index, startedAt, 49_999),
+        ...other,
+      })),
     ])
     const past = await PastUsage.open({
       sums: store.usageSums,
@@ -288,7 +296,8 @@ describe.each(databases)('on $name', (kind) => {
       { fromMs: 5 * hourMs + 20 * 60_000 + 1, untilMs: 6 * hourMs, gateId },
       { fromMs: 6 * hourMs, untilMs: 7 * hourMs, keyId: other.keyId },
     ]
-    const tokensOf = async () => (await past.ofRanges(DEFAULT_ACCOUNT, ranges)).map(({ tokens }) => tokens)
+    const tokensOf = async () =>
+      (await past.ofRanges(DEFAULT_ACCOUNT, ranges)).map(({ tokens }) => tokens)
     expect(await tokensOf()).toEqual([1_111, 1_110, 100, 50_000])
     // A day that is summed up belongs to the first of them as a whole, and to the others hour by hour.
     await store.usage.rollUpDays(3 * DAY_MS)

@@ -69,7 +69,11 @@ export class PastUsage {
    * @param accountId absent: of every account, and keys and gates may be one sum
    * @param untilMs at the beginning of an hour, which is left out; absent: however late they began, on whatever clock
    */
-  async since(fromMs: number, accountId?: AccountId, untilMs?: number): Promise<readonly UsageSum[]> {
+  async since(
+    fromMs: number,
+    accountId?: AccountId,
+    untilMs?: number,
+  ): Promise<readonly UsageSum[]> {
     const stored = await this.#sums.since({ fromMs, accountId, untilMs }, this.#signal)
     return [...stored, ...this.#unshipped.since(fromMs, accountId, untilMs)]
   }
@@ -79,7 +83,10 @@ export class PastUsage {
    * of that hour themselves, which retention may have deleted: see `budgetBeginnings`.
    * @param ranges they end at the beginning of an hour, or never
    */
-  async ofRanges(accountId: AccountId, ranges: readonly ScopedRange[]): Promise<readonly UsedAmounts[]> {
+  async ofRanges(
+    accountId: AccountId,
+    ranges: readonly ScopedRange[],
+  ): Promise<readonly UsedAmounts[]> {
     const ofHours = await this.#sums.ofRanges(accountId, ranges.map(toWholeHours), this.#signal)
     const found: UsedAmounts[] = []
     for (const [index, range] of ranges.entries()) {
@@ -122,7 +129,11 @@ async function findSums(segment: ClosedSegment, next: ClosedSegment | undefined)
 }
 
 /** A segment is shipped from its beginning on, so a part of it that is in the store has its first call. */
-function canAdd({ ids, sums }: SegmentSums, unshipped: UnshippedSums, before: ReadonlySet<CallId>): boolean {
+function canAdd(
+  { ids, sums }: SegmentSums,
+  unshipped: UnshippedSums,
+  before: ReadonlySet<CallId>,
+): boolean {
   return !ids.some((id) => before.has(id)) && !sums.some((sum) => unshipped.cuts(sum))
 }
 
@@ -154,7 +165,9 @@ async function addCalls({ path }: ClosedSegment, reading: Reading): Promise<Read
 }
 
 /** A statement for each of the reader's small parts would be most of the time on a database over a network. */
-async function* gather(parts: AsyncIterable<readonly CallRecord[]>): AsyncGenerator<readonly CallRecord[]> {
+async function* gather(
+  parts: AsyncIterable<readonly CallRecord[]>,
+): AsyncGenerator<readonly CallRecord[]> {
   let gathered: CallRecord[] = []
   for await (const part of parts) {
     gathered.push(...part)

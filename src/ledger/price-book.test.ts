@@ -30,11 +30,23 @@ const book = new PriceBook({
 })
 
 function usage(changes: Partial<Usage> = {}): Usage {
-  return { inputTokens: 1000, outputTokens: 100, cachedInputTokens: 0, reasoningTokens: 0, ...changes }
+  return {
+    inputTokens: 1000,
+    outputTokens: 100,
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
+    ...changes,
+  }
 }
 
 function costOf(target: string | null, changes: Partial<PricedCall> = {}): Cost {
-  return book.costOf({ accountId: DEFAULT_ACCOUNT, target, usage: usage(), startedAt: MIDDAY, ...changes })
+  return book.costOf({
+    accountId: DEFAULT_ACCOUNT,
+    target,
+    usage: usage(),
+    startedAt: MIDDAY,
+    ...changes,
+  })
 }
 
 test('the table is loaded once, when nobody waits for it or somebody has to', () => {
@@ -75,7 +87,13 @@ describe('a listed model', () => {
       1000 * 5 + 100 * 25,
       'exact',
     ],
-    ['whose cache writes are not told of', 'anthropic/claude-opus-4-5', {}, 1000 * 5 + 100 * 25, 'estimated'],
+    [
+      'whose cache writes are not told of',
+      'anthropic/claude-opus-4-5',
+      {},
+      1000 * 5 + 100 * 25,
+      'estimated',
+    ],
     [
       'whose cache was written to, for minutes or an hour',
       'anthropic/claude-opus-4-5',
@@ -98,16 +116,46 @@ describe('a listed model', () => {
       'exact',
     ],
     ['by day', 'deepseek/deepseek-chat', {}, 1000 * 0.27 + 100 * 1.1, 'exact'],
-    ['by night', 'deepseek/deepseek-chat', { startedAt: EVENING }, 1000 * 0.135 + 100 * 0.55, 'exact'],
+    [
+      'by night',
+      'deepseek/deepseek-chat',
+      { startedAt: EVENING },
+      1000 * 0.135 + 100 * 0.55,
+      'exact',
+    ],
     ['of a region', 'bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0', {}, 4950, 'estimated'],
     ['with a fee for each request', 'perplexity/sonar', {}, 1000 + 100 + 12_000, 'estimated'],
-    ['with another price for audio', 'gemini/gemini-2.5-flash', {}, 1000 * 0.3 + 100 * 2.5, 'estimated'],
-    ['for embeddings', 'openai/text-embedding-3-small', { usage: usage({ outputTokens: 0 }) }, 20, 'exact'],
+    [
+      'with another price for audio',
+      'gemini/gemini-2.5-flash',
+      {},
+      1000 * 0.3 + 100 * 2.5,
+      'estimated',
+    ],
+    [
+      'for embeddings',
+      'openai/text-embedding-3-small',
+      { usage: usage({ outputTokens: 0 }) },
+      20,
+      'exact',
+    ],
     ['by a part of its name', 'anthropic/claude-v2', {}, 1000 * 8 + 100 * 24, 'exact'],
-    ['of a family by a pattern', 'gemini/gemini-3.5-flash-9', {}, 1000 * 1.5 + 100 * 9, 'estimated'],
+    [
+      'of a family by a pattern',
+      'gemini/gemini-3.5-flash-9',
+      {},
+      1000 * 1.5 + 100 * 9,
+      'estimated',
+    ],
     ['of a family only', 'deepseek/deepseek-chat-of-tomorrow', {}, 380, 'estimated'],
     ['whose call broke off', 'openai/gpt-5', { outcome: 'cancelled' }, 2250, 'estimated'],
-    ['whose call failed after it had reported', 'openai/gpt-5', { outcome: 'failed' }, 2250, 'estimated'],
+    [
+      'whose call failed after it had reported',
+      'openai/gpt-5',
+      { outcome: 'failed' },
+      2250,
+      'estimated',
+    ],
     ['that reported nothing', 'openai/gpt-5', { usage: null }, null, 'unknown'],
     ['that failed', 'openai/gpt-5', { usage: null, outcome: 'failed' }, null, 'unknown'],
     ['that is not listed', 'openai/gpt-nonsense', {}, null, 'unknown'],
@@ -116,7 +164,8 @@ describe('a listed model', () => {
   ]
   for (const [name, target, changes, microUsd, status] of rows) {
     test(`${name}: ${target} → ${status}`, () => {
-      const source = status === 'unknown' ? null : expect.stringMatching(/^genai-prices@\d+\.\d+\.\d+$/)
+      const source =
+        status === 'unknown' ? null : expect.stringMatching(/^genai-prices@\d+\.\d+\.\d+$/)
       expect(costOf(target, changes)).toEqual({ microUsd, status, source } as Cost)
     })
   }
@@ -132,7 +181,9 @@ test('the sandbox, and a call that asked no upstream, cost nothing, exactly', ()
 describe('a provider with declared prices', () => {
   const declared = (prices: [string, { input: number; output: number; cachedInput?: number }][]) =>
     new PriceBook({
-      providers: new Map<string, ProviderPricing>([['acme', { type: 'declared', prices: new Map(prices) }]]),
+      providers: new Map<string, ProviderPricing>([
+        ['acme', { type: 'declared', prices: new Map(prices) }],
+      ]),
       loadTable: () => {
         throw new Error('the table was asked')
       },
@@ -206,17 +257,20 @@ describe('an owned model that costs nothing', () => {
     ['that reported no usage', { usage: null }],
     ['that was cut short', { outcome: 'cancelled' }],
     ['that failed', { outcome: 'failed', usage: null }],
-  ] satisfies [string, Partial<PricedCall>][])('does so exactly, for a call %s', (_what, changes) => {
-    expect(costOf('owned/gratis', changes)).toEqual(nothing)
-    const asked = { accountId: DEFAULT_ACCOUNT, target: 'owned/gratis', startedAt: MIDDAY }
-    const call: PricedCall = { ...asked, usage: usage(), ...changes }
-    expect(book.recompute(call, nothing)).toEqual(nothing)
-    const counted = [
-      { kind: 'input', count: 1000, microUsdEach: 0 },
-      { kind: 'output', count: 100, microUsdEach: 0 },
-    ]
-    expect<unknown>(book.partsOf(call, nothing)).toEqual(call.usage === null ? [] : counted)
-  })
+  ] satisfies [string, Partial<PricedCall>][])(
+    'does so exactly, for a call %s',
+    (_what, changes) => {
+      expect(costOf('owned/gratis', changes)).toEqual(nothing)
+      const asked = { accountId: DEFAULT_ACCOUNT, target: 'owned/gratis', startedAt: MIDDAY }
+      const call: PricedCall = { ...asked, usage: usage(), ...changes }
+      expect(book.recompute(call, nothing)).toEqual(nothing)
+      const counted = [
+        { kind: 'input', count: 1000, microUsdEach: 0 },
+        { kind: 'output', count: 100, microUsdEach: 0 },
+      ]
+      expect<unknown>(book.partsOf(call, nothing)).toEqual(call.usage === null ? [] : counted)
+    },
+  )
 
   test('one price of nothing is not all of them', () => {
     const half = new PriceBook({
@@ -225,7 +279,11 @@ describe('an owned model that costs nothing', () => {
     })
     const call = { accountId: DEFAULT_ACCOUNT, target: 'owned/half', startedAt: MIDDAY }
     expect(half.costOf({ ...call, usage: usage(), isEstimated: true }).status).toBe('estimated')
-    expect(half.costOf({ ...call, usage: null })).toEqual({ microUsd: null, status: 'unknown', source: null })
+    expect(half.costOf({ ...call, usage: null })).toEqual({
+      microUsd: null,
+      status: 'unknown',
+      source: null,
+    })
   })
 })
 
@@ -315,7 +373,9 @@ test('whatever is reported, a cost is a whole number from 0 up that grows with e
         const { microUsd } = costOf(target, { usage: reported })
         expect(Number.isSafeInteger(microUsd)).toBe(true)
         expect(microUsd).toBeGreaterThanOrEqual(0)
-        const more = costOf(target, { usage: { ...reported, outputTokens: reported.outputTokens + 1000 } })
+        const more = costOf(target, {
+          usage: { ...reported, outputTokens: reported.outputTokens + 1000 },
+        })
         expect(more.microUsd ?? 0).toBeGreaterThan(microUsd ?? 0)
       },
     ),
@@ -355,14 +415,16 @@ describe('what a cost is made of', () => {
     expect(
       partsOf({ target }, { microUsd: 2250, status: 'exact', source: 'genai-prices@0.0.1' }),
     ).toBeUndefined()
-    expect(partsOf({ target }, { microUsd: 2249, status: 'exact', source: book.source })).toBeUndefined()
+    expect(
+      partsOf({ target }, { microUsd: 2249, status: 'exact', source: book.source }),
+    ).toBeUndefined()
     expect(partsOf({ target, usage: null })).toBeUndefined()
   })
 
   test('adds up to the cost, also where binary fractions fall short of a half', () => {
-    expect(sumParts(partsOfOwned({ input: 29, output: 0, cachedInput: 0 }, usage({ inputTokens: 50 })))).toBe(
-      15,
-    )
+    expect(
+      sumParts(partsOfOwned({ input: 29, output: 0, cachedInput: 0 }, usage({ inputTokens: 50 }))),
+    ).toBe(15)
   })
 })
 
@@ -371,11 +433,14 @@ test.each([
   ['succeeded', 'exact'],
   ['failed', 'estimated'],
   ['cancelled', 'estimated'],
-] as const)('a call with the outcome %p is %s, by a listed and by a declared price', (outcome, status) => {
-  const ended = outcome === undefined ? {} : { outcome }
-  expect(costOf('openai/gpt-5', ended).status).toBe(status)
-  expect(costOf('owned/mine', ended).status).toBe(status)
-})
+] as const)(
+  'a call with the outcome %p is %s, by a listed and by a declared price',
+  (outcome, status) => {
+    const ended = outcome === undefined ? {} : { outcome }
+    expect(costOf('openai/gpt-5', ended).status).toBe(status)
+    expect(costOf('owned/mine', ended).status).toBe(status)
+  },
+)
 
 test('the table lists the models of a provider with their prices', () => {
   const models = book.modelsOf('openai', MIDDAY)
@@ -403,14 +468,22 @@ describe('the models that are known', () => {
       find: () => undefined,
       models: (provider) =>
         provider === 'all-of-it'
-          ? [known('a', { input_mtok: 1, output_mtok: 2 }), known('b', { input_mtok: tiered }), known('bc')]
+          ? [
+              known('a', { input_mtok: 1, output_mtok: 2 }),
+              known('b', { input_mtok: tiered }),
+              known('bc'),
+            ]
           : [],
     }),
   })
 
   test('are those of the table, with the price of its first tier', () => {
     expect(small.modelsOf('all', MIDDAY)).toEqual([
-      { ...{ id: 'a', name: 'The a', contextTokens: 1000 }, inputUsdPerMillion: 1, outputUsdPerMillion: 2 },
+      {
+        ...{ id: 'a', name: 'The a', contextTokens: 1000 },
+        inputUsdPerMillion: 1,
+        outputUsdPerMillion: 2,
+      },
       {
         ...{ id: 'b', name: 'The b', contextTokens: 1000 },
         ...{ inputUsdPerMillion: 3, outputUsdPerMillion: undefined },
@@ -494,10 +567,18 @@ describe('a model with a price for one direction alone', () => {
     [{ input_mtok: 2 }, { inputTokens: 4, outputTokens: 0 }, 8, 'exact'],
     [{ input_mtok: 2 }, { inputTokens: 4, outputTokens: 1 }, 8, 'estimated'],
     [{ input_mtok: 2 }, { inputTokens: 0, outputTokens: 0 }, 0, 'exact'],
-  ] as const)('%j costs of %j exactly what it says, or at least', (prices, counts, microUsd, status) => {
-    const call = { accountId: DEFAULT_ACCOUNT, target: 'p/m', usage: usage(counts), startedAt: MIDDAY }
-    expect(bookWith(prices).costOf(call)).toEqual({ microUsd, status, source: 'test@1' })
-  })
+  ] as const)(
+    '%j costs of %j exactly what it says, or at least',
+    (prices, counts, microUsd, status) => {
+      const call = {
+        accountId: DEFAULT_ACCOUNT,
+        target: 'p/m',
+        usage: usage(counts),
+        startedAt: MIDDAY,
+      }
+      expect(bookWith(prices).costOf(call)).toEqual({ microUsd, status, source: 'test@1' })
+    },
+  )
 })
 
 describe('a cost is an estimate', () => {

@@ -72,7 +72,12 @@ const OWNED = 'owned'
 /** Every model of a provider that has no price by its own name. */
 const ANY_MODEL = '*'
 const NOTHING_ASKED: Cost = { microUsd: 0, status: 'exact', source: 'free' }
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
+const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedInputTokens: 0,
+  reasoningTokens: 0,
+}
 const UNKNOWN: Cost = { microUsd: null, status: 'unknown', source: null }
 
 /** Prices that depend on the time are looked up again each minute; the table knows no finer one. */
@@ -148,10 +153,13 @@ export class PriceBook {
   }
 
   #costOfPriced(known: Listed | Declared, { usage, startedAt, outcome }: PricedCall): Cost {
-    if (known.type === 'declared') return costOfDeclared('configured', known.prices, { usage, outcome })
+    if (known.type === 'declared')
+      return costOfDeclared('configured', known.prices, { usage, outcome })
     if (usage === null) return UNKNOWN
     const price = this.#priceOf(known, startedAt)
-    return price === undefined ? UNKNOWN : costOfListed(price, { usage, outcome, source: this.source })
+    return price === undefined
+      ? UNKNOWN
+      : costOfListed(price, { usage, outcome, source: this.source })
   }
 
   /** Whether what a call to this target uses has a price. @param at milliseconds since the Unix epoch */
@@ -232,7 +240,9 @@ export class PriceBook {
     if (pricing === undefined) return { type: 'unknown' }
     if (pricing.type === 'declared') {
       const prices = pricing.prices.get(model) ?? pricing.prices.get(ANY_MODEL)
-      return prices === undefined ? { type: 'unknown' } : { type: 'declared', prices: toCents(prices) }
+      return prices === undefined
+        ? { type: 'unknown' }
+        : { type: 'declared', prices: toCents(prices) }
     }
     return { type: 'listed', provider: pricing.name, model, minute: Number.NaN, price: undefined }
   }
@@ -322,7 +332,8 @@ function parseDeclaredSource(
   return { by, prices: { input, cachedInput, output } }
 }
 
-const DECLARED_SOURCE = /^(owned-model|configured)@(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/
+const DECLARED_SOURCE =
+  /^(owned-model|configured)@(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/
 
 interface Reported {
   readonly usage: Usage

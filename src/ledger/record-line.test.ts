@@ -85,7 +85,10 @@ test('a line whose checksum is right and whose text is no UTF-8 is damaged', () 
   const bytes = Buffer.from(json)
   const at = bytes.indexOf(Buffer.from('é'))
   bytes[at] = 0xff
-  const line = Buffer.concat([Buffer.from(`${Bun.hash.crc32(bytes).toString(16).padStart(8, '0')} `), bytes])
+  const line = Buffer.concat([
+    Buffer.from(`${Bun.hash.crc32(bytes).toString(16).padStart(8, '0')} `),
+    bytes,
+  ])
   expect(decodeRecordLine(line)).toBeUndefined()
 })
 
@@ -100,17 +103,28 @@ test('a line cut anywhere, and any bytes at all, are damaged lines and never an 
   const line = toBytes(encodeRecordLine(createCallRecord()))
   for (let end = 0; end < line.length; end += 1)
     expect(decodeRecordLine(line.subarray(0, end))).toBeUndefined()
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => decodeRecordLine(bytes) === undefined))
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ maxLength: 300 }),
+      (bytes) => decodeRecordLine(bytes) === undefined,
+    ),
+  )
 })
 
 test.each([
   ['no version', '[0,"r"]'],
-  ['version 2 without a credential', '[2,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null]'],
+  [
+    'version 2 without a credential',
+    '[2,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null]',
+  ],
   [
     'version 2 with attempts',
     '[2,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[["p/m",500,0,1]]]',
   ],
-  ['version 3 without a credential', '[3,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null]'],
+  [
+    'version 3 without a credential',
+    '[3,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null]',
+  ],
   [
     'version 3 with a broken attempt',
     '[3,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[["p/m",500,0]]]',
@@ -155,7 +169,10 @@ test.each([
     'version 5 without a count',
     '[5,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,null,null]',
   ],
-  ['version 4 without a cost', '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null]'],
+  [
+    'version 4 without a cost',
+    '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null]',
+  ],
   [
     'version 4 with a cost of an unknown kind',
     '[4,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,null,[1,"sure","t@1"]]',
@@ -168,28 +185,58 @@ test.each([
     'five counts in version 2',
     '[2,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,[1,2,3,4,5],null]',
   ],
-  ['an unknown credential', '[2,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,"mine"]'],
+  [
+    'an unknown credential',
+    '[2,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,"mine"]',
+  ],
   ['an object', '{"id":"req_1"}'],
-  ['a number in place of an id', '[1,5,"a","k","g","d",true,null,1,"failed",500,null,1,null,1,null]'],
-  ['an outcome that is not known', '[1,"r","a","k","g","d",true,null,1,"lost",500,null,1,null,1,null]'],
-  ['a fraction in place of a count', '[1,"r","a","k","g","d",true,null,1.5,"failed",500,null,1,null,1,null]'],
+  [
+    'a number in place of an id',
+    '[1,5,"a","k","g","d",true,null,1,"failed",500,null,1,null,1,null]',
+  ],
+  [
+    'an outcome that is not known',
+    '[1,"r","a","k","g","d",true,null,1,"lost",500,null,1,null,1,null]',
+  ],
+  [
+    'a fraction in place of a count',
+    '[1,"r","a","k","g","d",true,null,1.5,"failed",500,null,1,null,1,null]',
+  ],
   [
     'a number of attempts in words',
     '[1,"r","a","k","g","d",true,null,"one","failed",500,null,1,null,1,null]',
   ],
   ['a status in words', '[1,"r","a","k","g","d",true,null,1,"failed","bad",null,1,null,1,null]'],
-  ['a beginning at no time', '[1,"r","a","k","g","d",true,null,1,"failed",500,null,null,null,1,null]'],
+  [
+    'a beginning at no time',
+    '[1,"r","a","k","g","d",true,null,1,"failed",500,null,null,null,1,null]',
+  ],
   ['an end at no time', '[1,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,null,null]'],
-  ['a first byte before its beginning', '[1,"r","a","k","g","d",true,null,1,"failed",500,null,1,-1,1,null]'],
+  [
+    'a first byte before its beginning',
+    '[1,"r","a","k","g","d",true,null,1,"failed",500,null,1,-1,1,null]',
+  ],
   ['a target without a name', '[1,"r","a","k","g","d",true,7,1,"failed",500,null,1,null,1,null]'],
-  ['a kind of error without a name', '[1,"r","a","k","g","d",true,null,1,"failed",500,7,1,null,1,null]'],
-  ['a stream that is neither', '[1,"r","a","k","g","d",null,null,1,"failed",500,null,1,null,1,null]'],
+  [
+    'a kind of error without a name',
+    '[1,"r","a","k","g","d",true,null,1,"failed",500,7,1,null,1,null]',
+  ],
+  [
+    'a stream that is neither',
+    '[1,"r","a","k","g","d",null,null,1,"failed",500,null,1,null,1,null]',
+  ],
   ['a dialect without a name', '[1,"r","a","k","g",7,true,null,1,"failed",500,null,1,null,1,null]'],
   ['no account', '[1,"r",null,"k","g","d",true,null,1,"failed",500,null,1,null,1,null]'],
   ['no key', '[1,"r","a",null,"g","d",true,null,1,"failed",500,null,1,null,1,null]'],
   ['no gate', '[1,"r","a","k",null,"d",true,null,1,"failed",500,null,1,null,1,null]'],
-  ['usage with a member missing', '[1,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,[1,2,3]]'],
-  ['usage with a null inside', '[1,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,[1,2,3,null]]'],
+  [
+    'usage with a member missing',
+    '[1,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,[1,2,3]]',
+  ],
+  [
+    'usage with a null inside',
+    '[1,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,[1,2,3,null]]',
+  ],
   ['one member too many', '[1,"r","a","k","g","d",true,null,1,"failed",500,null,1,null,1,null,9]'],
 ])('a line whose checksum is right but that holds %s is not taken for a record', (_what, json) => {
   const line = `${Bun.hash.crc32(json).toString(16).padStart(8, '0')} ${json}\n`

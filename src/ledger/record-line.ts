@@ -26,9 +26,21 @@ const COUNTS: readonly (readonly number[])[] = [[], [4], [4], [4, 5], [4, 5], [4
 const CHECKSUM_CHARS = 8
 const HEXADECIMAL = new TextEncoder().encode('0123456789abcdef')
 const SPACE = 32
-const CREDENTIALS: readonly unknown[] = ['own', 'platform', null] satisfies readonly (CallCredential | null)[]
-const OUTCOMES: readonly unknown[] = ['succeeded', 'failed', 'cancelled'] satisfies readonly CallOutcome[]
-const COST_STATUSES: readonly unknown[] = ['exact', 'estimated', 'unknown'] satisfies readonly CostStatus[]
+const CREDENTIALS: readonly unknown[] = [
+  'own',
+  'platform',
+  null,
+] satisfies readonly (CallCredential | null)[]
+const OUTCOMES: readonly unknown[] = [
+  'succeeded',
+  'failed',
+  'cancelled',
+] satisfies readonly CallOutcome[]
+const COST_STATUSES: readonly unknown[] = [
+  'exact',
+  'estimated',
+  'unknown',
+] satisfies readonly CostStatus[]
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
@@ -101,12 +113,22 @@ function readChecksum(line: Uint8Array): number {
 }
 
 function toCounts(usage: Usage): readonly number[] {
-  const counts = [usage.inputTokens, usage.outputTokens, usage.cachedInputTokens, usage.reasoningTokens]
+  const counts = [
+    usage.inputTokens,
+    usage.outputTokens,
+    usage.cachedInputTokens,
+    usage.reasoningTokens,
+  ]
   if (usage.cacheWriteTokens !== undefined) counts.push(usage.cacheWriteTokens)
   return counts
 }
 
-function toAttemptMembers({ target, status, afterMs, durationMs }: CallAttempt): readonly unknown[] {
+function toAttemptMembers({
+  target,
+  status,
+  afterMs,
+  durationMs,
+}: CallAttempt): readonly unknown[] {
   return [target, status, afterMs, durationMs]
 }
 
@@ -135,10 +157,14 @@ function toCallRecord(members: readonly unknown[]): CallRecord | undefined {
   const refusals = version >= REFUSED_VERSION ? members[19] : undefined
   if (!(refusals === undefined || isCount(refusals))) return undefined
   if (!CREDENTIALS.includes(credential)) return undefined
-  if (!isString(id) || !isString(accountId) || !isString(keyId) || !isString(gateId)) return undefined
-  if (!isString(dialect) || typeof stream !== 'boolean' || !OUTCOMES.includes(outcome)) return undefined
-  if (!isCount(attempts) || !isCount(status) || !isCount(startedAt) || !isCount(durationMs)) return undefined
-  if (!(target === null || isString(target)) || !(errorKind === null || isString(errorKind))) return undefined
+  if (!isString(id) || !isString(accountId) || !isString(keyId) || !isString(gateId))
+    return undefined
+  if (!isString(dialect) || typeof stream !== 'boolean' || !OUTCOMES.includes(outcome))
+    return undefined
+  if (!isCount(attempts) || !isCount(status) || !isCount(startedAt) || !isCount(durationMs))
+    return undefined
+  if (!(target === null || isString(target)) || !(errorKind === null || isString(errorKind)))
+    return undefined
   if (!(firstByteMs === null || isCount(firstByteMs))) return undefined
   const usageRead = usage === null ? null : toUsage(usage, version)
   if (usageRead === undefined) return undefined
@@ -164,7 +190,11 @@ function toCallRecord(members: readonly unknown[]): CallRecord | undefined {
   return withRest(record, costMembers, attemptMembers)
 }
 
-function withRest(record: CallRecord, costMembers: unknown, attemptMembers: unknown): CallRecord | undefined {
+function withRest(
+  record: CallRecord,
+  costMembers: unknown,
+  attemptMembers: unknown,
+): CallRecord | undefined {
   const cost = costMembers === null ? undefined : toCost(costMembers)
   if (costMembers !== null && cost === undefined) return undefined
   const priced = cost === undefined ? record : { ...record, cost }

@@ -32,7 +32,9 @@ describe.each(databases)('on $name', (kind) => {
     )
   }
 
-  function createRetention(changes: Partial<ConstructorParameters<typeof Retention>[0]> = {}): Retention {
+  function createRetention(
+    changes: Partial<ConstructorParameters<typeof Retention>[0]> = {},
+  ): Retention {
     const retention = new Retention({
       horizon: { cut: () => NOW - 30 * DAY_MS },
       clock: { now: () => NOW },
@@ -72,7 +74,9 @@ describe.each(databases)('on $name', (kind) => {
 
   test('nothing is deleted while calls wait in the journal that cannot be shipped', async () => {
     await store.calls.insertMany(calls(3, 31))
-    const retention = createRetention({ ship: () => Promise.reject(new Error('the store is down')) })
+    const retention = createRetention({
+      ship: () => Promise.reject(new Error('the store is down')),
+    })
     await expect(retention.run()).rejects.toThrow('the store is down')
     expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 10 })).toHaveLength(3)
   })

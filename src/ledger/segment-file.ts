@@ -145,7 +145,8 @@ export class SegmentFile {
       }
       if (this.#sync === 'batch') fdatasyncSync(this.#fd)
       // After the write, so that a record that was acknowledged had a name in the folder when it was.
-      if (this.#isDeleted()) throw Object.assign(new Error('The segment was deleted.'), { code: 'ENOENT' })
+      if (this.#isDeleted())
+        throw Object.assign(new Error('The segment was deleted.'), { code: 'ENOENT' })
       this.#goodBytes += bytes.length
     } catch (error) {
       this.#takeBack()

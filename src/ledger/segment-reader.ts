@@ -33,7 +33,11 @@ export class SegmentReader {
 
   /** Complete once `records` has ended. */
   get damage(): Damage {
-    return { damagedLines: this.#damagedLines, tornEnd: this.#tornEnd, newerLines: this.#newerLines }
+    return {
+      damagedLines: this.#damagedLines,
+      tornEnd: this.#tornEnd,
+      newerLines: this.#newerLines,
+    }
   }
 
   /** The records part by part, in the order in which they were written. @throws the file system's error. */
@@ -68,7 +72,11 @@ export class SegmentReader {
   }
 
   /** @returns what is left over, as `rest` */
-  #takeLines(rest: Uint8Array | undefined, part: Uint8Array, records: CallRecord[]): Uint8Array | undefined {
+  #takeLines(
+    rest: Uint8Array | undefined,
+    part: Uint8Array,
+    records: CallRecord[],
+  ): Uint8Array | undefined {
     let left = rest
     let start = 0
     for (;;) {

@@ -89,7 +89,11 @@ const anyCall = fc.record({
   microUsd: fc.option(fc.nat({ max: 100 })),
 })
 
-function toRecord({ tokens, microUsd, ...rest }: typeof anyCall extends fc.Arbitrary<infer T> ? T : never) {
+function toRecord({
+  tokens,
+  microUsd,
+  ...rest
+}: typeof anyCall extends fc.Arbitrary<infer T> ? T : never) {
   return recordOf({
     ...rest,
     usage:
@@ -285,7 +289,10 @@ test('segments that still wait at the second look are added up, and those that a
 test('killed at any moment, what waits counts as its calls do', async () => {
   let found = 0
   for (const outputBytes of [3_000, 20_000, 60_000]) {
-    const writer = Bun.spawn([process.execPath, WRITER, folder], { stdout: 'pipe', stderr: 'inherit' })
+    const writer = Bun.spawn([process.execPath, WRITER, folder], {
+      stdout: 'pipe',
+      stderr: 'inherit',
+    })
     let seen = 0
     for await (const chunk of writer.stdout) {
       seen += chunk.length

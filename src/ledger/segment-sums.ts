@@ -73,7 +73,8 @@ export async function sumSegment(path: string, nextId?: CallId): Promise<Segment
   for await (const part of reader.records()) {
     for (const record of part) {
       // Its counting prices it, with the prices of that time.
-      if ((record.cost === undefined && record.usage !== null) || record.id === nextId) return undefined
+      if ((record.cost === undefined && record.usage !== null) || record.id === nextId)
+        return undefined
       ids.add(record.id)
       sums.add(record)
       records += 1
@@ -92,7 +93,8 @@ export async function saveSums(
 ): Promise<boolean> {
   const text = await encode(segment, found)
   // In one turn with the looking: a segment that is shipped takes its sums with it.
-  if (!isWanted() || statSync(segment.path, { throwIfNoEntry: false })?.size !== segment.bytes) return false
+  if (!isWanted() || statSync(segment.path, { throwIfNoEntry: false })?.size !== segment.bytes)
+    return false
   const path = sumsPathOf(segment.path)
   try {
     writeFileSync(`${path}.new`, text, { mode: 0o600 })
@@ -127,9 +129,10 @@ export async function firstCallOf({ path }: ClosedSegment): Promise<CallId | und
 function someOf(ids: readonly CallId[]): readonly CallId[] {
   if (ids.length <= ASKED_OF_A_SEGMENT) return ids
   const step = (ids.length - 1) / (ASKED_OF_A_SEGMENT - 1)
-  return Array.from({ length: ASKED_OF_A_SEGMENT }, (_, index) => ids[Math.round(index * step)]).filter(
-    (id) => id !== undefined,
-  )
+  return Array.from(
+    { length: ASKED_OF_A_SEGMENT },
+    (_, index) => ids[Math.round(index * step)],
+  ).filter((id) => id !== undefined)
 }
 
 async function encode({ bytes }: ClosedSegment, { ids, sums }: SegmentSums): Promise<string> {
@@ -144,9 +147,15 @@ async function encode({ bytes }: ClosedSegment, { ids, sums }: SegmentSums): Pro
 
 async function decode({ bytes }: ClosedSegment, file: Buffer): Promise<SegmentSums | undefined> {
   const end = file.lastIndexOf(NEWLINE, -2) + 1
-  if (Number(file.toString('latin1', end)) !== Bun.hash.crc32(file.subarray(0, end))) return undefined
+  if (Number(file.toString('latin1', end)) !== Bun.hash.crc32(file.subarray(0, end)))
+    return undefined
   const [head = '', ...lines] = file.toString('utf8', 0, end - 1).split('\n')
-  const [version, bytesThen, count, ids] = JSON.parse(head) as [unknown, unknown, unknown, readonly CallId[]]
+  const [version, bytesThen, count, ids] = JSON.parse(head) as [
+    unknown,
+    unknown,
+    unknown,
+    readonly CallId[],
+  ]
   if (version !== VERSION || bytesThen !== bytes) return undefined
   const sums: HourSum[] = []
   for (const line of lines) {
@@ -171,23 +180,48 @@ type SumMembers = [
 
 function toMembers({ sum, firstMs, lastMs }: HourSum): SumMembers {
   const { accountId, keyId, gateId, target, credential, tokens, microUsd, unpricedCalls } = sum
-  return [accountId, keyId, gateId, target, credential, firstMs, lastMs, tokens, microUsd, unpricedCalls]
+  return [
+    accountId,
+    keyId,
+    gateId,
+    target,
+    credential,
+    firstMs,
+    lastMs,
+    tokens,
+    microUsd,
+    unpricedCalls,
+  ]
 }
 
 function toHourSum(members: SumMembers): HourSum {
-  const [accountId, keyId, gateId, target, credential, firstMs, lastMs, tokens, microUsd, unpricedCalls] =
-    members
+  const [
+    accountId,
+    keyId,
+    gateId,
+    target,
+    credential,
+    firstMs,
+    lastMs,
+    tokens,
+    microUsd,
+    unpricedCalls,
+  ] = members
   const sum = { accountId, keyId, gateId, target, credential, tokens, microUsd, unpricedCalls }
   return { sum, firstMs, lastMs }
 }
 
 /** The calls of the first line and of the last. @throws the file system's error */
-async function readEnds(path: string): Promise<{ first: CallId | undefined; last: CallId | undefined }> {
+async function readEnds(
+  path: string,
+): Promise<{ first: CallId | undefined; last: CallId | undefined }> {
   const file = await open(path, 'r')
   try {
     const { size } = await file.stat()
     const begin = (await readAt(file, 0)).toString('latin1').split('\n')
-    const end = (await readAt(file, Math.max(0, size - MAX_LINE_BYTES))).toString('latin1').split('\n')
+    const end = (await readAt(file, Math.max(0, size - MAX_LINE_BYTES)))
+      .toString('latin1')
+      .split('\n')
     // A segment begins with an empty line; the last line ends with a newline.
     return { first: idOf(begin.slice(0, -1).find((line) => line !== '')), last: idOf(end.at(-2)) }
   } finally {
@@ -196,7 +230,12 @@ async function readEnds(path: string): Promise<{ first: CallId | undefined; last
 }
 
 async function readAt(file: FileHandle, position: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_LINE_BYTES), 0, MAX_LINE_BYTES, position)
+  const { buffer, bytesRead } = await file.read(
+    Buffer.alloc(MAX_LINE_BYTES),
+    0,
+    MAX_LINE_BYTES,
+    position,
+  )
   return buffer.subarray(0, bytesRead)
 }
 

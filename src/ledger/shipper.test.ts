@@ -1,6 +1,14 @@
 /** The shipper's promises: everything arrives, nothing is deleted before its commit, an outage only lengthens the journal. */
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -156,7 +164,9 @@ test.each(databases)(
       }),
     ]
     await recordAll(journal, records)
-    const shipper = new Shipper(journal, (batch) => store.calls.insertMany(batch), { syncStore: store.sync })
+    const shipper = new Shipper(journal, (batch) => store.calls.insertMany(batch), {
+      syncStore: store.sync,
+    })
     await shipper.ship()
     const rows = await store.calls.list(DEFAULT_ACCOUNT, { limit: 1000 })
     expect(rows.toSorted(byId)).toEqual(records.toSorted(byId))
@@ -224,9 +234,13 @@ test.each([
     // Time for what must not be told any more.
     await Bun.sleep(15)
     await shipper.stop()
-    const pauses = events.flatMap((event) => (event.type === 'ship-failed' ? [event.retryInMs] : []))
+    const pauses = events.flatMap((event) =>
+      event.type === 'ship-failed' ? [event.retryInMs] : [],
+    )
     expect(pauses.slice(0, 4)).toEqual(expected)
-    expect(events.filter((event) => event.type !== 'ship-failed')).toEqual([{ type: 'ship-recovered' }])
+    expect(events.filter((event) => event.type !== 'ship-failed')).toEqual([
+      { type: 'ship-recovered' },
+    ])
     await journal.record(createCallRecord())
     await Bun.sleep(20)
     expect(store.rows.size).toBe(1)
@@ -237,7 +251,9 @@ test.each([
 test('a segment that fills is shipped without waiting for the interval', async () => {
   const store = createStore()
   const journal = new Journal(folder, { segmentBytes: 1000 })
-  const shipper = new Shipper(journal, (records) => store.insertMany(records), { intervalMs: 3_600_000 })
+  const shipper = new Shipper(journal, (records) => store.insertMany(records), {
+    intervalMs: 3_600_000,
+  })
   shipper.start()
   await Bun.sleep(5)
   await recordAll(journal, createRecords(10))
@@ -249,7 +265,9 @@ test('a segment that fills is shipped without waiting for the interval', async (
 test('started again while it goes, it goes on as it did', async () => {
   const store = createStore()
   const journal = new Journal(folder)
-  const shipper = new Shipper(journal, (records) => store.insertMany(records), { intervalMs: 3_600_000 })
+  const shipper = new Shipper(journal, (records) => store.insertMany(records), {
+    intervalMs: 3_600_000,
+  })
   await journal.record(createCallRecord())
   shipper.start()
   await pollUntil('the first pass', async () => (store.rows.size === 1 ? true : undefined))
@@ -377,7 +395,12 @@ test('a segment of a later version stays as it is until that version is back, an
   await journal.record(next)
   await shipper.ship()
   expect(store.rows.size).toBe(3)
-  expect(journal.state()).toMatchObject({ newerSegments: 1, damagedLines: 0, segments: 0, unshippedBytes: 0 })
+  expect(journal.state()).toMatchObject({
+    newerSegments: 1,
+    damagedLines: 0,
+    segments: 0,
+    unshippedBytes: 0,
+  })
   expect(events).toEqual([{ type: 'segment-newer', path: segment.path, lines: 1 }])
   expect(readFileSync(segment.path, 'utf8')).toBe(written)
   journal.close()

@@ -130,7 +130,10 @@ export class Shipper {
 
   /** Exponential, from half to the whole of the capped value, so that nodes do not return to a sick store together. */
   #backoffMs(): number {
-    const ceilingMs = Math.min(this.#maxBackoffMs, this.#intervalMs * 2 ** Math.min(this.#failures, 30))
+    const ceilingMs = Math.min(
+      this.#maxBackoffMs,
+      this.#intervalMs * 2 ** Math.min(this.#failures, 30),
+    )
     return Math.round(ceilingMs * (0.5 + this.#random() / 2))
   }
 

@@ -65,7 +65,8 @@ export class UnshippedSums {
 
   #addTo(fromMs: number, sum: UsageSum): void {
     const { accountId } = sum
-    const ofAccount = this.#sums.get(accountId) ?? new Map<string, { fromMs: number; sum: UsageSum }>()
+    const ofAccount =
+      this.#sums.get(accountId) ?? new Map<string, { fromMs: number; sum: UsageSum }>()
     this.#sums.set(accountId, ofAccount)
     const key = placeOf(fromMs, sum)
     const known = ofAccount.get(key)
@@ -113,5 +114,14 @@ function toSum(record: CallRecord, prices: Prices | undefined): UsageSum {
   const tokens = usage === null ? 0 : usage.inputTokens + usage.outputTokens
   const microUsd = (record.cost ?? prices?.priceOf(record))?.microUsd ?? null
   const unpricedCalls = microUsd === null && usage !== null ? 1 : 0
-  return { accountId, keyId, gateId, target, credential, tokens, microUsd: microUsd ?? 0, unpricedCalls }
+  return {
+    accountId,
+    keyId,
+    gateId,
+    target,
+    credential,
+    tokens,
+    microUsd: microUsd ?? 0,
+    unpricedCalls,
+  }
 }

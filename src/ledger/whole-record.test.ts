@@ -46,7 +46,9 @@ const anyOddRecord: fc.Arbitrary<CallRecord> = fc
     ...(cacheWriteTokens !== undefined && record.usage !== null
       ? { usage: { ...record.usage, cacheWriteTokens } }
       : {}),
-    ...(microUsd === undefined ? {} : { cost: { microUsd, status: 'exact', source: 'test@1' } as const }),
+    ...(microUsd === undefined
+      ? {}
+      : { cost: { microUsd, status: 'exact', source: 'test@1' } as const }),
     ...(afterMs === undefined
       ? {}
       : { attemptDetails: [{ target: 'p/m', status: 500, afterMs, durationMs: afterMs }] }),

@@ -19,7 +19,10 @@ export const bedrock = defineProvider({
   signing: { type: 'aws', service: 'bedrock' },
   pricedAs: 'aws',
   endpoints: {
-    'bedrock-converse': { path: '/model/{model}/converse', streamPath: '/model/{model}/converse-stream' },
+    'bedrock-converse': {
+      path: '/model/{model}/converse',
+      streamPath: '/model/{model}/converse-stream',
+    },
   },
   // Names are ids (`anthropic.claude-…-v1:0`), inference profiles (`eu.anthropic.claude-…`) or ARNs that end in one of
   // these. Claude thinks as at Anthropic: from Opus 4.7 on by itself, before that with a budget, 3.5 and older not at all;
@@ -28,7 +31,12 @@ export const bedrock = defineProvider({
     [/anthropic\.claude-(?:v2|instant|3-(?:5-)?(?:opus|sonnet|haiku))/, { refuses: NEITHER }],
     [
       /anthropic\.claude-opus-4-1-\d{8}/,
-      { reasoning: 'budget', defaultMaxOutputTokens: 8192, takesOneSampling: true, refuses: NO_SCHEMA },
+      {
+        reasoning: 'budget',
+        defaultMaxOutputTokens: 8192,
+        takesOneSampling: true,
+        refuses: NO_SCHEMA,
+      },
     ],
     [
       /anthropic\.claude-(?:3-7|(?:opus|sonnet)-4-\d{8})/,

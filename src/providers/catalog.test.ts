@@ -17,15 +17,18 @@ test('ids are unique and can stand in a target and in a variable', () => {
   expect(baseUrlVariableOf(openai)).toBe('OPENAI_BASE_URL')
 })
 
-describe.each(catalog.map((provider) => [provider.id, provider] as const))('%s', (_id, provider) => {
-  test('speaks something, at an address and a path that fit together', () => {
-    expect(Object.keys(provider.endpoints).length).toBeGreaterThan(0)
-    for (const { path } of Object.values(provider.endpoints))
-      expect(path).toMatch(/^\/[a-z0-9/]+(?:\{model\}[:/])?[a-zA-Z_]+$/)
-    if (provider.baseUrl !== undefined) expect(provider.baseUrl).toMatch(/^https:\/\/[^?#]*[^/]$/)
-    expect(provider.docs).toStartWith('https://')
-  })
-})
+describe.each(catalog.map((provider) => [provider.id, provider] as const))(
+  '%s',
+  (_id, provider) => {
+    test('speaks something, at an address and a path that fit together', () => {
+      expect(Object.keys(provider.endpoints).length).toBeGreaterThan(0)
+      for (const { path } of Object.values(provider.endpoints))
+        expect(path).toMatch(/^\/[a-z0-9/]+(?:\{model\}[:/])?[a-zA-Z_]+$/)
+      if (provider.baseUrl !== undefined) expect(provider.baseUrl).toMatch(/^https:\/\/[^?#]*[^/]$/)
+      expect(provider.docs).toStartWith('https://')
+    })
+  },
+)
 
 test.each([
   'gpt-5',
@@ -52,7 +55,9 @@ test.each([
   ['gpt-5.1', false],
   ['gpt-6', false],
 ])('whether %s always reasons: %p', (model, always) => {
-  const traits: ModelTraits | undefined = openai.traits.find(([pattern]) => pattern.test(model))?.[1]
+  const traits: ModelTraits | undefined = openai.traits.find(([pattern]) =>
+    pattern.test(model),
+  )?.[1]
   expect(traits).toMatchObject({ reasoning: 'effort', refusesSampling: true })
   expect(traits?.alwaysReasons ?? false).toBe(always)
 })

@@ -17,7 +17,13 @@ import { ollama } from './ollama.ts'
 import { openai } from './openai.ts'
 import { openrouter } from './openrouter.ts'
 import { perplexity } from './perplexity.ts'
-import { sandbox, sandboxAnthropic, sandboxBedrock, sandboxCohere, sandboxGemini } from './sandbox.ts'
+import {
+  sandbox,
+  sandboxAnthropic,
+  sandboxBedrock,
+  sandboxCohere,
+  sandboxGemini,
+} from './sandbox.ts'
 import { together } from './together.ts'
 import { vertex } from './vertex.ts'
 import { vertexAnthropic } from './vertex-anthropic.ts'

@@ -29,7 +29,9 @@ export type Signing =
 /** An address put together from variables of the operator, for vendors that have one for each customer. */
 export interface ComposedAddress {
   /** By their names in the templates. One without a fallback has to be given. */
-  readonly parts: Readonly<Record<string, { readonly variable: string; readonly fallback?: string }>>
+  readonly parts: Readonly<
+    Record<string, { readonly variable: string; readonly fallback?: string }>
+  >
   /** The part that chooses among the templates: the first pattern that matches its value counts. */
   readonly choosing: string
   readonly templates: readonly (readonly [pattern: RegExp, template: string])[]

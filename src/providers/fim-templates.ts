@@ -32,7 +32,13 @@ export const FIM_TEMPLATES: Readonly<Record<FimTemplateName, FimTemplate>> = {
     stop: ['<EOT>'],
   },
   // https://docs.mistral.ai/capabilities/code_generation/: the suffix comes first, and nothing follows the prefix.
-  codestral: { order: 'suffix-first', prefix: '[PREFIX]', suffix: '[SUFFIX]', middle: '', stop: [] },
+  codestral: {
+    order: 'suffix-first',
+    prefix: '[PREFIX]',
+    suffix: '[SUFFIX]',
+    middle: '',
+    stop: [],
+  },
   // https://github.com/deepseek-ai/DeepSeek-Coder#2code-insertion: wide bars and low lines of their own.
   'deepseek-coder': {
     order: 'prefix-first',

@@ -50,7 +50,9 @@ const SHAPES: Readonly<Record<OwnedDialect, Shape>> = {
   'mistral-fim': { endpoints: {} },
   'anthropic-messages': {
     // Whether its server keeps threads nothing tells, and one that ignores them would answer without what was said before.
-    endpoints: { 'anthropic-messages': { path: '/v1/messages', hosts: ['container', 'mcp_servers'] } },
+    endpoints: {
+      'anthropic-messages': { path: '/v1/messages', hosts: ['container', 'mcp_servers'] },
+    },
     keyHeader: anthropic.keyHeader,
     headers: anthropic.headers,
     traits: [
@@ -65,7 +67,12 @@ const SHAPES: Readonly<Record<OwnedDialect, Shape>> = {
  * @param id names it in messages and in what seals reasoning: `owned/<slug>`
  * @param baseUrl in the form in which an SDK of the dialect takes it
  */
-export function ownedProvider(id: string, dialect: OwnedDialect, baseUrl: string, server: OwnedServer = {}) {
+export function ownedProvider(
+  id: string,
+  dialect: OwnedDialect,
+  baseUrl: string,
+  server: OwnedServer = {},
+) {
   const { keyHeader: usual, endpoints, ...shape } = SHAPES[dialect]
   const { credentialHeader } = server
   const fim = dialect === 'mistral-fim' ? fimShape(baseUrl, server) : undefined
@@ -90,7 +97,9 @@ export function ownedProvider(id: string, dialect: OwnedDialect, baseUrl: string
 /** Absent from a provider's data: `Authorization: Bearer`. */
 const KEY_HEADERS = { authorization: undefined, 'x-api-key': 'x-api-key' } as const
 
-const FIM_PLACES: Readonly<Record<FimEndpoint, { readonly dialect: DialectId; readonly path: string }>> = {
+const FIM_PLACES: Readonly<
+  Record<FimEndpoint, { readonly dialect: DialectId; readonly path: string }>
+> = {
   'fim-completions': { dialect: 'mistral-fim', path: '/fim/completions' },
   infill: { dialect: 'infill', path: '/infill' },
   'completions-suffix': { dialect: 'completions-suffix', path: '/completions' },
@@ -100,7 +109,8 @@ const FIM_PLACES: Readonly<Record<FimEndpoint, { readonly dialect: DialectId; re
 function fimShape(baseUrl: string, { fimEndpoint, fimTemplate }: OwnedServer) {
   // Nothing could be written without one: registrations that lack it are refused, and older ones asked as before.
   const isUnwritable = fimEndpoint === 'completions-template' && fimTemplate === undefined
-  const { dialect, path } = FIM_PLACES[isUnwritable ? 'fim-completions' : (fimEndpoint ?? 'fim-completions')]
+  const { dialect, path } =
+    FIM_PLACES[isUnwritable ? 'fim-completions' : (fimEndpoint ?? 'fim-completions')]
   return {
     // The one address that is not under the version of OpenAI's.
     baseUrl: dialect === 'infill' ? baseUrl.replace(/\/v1$/, '') : baseUrl,

@@ -9,7 +9,16 @@ const DOCS = 'https://github.com/gatehouse/gatehouse/blob/main/src/sandbox/READM
 const ANY_KEY = 'gatehouse-sandbox-any-key'
 
 /** Those to begin with; every fault of the sandbox is a model too. */
-const MODELS = ['echo', 'echo-reasoning', '429', '500', 'slow', 'hang', 'cut-mid-stream', 'bad-json']
+const MODELS = [
+  'echo',
+  'echo-reasoning',
+  '429',
+  '500',
+  'slow',
+  'hang',
+  'cut-mid-stream',
+  'bad-json',
+]
 
 const REASONING_MODELS = /reasoning/
 
@@ -46,7 +55,10 @@ export const sandboxAnthropic = defineProvider({
     'anthropic-messages': { path: '/v1/messages', checksSignatures: true },
   },
   traits: [
-    [REASONING_MODELS, { reasoning: 'adaptive', refusesSampling: true, defaultMaxOutputTokens: 16_384 }],
+    [
+      REASONING_MODELS,
+      { reasoning: 'adaptive', refusesSampling: true, defaultMaxOutputTokens: 16_384 },
+    ],
     [/./, { reasoning: 'budget', defaultMaxOutputTokens: 8192 }],
   ],
   fallbackKey: ANY_KEY,
@@ -104,5 +116,7 @@ const PREFIXES = [
 
 /** @returns provider id → address, of a sandbox at `url`; empty without one */
 export function sandboxAddresses(url: string | undefined): ReadonlyMap<string, string> {
-  return new Map(url === undefined ? [] : PREFIXES.map(([{ id }, prefix]) => [id, url + prefix] as const))
+  return new Map(
+    url === undefined ? [] : PREFIXES.map(([{ id }, prefix]) => [id, url + prefix] as const),
+  )
 }

@@ -15,7 +15,11 @@ const weather: Anthropic.Tool = {
   input_schema: { type: 'object', properties: { city: { type: 'string' } } },
 }
 const now: Anthropic.Tool = { name: 'now', input_schema: { type: 'object' } }
-const hello: Params = { model: 'echo', max_tokens: 2048, messages: [{ role: 'user', content: 'Hi' }] }
+const hello: Params = {
+  model: 'echo',
+  max_tokens: 2048,
+  messages: [{ role: 'user', content: 'Hi' }],
+}
 const loop: Params = {
   ...hello,
   max_tokens: 4096,
@@ -35,7 +39,10 @@ function post(body: object, headers: Record<string, string> = {}, path = '/v1/me
 /** The type and the message of a refusal, after checking its shape. */
 async function refusalOf(body: object): Promise<string> {
   const answer = await post(body)
-  const { type, error } = (await answer.json()) as { type: string; error: { type: string; message: string } }
+  const { type, error } = (await answer.json()) as {
+    type: string
+    error: { type: string; message: string }
+  }
   expect([answer.status, type]).toEqual([400, 'error'])
   return `${error.type}: ${error.message}`
 }
@@ -128,14 +135,25 @@ describe('a loop whose thinking does not come back as it was is refused', async 
   const SIGNATURE = 'messages.1.content.0: Invalid `signature` in `thinking` block'
   test.each([
     ['missing', calls, 'Expected `thinking` or `redacted_thinking`, but found `tool_use`'],
-    ['not first', [...calls, thinking], 'Expected `thinking` or `redacted_thinking`, but found `tool_use`'],
+    [
+      'not first',
+      [...calls, thinking],
+      'Expected `thinking` or `redacted_thinking`, but found `tool_use`',
+    ],
     ['altered', [{ ...thinking, thinking: 'Other.' }, ...calls], 'cannot be modified'],
     ['signed by another', [{ ...thinking, signature: 'RXZRQkNrWUlD' }, ...calls], SIGNATURE],
     ['signed by nobody', [{ ...thinking, signature: '' }, ...calls], SIGNATURE],
-    ['redacted by another', [{ type: 'redacted_thinking', data: 'eA' }, ...calls], '`redacted_thinking`'],
-  ] satisfies [string, Anthropic.ContentBlockParam[], string][])('%s', async (_, content, message) => {
-    expect(await refusalOf(going(content))).toContain(message)
-  })
+    [
+      'redacted by another',
+      [{ type: 'redacted_thinking', data: 'eA' }, ...calls],
+      '`redacted_thinking`',
+    ],
+  ] satisfies [string, Anthropic.ContentBlockParam[], string][])(
+    '%s',
+    async (_, content, message) => {
+      expect(await refusalOf(going(content))).toContain(message)
+    },
+  )
 
   test('without thinking, or where the model decides itself, it may be missing', async () => {
     expect((await post(going(calls, { thinking: { type: 'disabled' } }))).status).toBe(200)
@@ -188,12 +206,24 @@ test.each<[string, object, string]>([
   ['no max_tokens', { max_tokens: undefined }, 'max_tokens: Field required'],
   ['an unknown member', { seed: 1 }, 'seed: Extra inputs are not permitted'],
   ['too hot', { temperature: 1.5 }, 'temperature: range: 0..1'],
-  ['a blank stop text', { stop_sequences: [' '] }, 'each stop sequence must contain non-whitespace'],
+  [
+    'a blank stop text',
+    { stop_sequences: [' '] },
+    'each stop sequence must contain non-whitespace',
+  ],
   ['no messages', { messages: [] }, 'messages: at least one message is required'],
-  ['a system message', { messages: [{ role: 'system', content: 'x' }] }, 'Unexpected role "system"'],
+  [
+    'a system message',
+    { messages: [{ role: 'system', content: 'x' }] },
+    'Unexpected role "system"',
+  ],
   ['an assistant first', { messages: [assistant('x')] }, 'first message must use the "user" role'],
   ['an empty text', { messages: [user([{ type: 'text', text: '' }])] }, 'must be non-empty'],
-  ['an unknown block', { messages: [user([{ type: 'image_url' }])] }, "Input tag 'image_url' found"],
+  [
+    'an unknown block',
+    { messages: [user([{ type: 'image_url' }])] },
+    "Input tag 'image_url' found",
+  ],
   [
     'a call without its result',
     { messages: [user('x'), assistant([use]), user('y')] },
@@ -214,16 +244,40 @@ test.each<[string, object, string]>([
     { messages: [user('x'), assistant([{ ...use, id: 'a.b' }])] },
     "pattern '^[a-zA-Z0-9_-]+$'",
   ],
-  ['arguments as text', { messages: [user('x'), assistant([{ ...use, input: '{}' }])] }, 'valid dictionary'],
-  ['a tool without a schema', { tools: [{ name: 'a' }] }, 'tools.0.custom.input_schema: Field required'],
+  [
+    'arguments as text',
+    { messages: [user('x'), assistant([{ ...use, input: '{}' }])] },
+    'valid dictionary',
+  ],
+  [
+    'a tool without a schema',
+    { tools: [{ name: 'a' }] },
+    'tools.0.custom.input_schema: Field required',
+  ],
   ['a tool twice', { tools: [now, now] }, 'Tool names must be unique'],
   ['a choice without tools', { tool_choice: { type: 'any' } }, 'while providing tools'],
-  ['a choice of no tool', { tools: [now], tool_choice: { type: 'tool', name: 'x' } }, "Tool 'x' not found"],
-  ['a small budget', { thinking: { type: 'enabled', budget_tokens: 10 } }, 'greater than or equal to 1024'],
-  ['a budget over the limit', { thinking: { type: 'enabled', budget_tokens: 4096 } }, 'must be greater than'],
+  [
+    'a choice of no tool',
+    { tools: [now], tool_choice: { type: 'tool', name: 'x' } },
+    "Tool 'x' not found",
+  ],
+  [
+    'a small budget',
+    { thinking: { type: 'enabled', budget_tokens: 10 } },
+    'greater than or equal to 1024',
+  ],
+  [
+    'a budget over the limit',
+    { thinking: { type: 'enabled', budget_tokens: 4096 } },
+    'must be greater than',
+  ],
   [
     'thinking and a demanded tool',
-    { thinking: { type: 'enabled', budget_tokens: 1024 }, tools: [now], tool_choice: { type: 'any' } },
+    {
+      thinking: { type: 'enabled', budget_tokens: 1024 },
+      tools: [now],
+      tool_choice: { type: 'any' },
+    },
     'forces tool use',
   ],
   [
@@ -231,7 +285,11 @@ test.each<[string, object, string]>([
     { model: 'echo-reasoning', thinking: { type: 'enabled' } },
     'not supported for this model',
   ],
-  ['sampling for a newer model', { model: 'echo-reasoning', temperature: 1 }, 'deprecated for this model'],
+  [
+    'sampling for a newer model',
+    { model: 'echo-reasoning', temperature: 1 },
+    'deprecated for this model',
+  ],
   [
     'five breakpoints',
     { messages: [user(Array(5).fill({ ...text, cache_control: { type: 'ephemeral' } }))] },
@@ -286,17 +344,35 @@ test('limits, stop texts, JSON and choices are obeyed', async () => {
 
 test('marked prompts go into the cache in the first turn and come from it later', async () => {
   const system = [
-    { type: 'text' as const, text: 'word '.repeat(1500), cache_control: { type: 'ephemeral' as const } },
+    {
+      type: 'text' as const,
+      text: 'word '.repeat(1500),
+      cache_control: { type: 'ephemeral' as const },
+    },
   ]
   const first = await client.messages.create({ ...hello, system })
-  expect(first.usage).toMatchObject({ cache_creation_input_tokens: 1408, cache_read_input_tokens: 0 })
+  expect(first.usage).toMatchObject({
+    cache_creation_input_tokens: 1408,
+    cache_read_input_tokens: 0,
+  })
   const later = await client.messages.create({
     ...hello,
     system,
-    messages: [...hello.messages, { role: 'assistant', content: 'Yes' }, { role: 'user', content: 'Hi' }],
+    messages: [
+      ...hello.messages,
+      { role: 'assistant', content: 'Yes' },
+      { role: 'user', content: 'Hi' },
+    ],
   })
-  expect(later.usage).toMatchObject({ cache_creation_input_tokens: 0, cache_read_input_tokens: 1408 })
-  const count = await client.messages.countTokens({ model: 'echo', system, messages: hello.messages })
+  expect(later.usage).toMatchObject({
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 1408,
+  })
+  const count = await client.messages.countTokens({
+    model: 'echo',
+    system,
+    messages: hello.messages,
+  })
   expect(count.input_tokens).toBe(first.usage.input_tokens + 1408)
 })
 
@@ -309,7 +385,10 @@ test('errors keep their status and have Anthropic’s types', async () => {
     ['gpt-5', 404, 'not_found_error'],
   ] as const) {
     const answer = await post({ ...hello, model })
-    expect([answer.status, await answer.json()]).toMatchObject([status, { type: 'error', error: { type } }])
+    expect([answer.status, await answer.json()]).toMatchObject([
+      status,
+      { type: 'error', error: { type } },
+    ])
   }
   expect((await post(hello, {}, '/v1/nowhere')).status).toBe(404)
 })

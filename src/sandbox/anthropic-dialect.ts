@@ -4,7 +4,14 @@ import { anthropicVendor } from './anthropic-vendor.ts'
 import { signThinking } from './check-thinking.ts'
 import { type Composition, composeAnswer } from './compose-answer.ts'
 import { splitTokens } from './count-tokens.ts'
-import { type Answer, answerOnce, type Dialect, type Exchange, encodeBody, modelInAnswer } from './dialect.ts'
+import {
+  type Answer,
+  answerOnce,
+  type Dialect,
+  type Exchange,
+  encodeBody,
+  modelInAnswer,
+} from './dialect.ts'
 import { encodeNamedEvent, type NamedEvent } from './named-event.ts'
 import { composeThoughts } from './prompt-texts.ts'
 
@@ -25,7 +32,12 @@ type Block =
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
   | { readonly type: 'redacted_thinking'; readonly data: string }
   | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: unknown }
+  | {
+      readonly type: 'tool_use'
+      readonly id: string
+      readonly name: string
+      readonly input: unknown
+    }
 
 function answer(exchange: Exchange): Answer {
   const request = readAnthropicRequest(exchange)
@@ -47,7 +59,10 @@ function answer(exchange: Exchange): Answer {
     failureFrames: () => [
       encodeNamedEvent({
         type: 'error',
-        error: { type: 'api_error', message: 'The sandbox failed in mid-stream, as it was asked to.' },
+        error: {
+          type: 'api_error',
+          message: 'The sandbox failed in mid-stream, as it was asked to.',
+        },
       }),
     ],
   }
@@ -119,7 +134,8 @@ function* streamEvents(scene: Scene): Generator<NamedEvent> {
   for (const [index, block] of buildBlocks(scene, composition.text ?? '').entries()) {
     yield { type: 'content_block_start', index, content_block: emptied(block) }
     if (index === 0) yield PING
-    for (const delta of streamDeltas(block, composition)) yield { type: 'content_block_delta', index, delta }
+    for (const delta of streamDeltas(block, composition))
+      yield { type: 'content_block_delta', index, delta }
     yield { type: 'content_block_stop', index }
   }
   const { cache_creation, service_tier, ...counts } = usage

@@ -87,11 +87,13 @@ function checkBlock(block: JsonObject, type: string, at: string): void {
     if (typeof block[name] !== 'string')
       throw refused(`${at}.${type}.${name}: Input should be a valid string`)
   }
-  if (type === 'text' && block.text === '') throw refused('messages: text content blocks must be non-empty')
+  if (type === 'text' && block.text === '')
+    throw refused('messages: text content blocks must be non-empty')
   if (type === 'tool_use') {
     if (!/^[a-zA-Z0-9_-]+$/.test(stringOf(block.id)))
       throw refused(`${at}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`)
-    if (!isObject(block.input)) throw refused(`${at}.tool_use.input: Input should be a valid dictionary`)
+    if (!isObject(block.input))
+      throw refused(`${at}.tool_use.input: Input should be a valid dictionary`)
   }
   if (type === 'tool_result') {
     for (const [index, part] of objectsOf(block.content).entries()) {
@@ -149,7 +151,10 @@ export function textOfTurn({ blocks }: AnthropicTurn): string {
 /** What of a turn counts as tokens. */
 export function countedText(turn: AnthropicTurn): string {
   const others = turn.blocks
-    .filter((block) => block.type === 'tool_use' || block.type === 'tool_result' || block.type === 'thinking')
+    .filter(
+      (block) =>
+        block.type === 'tool_use' || block.type === 'tool_result' || block.type === 'thinking',
+    )
     .map(({ signature, ...block }) => JSON.stringify(block))
   return [textOfTurn(turn), ...others].join('')
 }

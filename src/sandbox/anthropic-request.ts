@@ -70,12 +70,15 @@ export function readAnthropicRequest({ body, model }: Exchange): AnthropicReques
   return {
     prompt: {
       lastUserText: textOfTurn(
-        read.turns.findLast((turn) => turn.role === 'user' && textOfTurn(turn) !== '') ?? EMPTY_TURN,
+        read.turns.findLast((turn) => turn.role === 'user' && textOfTurn(turn) !== '') ??
+          EMPTY_TURN,
       ),
       toolOutputs: toolOutputsAtEnd(read.turns),
       tools: read.tools,
       toolChoice: readToolChoice(body.tool_choice, read.tools),
-      isParallel: !(isObject(body.tool_choice) && body.tool_choice.disable_parallel_tool_use === true),
+      isParallel: !(
+        isObject(body.tool_choice) && body.tool_choice.disable_parallel_tool_use === true
+      ),
       maxOutputTokens: typeof body.max_tokens === 'number' ? body.max_tokens : null,
       stop: readStops(body.stop_sequences),
       reasoningTokens: thinking.tokens,
@@ -128,14 +131,16 @@ function checkNumber(value: unknown, name: string, range: Range): void {
   }
   if (typeof value !== 'number' || (range.whole && !Number.isInteger(value)))
     throw refused(`Input should be a valid ${range.whole ? 'integer' : 'number'}`, name)
-  if (value < range.least) throw refused(`Input should be greater than or equal to ${range.least}`, name)
+  if (value < range.least)
+    throw refused(`Input should be greater than or equal to ${range.least}`, name)
   if (range.most !== undefined && value > range.most)
     throw refused(`range: ${range.least}..${range.most}`, name)
 }
 
 /** Tools of the vendor's own are taken and never called. */
 function readTools(tools: unknown): ToolOffer[] {
-  if (tools !== undefined && !Array.isArray(tools)) throw refused('Input should be a valid list', 'tools')
+  if (tools !== undefined && !Array.isArray(tools))
+    throw refused('Input should be a valid list', 'tools')
   const offers = objectsOf(tools).flatMap((tool, index) => {
     if (tool.type !== undefined && tool.type !== null && tool.type !== 'custom') return []
     const at = `tools.${index}.custom`
@@ -183,7 +188,8 @@ function readFormat({ output_config }: JsonObject): { readonly schema?: unknown 
 }
 
 function countBreakpoints(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + countBreakpoints(each), 0)
+  if (Array.isArray(value))
+    return value.reduce((sum: number, each) => sum + countBreakpoints(each), 0)
   if (!isObject(value)) return 0
   return (isObject(value.cache_control) ? 1 : 0) + countBreakpoints(value.content)
 }

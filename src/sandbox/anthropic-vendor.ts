@@ -18,13 +18,17 @@ const TYPES: Readonly<Record<number, string>> = {
 export const anthropicVendor: Vendor = {
   findKey: ({ headers }) => headers.get('x-api-key')?.trim() || bearerOf(headers),
   checkRequest({ headers }) {
-    if (!headers.get('anthropic-version')) throw new Refusal(400, 'anthropic-version: header is required')
+    if (!headers.get('anthropic-version'))
+      throw new Refusal(400, 'anthropic-version: header is required')
   },
   idHeader: 'request-id',
   encodeRefusal(refusal) {
     const status = refusal.code === 'server_is_overloaded' ? 529 : refusal.status
     const type = TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
-    return { status, body: { type: 'error', error: { type, message: refusal.message }, request_id: null } }
+    return {
+      status,
+      body: { type: 'error', error: { type, message: refusal.message }, request_id: null },
+    }
   },
   encodeModels: (ids) => ({
     data: ids.map((id) => ({

@@ -74,7 +74,10 @@ const resultsFor = (content: readonly Block[]) =>
         ? []
         : [
             {
-              toolResult: { toolUseId: toolUse.toolUseId, content: [{ text: `result of ${toolUse.name}` }] },
+              toolResult: {
+                toolUseId: toolUse.toolUseId,
+                content: [{ text: `result of ${toolUse.name}` }],
+              },
             },
           ],
     ),
@@ -117,7 +120,9 @@ test('a loop of parallel calls with reasoning', async () => {
 test('the same calls in a stream: only tools have a start, a tool without arguments one empty piece', async () => {
   const payloads = (await frames('echo', loop)).map(({ text }) => JSON.parse(text))
   const starts = payloads.filter(({ start }) => start !== undefined)
-  expect(starts.map(({ contentBlockIndex, start }) => [contentBlockIndex, start.toolUse.name])).toEqual([
+  expect(
+    starts.map(({ contentBlockIndex, start }) => [contentBlockIndex, start.toolUse.name]),
+  ).toEqual([
     [1, 'get_weather'],
     [2, 'now'],
   ])
@@ -128,12 +133,17 @@ test('the same calls in a stream: only tools have a start, a tool without argume
       .join(''),
   )
   expect(inputs).toEqual(['{"city":"Ulm"}', ''])
-  expect(payloads.filter(({ delta }) => delta?.reasoningContent?.signature !== undefined)).toHaveLength(1)
+  expect(
+    payloads.filter(({ delta }) => delta?.reasoningContent?.signature !== undefined),
+  ).toHaveLength(1)
 })
 
 async function refusalOf(body: object, model = 'echo'): Promise<string> {
   const answer = await post(model, body)
-  expect([answer.status, answer.headers.get('x-amzn-errortype')]).toEqual([400, 'ValidationException'])
+  expect([answer.status, answer.headers.get('x-amzn-errortype')]).toEqual([
+    400,
+    'ValidationException',
+  ])
   return ((await answer.json()) as { message: string }).message
 }
 
@@ -165,8 +175,16 @@ const result = { toolResult: { toolUseId: 'a', content: [{ text: 'noon' }] } }
 
 test.each<[string, object, string]>([
   ['no messages', {}, 'must start with a user message'],
-  ['an assistant first', { messages: [assistant({ text: 'x' })] }, 'must start with a user message'],
-  ['two of one role', { messages: [question, question] }, 'must alternate between user and assistant'],
+  [
+    'an assistant first',
+    { messages: [assistant({ text: 'x' })] },
+    'must start with a user message',
+  ],
+  [
+    'two of one role',
+    { messages: [question, question] },
+    'must alternate between user and assistant',
+  ],
   ['a blank text', { messages: [user({ text: ' ' })] }, 'messages.0.content.0 is blank'],
   [
     'a block in another vendor’s shape',
@@ -198,7 +216,10 @@ test.each<[string, object, string]>([
   ],
   [
     'an id with a dot',
-    { toolConfig, messages: [question, assistant({ toolUse: { ...use.toolUse, toolUseId: 'a.b' } })] },
+    {
+      toolConfig,
+      messages: [question, assistant({ toolUse: { ...use.toolUse, toolUseId: 'a.b' } })],
+    },
     '[a-zA-Z0-9_-]+',
   ],
   ['an unknown member', { ...hello, model: 'x' }, 'extraneous key [model]'],
@@ -215,9 +236,9 @@ test('limits, stop texts, JSON and choices are obeyed', async () => {
   expect((await one({ stopSequences: [' echo'] })).stopReason).toBe('stop_sequence')
   const schema = JSON.stringify({ type: 'object', properties: { a: { type: 'integer' } } })
   const textFormat = { type: 'json_schema', structure: { jsonSchema: { name: 'x', schema } } }
-  expect((await ask('echo', { ...hello, outputConfig: { textFormat } })).output.message.content).toEqual([
-    { text: '{"a":1}' },
-  ])
+  expect(
+    (await ask('echo', { ...hello, outputConfig: { textFormat } })).output.message.content,
+  ).toEqual([{ text: '{"a":1}' }])
   const toolChoice = { tool: { name: 'now' } }
   const forced = await ask('echo', { ...hello, toolConfig: { ...toolConfig, toolChoice } })
   expect(forced.output.message.content[0]?.toolUse?.name).toBe('now')

@@ -39,7 +39,9 @@ export function readBedrockTurns(value: unknown): BedrockTurn[] {
       throw refused(
         `The content field in the Message object at messages.${at} is empty. Add a ContentBlock object to the content field and try again.`,
       )
-    const blocks = message.content.map((block, index) => readBlock(block, `messages.${at}.content.${index}`))
+    const blocks = message.content.map((block, index) =>
+      readBlock(block, `messages.${at}.content.${index}`),
+    )
     return { role: message.role, blocks }
   })
   checkTurns(turns)
@@ -122,7 +124,9 @@ export function textOfBedrockTurn({ blocks }: BedrockTurn): string {
 
 /** What of a turn counts as tokens. */
 export function countedBlocks(turn: BedrockTurn): string {
-  const tools = turn.blocks.flatMap(({ toolUse, toolResult }) => [toolUse, toolResult]).filter(isObject)
+  const tools = turn.blocks
+    .flatMap(({ toolUse, toolResult }) => [toolUse, toolResult])
+    .filter(isObject)
   return [textOfBedrockTurn(turn), ...tools.map((tool) => JSON.stringify(tool))].join('')
 }
 
@@ -132,7 +136,9 @@ export function resultsAtEnd(turns: readonly BedrockTurn[]): string[] {
     isObject(toolResult)
       ? [
           objectsOf(toolResult.content)
-            .map((part) => (part.json === undefined ? stringOf(part.text) : JSON.stringify(part.json)))
+            .map((part) =>
+              part.json === undefined ? stringOf(part.text) : JSON.stringify(part.json),
+            )
             .join('\n'),
         ]
       : [],
@@ -153,6 +159,8 @@ function toAnthropicBlock(block: JsonObject): JsonObject {
     const data = Buffer.from(stringOf(reasoningContent.redactedContent), 'base64').toString()
     return { type: 'redacted_thinking', data }
   }
-  const { text, signature } = isObject(reasoningContent.reasoningText) ? reasoningContent.reasoningText : {}
+  const { text, signature } = isObject(reasoningContent.reasoningText)
+    ? reasoningContent.reasoningText
+    : {}
   return { type: 'thinking', thinking: text, signature }
 }

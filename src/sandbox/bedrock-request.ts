@@ -59,7 +59,9 @@ export function readBedrockRequest({ body, model }: Exchange): BedrockRequest {
       'toolConfig',
     )
   const thinking = readModelFields(body, inference, turns, model.base === 'echo-reasoning')
-  const isCached = JSON.stringify([body.system, body.messages, body.toolConfig]).includes('"cachePoint":')
+  const isCached = JSON.stringify([body.system, body.messages, body.toolConfig]).includes(
+    '"cachePoint":',
+  )
   const parts = [
     ...(tools.length > 0 ? [JSON.stringify(body.toolConfig)] : []),
     ...(body.system === undefined ? [] : [textOfContent(body.system)]),
@@ -110,7 +112,8 @@ function checkRange(inference: JsonObject, name: 'temperature' | 'topP'): void {
   if (value === undefined) return
   if (typeof value !== 'number' || value < 0)
     throw invalid(`inferenceConfig.${name}`, 'Member must have value greater than or equal to 0')
-  if (value > 1) throw invalid(`inferenceConfig.${name}`, 'Member must have value less than or equal to 1')
+  if (value > 1)
+    throw invalid(`inferenceConfig.${name}`, 'Member must have value less than or equal to 1')
 }
 
 /** The model's own rules are Claude's; what it refuses, Amazon passes on. */
@@ -121,7 +124,8 @@ function readModelFields(
   isNewer: boolean,
 ): ThinkingSettings {
   const { maxTokens, temperature, topP } = inference
-  const choice = isObject(toolConfig) && isObject(toolConfig.toolChoice) ? toolConfig.toolChoice : {}
+  const choice =
+    isObject(toolConfig) && isObject(toolConfig.toolChoice) ? toolConfig.toolChoice : {}
   const body = {
     ...(isObject(fields) ? fields : {}),
     ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
@@ -170,7 +174,10 @@ function readFormat(config: unknown): { readonly schema?: unknown } {
   try {
     return { schema: JSON.parse(text) }
   } catch {
-    throw invalid('outputConfig.textFormat.structure.jsonSchema.schema', 'Member must be a JSON schema')
+    throw invalid(
+      'outputConfig.textFormat.structure.jsonSchema.schema',
+      'Member must be a JSON schema',
+    )
   }
 }
 

@@ -38,8 +38,13 @@ export const bedrockVendor: Vendor = {
   idHeader: 'x-amzn-requestid',
   encodeRefusal(refusal) {
     if (refusal.keyFault !== null) {
-      const type = refusal.keyFault === 'bad' ? 'UnrecognizedClientException' : 'AccessDeniedException'
-      return { status: 403, headers: { 'x-amzn-errortype': type }, body: { message: refusal.message } }
+      const type =
+        refusal.keyFault === 'bad' ? 'UnrecognizedClientException' : 'AccessDeniedException'
+      return {
+        status: 403,
+        headers: { 'x-amzn-errortype': type },
+        body: { message: refusal.message },
+      }
     }
     const { status } = refusal
     const fallback = status >= 500 ? 'InternalServerException' : 'ValidationException'

@@ -20,7 +20,11 @@ const tool = (name: string) => ({
 
 function post(body: object) {
   const headers = { authorization: 'Bearer any' }
-  return fetch(`${sandbox.url}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) })
+  return fetch(`${sandbox.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  })
 }
 
 async function ask(body: object) {
@@ -86,7 +90,9 @@ test('a stream has no usage key unless asked; then null on each chunk and the nu
     ...hi,
     stream_options: { include_usage: true, include_obfuscation: false },
   })
-  expect(counted.slice(0, -1).every((chunk) => chunk.usage === null && !('obfuscation' in chunk))).toBe(true)
+  expect(
+    counted.slice(0, -1).every((chunk) => chunk.usage === null && !('obfuscation' in chunk)),
+  ).toBe(true)
   expect(counted.at(-1)).toMatchObject({ choices: [], usage: (await ask(hi)).usage })
 })
 
@@ -94,20 +100,27 @@ for (const [name, client] of SDKS) {
   test(`${name}: text, JSON and stream`, async () => {
     const whole = await client.chat.completions.create(hi)
     expect(whole.choices[0]?.message.content).toBe('Sandbox echo: Hello there')
-    const stream = client.chat.completions.stream({ ...hi, stream_options: { include_usage: true } })
+    const stream = client.chat.completions.stream({
+      ...hi,
+      stream_options: { include_usage: true },
+    })
     const streamed = await stream.finalChatCompletion()
     expect(streamed.choices[0]?.message.content).toBe('Sandbox echo: Hello there')
     expect(streamed.usage).toEqual(whole.usage)
   })
 
   test(`${name}: two turns of a tool loop with parallel calls, JSON and stream`, async () => {
-    const messages = [{ role: 'user' as const, content: 'get_weather in Oslo and get_time in Rome' }]
+    const messages = [
+      { role: 'user' as const, content: 'get_weather in Oslo and get_time in Rome' },
+    ]
     const body = { model: 'echo', messages, tools: [tool('get_weather'), tool('get_time')] }
     const whole = await client.chat.completions.create(body)
     const streamed = await client.chat.completions.stream(body).finalChatCompletion()
     for (const { choices } of [whole, streamed]) {
       const message = choices[0]?.message
-      const calls = (message?.tool_calls ?? []).flatMap((call) => (call.type === 'function' ? [call] : []))
+      const calls = (message?.tool_calls ?? []).flatMap((call) =>
+        call.type === 'function' ? [call] : [],
+      )
       expect(choices[0]?.finish_reason).toBe('tool_calls')
       expect(calls.map((call) => call.function.name)).toEqual(['get_weather', 'get_time'])
       expect(calls.map((call) => JSON.parse(call.function.arguments))).toEqual([
@@ -124,7 +137,9 @@ for (const [name, client] of SDKS) {
         ...body,
         messages: [...messages, message, ...outputs],
       })
-      expect(second.choices[0]?.message.content).toBe('Sandbox echo of tool outputs: get_weather; get_time')
+      expect(second.choices[0]?.message.content).toBe(
+        'Sandbox echo of tool outputs: get_weather; get_time',
+      )
     }
   })
 }
@@ -164,12 +179,18 @@ test('several choices, stop texts and limits are obeyed', async () => {
   for (const limit of ['max_tokens', 'max_completion_tokens']) {
     expect(await endOf({ ...hi, [limit]: 2 })).toEqual({ text: 'Sandbox echo', finish: 'length' })
   }
-  expect(await endOf({ ...hi, stop: [' there'] })).toEqual({ text: 'Sandbox echo: Hello', finish: 'stop' })
+  expect(await endOf({ ...hi, stop: [' there'] })).toEqual({
+    text: 'Sandbox echo: Hello',
+    finish: 'stop',
+  })
 })
 
 test('a very large answer may have several choices', async () => {
   const { choices } = await ask({ ...hi, model: 'big-1', n: 2 })
-  expect(choices.map((choice) => choice.message.content?.length)).toEqual([1024 * 1024, 1024 * 1024])
+  expect(choices.map((choice) => choice.message.content?.length)).toEqual([
+    1024 * 1024,
+    1024 * 1024,
+  ])
 })
 
 test('JSON formats give JSON', async () => {
@@ -204,14 +225,26 @@ const REFUSED: readonly (readonly [string, object, string])[] = [
   ['an unknown parameter', { gate_id: 'g' }, 'gate_id'],
   ['no messages', { messages: [] }, 'messages'],
   ['an unknown role', { messages: [{ role: 'robot', content: '' }] }, 'messages[0].role'],
-  ['stream options without a stream', { stream_options: { include_usage: true } }, 'stream_options'],
-  ['a tool without a name', { tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name'],
+  [
+    'stream options without a stream',
+    { stream_options: { include_usage: true } },
+    'stream_options',
+  ],
+  [
+    'a tool without a name',
+    { tools: [{ type: 'function', function: {} }] },
+    'tools[0].function.name',
+  ],
   [
     'a tool choice that is not offered',
     { tool_choice: { type: 'function', function: { name: 'f' } } },
     'tool_choice',
   ],
-  ['a call without its output', { messages: [calling, { role: 'user', content: 'x' }] }, 'messages.[1].role'],
+  [
+    'a call without its output',
+    { messages: [calling, { role: 'user', content: 'x' }] },
+    'messages.[1].role',
+  ],
   ['a call at the end', { messages: [calling] }, 'messages.[1].role'],
   [
     'an output without its call',

@@ -28,7 +28,11 @@ function answer(exchange: Exchange): Answer {
     frames: () => streamFrames(exchange, request, composition),
     failureFrames: () => {
       const message = 'The sandbox failed in mid-stream, as it was asked to.'
-      return [encodeFrame({ error: { message, type: 'server_error', param: null, code: 'server_error' } })]
+      return [
+        encodeFrame({
+          error: { message, type: 'server_error', param: null, code: 'server_error' },
+        }),
+      ]
     },
   }
 }
@@ -48,7 +52,12 @@ function head(exchange: Exchange, object: string) {
 
 const TAIL = { service_tier: 'default', system_fingerprint: 'fp_sandbox' } as const
 
-function buildCompletion(exchange: Exchange, request: ChatRequest, composition: Composition, text: string) {
+function buildCompletion(
+  exchange: Exchange,
+  request: ChatRequest,
+  composition: Composition,
+  text: string,
+) {
   const calls = buildCalls(exchange, composition)
   const message = {
     role: 'assistant',
@@ -63,7 +72,12 @@ function buildCompletion(exchange: Exchange, request: ChatRequest, composition: 
     logprobs: null,
     finish_reason: composition.finish,
   }))
-  return { ...head(exchange, 'chat.completion'), choices, usage: buildUsage(request, composition), ...TAIL }
+  return {
+    ...head(exchange, 'chat.completion'),
+    choices,
+    usage: buildUsage(request, composition),
+    ...TAIL,
+  }
 }
 
 function buildCalls({ seed }: Exchange, composition: Composition) {
@@ -106,7 +120,9 @@ function* streamFrames(
       ...start,
       choices,
       ...(request.wantsUsage ? { usage } : {}),
-      ...(request.wantsObfuscation ? { obfuscation: obfuscationAt(exchange.seed, position++) } : {}),
+      ...(request.wantsObfuscation
+        ? { obfuscation: obfuscationAt(exchange.seed, position++) }
+        : {}),
     })
   for (let index = 0; index < request.choices; index++) {
     for (const { delta, finish } of streamDeltas(exchange, composition)) {
@@ -119,7 +135,10 @@ function* streamFrames(
 
 function* streamDeltas(exchange: Exchange, composition: Composition) {
   const calls = buildCalls(exchange, composition)
-  yield { delta: { role: 'assistant', content: calls.length > 0 ? null : '', refusal: null }, finish: null }
+  yield {
+    delta: { role: 'assistant', content: calls.length > 0 ? null : '', refusal: null },
+    finish: null,
+  }
   for (const [index, call] of calls.entries()) {
     const opening = {
       index,

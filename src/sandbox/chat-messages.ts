@@ -16,7 +16,11 @@ const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
 /** @throws Refusal 400 for missing messages, unknown roles and tool messages that answer nothing. */
 export function readMessages(value: unknown): ReadMessages {
   if (value === undefined || value === null) {
-    throw badField(`Missing required parameter: 'messages'.`, 'messages', 'missing_required_parameter')
+    throw badField(
+      `Missing required parameter: 'messages'.`,
+      'messages',
+      'missing_required_parameter',
+    )
   }
   const messages = objectsOf(value)
   if (messages.length === 0 || !Array.isArray(value) || messages.length < value.length) {
@@ -92,7 +96,10 @@ export function readChatToolChoice(choice: unknown, tools: readonly ToolOffer[])
   if (!isObject(choice) || !isObject(choice.function)) return { type: 'auto' }
   const name = stringOf(choice.function.name)
   if (tools.some((tool) => tool.name === name)) return { type: 'named', name }
-  throw badField(`Invalid value for 'tool_choice': the tool '${name}' is not in 'tools'.`, 'tool_choice')
+  throw badField(
+    `Invalid value for 'tool_choice': the tool '${name}' is not in 'tools'.`,
+    'tool_choice',
+  )
 }
 
 /** A stop text or an array of them. */

@@ -1,10 +1,21 @@
 /** Reads an OpenAI Chat request: refuses what OpenAI refuses, and turns the rest into a prompt. Knows no answer. */
-import { readChatToolChoice, readChatTools, readFormat, readMessages, readStop } from './chat-messages.ts'
+import {
+  readChatToolChoice,
+  readChatTools,
+  readFormat,
+  readMessages,
+  readStop,
+} from './chat-messages.ts'
 import type { Prompt } from './compose-answer.ts'
 import { countPrompt, type PromptCount } from './count-tokens.ts'
 import type { Exchange } from './dialect.ts'
 import { isObject, type JsonObject } from './json.ts'
-import { checkFields, type FieldTable, reasoningTokensFor, refuseForReasoning } from './openai-fields.ts'
+import {
+  checkFields,
+  type FieldTable,
+  reasoningTokensFor,
+  refuseForReasoning,
+} from './openai-fields.ts'
 import { JSON_OBJECT } from './prompt-texts.ts'
 import { badField } from './refusal.ts'
 

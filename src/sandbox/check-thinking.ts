@@ -26,14 +26,16 @@ export function signThinking(id: string, text: string): string {
  */
 export function checkThinking(turns: readonly ThinkingTurn[], needsThinking: boolean): void {
   for (const [at, turn] of turns.entries()) {
-    for (const [index, block] of turn.blocks.entries()) checkBlock(block, `messages.${at}.content.${index}`)
+    for (const [index, block] of turn.blocks.entries())
+      checkBlock(block, `messages.${at}.content.${index}`)
   }
   if (!needsThinking) return
   const lastUser = turns.findLastIndex(
     ({ role, blocks }) => role === 'user' && !blocks.some(({ type }) => type === 'tool_result'),
   )
   for (const [at, { role, blocks }] of turns.entries()) {
-    if (at <= lastUser || role !== 'assistant' || !blocks.some(({ type }) => type === 'tool_use')) continue
+    if (at <= lastUser || role !== 'assistant' || !blocks.some(({ type }) => type === 'tool_use'))
+      continue
     const found = stringOf(blocks[0]?.type)
     if (found === 'thinking' || found === 'redacted_thinking') continue
     throw badField(
@@ -50,7 +52,8 @@ function checkBlock(block: JsonObject, at: string): void {
   }
   if (block.type !== 'thinking') return
   const opened = openReasoning(stringOf(block.signature), SIGNER)
-  if (opened === null) throw badField(`${at}: Invalid \`signature\` in \`thinking\` block`, 'messages')
+  if (opened === null)
+    throw badField(`${at}: Invalid \`signature\` in \`thinking\` block`, 'messages')
   if (opened.text === block.thinking) return
   throw badField(
     `${at}: \`thinking\` or \`redacted_thinking\` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.`,

@@ -57,7 +57,9 @@ test('an answer and its stream say the same', async () => {
     'content-end',
     'message-end',
   ])
-  expect(streamed.map(({ delta }) => delta?.message?.content?.text ?? '').join('')).toBe('Sandbox echo: Hi')
+  expect(streamed.map(({ delta }) => delta?.message?.content?.text ?? '').join('')).toBe(
+    'Sandbox echo: Hi',
+  )
   expect(streamed.at(-1).delta).toEqual({ finish_reason: 'COMPLETE', usage: whole.usage })
   expect(streamed[0].id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 })
@@ -99,7 +101,9 @@ test('a loop of parallel calls, with a plan', async () => {
       .map(({ delta }) => delta?.message.tool_calls.function.arguments ?? '')
       .join('')
   expect([argumentsOf(0), argumentsOf(1)]).toEqual(['{"city":"Ulm"}', '{}'])
-  expect(streamed.map(({ delta }) => delta?.message?.tool_plan ?? '').join('')).toBe(first.message.tool_plan)
+  expect(streamed.map(({ delta }) => delta?.message?.tool_plan ?? '').join('')).toBe(
+    first.message.tool_plan,
+  )
 })
 
 const call = { role: 'assistant', tool_calls: [{ id: 'a', ...tools[1] }] }
@@ -135,8 +139,12 @@ test('limits, stop texts, JSON and choices are obeyed', async () => {
   const json_schema = { type: 'object', properties: { a: { type: 'integer' } } }
   const json = await ask({ ...hello, response_format: { type: 'json_object', json_schema } })
   expect(json.message.content[0].text).toBe('{"a":1}')
-  expect((await ask({ ...hello, tools, tool_choice: 'REQUIRED' })).message.tool_calls).toHaveLength(1)
-  expect((await ask({ messages: [question], tools, tool_choice: 'NONE' })).finish_reason).toBe('COMPLETE')
+  expect((await ask({ ...hello, tools, tool_choice: 'REQUIRED' })).message.tool_calls).toHaveLength(
+    1,
+  )
+  expect((await ask({ messages: [question], tools, tool_choice: 'NONE' })).finish_reason).toBe(
+    'COMPLETE',
+  )
 })
 
 test('a failure in the middle is an end with an error', async () => {

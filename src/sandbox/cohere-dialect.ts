@@ -37,7 +37,10 @@ function answer(exchange: Exchange): Answer {
     failureFrames: () => [
       encodeNamedEvent({
         type: 'message-end',
-        delta: { finish_reason: 'ERROR', error: 'The sandbox failed in mid-stream, as it was asked to.' },
+        delta: {
+          finish_reason: 'ERROR',
+          error: 'The sandbox failed in mid-stream, as it was asked to.',
+        },
       }),
     ],
   }
@@ -55,7 +58,9 @@ function finishReason({ finish, stoppedBy }: Composition): string {
 
 /** Said before tools are called. */
 function planOf({ calls }: Composition): string {
-  return calls.length === 0 ? '' : `Sandbox plan: I will use ${calls.map(({ name }) => name).join(' and ')}.`
+  return calls.length === 0
+    ? ''
+    : `Sandbox plan: I will use ${calls.map(({ name }) => name).join(' and ')}.`
 }
 
 function buildCalls({ exchange, composition }: Scene) {

@@ -42,7 +42,8 @@ const ENCODERS = {
   float: (vector: Float32Array): unknown => [...vector],
   base64: toBase64,
   int8: (vector: Float32Array): unknown => Array.from(vector, (value) => Math.round(value * 127)),
-  uint8: (vector: Float32Array): unknown => Array.from(vector, (value) => Math.round(value * 127) + 128),
+  uint8: (vector: Float32Array): unknown =>
+    Array.from(vector, (value) => Math.round(value * 127) + 128),
 }
 
 function readTypes(types: unknown): (keyof typeof ENCODERS)[] {

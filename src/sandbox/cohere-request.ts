@@ -79,7 +79,8 @@ export function readCohereRequest({ body, model }: Exchange): CohereRequest {
 
 function checkFields(body: JsonObject): void {
   for (const [name, value] of Object.entries(body)) {
-    if (!FIELDS.has(name)) throw refused(`unknown field: parameter '${name}' is not a valid field`, name)
+    if (!FIELDS.has(name))
+      throw refused(`unknown field: parameter '${name}' is not a valid field`, name)
     const most = RANGES[name]
     if (most === undefined || value === null) continue
     if (typeof value !== 'number' || value < 0 || value > most)
@@ -94,11 +95,17 @@ function readMessages(value: unknown): readonly JsonObject[] {
   let open = new Set<string>()
   for (const [at, message] of messages.entries()) {
     if (!ROLES.includes(stringOf(message.role)))
-      throw refused(`invalid request: messages[${at}].role must be one of ${ROLES.join(', ')}.`, 'messages')
+      throw refused(
+        `invalid request: messages[${at}].role must be one of ${ROLES.join(', ')}.`,
+        'messages',
+      )
     if (message.role === 'tool') {
       const id = stringOf(message.tool_call_id)
       if (!open.delete(id))
-        throw refused(`invalid request: cannot find tool call id ${id} in previous tool calls.`, 'messages')
+        throw refused(
+          `invalid request: cannot find tool call id ${id} in previous tool calls.`,
+          'messages',
+        )
       continue
     }
     refuseOpenCalls(open)
@@ -147,7 +154,8 @@ function textOfOutput(content: unknown): string {
 
 function readTools(tools: unknown): ToolOffer[] {
   const untyped = objectsOf(tools).find((tool) => tool.type !== 'function')
-  if (untyped !== undefined) throw refused("invalid request: tools must be of type 'function'.", 'tools')
+  if (untyped !== undefined)
+    throw refused("invalid request: tools must be of type 'function'.", 'tools')
   return readChatTools(tools)
 }
 
@@ -163,15 +171,20 @@ function readToolChoice(choice: unknown, tools: readonly ToolOffer[]): ToolChoic
 function readStops(stops: unknown): string[] {
   const texts = Array.isArray(stops) ? stops.filter((stop) => typeof stop === 'string') : []
   if (texts.length > MAX_STOPS)
-    throw refused(`invalid request: at most ${MAX_STOPS} stop_sequences can be given.`, 'stop_sequences')
+    throw refused(
+      `invalid request: at most ${MAX_STOPS} stop_sequences can be given.`,
+      'stop_sequences',
+    )
   return texts
 }
 
 /** A reasoning model thinks unless told not to; no other one takes the setting. */
 function readThinking(value: unknown, isReasoning: boolean): number {
   if (!isObject(value)) return isReasoning ? reasoningTokensFor(undefined) : 0
-  if (!isReasoning) throw refused('invalid request: thinking is not supported for this model.', 'thinking')
-  const budget = typeof value.token_budget === 'number' ? value.token_budget : Number.POSITIVE_INFINITY
+  if (!isReasoning)
+    throw refused('invalid request: thinking is not supported for this model.', 'thinking')
+  const budget =
+    typeof value.token_budget === 'number' ? value.token_budget : Number.POSITIVE_INFINITY
   return value.type === 'disabled' ? 0 : Math.min(budget, reasoningTokensFor(undefined))
 }
 

@@ -11,7 +11,10 @@ const plain: Prompt = {
   stop: [],
   reasoningTokens: 0,
 }
-const tools = ['get_weather', 'add', 'find'].map((name) => ({ name, parameters: { type: 'object' } }))
+const tools = ['get_weather', 'add', 'find'].map((name) => ({
+  name,
+  parameters: { type: 'object' },
+}))
 const callsOf = (prompt: Partial<Prompt>) =>
   composeAnswer({ ...plain, tools, ...prompt }, null).calls.map((call) => call.name)
 
@@ -24,7 +27,8 @@ test('echoes the prompt, its pieces joined being the text', () => {
 
 test('repeats words when asked to', () => {
   expect(
-    composeAnswer({ ...plain, lastUserText: 'Please repeat 12 words.' }, null).text?.split(' ').length,
+    composeAnswer({ ...plain, lastUserText: 'Please repeat 12 words.' }, null).text?.split(' ')
+      .length,
   ).toBe(12)
 })
 
@@ -42,8 +46,15 @@ test('obeys the tool choice', () => {
 })
 
 test('quotes tool outputs instead of calling again', () => {
-  const answer = composeAnswer({ ...plain, tools, lastUserText: 'add', toolOutputs: ['19', '57'] }, null)
-  expect(answer).toMatchObject({ text: 'Sandbox echo of tool outputs: 19; 57', calls: [], finish: 'stop' })
+  const answer = composeAnswer(
+    { ...plain, tools, lastUserText: 'add', toolOutputs: ['19', '57'] },
+    null,
+  )
+  expect(answer).toMatchObject({
+    text: 'Sandbox echo of tool outputs: 19; 57',
+    calls: [],
+    finish: 'stop',
+  })
 })
 
 test('the limit cuts the text, and reasoning uses it up first', () => {
@@ -52,12 +63,14 @@ test('the limit cuts the text, and reasoning uses it up first', () => {
     finish: 'length',
     outputTokens: 2,
   })
-  expect(composeAnswer({ ...plain, maxOutputTokens: 50, reasoningTokens: 64 }, null)).toMatchObject({
-    text: null,
-    finish: 'length',
-    reasoningTokens: 50,
-    outputTokens: 50,
-  })
+  expect(composeAnswer({ ...plain, maxOutputTokens: 50, reasoningTokens: 64 }, null)).toMatchObject(
+    {
+      text: null,
+      finish: 'length',
+      reasoningTokens: 50,
+      outputTokens: 50,
+    },
+  )
 })
 
 test('a stop text ends the answer before itself', () => {

@@ -65,9 +65,13 @@ export function composeAnswer(prompt: Prompt, fault: Fault | null): Composition 
 }
 
 function composeText(prompt: Prompt): string {
-  if (prompt.schema !== undefined) return JSON.stringify(fillSchema(prompt.schema, prompt.lastUserText))
-  if (prompt.toolOutputs.length > 0) return `Sandbox echo of tool outputs: ${prompt.toolOutputs.join('; ')}`
-  return repeatWords(prompt.lastUserText) ?? prompt.literalText ?? `Sandbox echo: ${prompt.lastUserText}`
+  if (prompt.schema !== undefined)
+    return JSON.stringify(fillSchema(prompt.schema, prompt.lastUserText))
+  if (prompt.toolOutputs.length > 0)
+    return `Sandbox echo of tool outputs: ${prompt.toolOutputs.join('; ')}`
+  return (
+    repeatWords(prompt.lastUserText) ?? prompt.literalText ?? `Sandbox echo: ${prompt.lastUserText}`
+  )
 }
 
 function composeCalls(prompt: Prompt): ComposedCall[] {
@@ -88,7 +92,8 @@ function composeArguments(parameters: unknown, text: string, toolNames: readonly
 
 /** Tools that the prompt names, in the order of their naming; forced choices need no naming. */
 function chooseTools({ tools, toolChoice, lastUserText }: Prompt): ToolOffer[] {
-  if (toolChoice.type === 'named') return tools.filter((tool) => tool.name === toolChoice.name).slice(0, 1)
+  if (toolChoice.type === 'named')
+    return tools.filter((tool) => tool.name === toolChoice.name).slice(0, 1)
   const mentioned = tools
     .map((tool) => ({ tool, at: lastUserText.search(mentionOf(tool.name)) }))
     .filter(({ at }) => at !== -1)
@@ -104,7 +109,10 @@ function mentionOf(name: string): RegExp {
 }
 
 function limitCalls(calls: readonly ComposedCall[], prompt: Prompt): Composition {
-  const tokens = calls.reduce((sum, call) => sum + countTokens(call.name) + countTokens(call.arguments), 0)
+  const tokens = calls.reduce(
+    (sum, call) => sum + countTokens(call.name) + countTokens(call.arguments),
+    0,
+  )
   const total = prompt.reasoningTokens + tokens
   if (prompt.maxOutputTokens !== null && total > prompt.maxOutputTokens) return cutOff(prompt)
   return {

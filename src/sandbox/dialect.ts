@@ -73,7 +73,10 @@ export function obfuscationAt(seed: string, position: number): string {
 /**
  * The parts of a JSON body. Of a `big` answer the text is written piece by piece where it stands; any other body is one part.
  */
-export function* encodeBody(encode: (text: string) => string, composition: Composition): Generator<string> {
+export function* encodeBody(
+  encode: (text: string) => string,
+  composition: Composition,
+): Generator<string> {
   if (!composition.isBig) {
     yield encode(composition.text ?? '')
     return

@@ -64,10 +64,13 @@ export async function applyEarlyFault(
       await untilClientLeaves(request.signal)
       return new Response(null, { status: 499 })
     case 'html':
-      return new Response('<!doctype html><title>502</title><h1>Sandbox: not the answer you wanted</h1>', {
-        status: fault.amount ?? 200,
-        headers: { ...headers, 'content-type': 'text/html; charset=utf-8' },
-      })
+      return new Response(
+        '<!doctype html><title>502</title><h1>Sandbox: not the answer you wanted</h1>',
+        {
+          status: fault.amount ?? 200,
+          headers: { ...headers, 'content-type': 'text/html; charset=utf-8' },
+        },
+      )
     case 'empty':
       return new Response('', { headers: { ...headers, 'content-type': 'application/json' } })
     case 'redirect': {

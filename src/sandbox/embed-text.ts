@@ -21,7 +21,8 @@ export function embedText(text: string, dimensions: number): Float32Array {
 /** FNV-1a. */
 function hash(text: string): number {
   let state = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) state = Math.imul(state ^ text.charCodeAt(at), 0x01000193)
+  for (let at = 0; at < text.length; at++)
+    state = Math.imul(state ^ text.charCodeAt(at), 0x01000193)
   return state >>> 0
 }
 

@@ -7,7 +7,8 @@ let codec: EventStreamCodec | undefined
 /** Loaded with the first frame: every start would pay its 25 ms and 16 MB, with or without a sandbox. */
 function loadCodec(): EventStreamCodec {
   if (codec === undefined) {
-    const library = require('@smithy/eventstream-codec') as typeof import('@smithy/eventstream-codec')
+    const library =
+      require('@smithy/eventstream-codec') as typeof import('@smithy/eventstream-codec')
     codec = new library.EventStreamCodec(
       (bytes) => (typeof bytes === 'string' ? bytes : new TextDecoder().decode(bytes)),
       (text) => new TextEncoder().encode(text),

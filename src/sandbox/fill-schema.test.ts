@@ -12,7 +12,9 @@ test('names and numbers come from the prompt where they fit', () => {
     },
     required: ['city'],
   }
-  expect(fillSchema(schema, 'weather in San Francisco, 400 points, 3 days, in Fahrenheit please')).toEqual({
+  expect(
+    fillSchema(schema, 'weather in San Francisco, 400 points, 3 days, in Fahrenheit please'),
+  ).toEqual({
     city: 'San Francisco',
     days: 3,
     unit: 'fahrenheit',
@@ -41,7 +43,10 @@ test('fillers respect bounds, formats, constants and nesting', () => {
       tags: { type: 'array', items: { type: 'string' }, minItems: 2 },
       inner: { $ref: '#/$defs/inner' },
       both: {
-        allOf: [{ type: 'object', properties: { x: { const: 1 } } }, { properties: { y: { const: 2 } } }],
+        allOf: [
+          { type: 'object', properties: { x: { const: 1 } } },
+          { properties: { y: { const: 2 } } },
+        ],
       },
     },
     $defs: { inner: { type: 'object', properties: { on: { type: ['null', 'boolean'] } } } },
@@ -77,7 +82,15 @@ test('a schema that refers to itself comes to an end', () => {
 })
 
 test('what is no schema is filled all the same', () => {
-  for (const schema of [undefined, null, 7, [], { $ref: '#/nowhere' }, { $ref: '#' }, { enum: [] }]) {
+  for (const schema of [
+    undefined,
+    null,
+    7,
+    [],
+    { $ref: '#/nowhere' },
+    { $ref: '#' },
+    { enum: [] },
+  ]) {
     expect(() => fillSchema(schema, 'x')).not.toThrow()
   }
 })

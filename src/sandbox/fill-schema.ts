@@ -33,12 +33,22 @@ const FORMATS: Readonly<Record<string, string>> = {
 }
 
 /** @param usedNames words that name something else (tools), not to be taken as values. */
-export function fillSchema(schema: unknown, prompt: string, usedNames: readonly string[] = []): unknown {
+export function fillSchema(
+  schema: unknown,
+  prompt: string,
+  usedNames: readonly string[] = [],
+): unknown {
   const root = isObject(schema) ? schema : {}
   return fill(
     root,
     'value',
-    { text: prompt, numbers: numbersIn(prompt), names: namesIn(prompt, usedNames), root, left: MAX_VALUES },
+    {
+      text: prompt,
+      numbers: numbersIn(prompt),
+      names: namesIn(prompt, usedNames),
+      root,
+      left: MAX_VALUES,
+    },
     0,
   )
 }
@@ -94,7 +104,8 @@ function resolve(schema: JsonObject, root: JsonObject, hops = 0): JsonObject {
   const alternatives = schema.anyOf ?? schema.oneOf
   if (Array.isArray(alternatives)) {
     const first = alternatives.filter(isObject).find((option) => option.type !== 'null')
-    if (first) return resolve({ ...schema, anyOf: undefined, oneOf: undefined, ...first }, root, hops + 1)
+    if (first)
+      return resolve({ ...schema, anyOf: undefined, oneOf: undefined, ...first }, root, hops + 1)
   }
   if (Array.isArray(schema.allOf)) {
     const parts = schema.allOf.filter(isObject).map((part) => resolve(part, root, hops + 1))
@@ -135,7 +146,9 @@ function fillArray(schema: JsonObject, property: string, offer: Offer, depth: nu
   const least = typeof schema.minItems === 'number' ? schema.minItems : depth >= MAX_DEPTH ? 0 : 1
   const most = typeof schema.maxItems === 'number' ? schema.maxItems : least
   const items = isObject(schema.items) ? schema.items : {}
-  return Array.from({ length: Math.min(least, most, 64) }, () => fill(items, property, offer, depth + 1))
+  return Array.from({ length: Math.min(least, most, 64) }, () =>
+    fill(items, property, offer, depth + 1),
+  )
 }
 
 function fillNumber(schema: JsonObject, offer: Offer): number {
@@ -143,7 +156,9 @@ function fillNumber(schema: JsonObject, offer: Offer): number {
   const step = isInteger ? 1 : 0.5
   const least = limitOf(schema.minimum, schema.exclusiveMinimum, step) ?? -Number.MAX_VALUE
   const most = limitOf(schema.maximum, schema.exclusiveMaximum, -step) ?? Number.MAX_VALUE
-  const at = offer.numbers.findIndex((n) => n >= least && n <= most && (!isInteger || Number.isInteger(n)))
+  const at = offer.numbers.findIndex(
+    (n) => n >= least && n <= most && (!isInteger || Number.isInteger(n)),
+  )
   const [picked] = at === -1 ? [] : offer.numbers.splice(at, 1)
   if (picked !== undefined) return picked
   return typeof schema.default === 'number' ? schema.default : Math.min(Math.max(1, least), most)

@@ -39,7 +39,9 @@ function readContent(content: unknown, at: number): Content {
   if (role !== 'user' && role !== 'model' && role !== 'function')
     throw refused('Please use a valid role: user, model.')
   if (!Array.isArray(content.parts) || content.parts.length === 0)
-    throw refused(`* GenerateContentRequest.contents[${at}].parts: contents.parts must not be empty.\n`)
+    throw refused(
+      `* GenerateContentRequest.contents[${at}].parts: contents.parts must not be empty.\n`,
+    )
   const parts = content.parts.map((part, index) => {
     if (isObject(part) && DATA.some((name) => part[name] !== undefined)) return part
     throw refused(
@@ -84,15 +86,22 @@ function checkTurns(contents: readonly Content[]): void {
         'Please ensure that function call turn comes immediately after a user turn or after a function response turn.',
       )
     if (results > 0 && countOf(before, 'functionCall') === 0)
-      throw refused('Please ensure that function response turn comes immediately after a function call turn.')
-    if ((results > 0 || countOf(before, 'functionCall') > 0) && results !== countOf(before, 'functionCall'))
+      throw refused(
+        'Please ensure that function response turn comes immediately after a function call turn.',
+      )
+    if (
+      (results > 0 || countOf(before, 'functionCall') > 0) &&
+      results !== countOf(before, 'functionCall')
+    )
       throw refused(
         'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.',
       )
   }
   const last = contents.at(-1)
   if (countOf(last, 'functionCall') > 0)
-    throw refused('Please ensure that single turn requests end with a user role or the role field is empty.')
+    throw refused(
+      'Please ensure that single turn requests end with a user role or the role field is empty.',
+    )
 }
 
 /** A signature is good for every account of the vendor. */
@@ -103,9 +112,10 @@ const STAND_INS = ['skip_thought_signature_validator', 'context_engineering_is_t
 
 /** @param signed what the signature is bound to: of a call its name, of a text nothing */
 export function signThought(id: string, signed: string): string {
-  return Buffer.from(sealReasoning({ id, text: signed, isPartial: false }, SIGNER), 'base64url').toString(
-    'base64',
-  )
+  return Buffer.from(
+    sealReasoning({ id, text: signed, isPartial: false }, SIGNER),
+    'base64url',
+  ).toString('base64')
 }
 
 /**
@@ -137,7 +147,8 @@ function checkSignature(part: JsonObject): void {
   const text = stringOf(signature)
   if (STAND_INS.includes(text)) return
   const bytes = Buffer.from(text, 'base64')
-  const opened = bytes.toString('base64') === text ? openReasoning(bytes.toString('base64url'), SIGNER) : null
+  const opened =
+    bytes.toString('base64') === text ? openReasoning(bytes.toString('base64url'), SIGNER) : null
   const call = isObject(part.functionCall) ? stringOf(part.functionCall.name) : ''
   if (opened === null || opened.text !== call) throw refused('Corrupted thought signature.')
 }
@@ -153,7 +164,10 @@ export function textOfContentParts({ parts }: Content): string {
 /** What of a content counts as tokens. */
 export function countedParts(content: Content): string {
   const calls = content.parts.flatMap((part) => [part.functionCall, part.functionResponse])
-  return [textOfContentParts(content), ...calls.filter(isObject).map((call) => JSON.stringify(call))].join('')
+  return [
+    textOfContentParts(content),
+    ...calls.filter(isObject).map((call) => JSON.stringify(call)),
+  ].join('')
 }
 
 /** Only the results that end the conversation; a text that was wrapped to be an object counts as itself. */

@@ -68,7 +68,11 @@ test('an answer and its stream say the same', async () => {
   const whole = await ask('echo', hello)
   expect(whole).toMatchObject({
     candidates: [
-      { content: { parts: [{ text: 'Sandbox echo: Hi' }], role: 'model' }, finishReason: 'STOP', index: 0 },
+      {
+        content: { parts: [{ text: 'Sandbox echo: Hi' }], role: 'model' },
+        finishReason: 'STOP',
+        index: 0,
+      },
     ],
     modelVersion: 'sandbox-echo',
   })
@@ -89,7 +93,9 @@ test('thoughts are counted apart from what is said, and shown when asked for', a
   const { usageMetadata: counts } = await ask(NEWER, hello)
   expect(counts.thoughtsTokenCount).toBeGreaterThan(0)
   expect(counts.totalTokenCount).toBe(
-    (counts.promptTokenCount ?? 0) + (counts.candidatesTokenCount ?? 0) + (counts.thoughtsTokenCount ?? 0),
+    (counts.promptTokenCount ?? 0) +
+      (counts.candidatesTokenCount ?? 0) +
+      (counts.thoughtsTokenCount ?? 0),
   )
   const shown = {
     ...hello,
@@ -100,21 +106,27 @@ test('thoughts are counted apart from what is said, and shown when asked for', a
   expect([last?.text, typeof last?.thoughtSignature]).toEqual(['', 'string'])
 })
 
-test.each(['json', 'stream'])('a loop of parallel calls whose first is signed, by %s', async (way) => {
-  const parts = way === 'json' ? partsOf(await ask(NEWER, loop)) : partsOf(...(await stream(NEWER, loop)))
-  const calls = parts.filter((part) => part.functionCall !== undefined)
-  expect(calls.map((part) => part.functionCall)).toEqual([
-    { name: 'get_weather', args: { city: 'Ulm' } },
-    { name: 'now', args: {} },
-  ])
-  expect(calls.map((part) => part.thoughtSignature !== undefined)).toEqual([true, false])
-  const second = await ask(NEWER, { ...loop, contents: [question, model(...calls), results] })
-  expect(partsOf(second)[0]?.text).toBe('Sandbox echo of tool outputs: sun; {"hour":12}')
-})
+test.each(['json', 'stream'])(
+  'a loop of parallel calls whose first is signed, by %s',
+  async (way) => {
+    const parts =
+      way === 'json' ? partsOf(await ask(NEWER, loop)) : partsOf(...(await stream(NEWER, loop)))
+    const calls = parts.filter((part) => part.functionCall !== undefined)
+    expect(calls.map((part) => part.functionCall)).toEqual([
+      { name: 'get_weather', args: { city: 'Ulm' } },
+      { name: 'now', args: {} },
+    ])
+    expect(calls.map((part) => part.thoughtSignature !== undefined)).toEqual([true, false])
+    const second = await ask(NEWER, { ...loop, contents: [question, model(...calls), results] })
+    expect(partsOf(second)[0]?.text).toBe('Sandbox echo of tool outputs: sun; {"hour":12}')
+  },
+)
 
 async function refusalOf(name: string, body: object): Promise<string> {
   const answer = await post(name, body)
-  const { error } = (await answer.json()) as { error: { code: number; message: string; status: string } }
+  const { error } = (await answer.json()) as {
+    error: { code: number; message: string; status: string }
+  }
   expect([answer.status, error.code, error.status]).toEqual([400, 400, 'INVALID_ARGUMENT'])
   return error.message
 }
@@ -122,7 +134,10 @@ async function refusalOf(name: string, body: object): Promise<string> {
 describe('signatures that do not come back as they were', async () => {
   const [first, other] = partsOf(await ask(NEWER, loop))
   if (first?.functionCall === undefined || other === undefined) throw new Error('no calls')
-  const going = (...parts: object[]) => ({ ...loop, contents: [question, model(...parts), results] })
+  const going = (...parts: object[]) => ({
+    ...loop,
+    contents: [question, model(...parts), results],
+  })
   const { thoughtSignature = '', ...unsigned } = first
   const flipped = thoughtSignature.replace(/.(?=.{30}$)/, (letter) => (letter === 'A' ? 'B' : 'A'))
 
@@ -169,7 +184,11 @@ const config = (generationConfig: object) => ({ ...hello, generationConfig })
 test.each<[string, object, string]>([
   ['no contents', {}, 'contents is not specified'],
   ['an unknown member', { ...hello, foo: 1 }, 'Unknown name "foo": Cannot find field.'],
-  ['an unknown setting', config({ max_tokens: 1 }), `Unknown name "max_tokens" at 'generation_config'`],
+  [
+    'an unknown setting',
+    config({ max_tokens: 1 }),
+    `Unknown name "max_tokens" at 'generation_config'`,
+  ],
   [
     'a role of OpenAI’s',
     { contents: [{ role: 'assistant', parts: [{ text: 'x' }] }] },
@@ -187,13 +206,21 @@ test.each<[string, object, string]>([
     { contents: [question, reply] },
     'function response turn comes immediately after',
   ],
-  ['a call after a call', { contents: [question, call, call] }, 'function call turn comes immediately after'],
+  [
+    'a call after a call',
+    { contents: [question, call, call] },
+    'function call turn comes immediately after',
+  ],
   [
     'fewer results than calls',
     { contents: [question, model(...call.parts, ...call.parts), reply] },
     'number of function response parts',
   ],
-  ['a call at the end', { contents: [question, call] }, 'single turn requests end with a user role'],
+  [
+    'a call at the end',
+    { contents: [question, call] },
+    'single turn requests end with a user role',
+  ],
   ['six stop texts', config({ stopSequences: [...'abcdef'] }), 'at most 5'],
   [
     'a level for an older model',
@@ -203,12 +230,18 @@ test.each<[string, object, string]>([
   ['a schema without JSON', config({ responseSchema: {} }), 'application/json'],
   [
     'a foreign word in a schema',
-    { ...hello, tools: [{ functionDeclarations: [declare('a', { additionalProperties: false })] }] },
+    {
+      ...hello,
+      tools: [{ functionDeclarations: [declare('a', { additionalProperties: false })] }],
+    },
     'additionalProperties',
   ],
   [
     'a choice of no tool',
-    { ...loop, toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['x'] } } },
+    {
+      ...loop,
+      toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['x'] } },
+    },
     'subset',
   ],
 ])('%s is refused', async (_, body, message) => {
@@ -216,7 +249,8 @@ test.each<[string, object, string]>([
 })
 
 test('limits, stop texts, JSON, choices and names with underscores are obeyed', async () => {
-  const one = async (generationConfig: object) => (await ask('echo', config(generationConfig))).candidates[0]
+  const one = async (generationConfig: object) =>
+    (await ask('echo', config(generationConfig))).candidates[0]
   expect((await one({ max_output_tokens: 1 }))?.finishReason).toBe('MAX_TOKENS')
   expect((await one({ stop_sequences: [' echo'] }))?.content.parts).toEqual([{ text: 'Sandbox' }])
   const schema = { type: 'OBJECT', properties: { a: { type: 'INTEGER' } } }
@@ -266,7 +300,9 @@ test('keys: by header or address; a bad one is 400, none is 403', async () => {
 test('embeddings: one each, of the length asked for', async () => {
   const content = { parts: [{ text: 'Hi' }] }
   const requests = [{ content, outputDimensionality: 16 }, { content }]
-  const { embeddings } = (await (await post('echo', { requests }, 'batchEmbedContents')).json()) as {
+  const { embeddings } = (await (
+    await post('echo', { requests }, 'batchEmbedContents')
+  ).json()) as {
     embeddings: { values: number[] }[]
   }
   expect(embeddings.map(({ values }) => values.length)).toEqual([16, 768])

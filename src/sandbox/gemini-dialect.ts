@@ -81,7 +81,9 @@ function buildCalls(scene: Scene): Part[] {
 }
 
 function textSignature(scene: Scene): Part {
-  return isSigned(scene) ? { thoughtSignature: signThought(scene.exchange.seed.slice(0, 24), '') } : {}
+  return isSigned(scene)
+    ? { thoughtSignature: signThought(scene.exchange.seed.slice(0, 24), '') }
+    : {}
 }
 
 function buildResponse(scene: Scene, text: string) {
@@ -104,7 +106,10 @@ function* streamFrames(scene: Scene): Generator<string> {
   const tail = buildTail(scene)
   for (let index = 0; index < request.choices; index++) {
     const encodePiece = (part: Part, end: object = {}) =>
-      encodeFrame({ candidates: [{ content: { parts: [part], role: 'model' }, ...end, index }], ...tail })
+      encodeFrame({
+        candidates: [{ content: { parts: [part], role: 'model' }, ...end, index }],
+        ...tail,
+      })
     const calls = buildCalls(scene)
     for (const part of [...buildThoughts(scene), ...calls]) yield encodePiece(part)
     for (const text of composition.pieces()) yield encodePiece({ text })

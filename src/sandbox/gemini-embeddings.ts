@@ -13,13 +13,18 @@ export const geminiBatchEmbeddings: Dialect = {
   answer({ body }) {
     const requests = objectsOf(body.requests)
     if (requests.length === 0)
-      throw badField('* BatchEmbedContentsRequest.requests: requests is not specified\n', 'requests')
+      throw badField(
+        '* BatchEmbedContentsRequest.requests: requests is not specified\n',
+        'requests',
+      )
     if (requests.length > MAX_REQUESTS)
       throw badField(
         `* BatchEmbedContentsRequest.requests: at most ${MAX_REQUESTS} requests can be in one batch\n`,
         'requests',
       )
-    return answerOnce({ embeddings: requests.map((request, at) => embed(request, `requests[${at}].`)) })
+    return answerOnce({
+      embeddings: requests.map((request, at) => embed(request, `requests[${at}].`)),
+    })
   },
 }
 
@@ -31,8 +36,12 @@ export const geminiEmbedding: Dialect = {
 function embed(request: JsonObject, at: string) {
   const text = isObject(request.content) ? textOfContent(request.content.parts) : ''
   if (text === '')
-    throw badField(`* EmbedContentRequest.${at}content: content is empty or has no text\n`, 'content')
+    throw badField(
+      `* EmbedContentRequest.${at}content: content is empty or has no text\n`,
+      'content',
+    )
   const asked = request.outputDimensionality ?? request.output_dimensionality
-  const dimensions = typeof asked === 'number' && asked >= 1 ? Math.min(asked, 3072) : DEFAULT_DIMENSIONS
+  const dimensions =
+    typeof asked === 'number' && asked >= 1 ? Math.min(asked, 3072) : DEFAULT_DIMENSIONS
   return { values: [...embedText(text, dimensions)] }
 }

@@ -64,7 +64,11 @@ export function readGeminiRequest({ body: written, model }: Exchange): GeminiReq
   const isLenient = model.base === 'echo-lenient'
   const isNewer = model.base === 'echo-reasoning'
   const body = readNames(written, isLenient ? undefined : FIELDS, '')
-  const settings = readNames(body.generationConfig, isLenient ? undefined : SETTINGS, 'generation_config')
+  const settings = readNames(
+    body.generationConfig,
+    isLenient ? undefined : SETTINGS,
+    'generation_config',
+  )
   const contents = readContents(body.contents)
   checkSignatures(contents, isNewer)
   const tools = readDeclarations(body.tools)
@@ -86,7 +90,8 @@ export function readGeminiRequest({ body: written, model }: Exchange): GeminiReq
       tools,
       toolChoice: readMode(body.toolConfig, tools),
       isParallel: true,
-      maxOutputTokens: typeof settings.maxOutputTokens === 'number' ? settings.maxOutputTokens : null,
+      maxOutputTokens:
+        typeof settings.maxOutputTokens === 'number' ? settings.maxOutputTokens : null,
       stop: Array.isArray(settings.stopSequences)
         ? settings.stopSequences.filter((stop) => typeof stop === 'string')
         : [],
@@ -94,9 +99,14 @@ export function readGeminiRequest({ body: written, model }: Exchange): GeminiReq
       ...readFormat(settings),
     },
     // Caching is implicit: what was said in an earlier turn is there.
-    count: countPrompt(parts, contents.some(({ role }) => role === 'model') ? 'implicit' : undefined),
+    count: countPrompt(
+      parts,
+      contents.some(({ role }) => role === 'model') ? 'implicit' : undefined,
+    ),
     choices:
-      typeof settings.candidateCount === 'number' ? Math.min(Math.max(1, settings.candidateCount), 8) : 1,
+      typeof settings.candidateCount === 'number'
+        ? Math.min(Math.max(1, settings.candidateCount), 8)
+        : 1,
     showsThoughts: thinking.isShown,
   }
 }
@@ -129,7 +139,10 @@ function checkRanges({ temperature, topP, stopSequences, maxOutputTokens }: Json
 function readThinking(value: unknown, isNewer: boolean) {
   const { thinkingBudget, thinkingLevel, includeThoughts } = readNames(value, undefined, '')
   if (thinkingBudget !== undefined && thinkingLevel !== undefined)
-    throw badField('You can only set only one of thinking budget and thinking level.', 'thinkingConfig')
+    throw badField(
+      'You can only set only one of thinking budget and thinking level.',
+      'thinkingConfig',
+    )
   if (thinkingLevel !== undefined && !isNewer)
     throw badField('Thinking level is not supported for this model.', 'thinkingConfig')
   const level = stringOf(thinkingLevel).toLowerCase()
@@ -151,10 +164,13 @@ function readDeclarations(value: unknown): ToolOffer[] {
       )
     const { parameters } = declaration
     if (isObject(parameters)) {
-      const foreign = ['$schema', 'additionalProperties'].find((name) => parameters[name] !== undefined)
+      const foreign = ['$schema', 'additionalProperties'].find(
+        (name) => parameters[name] !== undefined,
+      )
       if (foreign !== undefined) throw unknownName(foreign, `${at}.parameters`)
     }
-    const schema = declaration.parametersJsonSchema ?? declaration.parameters_json_schema ?? parameters
+    const schema =
+      declaration.parametersJsonSchema ?? declaration.parameters_json_schema ?? parameters
     return { name: stringOf(declaration.name), parameters: lowerTypes(schema) }
   })
 }

@@ -44,7 +44,9 @@ export async function generate({
   const answer = dialect.answer(exchange)
   const isStream = isStreamByPath ?? body.stream === true
   if (model.fault?.name === 'error-mid-stream' && !isStream) {
-    throw new Refusal(500, 'The sandbox failed half-way, as it was asked to.', { code: 'server_error' })
+    throw new Refusal(500, 'The sandbox failed half-way, as it was asked to.', {
+      code: 'server_error',
+    })
   }
   const framing = isStream ? (dialect.framing ?? SSE) : undefined
   headers['content-type'] = contentTypeFor(framing, model.fault)
@@ -77,7 +79,8 @@ function findModel(asked: unknown, faultHeader: string | null): SandboxModel {
   }
   if (faultHeader === null) return model
   const fault = parseFault(faultHeader)
-  if (!fault) throw badField(`The sandbox has no fault '${faultHeader.slice(0, 200)}'.`, 'x-sandbox-fault')
+  if (!fault)
+    throw badField(`The sandbox has no fault '${faultHeader.slice(0, 200)}'.`, 'x-sandbox-fault')
   return { ...model, fault }
 }
 

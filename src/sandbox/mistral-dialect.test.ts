@@ -18,7 +18,11 @@ function post(path: string, body: object) {
 }
 
 interface Completion {
-  choices: { index: number; finish_reason: string; message: { content: string; [member: string]: unknown } }[]
+  choices: {
+    index: number
+    finish_reason: string
+    message: { content: string; [member: string]: unknown }
+  }[]
   usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number }
 }
 
@@ -35,7 +39,9 @@ test('a FIM completion is chat-shaped', async () => {
   expect(Object.keys(answer)).toEqual(['id', 'created', 'model', 'usage', 'object', 'choices'])
   const message = { role: 'assistant', tool_calls: null, content: middle, prefix: false }
   expect(answer.choices).toEqual([{ index: 0, finish_reason: 'stop', message }])
-  expect(answer.usage.total_tokens).toBe(answer.usage.prompt_tokens + answer.usage.completion_tokens)
+  expect(answer.usage.total_tokens).toBe(
+    answer.usage.prompt_tokens + answer.usage.completion_tokens,
+  )
 })
 
 test('a FIM stream carries usage in its last chunk, equal to that of the JSON answer', async () => {
@@ -80,9 +86,17 @@ test('the Mistral SDK chats, JSON and stream, with tools', async () => {
     streamed.push(...(data.choices[0]?.delta.toolCalls ?? []))
   }
   expect(streamed.length).toBe(1)
-  const output = { role: 'tool' as const, content: 'rain', toolCallId: call?.id ?? '', name: 'weather' }
+  const output = {
+    role: 'tool' as const,
+    content: 'rain',
+    toolCallId: call?.id ?? '',
+    name: 'weather',
+  }
   const asked = { role: 'assistant' as const, toolCalls: call ? [call] : [] }
-  const second = await client.chat.complete({ model: 'echo', messages: [...messages, asked, output] })
+  const second = await client.chat.complete({
+    model: 'echo',
+    messages: [...messages, asked, output],
+  })
   expect(second.choices[0]?.message?.content).toBe('Sandbox echo of tool outputs: rain')
 })
 
@@ -108,9 +122,9 @@ test('fields that Mistral does not know are 422 with every one named', async () 
   const chat = { model: 'echo', messages: [{ role: 'user', content: 'x' }], stream_options: {} }
   expect((await post('/mistral/v1/chat/completions', chat)).status).toBe(422)
   expect((await post('/v1/fim/completions', { model: 'codestral' })).status).toBe(422)
-  expect((await post('/v1/fim/completions', { ...fim, model: 'echo-lenient', gate_id: 'g' })).status).toBe(
-    200,
-  )
+  expect(
+    (await post('/v1/fim/completions', { ...fim, model: 'echo-lenient', gate_id: 'g' })).status,
+  ).toBe(200)
 })
 
 test('a model without FIM says so, and the SDK throws on errors', async () => {

@@ -1,6 +1,13 @@
 /** The answers of Mistral's chat and fill-in-the-middle dialects, which have one shape. Knows no HTTP. */
 import type { Composition } from './compose-answer.ts'
-import { type Answer, CREATED_AT, type Dialect, type Exchange, encodeBody, modelInAnswer } from './dialect.ts'
+import {
+  type Answer,
+  CREATED_AT,
+  type Dialect,
+  type Exchange,
+  encodeBody,
+  modelInAnswer,
+} from './dialect.ts'
 import { type MistralRequest, readFimRequest, readMistralChatRequest } from './mistral-request.ts'
 import { mistralVendor } from './openai-vendor.ts'
 
@@ -17,7 +24,8 @@ export const mistralFimDialect: Dialect = {
 function answer(exchange: Exchange, request: MistralRequest): Answer {
   const { composition } = request
   return {
-    json: () => encodeBody((text) => JSON.stringify(buildCompletion(exchange, request, text)), composition),
+    json: () =>
+      encodeBody((text) => JSON.stringify(buildCompletion(exchange, request, text)), composition),
     frames: () => streamFrames(exchange, request),
     failureFrames: () => [
       encodeFrame({
@@ -50,7 +58,11 @@ function buildCompletion(exchange: Exchange, request: MistralRequest, text: stri
     model: modelInAnswer(exchange.model),
     usage: buildUsage(request),
     object: 'chat.completion',
-    choices: Array.from({ length: request.choices }, (_, index) => ({ index, finish_reason, message })),
+    choices: Array.from({ length: request.choices }, (_, index) => ({
+      index,
+      finish_reason,
+      message,
+    })),
   }
 }
 
@@ -88,7 +100,11 @@ function* streamFrames(exchange: Exchange, request: MistralRequest): Generator<s
   const calls = buildCalls(exchange, composition)
   for (let index = 0; index < choices; index++) {
     const encodeChunk = (delta: unknown, finish: string | null, tail: object = {}) =>
-      encodeFrame({ ...start, choices: [{ index, delta, finish_reason: finish, logprobs: null }], ...tail })
+      encodeFrame({
+        ...start,
+        choices: [{ index, delta, finish_reason: finish, logprobs: null }],
+        ...tail,
+      })
     const tail = index === choices - 1 ? { usage: buildUsage(request) } : {}
     yield encodeChunk({ role: 'assistant', content: '' }, null)
     for (const content of composition.pieces()) yield encodeChunk({ content }, null)

@@ -1,5 +1,11 @@
 /** Reads Mistral's chat and fill-in-the-middle requests, each by a strict whitelist. Knows no answer. */
-import { readChatToolChoice, readChatTools, readFormat, readMessages, readStop } from './chat-messages.ts'
+import {
+  readChatToolChoice,
+  readChatTools,
+  readFormat,
+  readMessages,
+  readStop,
+} from './chat-messages.ts'
 import { type Composition, composeAnswer, type Prompt } from './compose-answer.ts'
 import { countPrompt, type PromptCount } from './count-tokens.ts'
 import type { Exchange } from './dialect.ts'
@@ -128,7 +134,8 @@ export function readMistralChatRequest(exchange: Exchange): MistralRequest {
     isParallel: body.parallel_tool_calls !== false,
     maxOutputTokens: typeof body.max_tokens === 'number' ? body.max_tokens : null,
     stop: readStop(body.stop),
-    reasoningTokens: model.base === 'echo-reasoning' ? reasoningTokensFor(body.reasoning_effort) : 0,
+    reasoningTokens:
+      model.base === 'echo-reasoning' ? reasoningTokensFor(body.reasoning_effort) : 0,
     ...readFormat(body.response_format, JSON_OBJECT),
   }
   const parts = tools.length > 0 ? [JSON.stringify(body.tools), ...messages.parts] : messages.parts

@@ -17,11 +17,17 @@ test('numbers and base64 say the same; usage and order are there', async () => {
   expect(packed.data.map(({ embedding }) => [...embedding])).toEqual(
     plain.data.map(({ embedding }) => embedding),
   )
-  expect(plain.data.map(({ index, object, embedding }) => [index, object, embedding.length])).toEqual([
+  expect(
+    plain.data.map(({ index, object, embedding }) => [index, object, embedding.length]),
+  ).toEqual([
     [0, 'embedding', 64],
     [1, 'embedding', 64],
   ])
-  expect(plain).toMatchObject({ object: 'list', model: 'sandbox-echo', usage: { prompt_tokens: 3 } })
+  expect(plain).toMatchObject({
+    object: 'list',
+    model: 'sandbox-echo',
+    usage: { prompt_tokens: 3 },
+  })
   const written = await client.embeddings.create({ ...asked, encoding_format: 'base64' })
   expect(written.data[0]?.embedding as unknown).toBeString()
 })
@@ -60,8 +66,8 @@ test.each<[string, object]>([
 test('a vector has length 1 and is nearer to a text that shares words', () => {
   const dot = (a: Float32Array, b: Float32Array) =>
     a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0)
-  const [cat, cats, law] = ['the cat sat on the mat', 'a cat on a mat', 'tax law of Ulm'].map((text) =>
-    embedText(text, 256),
+  const [cat, cats, law] = ['the cat sat on the mat', 'a cat on a mat', 'tax law of Ulm'].map(
+    (text) => embedText(text, 256),
   )
   if (cat === undefined || cats === undefined || law === undefined) throw new Error('no vectors')
   expect(dot(cat, cat)).toBeCloseTo(1, 5)

@@ -32,7 +32,11 @@ function answer({ body, model }: Exchange): Answer {
   const dimensions = typeof body.dimensions === 'number' ? body.dimensions : DEFAULT_DIMENSIONS
   const data = inputs.map(({ text }, index) => {
     const vector = embedText(text, dimensions)
-    return { object: 'embedding', index, embedding: format === 'base64' ? toBase64(vector) : [...vector] }
+    return {
+      object: 'embedding',
+      index,
+      embedding: format === 'base64' ? toBase64(vector) : [...vector],
+    }
   })
   const tokens = inputs.reduce((sum, input) => sum + input.tokens, 0)
   const usage = { prompt_tokens: tokens, total_tokens: tokens }
@@ -50,7 +54,10 @@ function readInputs(input: unknown): Input[] {
     throw badField(`Missing required parameter: 'input'.`, 'input', 'missing_required_parameter')
   const inputs = Array.isArray(input) && typeof input[0] !== 'number' ? input : [input]
   if (inputs.length === 0 || inputs.length > MAX_INPUTS)
-    throw badField(`Invalid 'input': expected 1 to ${MAX_INPUTS} inputs, but got ${inputs.length}.`, 'input')
+    throw badField(
+      `Invalid 'input': expected 1 to ${MAX_INPUTS} inputs, but got ${inputs.length}.`,
+      'input',
+    )
   return inputs.map((each, index) => {
     if (typeof each === 'string' && each !== '') return { text: each, tokens: countTokens(each) }
     if (Array.isArray(each) && each.length > 0 && each.every((token) => Number.isInteger(token)))

@@ -19,7 +19,8 @@ export type FieldTable = Readonly<Record<string, FieldKind>>
 export function checkFields(body: JsonObject, table: FieldTable): void {
   for (const [name, value] of Object.entries(body)) {
     const kind = Object.hasOwn(table, name) ? table[name] : undefined
-    if (kind === undefined) throw badField(`Unknown parameter: '${name}'.`, name, 'unknown_parameter')
+    if (kind === undefined)
+      throw badField(`Unknown parameter: '${name}'.`, name, 'unknown_parameter')
     if (value === null || kind === 'any') continue
     if (typeof kind === 'object') checkNumber(name, value, kind)
     else if (!isKind(value, kind)) throw wrongType(name, kind, value)

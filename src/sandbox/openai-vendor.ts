@@ -10,7 +10,12 @@ export const openaiVendor: Vendor = {
   encodeRefusal: (refusal) => ({ status: refusal.status, body: encodeOpenAiRefusal(refusal) }),
   encodeModels: (ids) => ({
     object: 'list',
-    data: ids.map((id) => ({ id, object: 'model', created: CREATED_AT, owned_by: 'gatehouse-sandbox' })),
+    data: ids.map((id) => ({
+      id,
+      object: 'model',
+      created: CREATED_AT,
+      owned_by: 'gatehouse-sandbox',
+    })),
   }),
 }
 

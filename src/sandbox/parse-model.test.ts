@@ -3,12 +3,19 @@ import { parseFault, parseModel } from './parse-model.ts'
 
 test('a base model has no fault, with or without the prefix', () => {
   for (const asked of ['echo-reasoning', 'sandbox/echo-reasoning', 'sandbox-echo-reasoning']) {
-    expect(parseModel(asked)).toEqual({ name: 'echo-reasoning', base: 'echo-reasoning', fault: null })
+    expect(parseModel(asked)).toEqual({
+      name: 'echo-reasoning',
+      base: 'echo-reasoning',
+      fault: null,
+    })
   }
 })
 
 test('a fault alone echoes; a base and a fault are joined by a plus', () => {
-  expect(parseModel('slow-2000')).toMatchObject({ base: 'echo', fault: { name: 'slow', amount: 2000 } })
+  expect(parseModel('slow-2000')).toMatchObject({
+    base: 'echo',
+    fault: { name: 'slow', amount: 2000 },
+  })
   expect(parseModel('codestral+slow-stream-5')).toMatchObject({
     base: 'codestral',
     fault: { name: 'slow-stream', amount: 5 },

@@ -2,7 +2,12 @@
 
 export type BaseModel = 'echo' | 'echo-reasoning' | 'echo-lenient' | 'codestral'
 
-export const BASE_MODELS: readonly BaseModel[] = ['echo', 'echo-reasoning', 'echo-lenient', 'codestral']
+export const BASE_MODELS: readonly BaseModel[] = [
+  'echo',
+  'echo-reasoning',
+  'echo-lenient',
+  'codestral',
+]
 
 /** Faults with a name; a fault may also be any HTTP status from 400 to 599. */
 export const NAMED_FAULTS = [

@@ -45,7 +45,12 @@ export function badField(message: string, param: string, code: string | null = n
 /** OpenAI's error body: all four members always present. */
 export function encodeOpenAiRefusal(refusal: Refusal): unknown {
   return {
-    error: { message: refusal.message, type: refusal.type, param: refusal.param, code: refusal.code },
+    error: {
+      message: refusal.message,
+      type: refusal.type,
+      param: refusal.param,
+      code: refusal.code,
+    },
   }
 }
 

@@ -116,7 +116,9 @@ test('a text stream has the vendor’s order, gapless numbers and the usage of t
   const body = { model: 'echo', input: 'Hello there' }
   const events = await eventsOf(body)
   expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index))
-  expect(events.map((event) => event.type).filter((type, index, all) => type !== all[index - 1])).toEqual([
+  expect(
+    events.map((event) => event.type).filter((type, index, all) => type !== all[index - 1]),
+  ).toEqual([
     'response.created',
     'response.in_progress',
     'response.output_item.added',
@@ -160,7 +162,10 @@ test('a reasoning stream gives a shorter ciphertext first, and its summary when 
     'response.reasoning_summary_text.done',
     'response.reasoning_summary_part.done',
   ])
-  const replayed = post({ model: 'echo-reasoning', input: [added, { role: 'assistant', content: 'x' }] })
+  const replayed = post({
+    model: 'echo-reasoning',
+    input: [added, { role: 'assistant', content: 'x' }],
+  })
   expect((await refusalOf(await replayed)).code).toBe('invalid_encrypted_content')
 })
 
@@ -194,7 +199,11 @@ for (const [name, sdk] of [
         (item) => item.type === 'function_call',
       )
       expect(JSON.parse(call?.arguments ?? '')).toEqual({ city: 'Paris', days: 3 })
-      const weatherThere = { type: 'function_call_output', call_id: call?.call_id, output: '{"sun":true}' }
+      const weatherThere = {
+        type: 'function_call_output',
+        call_id: call?.call_id,
+        output: '{"sun":true}',
+      }
       // The spec's order: prior reasoning and call at the front, then the output.
       const second = await sdk.responses.create({
         ...shared,
@@ -220,7 +229,10 @@ test('a ciphertext that was altered, or comes with another key, is refused', asy
     await replay(reasoning, 'another-key'),
     await replay({ ...reasoning, id: 'rs_other' }),
   ]) {
-    expect(await refusalOf(answer)).toMatchObject({ status: 400, code: 'invalid_encrypted_content' })
+    expect(await refusalOf(answer)).toMatchObject({
+      status: 400,
+      code: 'invalid_encrypted_content',
+    })
   }
   const lost = await refusalOf(await replay({ ...reasoning, encrypted_content: undefined }))
   expect([lost.status, lost.code]).toEqual([404, null])
@@ -228,7 +240,11 @@ test('a ciphertext that was altered, or comes with another key, is refused', asy
 })
 
 test('two tools named make two calls, one when parallel calls are off', async () => {
-  const body = { model: 'echo', input: 'get_weather for Rome, then get_time', tools: [weather, time] }
+  const body = {
+    model: 'echo',
+    input: 'get_weather for Rome, then get_time',
+    tools: [weather, time],
+  }
   const both = await ask(body)
   expect(both.output.map((item) => item.name)).toEqual(['get_weather', 'get_time'])
   expect(new Set(both.output.map((item) => item.call_id)).size).toBe(2)
@@ -245,7 +261,10 @@ test('an answer longer than the limit is incomplete, in JSON and as a stream', a
     usage: { output_tokens: 20 },
   }
   expect(whole).toMatchObject(incomplete)
-  expect((await eventsOf(body)).at(-1)).toMatchObject({ type: 'response.incomplete', response: incomplete })
+  expect((await eventsOf(body)).at(-1)).toMatchObject({
+    type: 'response.incomplete',
+    response: incomplete,
+  })
   const thought = await ask({ ...body, model: 'echo-reasoning' })
   expect(typesOf(thought.output)).toEqual(['reasoning'])
 })
@@ -259,7 +278,11 @@ test('a text format makes the text JSON that fits', async () => {
 
 test('the SDKs throw when the stream fails in the middle', async () => {
   for (const sdk of [client, client6 as unknown as OpenAI]) {
-    const stream = await sdk.responses.create({ model: 'error-mid-stream', input: 'Hi', stream: true })
+    const stream = await sdk.responses.create({
+      model: 'error-mid-stream',
+      input: 'Hi',
+      stream: true,
+    })
     const types: string[] = []
     const reading = (async () => {
       for await (const event of stream) types.push(event.type)

@@ -27,7 +27,8 @@ function answer(exchange: Exchange): Answer {
   return {
     json: () =>
       encodeBody(
-        (text) => JSON.stringify(buildResponse(exchange, { ...finished, output: withText(items, text) })),
+        (text) =>
+          JSON.stringify(buildResponse(exchange, { ...finished, output: withText(items, text) })),
         composition,
       ),
     *frames() {
@@ -36,13 +37,16 @@ function answer(exchange: Exchange): Answer {
         yield encodeFrame(event, sequence++)
       }
     },
-    failureFrames: (sent) => failureEvents(exchange).map((event, index) => encodeFrame(event, sent + index)),
+    failureFrames: (sent) =>
+      failureEvents(exchange).map((event, index) => encodeFrame(event, sent + index)),
   }
 }
 
 function withText(items: readonly OutputItem[], text: string): OutputItem[] {
   return items.map((item) =>
-    item.type === 'message' ? { ...item, content: item.content.map((part) => ({ ...part, text })) } : item,
+    item.type === 'message'
+      ? { ...item, content: item.content.map((part) => ({ ...part, text })) }
+      : item,
   )
 }
 

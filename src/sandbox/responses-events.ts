@@ -25,7 +25,12 @@ interface Streamed {
   readonly composition: Composition
 }
 
-export const STARTED: ResponseState = { status: 'in_progress', output: [], usage: null, error: null }
+export const STARTED: ResponseState = {
+  status: 'in_progress',
+  output: [],
+  usage: null,
+  error: null,
+}
 
 export function* streamEvents(
   streamed: Streamed,
@@ -40,7 +45,10 @@ export function* streamEvents(
     else if (item.type === 'function_call') yield* streamCall(streamed, item, outputIndex)
     else yield* streamMessage(streamed, item, outputIndex)
   }
-  yield { type: `response.${finished.status}`, response: buildResponse(streamed.exchange, finished) }
+  yield {
+    type: `response.${finished.status}`,
+    response: buildResponse(streamed.exchange, finished),
+  }
 }
 
 function* streamDeltas(
@@ -51,7 +59,9 @@ function* streamDeltas(
 ): Generator<ResponsesEvent> {
   let position = 0
   for (const delta of pieces) {
-    const padding = request.wantsObfuscation ? { obfuscation: obfuscationAt(exchange.seed, position++) } : {}
+    const padding = request.wantsObfuscation
+      ? { obfuscation: obfuscationAt(exchange.seed, position++) }
+      : {}
     yield { ...event, delta, ...extra, ...padding }
   }
 }

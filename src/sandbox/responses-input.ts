@@ -56,7 +56,11 @@ function checkItem(item: JsonObject, index: number): void {
   const at = `input[${index}]`
   const type = item.type ?? 'message'
   if (typeof type !== 'string')
-    throw badField(`Invalid type for '${at}.type': expected a string.`, `${at}.type`, 'invalid_type')
+    throw badField(
+      `Invalid type for '${at}.type': expected a string.`,
+      `${at}.type`,
+      'invalid_type',
+    )
   if (type === 'item_reference') throw notFound(stringOf(item.id))
   if (type === 'message') {
     if (!ROLES.includes(stringOf(item.role))) {
@@ -66,11 +70,14 @@ function checkItem(item: JsonObject, index: number): void {
         'invalid_value',
       )
     }
-    if (typeof item.content !== 'string' && !Array.isArray(item.content)) throw missing(`${at}.content`)
+    if (typeof item.content !== 'string' && !Array.isArray(item.content))
+      throw missing(`${at}.content`)
   }
   const needed =
-    { function_call: ['call_id', 'name', 'arguments'], function_call_output: ['call_id', 'output'] }[type] ??
-    []
+    {
+      function_call: ['call_id', 'name', 'arguments'],
+      function_call_output: ['call_id', 'output'],
+    }[type] ?? []
   for (const name of needed) if (item[name] === undefined) throw missing(`${at}.${name}`)
 }
 
@@ -102,7 +109,8 @@ function checkReasoning(item: JsonObject, next: JsonObject | undefined, apiKey: 
       code: 'invalid_encrypted_content',
     })
   }
-  const isFollowed = next !== undefined && next.role !== 'user' && next.type !== 'function_call_output'
+  const isFollowed =
+    next !== undefined && next.role !== 'user' && next.type !== 'function_call_output'
   if (!isFollowed) {
     throw badField(
       `Item '${opened.id}' of type 'reasoning' was provided without its required following item.`,
@@ -142,7 +150,8 @@ function checkToolPairs(items: readonly JsonObject[]): void {
     items.filter((item) => stringOf(item.type) in OUTPUT_OF).map((item) => item.call_id),
   )
   const open = items.find((item) => item.type === 'function_call' && !answered.has(item.call_id))
-  if (open) throw badField(`No tool output found for function call ${stringOf(open.call_id)}.`, 'input')
+  if (open)
+    throw badField(`No tool output found for function call ${stringOf(open.call_id)}.`, 'input')
 }
 
 function trailingOutputs(items: readonly JsonObject[]): string[] {

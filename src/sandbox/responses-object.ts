@@ -106,7 +106,10 @@ export interface ResponseState {
 }
 
 /** Every key of OpenAI's response object, the settings echoed with their defaults. */
-export function buildResponse(exchange: Exchange, state: ResponseState): Readonly<Record<string, unknown>> {
+export function buildResponse(
+  exchange: Exchange,
+  state: ResponseState,
+): Readonly<Record<string, unknown>> {
   const { body, seed } = exchange
   const isReasoning = exchange.model.base === 'echo-reasoning'
   const reasoning = isObject(body.reasoning) ? body.reasoning : {}
@@ -139,7 +142,11 @@ export function buildResponse(exchange: Exchange, state: ResponseState): Readonl
     service_tier: state.status === 'in_progress' ? (body.service_tier ?? 'auto') : 'default',
     store: body.store ?? true,
     temperature: body.temperature ?? 1,
-    text: { ...text, format: text.format ?? { type: 'text' }, verbosity: text.verbosity ?? 'medium' },
+    text: {
+      ...text,
+      format: text.format ?? { type: 'text' },
+      verbosity: text.verbosity ?? 'medium',
+    },
     tool_choice: body.tool_choice ?? 'auto',
     tools: objectsOf(body.tools).map(echoTool),
     top_logprobs: body.top_logprobs ?? 0,

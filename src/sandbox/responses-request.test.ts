@@ -6,7 +6,11 @@ afterAll(() => sandbox.stop())
 
 function post(body: object) {
   const headers = { authorization: 'Bearer any' }
-  return fetch(`${sandbox.url}/v1/responses`, { method: 'POST', headers, body: JSON.stringify(body) })
+  return fetch(`${sandbox.url}/v1/responses`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  })
 }
 
 async function refusalOf(answer: Response) {
@@ -21,7 +25,13 @@ const output = { type: 'function_call_output', call_id: 'c1', output: 'x' }
 const REFUSED: readonly (readonly [string, object, number, string | null, string | null])[] = [
   ['an unknown parameter', { gate_id: 'g' }, 400, 'unknown_parameter', 'gate_id'],
   ['a wrong type', { stream: 'yes' }, 400, 'invalid_type', 'stream'],
-  ['a limit below 16', { max_output_tokens: 5 }, 400, 'integer_below_min_value', 'max_output_tokens'],
+  [
+    'a limit below 16',
+    { max_output_tokens: 5 },
+    400,
+    'integer_below_min_value',
+    'max_output_tokens',
+  ],
   ['a temperature above 2', { temperature: 3 }, 400, 'decimal_above_max_value', 'temperature'],
   ['no input', { input: null }, 400, 'missing_required_parameter', 'input'],
   [
@@ -37,7 +47,13 @@ const REFUSED: readonly (readonly [string, object, number, string | null, string
   ['an output without its call', { input: [output] }, 400, null, 'input'],
   ['an output before its call', { input: [output, call] }, 400, null, 'input'],
   ['a call without its output', { input: [call] }, 400, null, 'input'],
-  ['an unknown role', { input: [{ role: 'robot', content: 'x' }] }, 400, 'invalid_value', 'input[0].role'],
+  [
+    'an unknown role',
+    { input: [{ role: 'robot', content: 'x' }] },
+    400,
+    'invalid_value',
+    'input[0].role',
+  ],
   ['an unknown include', { include: ['everything'] }, 400, 'invalid_value', 'include[0]'],
   [
     'encrypted reasoning of a model that has none',

@@ -3,7 +3,12 @@ import type { Prompt, ToolChoice, ToolOffer } from './compose-answer.ts'
 import { countPrompt, type PromptCount } from './count-tokens.ts'
 import type { Exchange } from './dialect.ts'
 import { isObject, type JsonObject, objectsOf, stringOf } from './json.ts'
-import { checkFields, type FieldTable, reasoningTokensFor, refuseForReasoning } from './openai-fields.ts'
+import {
+  checkFields,
+  type FieldTable,
+  reasoningTokensFor,
+  refuseForReasoning,
+} from './openai-fields.ts'
 import { JSON_OBJECT } from './prompt-texts.ts'
 import { badField, Refusal } from './refusal.ts'
 import { readInput } from './responses-input.ts'
@@ -96,7 +101,10 @@ export function readResponsesRequest({ body, model, apiKey }: Exchange): Respons
       ...(format.type === 'json_schema' ? { schema: format.schema ?? {} } : {}),
       ...(format.type === 'json_object' ? { schema: JSON_OBJECT } : {}),
     },
-    count: countPrompt([...settings.filter((text) => text !== ''), ...input.parts], body.prompt_cache_key),
+    count: countPrompt(
+      [...settings.filter((text) => text !== ''), ...input.parts],
+      body.prompt_cache_key,
+    ),
     isReasoning: reasoningTokens > 0,
     wantsEncrypted: include.includes('reasoning.encrypted_content'),
     wantsSummary: typeof (reasoning.summary ?? reasoning.generate_summary) === 'string',
@@ -112,10 +120,14 @@ function refuseStored(body: JsonObject): void {
   }
   if (body.conversation !== undefined && body.conversation !== null) {
     const id = isObject(body.conversation) ? body.conversation.id : body.conversation
-    throw new Refusal(404, `Conversation with id '${String(id)}' not found.`, { param: 'conversation' })
+    throw new Refusal(404, `Conversation with id '${String(id)}' not found.`, {
+      param: 'conversation',
+    })
   }
   if (isObject(body.prompt)) {
-    throw new Refusal(404, `Prompt with id '${stringOf(body.prompt.id)}' not found.`, { param: 'prompt' })
+    throw new Refusal(404, `Prompt with id '${stringOf(body.prompt.id)}' not found.`, {
+      param: 'prompt',
+    })
   }
   if (body.background === true) throw badField('The sandbox has no background mode.', 'background')
 }
@@ -138,10 +150,18 @@ function readTools(tools: unknown): ToolOffer[] {
   objectsOf(tools).forEach((tool, index) => {
     const at = `tools[${index}]`
     if (typeof tool.type !== 'string')
-      throw badField(`Missing required parameter: '${at}.type'.`, `${at}.type`, 'missing_required_parameter')
+      throw badField(
+        `Missing required parameter: '${at}.type'.`,
+        `${at}.type`,
+        'missing_required_parameter',
+      )
     if (tool.type !== 'function') return
     if (typeof tool.name !== 'string')
-      throw badField(`Missing required parameter: '${at}.name'.`, `${at}.name`, 'missing_required_parameter')
+      throw badField(
+        `Missing required parameter: '${at}.name'.`,
+        `${at}.name`,
+        'missing_required_parameter',
+      )
     offers.push({ name: tool.name, parameters: tool.parameters })
   })
   return offers

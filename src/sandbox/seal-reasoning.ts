@@ -41,12 +41,20 @@ export function openReasoning(encrypted: string, apiKey: string): SealedReasonin
   const body = MAGIC.length + NONCE_BYTES
   if (bytes.length < body + TAG_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return null
   try {
-    const decipher = createDecipheriv('aes-256-gcm', keyFor(apiKey), bytes.subarray(MAGIC.length, body))
+    const decipher = createDecipheriv(
+      'aes-256-gcm',
+      keyFor(apiKey),
+      bytes.subarray(MAGIC.length, body),
+    )
     decipher.setAAD(MAGIC)
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
-    const plain = Buffer.concat([decipher.update(bytes.subarray(body, -TAG_BYTES)), decipher.final()])
+    const plain = Buffer.concat([
+      decipher.update(bytes.subarray(body, -TAG_BYTES)),
+      decipher.final(),
+    ])
     const value: unknown = JSON.parse(plain.toString())
-    if (!isObject(value) || typeof value.id !== 'string' || typeof value.text !== 'string') return null
+    if (!isObject(value) || typeof value.id !== 'string' || typeof value.text !== 'string')
+      return null
     return { id: value.id, text: value.text, isPartial: value.isPartial === true }
   } catch {
     return null

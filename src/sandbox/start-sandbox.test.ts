@@ -7,12 +7,17 @@ const open = startSandbox({ requireKey: false, chunkDelayMs: 1 })
 afterAll(() => Promise.all([sandbox.stop(), open.stop()]))
 
 const send = (path: string, init: RequestInit = {}, key = 'any') =>
-  fetch(sandbox.url + path, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } })
+  fetch(sandbox.url + path, {
+    ...init,
+    headers: { authorization: `Bearer ${key}`, ...init.headers },
+  })
 const post = (path: string, body: unknown, key?: string) =>
   send(path, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) }, key)
 
 async function errorOf(answer: Response) {
-  const { error } = (await answer.json()) as { error: { message: string; type: string; code: string | null } }
+  const { error } = (await answer.json()) as {
+    error: { message: string; type: string; code: string | null }
+  }
   return error
 }
 
@@ -65,7 +70,11 @@ test('a missing key and the bad key are 401, the bad one named in masked form', 
   const error = await errorOf(bad)
   expect([bad.status, error.code]).toEqual([401, 'invalid_api_key'])
   expect(error.message).toContain('sandbox-***-key')
-  const mistral = await post('/v1/fim/completions', { model: 'codestral', prompt: '' }, 'sandbox-bad-key')
+  const mistral = await post(
+    '/v1/fim/completions',
+    { model: 'codestral', prompt: '' },
+    'sandbox-bad-key',
+  )
   expect([mistral.status, await mistral.json()]).toMatchObject([401, { object: 'error' }])
 })
 
@@ -84,7 +93,9 @@ test('every answer tells the hash and the length of the body that came, refusals
     '{',
   ]) {
     const answer = await post('/v1/chat/completions', body)
-    expect(answer.headers.get('x-sandbox-body-sha256')).toBe(createHash('sha256').update(body).digest('hex'))
+    expect(answer.headers.get('x-sandbox-body-sha256')).toBe(
+      createHash('sha256').update(body).digest('hex'),
+    )
     expect(answer.headers.get('x-sandbox-body-bytes')).toBe(String(Buffer.byteLength(body)))
   }
 })

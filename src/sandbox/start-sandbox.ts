@@ -51,7 +51,9 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
     fetch: (request) => handle(request, settings),
     error: () =>
       Response.json(
-        { error: { message: 'The sandbox failed.', type: 'server_error', param: null, code: null } },
+        {
+          error: { message: 'The sandbox failed.', type: 'server_error', param: null, code: null },
+        },
         { status: 500 },
       ),
   })
@@ -64,10 +66,15 @@ async function handle(request: Request, settings: Settings): Promise<Response> {
   const headers: Record<string, string> = {}
   try {
     if (!endpoint)
-      throw new Refusal(404, `Unknown request URL: ${request.method} ${pathname}.`, { code: 'unknown_url' })
+      throw new Refusal(404, `Unknown request URL: ${request.method} ${pathname}.`, {
+        code: 'unknown_url',
+      })
     if (request.method !== endpoint.method) {
       const message = `Not allowed to ${request.method} on ${pathname}.`
-      throw new Refusal(405, message, { code: 'method_not_supported', headers: { allow: endpoint.method } })
+      throw new Refusal(405, message, {
+        code: 'method_not_supported',
+        headers: { allow: endpoint.method },
+      })
     }
     const apiKey = vendor.findKey(request)
     checkKey(apiKey, settings.requireKey)

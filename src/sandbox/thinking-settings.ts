@@ -54,7 +54,8 @@ function checkBudget(budget: unknown, body: JsonObject): void {
     throw badField('`max_tokens` must be greater than `thinking.budget_tokens`.', at)
   if (body.temperature !== undefined && body.temperature !== 1)
     throw badField('`temperature` may only be set to 1 when thinking is enabled.', 'temperature')
-  if (body.top_k !== undefined) throw badField('`top_k` must be unset when thinking is enabled.', 'top_k')
+  if (body.top_k !== undefined)
+    throw badField('`top_k` must be unset when thinking is enabled.', 'top_k')
   if (typeof body.top_p === 'number' && body.top_p < 0.95)
     throw badField(
       '`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled.',

@@ -24,7 +24,11 @@ function bodyFor(path: Path, model: string, stream: boolean) {
 }
 
 function send(path: Path, model: string, stream: boolean, init: RequestInit = {}) {
-  const headers = { authorization: 'Bearer any', 'anthropic-version': '2023-06-01', ...init.headers }
+  const headers = {
+    authorization: 'Bearer any',
+    'anthropic-version': '2023-06-01',
+    ...init.headers,
+  }
   return fetch(sandbox.url + addressOf(path, model, stream), {
     ...init,
     method: 'POST',
@@ -93,7 +97,11 @@ for (const path of PATHS) {
     expect(framesOf(cut.text).length).toBe(Math.floor(framesOf(whole.text).length / 2))
     expect(framesOf((await drain(await send(path, 'cut-mid-stream-1', true))).text).length).toBe(1)
     const half = await drain(await send(path, 'cut-mid-stream', false))
-    expect([half.isClean, half.text.startsWith('{'), isJson(half.text)]).toEqual([false, true, false])
+    expect([half.isClean, half.text.startsWith('{'), isJson(half.text)]).toEqual([
+      false,
+      true,
+      false,
+    ])
   })
 
   test(`${path}: endings that look whole but are not`, async () => {
@@ -102,7 +110,11 @@ for (const path of PATHS) {
       expect([half.isClean, isJson(half.text)]).toEqual([true, false])
     }
     const cut = await drain(await send(path, 'clean-cut', true))
-    expect([cut.isClean, endsAnEvent(cut.text), cut.text.includes('[DONE]')]).toEqual([true, true, false])
+    expect([cut.isClean, endsAnEvent(cut.text), cut.text.includes('[DONE]')]).toEqual([
+      true,
+      true,
+      false,
+    ])
     const half = await drain(await send(path, 'half-event', true))
     expect([half.isClean, endsAnEvent(half.text)]).toEqual([true, false])
   })
@@ -128,14 +140,20 @@ for (const path of PATHS) {
   test(`${path}: wrong pages, empty bodies, wrong types, redirects and leaky headers`, async () => {
     for (const stream of [false, true]) {
       const page = await send(path, 'html', stream)
-      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+      expect([page.status, page.headers.get('content-type')]).toEqual([
+        200,
+        'text/html; charset=utf-8',
+      ])
       expect((await send(path, 'html-502', stream)).status).toBe(502)
       const empty = await send(path, 'empty', stream)
       expect([empty.status, await empty.text()]).toEqual([200, ''])
       const odd = await send(path, 'wrong-type', stream)
       expect(odd.headers.get('content-type')).toStartWith('text/plain')
       const away = await send(path, 'redirect', stream, { redirect: 'manual' })
-      expect([away.status, away.headers.get('location')]).toEqual([307, '/v1/models?sandbox=redirected'])
+      expect([away.status, away.headers.get('location')]).toEqual([
+        307,
+        '/v1/models?sandbox=redirected',
+      ])
       const leaky = await send(path, 'leaky-headers', stream)
       expect([leaky.status, leaky.headers.get('x-api-key')]).toEqual([200, 'planted-upstream-key'])
     }
@@ -184,7 +202,9 @@ test('a hanging answer ends only when the client leaves', async () => {
 
 test('a stream that hangs in the middle has sent its events before', async () => {
   const leaving = new AbortController()
-  const answer = await send('/v1/chat/completions', 'hang-mid-stream-1', true, { signal: leaving.signal })
+  const answer = await send('/v1/chat/completions', 'hang-mid-stream-1', true, {
+    signal: leaving.signal,
+  })
   const reader = answer.body?.getReader()
   expect(new TextDecoder().decode((await reader?.read())?.value)).toEndWith('\n\n')
   const next = reader?.read().then(
@@ -201,7 +221,8 @@ test('a fault can be asked for by header, for any model', async () => {
   const answer = await send('/v1/fim/completions', 'codestral', false, { headers })
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2'])
   expect(
-    (await send('/v1/responses', 'echo', false, { headers: { 'x-sandbox-fault': 'nonsense' } })).status,
+    (await send('/v1/responses', 'echo', false, { headers: { 'x-sandbox-fault': 'nonsense' } }))
+      .status,
   ).toBe(400)
 })
 

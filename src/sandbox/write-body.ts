@@ -43,7 +43,11 @@ export function writeJson(answer: Answer, settings: BodySettings): string | Asyn
   }
 }
 
-export function writeStream(answer: Answer, framing: Framing, settings: BodySettings): AsyncGenerator<Frame> {
+export function writeStream(
+  answer: Answer,
+  framing: Framing,
+  settings: BodySettings,
+): AsyncGenerator<Frame> {
   const { fault } = settings
   switch (fault?.name) {
     case 'bad-json':
@@ -94,10 +98,17 @@ async function* writeParts(parts: Iterable<string>): AsyncGenerator<Frame> {
   yield* parts
 }
 
-async function* writeFrames(frames: Iterable<Frame>, settings: BodySettings): AsyncGenerator<Frame> {
+async function* writeFrames(
+  frames: Iterable<Frame>,
+  settings: BodySettings,
+): AsyncGenerator<Frame> {
   let isFirst = true
   for (const frame of frames) {
-    if (!isFirst && settings.chunkDelayMs > 0 && !(await pause(settings.chunkDelayMs, settings.signal)))
+    if (
+      !isFirst &&
+      settings.chunkDelayMs > 0 &&
+      !(await pause(settings.chunkDelayMs, settings.signal))
+    )
       return
     isFirst = false
     yield frame

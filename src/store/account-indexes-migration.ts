@@ -4,6 +4,10 @@ import type { Schema } from './schema.ts'
 
 export const accountIndexes: Migration = {
   async up(database: Kysely<Schema>): Promise<void> {
-    await database.schema.createIndex('api_keys_by_account').on('api_keys').column('account_id').execute()
+    await database.schema
+      .createIndex('api_keys_by_account')
+      .on('api_keys')
+      .column('account_id')
+      .execute()
   },
 }

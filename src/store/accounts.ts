@@ -49,7 +49,11 @@ export function toPublicAccount({ id, name }: Account) {
 }
 
 async function find(database: Kysely<Schema>, id: AccountId): Promise<Account | undefined> {
-  const row = await database.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
+  const row = await database
+    .selectFrom('accounts')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
   return row === undefined
     ? undefined
     : { id: row.id, name: row.name, plan: row.plan, createdAt: row.created_at }

@@ -18,7 +18,12 @@ import { openStore, type Store } from './open-store.ts'
 import { recordLocalChange } from './record-local-change.ts'
 
 const stranger = 'acct_stranger' as AccountId
-const settings = { description: '', targets: [{ model: 'openai/gpt-5' }], timeoutMs: null, maxRetries: 2 }
+const settings = {
+  description: '',
+  targets: [{ model: 'openai/gpt-5' }],
+  timeoutMs: null,
+  maxRetries: 2,
+}
 const limits = { requestsPerMinute: 60, tokensPerMinute: 1000, concurrentCalls: 5 }
 
 let folder: string
@@ -49,7 +54,10 @@ describe.each(databases)('on $name', (kind) => {
     }
   }
 
-  async function rows(filter: Parameters<Store['auditLog']['list']>[1] = {}, accountId = DEFAULT_ACCOUNT) {
+  async function rows(
+    filter: Parameters<Store['auditLog']['list']>[1] = {},
+    accountId = DEFAULT_ACCOUNT,
+  ) {
     return await store.auditLog.list(accountId, filter, { limit: 1000 })
   }
 
@@ -116,7 +124,10 @@ describe.each(databases)('on $name', (kind) => {
     test('of a provider key: neither in the store nor in memory', async () => {
       const keys = await openProviderKeys()
       const given = { accountId: DEFAULT_ACCOUNT, providerId: 'openai', isActive: true }
-      const { key } = await keys.set({ ...given, secret: new Secret('sk-the-first-one-that-is-long-enough') })
+      const { key } = await keys.set({
+        ...given,
+        secret: new Secret('sk-the-first-one-that-is-long-enough'),
+      })
       await refuseRows()
       const changes = [
         () => keys.set({ ...given, secret: new Secret('sk-the-second-one-that-is-long-too') }),
@@ -168,7 +179,9 @@ describe.each(databases)('on $name', (kind) => {
     await withOrigin(originOf('a'), () =>
       gates.create(DEFAULT_ACCOUNT, { ...settings, id: 'demo' as GateId }),
     )
-    await withOrigin(originOf('b'), () => gates.update(DEFAULT_ACCOUNT, 'demo', { displayName: 'Demo' }))
+    await withOrigin(originOf('b'), () =>
+      gates.update(DEFAULT_ACCOUNT, 'demo', { displayName: 'Demo' }),
+    )
     await gates.delete(DEFAULT_ACCOUNT, 'demo')
     const found = await rows()
     expect(found).toMatchObject([
@@ -188,7 +201,13 @@ describe.each(databases)('on $name', (kind) => {
         before: { displayName: 'demo' },
         after: { displayName: 'Demo' },
       },
-      { action: 'gate.create', actor: { id: 'a' }, resourceType: 'gate', resourceId: 'demo', before: null },
+      {
+        action: 'gate.create',
+        actor: { id: 'a' },
+        resourceType: 'gate',
+        resourceId: 'demo',
+        before: null,
+      },
     ])
     expect(found[0]?.before).toEqual(found[1]?.after ?? {})
     expect(found[1]?.before).toEqual(found[2]?.after ?? {})
@@ -209,7 +228,9 @@ describe.each(databases)('on $name', (kind) => {
     let run = 0
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ actor: fc.nat(5), turns: fc.nat(4), isGate: fc.boolean() }), { maxLength: 12 }),
+        fc.array(fc.record({ actor: fc.nat(5), turns: fc.nat(4), isGate: fc.boolean() }), {
+          maxLength: 12,
+        }),
         async (works) => {
           run += 1
           const made = await Promise.all(
@@ -232,7 +253,11 @@ describe.each(databases)('on $name', (kind) => {
       runsOn(kind, {
         numRuns: 30,
         example: [
-          Array.from({ length: 12 }, (_, n) => ({ actor: n % 5, turns: n % 4, isGate: n % 2 === 0 })),
+          Array.from({ length: 12 }, (_, n) => ({
+            actor: n % 5,
+            turns: n % 4,
+            isGate: n % 2 === 0,
+          })),
         ],
       }),
     )
@@ -243,8 +268,12 @@ describe.each(databases)('on $name', (kind) => {
     async function fill(): Promise<void> {
       const gates = await GateRegistry.load({ gates: store.gates })
       for (const id of ['one', 'two', 'three'])
-        await withOrigin(originOf(id), () => gates.create(DEFAULT_ACCOUNT, { ...settings, id: id as GateId }))
-      await withOrigin(originOf('one'), () => gates.update(DEFAULT_ACCOUNT, 'two', { displayName: 'Two' }))
+        await withOrigin(originOf(id), () =>
+          gates.create(DEFAULT_ACCOUNT, { ...settings, id: id as GateId }),
+        )
+      await withOrigin(originOf('one'), () =>
+        gates.update(DEFAULT_ACCOUNT, 'two', { displayName: 'Two' }),
+      )
       await gates.delete(DEFAULT_ACCOUNT, 'three')
     }
 
@@ -330,8 +359,12 @@ describe.each(databases)('on $name', (kind) => {
       expect(asked).toEqual([])
       const gates = await GateRegistry.load({ gates: store.gates })
       for (let made = 0; made < 3; made += 1) await gates.create(DEFAULT_ACCOUNT, settings)
-      await database.run(`update audit_log set at = 1000 where id in (select min(id) from audit_log)`)
-      await database.run(`update audit_log set at = 3000 where id in (select max(id) from audit_log)`)
+      await database.run(
+        `update audit_log set at = 1000 where id in (select min(id) from audit_log)`,
+      )
+      await database.run(
+        `update audit_log set at = 3000 where id in (select max(id) from audit_log)`,
+      )
       await database.run(`update audit_log set at = 2000 where at > 3000`)
       expect(await retention.run()).toBe(0)
       expect(asked).toEqual([{ oldestMs: 1000, newestMs: 3000 }])

@@ -17,7 +17,10 @@ const MOST_ADDRESS_CHARACTERS = 100
  * only when something has changed.
  * @throws Error when nobody can be named who made it: the change is rolled back then
  */
-export async function recordChange(transaction: Transaction<Schema>, change: Change): Promise<void> {
+export async function recordChange(
+  transaction: Transaction<Schema>,
+  change: Change,
+): Promise<void> {
   const origin = currentOrigin()
   const actor = change.actor ?? origin.actor
   if (actor === null) throw new Error(`nobody is known to have made the change ${change.action}`)
@@ -71,7 +74,10 @@ export class AuditLogTableStore {
   /** Newest first; changes of the same millisecond in the order in which they were made. */
   async list(accountId: AccountId, filter: AuditFilter, page: AuditPage): Promise<AuditRecord[]> {
     const { actor, action, resourceType, resourceId, from, to } = filter
-    let query = this.#database.selectFrom('audit_log').selectAll().where('account_id', '=', accountId)
+    let query = this.#database
+      .selectFrom('audit_log')
+      .selectAll()
+      .where('account_id', '=', accountId)
     if (actor !== undefined) query = query.where('actor_id', '=', actor)
     if (action !== undefined) query = query.where('action', '=', action)
     if (resourceType !== undefined) query = query.where('resource_type', '=', resourceType)
@@ -101,7 +107,12 @@ export class AuditLogTableStore {
     const result = await this.#database
       .deleteFrom('audit_log')
       .where('id', 'in', (old) =>
-        old.selectFrom('audit_log').select('id').where('at', '<', timeMs).orderBy('at').limit(limit),
+        old
+          .selectFrom('audit_log')
+          .select('id')
+          .where('at', '<', timeMs)
+          .orderBy('at')
+          .limit(limit),
       )
       .executeTakeFirst()
     return Number(result.numDeletedRows)

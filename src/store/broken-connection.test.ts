@@ -11,7 +11,9 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on %p', (kin
     const database = await openDatabase(own.location)
     try {
       const broken = database.connection().execute(async (connection) => {
-        const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(connection)
+        const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(
+          connection,
+        )
         const pid = rows[0]?.pid
         await own.run(`SELECT pg_terminate_backend(${pid})`)
         for (;;) {
@@ -33,7 +35,9 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on %p', (kin
     const database = await openDatabase(own.location)
     try {
       const broken = database.transaction().execute(async (transaction) => {
-        const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(transaction)
+        const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(
+          transaction,
+        )
         await own.run(`SELECT pg_terminate_backend(${rows[0]?.pid})`)
         for (;;) {
           await sql`SELECT 1`.execute(transaction)
@@ -52,7 +56,9 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on %p', (kin
     const database = await openDatabase(own.location)
     try {
       await database.connection().execute(async (connection) => {
-        const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(connection)
+        const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(
+          connection,
+        )
         const pid = rows[0]?.pid
         await own.run(`SELECT pg_terminate_backend(${pid})`)
         await pollUntil('the end of the session', async () => {

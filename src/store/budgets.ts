@@ -27,7 +27,11 @@ export class BudgetTableStore {
 
   /** One for each that is asked for; undefined where there is none. */
   findSome(things: readonly NamedThing[]): Promise<readonly (Budget | undefined)[]> {
-    return findSome(this.#database, { table: 'budgets', idColumn: 'id', toStored: toBudget }, things)
+    return findSome(
+      this.#database,
+      { table: 'budgets', idColumn: 'id', toStored: toBudget },
+      things,
+    )
   }
 
   /** The time on the clock that all nodes share, in milliseconds since the Unix epoch; undefined: there is one process. */
@@ -115,7 +119,11 @@ export class BudgetTableStore {
   }
 }
 
-async function find(database: Kysely<Schema>, accountId: AccountId, id: string): Promise<Budget | undefined> {
+async function find(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+  id: string,
+): Promise<Budget | undefined> {
   const row = await database
     .selectFrom('budgets')
     .selectAll()
@@ -138,7 +146,8 @@ function toMutableColumns(budget: Budget) {
 }
 
 function toBudget(row: Selectable<BudgetTable>): Budget {
-  if (row.key_id === null && row.gate_id === null) throw new Error(`the budget ${row.id} is of nothing`)
+  if (row.key_id === null && row.gate_id === null)
+    throw new Error(`the budget ${row.id} is of nothing`)
   return {
     accountId: row.account_id,
     id: row.id,

@@ -8,7 +8,9 @@ import { openDatabase } from './open-database.ts'
 
 /** No text of ours holds a NUL, which Postgres takes in none. */
 const text = fc
-  .string({ unit: fc.constantFrom('"', '\\', '{', '}', ',', 'NULL', ' ', '\n', '\t', "'", 'é', '🦊', 'a') })
+  .string({
+    unit: fc.constantFrom('"', '\\', '{', '}', ',', 'NULL', ' ', '\n', '\t', "'", 'é', '🦊', 'a'),
+  })
   .map((value) => value.slice(0, 40))
 
 describe.each(databases)('on $name', (kind) => {
@@ -23,7 +25,9 @@ describe.each(databases)('on $name', (kind) => {
       })
       await fc.assert(
         fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 400 }), async (sums) => {
-          const rows = sums.map((value, index) => ['acct_1' as AccountId, `note_${index}`, value] as const)
+          const rows = sums.map(
+            (value, index) => ['acct_1' as AccountId, `note_${index}`, value] as const,
+          )
           await database.deleteFrom('usage_notes').execute()
           expect(await notes.run(database, rows, async () => {})).toBe(rows.length)
           const found = await database.selectFrom('usage_notes').select(['id', 'sums']).execute()

@@ -60,7 +60,8 @@ export class BulkInsert<Item> {
     const source = isSqlite(database)
       ? sql`VALUES (${sql.join(values.map(() => sql`${''}`))})`
       : sql`SELECT * FROM unnest(${sql.join(values.map((type) => sql`${''}::${sql.raw(type)}[]`))})`
-    const unless = unlessThere === undefined ? sql`` : sql`ON CONFLICT (${sql.ref(unlessThere)}) DO NOTHING`
+    const unless =
+      unlessThere === undefined ? sql`` : sql`ON CONFLICT (${sql.ref(unlessThere)}) DO NOTHING`
     return sql`INSERT INTO ${sql.table(table)} (${names}) ${source} ${unless}`.compile(database)
   }
 }

@@ -47,12 +47,15 @@ test('every question to the calls is answered by an index, and every index has i
     steps.push(...rows.map(({ detail }) => detail))
   }
   expect(steps.filter((step) => /^SCAN calls(?! USING COVERING INDEX)/.test(step))).toEqual([])
-  const { rows: indexes } = await sql<{ name: string }>`SELECT name FROM pragma_index_list('calls')`.execute(
-    database,
-  )
+  const { rows: indexes } = await sql<{
+    name: string
+  }>`SELECT name FROM pragma_index_list('calls')`.execute(database)
   expect(indexes.length).toBeGreaterThan(3)
   for (const { name } of indexes) {
-    expect({ name, isUsed: steps.some((step) => step.includes(name)) }).toEqual({ name, isUsed: true })
+    expect({ name, isUsed: steps.some((step) => step.includes(name)) }).toEqual({
+      name,
+      isUsed: true,
+    })
   }
   await database.destroy()
   rmSync(folder, { recursive: true, force: true })

@@ -64,15 +64,25 @@ describe.each(databases)('on $name', (kind) => {
         async (list, filter, maxCandidates) => {
           const calls = list.map(({ hasFailed, ...call }, index): CallRecord => {
             const end = hasFailed ? ({ outcome: 'failed', status: 502 } as const) : SUCCEEDED
-            return { ...BARE, ...call, ...end, id: `req_${String(index).padStart(2, '0')}` as CallId }
+            return {
+              ...BARE,
+              ...call,
+              ...end,
+              id: `req_${String(index).padStart(2, '0')}` as CallId,
+            }
           })
           await database.deleteFrom('calls').execute()
-          if (calls.length > 0) await database.insertInto('calls').values(calls.map(toRow)).execute()
+          if (calls.length > 0)
+            await database.insertInto('calls').values(calls.map(toRow)).execute()
           const seen: string[] = []
           let before: CallPosition | undefined
           for (;;) {
             const page = { limit: 2, ...(before === undefined ? {} : { before }) }
-            const found = await findCallPage(database, DEFAULT_ACCOUNT, { filter, page, maxCandidates })
+            const found = await findCallPage(database, DEFAULT_ACCOUNT, {
+              filter,
+              page,
+              maxCandidates,
+            })
             seen.push(...found.calls.map(({ id }) => id as string))
             before = found.goOnBefore ?? (found.calls.length < 2 ? undefined : found.calls.at(-1))
             if (before === undefined) break
@@ -87,7 +97,9 @@ describe.each(databases)('on $name', (kind) => {
           )
           expect(seen).toEqual(
             expected
-              .toSorted((left, right) => right.startedAt - left.startedAt || (left.id < right.id ? 1 : -1))
+              .toSorted(
+                (left, right) => right.startedAt - left.startedAt || (left.id < right.id ? 1 : -1),
+              )
               .map(({ id }) => id as string),
           )
         },
@@ -117,7 +129,10 @@ describe.each(databases)('on $name', (kind) => {
       [rarely(database, sql`gate_id = ${'a'}`), 'calls_by_gate_id'],
       [sql`target = ${'p/1'}`, 'calls_by_account_and_time'],
       [rarely(database, sql`key_id = ${'a'}`), 'calls_by_key_id'],
-      [sql`(outcome <> 'succeeded' OR status >= 400) AND outcome = ${'failed'}`, 'calls_gone_wrong'],
+      [
+        sql`(outcome <> 'succeeded' OR status >= 400) AND outcome = ${'failed'}`,
+        'calls_gone_wrong',
+      ],
     ] as const
     for (const [condition, index] of plans) {
       const { rows } = await sql<Record<string, unknown>>`

@@ -25,7 +25,8 @@ export function toRow(record: CallRecord): CallTable {
     cached_input_tokens: record.usage?.cachedInputTokens ?? null,
     reasoning_tokens: record.usage?.reasoningTokens ?? null,
     cache_write_tokens: record.usage?.cacheWriteTokens ?? null,
-    attempt_details: record.attemptDetails === undefined ? null : encodeAttempts(record.attemptDetails),
+    attempt_details:
+      record.attemptDetails === undefined ? null : encodeAttempts(record.attemptDetails),
     cost_micro_usd: record.cost?.microUsd ?? null,
     cost_status: record.cost?.status ?? 'unknown',
     price_source: record.cost?.source ?? null,
@@ -115,10 +116,14 @@ export function toRecord(row: Selectable<CallTable>): CallRecord {
     durationMs: row.duration_ms,
     usage: toUsage(row),
     credential: row.credential,
-    ...(row.attempt_details === null ? {} : { attemptDetails: decodeAttempts(row.attempt_details) }),
+    ...(row.attempt_details === null
+      ? {}
+      : { attemptDetails: decodeAttempts(row.attempt_details) }),
     ...(row.refusals === null ? {} : { refusals: row.refusals }),
     ...(isPriced
-      ? { cost: { microUsd: row.cost_micro_usd, status: row.cost_status, source: row.price_source } }
+      ? {
+          cost: { microUsd: row.cost_micro_usd, status: row.cost_status, source: row.price_source },
+        }
       : {}),
   }
 }
@@ -134,19 +139,31 @@ function toUsage(row: Selectable<CallTable>): Usage | null {
   }
 }
 
-type AttemptMembers = readonly [target: string, status: number | null, afterMs: number, durationMs: number]
+type AttemptMembers = readonly [
+  target: string,
+  status: number | null,
+  afterMs: number,
+  durationMs: number,
+]
 
 function encodeAttempts(attempts: readonly CallAttempt[]): string {
   return JSON.stringify(
-    attempts.map(({ target, status, afterMs, durationMs }) => [target, status, afterMs, durationMs]),
+    attempts.map(({ target, status, afterMs, durationMs }) => [
+      target,
+      status,
+      afterMs,
+      durationMs,
+    ]),
   )
 }
 
 function decodeAttempts(json: string): readonly CallAttempt[] {
-  return (JSON.parse(json) as readonly AttemptMembers[]).map(([target, status, afterMs, durationMs]) => ({
-    target,
-    status,
-    afterMs,
-    durationMs,
-  }))
+  return (JSON.parse(json) as readonly AttemptMembers[]).map(
+    ([target, status, afterMs, durationMs]) => ({
+      target,
+      status,
+      afterMs,
+      durationMs,
+    }),
+  )
 }

@@ -67,7 +67,10 @@ export class CallTableStore {
   }
 
   /** @returns false, with nothing inserted, when one is there already or comes twice */
-  async #insertNew(records: readonly CallRecord[], between: () => Promise<unknown>): Promise<boolean> {
+  async #insertNew(
+    records: readonly CallRecord[],
+    between: () => Promise<unknown>,
+  ): Promise<boolean> {
     const sums = new CallSums()
     let workedUntilMs = 0
     try {
@@ -88,7 +91,10 @@ export class CallTableStore {
     }
   }
 
-  async #insertMissing(records: readonly CallRecord[], between: () => Promise<unknown>): Promise<void> {
+  async #insertMissing(
+    records: readonly CallRecord[],
+    between: () => Promise<unknown>,
+  ): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
       const sums = new CallSums()
       for (let start = 0; start < records.length; start += ROWS_PER_STATEMENT) {

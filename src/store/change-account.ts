@@ -25,6 +25,9 @@ export async function takeTurnAtAccount(
 }
 
 /** Likewise for the sums of its calls, which are written all day and must not wait for an operator's change. */
-export async function takeTurnAtUsage(transaction: Transaction<Schema>, accountId: AccountId): Promise<void> {
+export async function takeTurnAtUsage(
+  transaction: Transaction<Schema>,
+  accountId: AccountId,
+): Promise<void> {
   await takeTurn(transaction, `usage ${accountId}`)
 }

@@ -14,7 +14,12 @@ const FOLLOWED = [
   ['api_keys', 'key', 'id', ['account_id', 'name', 'sha256', 'masked_prefix']],
   ['gates', 'gate', 'id', []],
   ['owned_models', 'owned-model', 'slug', []],
-  ['provider_keys', 'provider-key', 'provider', ['sealed_key', 'masked_key', 'active', 'updated_at']],
+  [
+    'provider_keys',
+    'provider-key',
+    'provider',
+    ['sealed_key', 'masked_key', 'active', 'updated_at'],
+  ],
   ['budgets', 'budget', 'id', []],
   ['webhooks', 'webhook', 'id', []],
 ] as const

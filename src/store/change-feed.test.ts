@@ -121,12 +121,14 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     // As a rotation of the master key does.
     await created.run("UPDATE provider_keys SET sealed_key = 'sealed anew'")
     await created.run('UPDATE provider_keys SET last_used_at = 5')
-    const told = (await feed.since(0, 100)).map(({ operation, resourceType, resourceId, accountId }) => [
-      operation,
-      resourceType,
-      resourceId,
-      accountId,
-    ])
+    const told = (await feed.since(0, 100)).map(
+      ({ operation, resourceType, resourceId, accountId }) => [
+        operation,
+        resourceType,
+        resourceId,
+        accountId,
+      ],
+    )
     expect(told).toEqual([
       ['insert', 'key', 'key_1', DEFAULT_ACCOUNT],
       ['update', 'key', 'key_1', DEFAULT_ACCOUNT],
@@ -149,19 +151,22 @@ describeIf(databases.length > 1, 'needs Postgres')('on Postgres', () => {
     await store.keys.insert(keyOf('key_last'))
     expect(await feed.counter()).toBe(3_001)
     const changes = await feed.since(0, 4_000)
-    expect(changes.map(({ seq }) => seq)).toEqual(Array.from({ length: 3_001 }, (_, index) => index + 1))
+    expect(changes.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 3_001 }, (_, index) => index + 1),
+    )
     expect(changes.at(-1)).toMatchObject({ resourceId: 'key_last' })
     // One page: 3,000 versions are a dozen of them.
-    expect(await created.run("SELECT pg_relation_size('change_counter')::integer AS bytes")).toEqual([
-      { bytes: 8_192 },
-    ])
+    expect(
+      await created.run("SELECT pg_relation_size('change_counter')::integer AS bytes"),
+    ).toEqual([{ bytes: 8_192 }])
   })
 
   test('numbers have no gap where a transaction notes its changes before its end, or takes some of them back', async () => {
     const feed = await open()
     const { sql } = await import('kysely')
     await store.database.transaction().execute(async (transaction) => {
-      const insert = (...ids: string[]) => transaction.insertInto('api_keys').values(ids.map(row)).execute()
+      const insert = (...ids: string[]) =>
+        transaction.insertInto('api_keys').values(ids.map(row)).execute()
       await insert('key_1', 'key_2')
       await sql`SET CONSTRAINTS ALL IMMEDIATE`.execute(transaction)
       await insert('key_3', 'key_4')

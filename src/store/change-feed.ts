@@ -126,10 +126,10 @@ export class ChangeFeed {
   }
 
   async #isTaken(): Promise<boolean> {
-    const rows = await this.#session.query('SELECT 1 FROM nodes WHERE id = $1 AND incarnation <> $2', [
-      this.#id,
-      this.#node.incarnation,
-    ])
+    const rows = await this.#session.query(
+      'SELECT 1 FROM nodes WHERE id = $1 AND incarnation <> $2',
+      [this.#id, this.#node.incarnation],
+    )
     return rows.length > 0
   }
 
@@ -155,7 +155,10 @@ export class ChangeFeed {
   /** Nobody waits for this node any more: it must not serve after this. */
   async leave(): Promise<void> {
     const { incarnation } = this.#node
-    await this.#session.query('DELETE FROM nodes WHERE id = $1 AND incarnation = $2', [this.#id, incarnation])
+    await this.#session.query('DELETE FROM nodes WHERE id = $1 AND incarnation = $2', [
+      this.#id,
+      incarnation,
+    ])
   }
 
   /** Deletes what nobody needs: changes of over an hour ago, nodes whose time was over an hour ago. */

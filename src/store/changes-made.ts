@@ -2,7 +2,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** What nodes hold in memory, as `resourceOf` an audited action names it. */
-export const FOLLOWED_RESOURCES = ['key', 'gate', 'owned-model', 'provider-key', 'budget', 'webhook'] as const
+export const FOLLOWED_RESOURCES = [
+  'key',
+  'gate',
+  'owned-model',
+  'provider-key',
+  'budget',
+  'webhook',
+] as const
 
 export type FollowedResource = (typeof FOLLOWED_RESOURCES)[number]
 

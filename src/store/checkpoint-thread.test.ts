@@ -76,7 +76,9 @@ test('where the thread cannot open the file, the writer does it, as SQLite has i
   const thread = new CheckpointThread(database, join(folder, 'elsewhere.db'))
   await writePages(1_500)
   await thread.relieve(1_000)
-  const { rows } = await sql<{ wal_autocheckpoint: number }>`PRAGMA wal_autocheckpoint`.execute(database)
+  const { rows } = await sql<{ wal_autocheckpoint: number }>`PRAGMA wal_autocheckpoint`.execute(
+    database,
+  )
   expect(rows).toEqual([{ wal_autocheckpoint: 1_000 }])
   expect(existsSync(join(folder, 'elsewhere.db'))).toBe(false)
   await writePages(1_500)

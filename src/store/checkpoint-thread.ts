@@ -55,9 +55,10 @@ export class CheckpointThread {
 
   async #shorten(): Promise<void> {
     // An SQLite older than 3.51, as macOS may have it, does a checkpoint here and now instead of telling.
-    const { rows } = await sql<{ log: number; checkpointed: number }>`PRAGMA wal_checkpoint(NOOP)`.execute(
-      this.#database,
-    )
+    const { rows } = await sql<{
+      log: number
+      checkpointed: number
+    }>`PRAGMA wal_checkpoint(NOOP)`.execute(this.#database)
     const [pages] = rows
     if (pages === undefined || pages.log - pages.checkpointed < DUE_PAGES) return
     const { failure } = await this.#ask('checkpoint')

@@ -61,7 +61,8 @@ describe.each(databases)('on $name', (kind) => {
     return { deleted, statements: watched.statements - before }
   }
 
-  const rolledDays = async () => (await database.run('SELECT 1 AS one FROM usage_rolled_days')).length
+  const rolledDays = async () =>
+    (await database.run('SELECT 1 AS one FROM usage_rolled_days')).length
 
   test('with nothing to do, it asks no more however many days of however many accounts are stored', async () => {
     await store.calls.insertMany(callsOf(3, accounts.slice(0, 2)))

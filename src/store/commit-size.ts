@@ -20,8 +20,10 @@ export class CommitSize {
 
   /** @param rows of the commit that took so long */
   note(rows: number, tookMs: number): void {
-    if (tookMs > LONG_MS) this.#rows = Math.max(LEAST_ROWS, Math.floor(Math.min(rows, this.#rows) / 2))
+    if (tookMs > LONG_MS)
+      this.#rows = Math.max(LEAST_ROWS, Math.floor(Math.min(rows, this.#rows) / 2))
     // One that was smaller than it might have been says nothing of a larger one.
-    else if (tookMs < QUICK_MS && rows >= this.#rows) this.#rows = Math.min(MOST_ROWS, this.#rows * 2)
+    else if (tookMs < QUICK_MS && rows >= this.#rows)
+      this.#rows = Math.min(MOST_ROWS, this.#rows * 2)
   }
 }

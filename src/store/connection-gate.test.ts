@@ -65,7 +65,9 @@ test('a connection that is open may be used while no new one can be had', async 
 
 test('that none is free does not mean that the database is away', async () => {
   const scene = new Scene()
-  expect(scene.gate.pass(() => Promise.reject(new NoneFree()), false)).rejects.toBeInstanceOf(NoneFree)
+  expect(scene.gate.pass(() => Promise.reject(new NoneFree()), false)).rejects.toBeInstanceOf(
+    NoneFree,
+  )
   expect(await scene.pass()).toBe('connection')
 })
 

@@ -26,7 +26,9 @@ export class ConnectionGate {
   readonly #options: ConnectionGateOptions
   readonly #now: () => number
   readonly #random: () => number
-  #away: { readonly error: unknown; readonly failures: number; readonly retryAtMs: number } | undefined
+  #away:
+    | { readonly error: unknown; readonly failures: number; readonly retryAtMs: number }
+    | undefined
   #isTrying = false
   #waiting = 0
 
@@ -40,7 +42,10 @@ export class ConnectionGate {
    * @param hasIdle one that is open is there: it needs no new one
    * @throws what the attempt threw; without an attempt TooManyWaitingError, or what the last attempt threw
    */
-  async pass<Connection>(connect: () => Promise<Connection>, hasIdle: boolean): Promise<Connection> {
+  async pass<Connection>(
+    connect: () => Promise<Connection>,
+    hasIdle: boolean,
+  ): Promise<Connection> {
     if (this.#waiting >= this.#options.maxWaiting)
       throw new TooManyWaitingError('too many wait for a connection already')
     const away = this.#away

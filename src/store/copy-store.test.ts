@@ -37,7 +37,10 @@ describe.each(databases)('to $name', (kind) => {
       await withTestStore(kind, async (to) => {
         await copyStore(from, to)
         await to.usage.rollUpDays(nowMs)
-        const months = await to.database.selectFrom('usage_months').select(['starts_at', 'calls']).execute()
+        const months = await to.database
+          .selectFrom('usage_months')
+          .select(['starts_at', 'calls'])
+          .execute()
         expect(months).toEqual([{ starts_at: Date.UTC(2026, 0), calls: 1 }])
       })
     })
@@ -72,7 +75,11 @@ describe.each(databases)('to $name', (kind) => {
         events: '[]',
       }
       const times = { active: 1, created_at: 1, updated_at: 1 }
-      const rows = Array.from({ length: 1_100 }, (_, index) => ({ id: `hook_${index}`, ...others, ...times }))
+      const rows = Array.from({ length: 1_100 }, (_, index) => ({
+        id: `hook_${index}`,
+        ...others,
+        ...times,
+      }))
       await from.database.insertInto('webhooks').values(rows).execute()
       await withTestStore(kind, async (to) => {
         const told: string[] = []
@@ -118,16 +125,27 @@ describe.each(databases)('from $name', (kind) => {
     const other = databases.find(({ name }) => name !== kind.name) ?? kind
     await withTestStore(kind, async (from) => {
       const registry = await KeyRegistry.load({ keys: from.keys, limitsOf: () => unlimited })
-      await registry.create({ accountId: DEFAULT_ACCOUNT, name: 'expires', expiresAt: 9_000_000_000_000 })
+      await registry.create({
+        accountId: DEFAULT_ACCOUNT,
+        name: 'expires',
+        expiresAt: 9_000_000_000_000,
+      })
       await registry.close()
-      const calls = Array.from({ length: 1_001 }, (_, index) => createCallRecord({ startedAt: index }))
+      const calls = Array.from({ length: 1_001 }, (_, index) =>
+        createCallRecord({ startedAt: index }),
+      )
       await from.calls.insertMany(calls)
       await withTestStore(other, async (to) => {
         const copied = await copyStore(from, to)
-        expect(copied.find(({ table }) => table === 'calls')).toEqual({ table: 'calls', rows: 1_001 })
+        expect(copied.find(({ table }) => table === 'calls')).toEqual({
+          table: 'calls',
+          rows: 1_001,
+        })
         for (const table of TABLES) {
           const rowsOf = async ({ database }: Store) =>
-            (await database.selectFrom(table).selectAll().execute()).map((row) => JSON.stringify(row)).sort()
+            (await database.selectFrom(table).selectAll().execute())
+              .map((row) => JSON.stringify(row))
+              .sort()
           expect([table, await rowsOf(to)]).toEqual([table, await rowsOf(from)])
         }
       })

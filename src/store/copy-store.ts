@@ -72,7 +72,10 @@ export async function copyStore(
 }
 
 /** All tables of one moment; and a cursor of Postgres lives as long as its transaction. */
-async function reading(from: Kysely<Schema>, read: (source: Kysely<Schema>) => Promise<void>): Promise<void> {
+async function reading(
+  from: Kysely<Schema>,
+  read: (source: Kysely<Schema>) => Promise<void>,
+): Promise<void> {
   if (isSqlite(from)) await read(from)
   else await from.transaction().setIsolationLevel('repeatable read').execute(read)
 }
@@ -147,7 +150,9 @@ async function* readBatches(
   }
   await sql`DECLARE copied NO SCROLL CURSOR FOR SELECT * FROM ${sql.table(table)}`.execute(from)
   for (;;) {
-    const { rows } = await sql<object>`FETCH ${sql.lit(ROWS_PER_STATEMENT)} FROM copied`.execute(from)
+    const { rows } = await sql<object>`FETCH ${sql.lit(ROWS_PER_STATEMENT)} FROM copied`.execute(
+      from,
+    )
     if (rows.length > 0) yield rows
     if (rows.length < ROWS_PER_STATEMENT) break
   }

@@ -7,7 +7,9 @@ import { MigrationFailedError, migrateToLatest, migrations } from './migrations.
 import { openDatabase } from './open-database.ts'
 import type { Schema } from './schema.ts'
 
-async function withDatabase<Result>(work: (database: Kysely<Schema>) => Promise<Result>): Promise<Result> {
+async function withDatabase<Result>(
+  work: (database: Kysely<Schema>) => Promise<Result>,
+): Promise<Result> {
   const database = await openDatabase({ path: ':memory:' })
   try {
     return await work(database)
@@ -24,10 +26,14 @@ interface Made {
 
 /** Everything that is in it, but for when it was made. */
 async function readWhole(database: Kysely<Schema>) {
-  const made = await sql<Made>`SELECT type, name, sql FROM sqlite_master ORDER BY rowid`.execute(database)
+  const made = await sql<Made>`SELECT type, name, sql FROM sqlite_master ORDER BY rowid`.execute(
+    database,
+  )
   const rows: Record<string, unknown> = {}
   for (const { name } of made.rows.filter(({ type }) => type === 'table')) {
-    const found = await sql<Record<string, unknown>>`SELECT * FROM ${sql.table(name)}`.execute(database)
+    const found = await sql<Record<string, unknown>>`SELECT * FROM ${sql.table(name)}`.execute(
+      database,
+    )
     rows[name] = found.rows.map(({ created_at, timestamp, ...row }) => ({
       ...row,
       times: [typeof created_at, typeof timestamp],

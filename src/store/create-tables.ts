@@ -21,7 +21,10 @@ interface StepsSchema {
  * Postgres, or `steps` are not those that were written down
  * @throws MigrationFailedError
  */
-export async function createTables(database: Kysely<Schema>, steps: Steps = migrations): Promise<boolean> {
+export async function createTables(
+  database: Kysely<Schema>,
+  steps: Steps = migrations,
+): Promise<boolean> {
   const isWritten = Object.keys(steps).join() === tables.steps.join()
   if (!isWritten || !isSqlite(database)) return false
   try {
@@ -35,9 +38,12 @@ export async function createTables(database: Kysely<Schema>, steps: Steps = migr
     })
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new MigrationFailedError(`The database could not be made: ${reason}. Nothing was changed.`, {
-      cause,
-    })
+    throw new MigrationFailedError(
+      `The database could not be made: ${reason}. Nothing was changed.`,
+      {
+        cause,
+      },
+    )
   }
 }
 
@@ -51,7 +57,10 @@ async function noteSteps(database: Kysely<Schema>, steps: Steps): Promise<void> 
   const timestamp = new Date().toISOString()
   const taken = Object.keys(steps).map((name) => ({ name, timestamp }))
   await own.insertInto('kysely_migration').values(taken).execute()
-  await own.insertInto('kysely_migration_lock').values({ id: 'migration_lock', is_locked: 0 }).execute()
+  await own
+    .insertInto('kysely_migration_lock')
+    .values({ id: 'migration_lock', is_locked: 0 })
+    .execute()
   await writeNotes(
     database,
     Object.entries(steps).flatMap(([name, step]) => noteOf(name, step) ?? []),

@@ -2,7 +2,12 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DataFolderInUseError, lockDataFolder, readServerInfo, writeServerInfo } from './data-folder.ts'
+import {
+  DataFolderInUseError,
+  lockDataFolder,
+  readServerInfo,
+  writeServerInfo,
+} from './data-folder.ts'
 
 let parent: string
 let folder: string

@@ -31,7 +31,9 @@ export class DataFolderInUseError extends Error {
       holder === undefined
         ? 'another Gatehouse process'
         : `the server at ${holder.url} (process ${holder.pid})`
-    super(`The data folder ${folder} is in use by ${who}. Stop it, or give this one another folder.`)
+    super(
+      `The data folder ${folder} is in use by ${who}. Stop it, or give this one another folder.`,
+    )
     this.folder = folder
     this.holder = holder
   }
@@ -71,7 +73,8 @@ export function writeServerInfo(folder: string, info: ServerInfo): void {
 export function readServerInfo(folder: string): ServerInfo | undefined {
   try {
     const info: unknown = JSON.parse(readFileSync(join(folder, SERVER_FILE), 'utf8'))
-    if (typeof info !== 'object' || info === null || !('pid' in info) || !('url' in info)) return undefined
+    if (typeof info !== 'object' || info === null || !('pid' in info) || !('url' in info))
+      return undefined
     const { pid, url } = info
     return typeof pid === 'number' && typeof url === 'string' ? { pid, url } : undefined
   } catch {

@@ -28,7 +28,9 @@ describe.each(databases)('on $name', (kind) => {
         [DEFAULT_ACCOUNT, 'c'],
         [DEFAULT_ACCOUNT, "'; DROP TABLE api_keys; --"],
       ] as const
-      const found = await store.providerKeys.findSome(names.map(([accountId, id]) => ({ accountId, id })))
+      const found = await store.providerKeys.findSome(
+        names.map(([accountId, id]) => ({ accountId, id })),
+      )
       expect(found.map((each) => each?.sealed)).toEqual([
         undefined,
         `${DEFAULT_ACCOUNT} c`,

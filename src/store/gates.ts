@@ -55,7 +55,13 @@ export class GateTableStore {
       if (Number(result.numInsertedOrUpdatedRows ?? 0) !== 1) return false
       const after = toPublicGate(gate)
       const { accountId, id: resourceId } = gate
-      await recordChange(transaction, { accountId, action: 'gate.create', resourceId, before: null, after })
+      await recordChange(transaction, {
+        accountId,
+        action: 'gate.create',
+        resourceId,
+        before: null,
+        after,
+      })
       return true
     })
   }
@@ -73,7 +79,13 @@ export class GateTableStore {
         .execute()
       const [before, after] = [toPublicGate(previous), toPublicGate(gate)]
       const { accountId, id: resourceId } = gate
-      await recordChange(transaction, { accountId, action: 'gate.update', resourceId, before, after })
+      await recordChange(transaction, {
+        accountId,
+        action: 'gate.update',
+        resourceId,
+        before,
+        after,
+      })
       return true
     })
   }

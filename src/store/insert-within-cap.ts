@@ -59,4 +59,7 @@ const COUNTED = {
   members: { table: 'members', condition: all },
   budgets: { table: 'budgets', condition: all },
   webhooks: { table: 'webhooks', condition: all },
-} as const satisfies Record<CappedThing, { table: keyof Schema; condition: () => ReturnType<typeof all> }>
+} as const satisfies Record<
+  CappedThing,
+  { table: keyof Schema; condition: () => ReturnType<typeof all> }
+>

@@ -73,12 +73,17 @@ export class InstallationTableStore {
         .set({ change_number: least })
         .where('change_number', '<', least)
         .execute()
-    else await sql`UPDATE change_counter SET value = ${least} WHERE value < ${least}`.execute(this.#database)
+    else
+      await sql`UPDATE change_counter SET value = ${least} WHERE value < ${least}`.execute(
+        this.#database,
+      )
   }
 
   /** Postgres counts by triggers: docs/decisions/0019. */
   async #readCounter(): Promise<number> {
-    const { rows } = await sql<{ value: number }>`SELECT value FROM change_counter`.execute(this.#database)
+    const { rows } = await sql<{ value: number }>`SELECT value FROM change_counter`.execute(
+      this.#database,
+    )
     const [row] = rows
     if (row === undefined) throw new Error('the counter of changes is gone')
     return row.value

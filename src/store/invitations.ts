@@ -52,7 +52,10 @@ export class InvitationTableStore {
     const { accountId } = invitation
     const capped = { thing: 'invitations', accountId, caps: this.#caps } as const
     await insertWithinCap(this.#database, capped, async (transaction) => {
-      await forgetClosed(transaction, accountId, { now: invitation.createdAt, kept: this.#caps.invitations })
+      await forgetClosed(transaction, accountId, {
+        now: invitation.createdAt,
+        kept: this.#caps.invitations,
+      })
       await transaction
         .insertInto('invitations')
         .values({
@@ -96,7 +99,9 @@ export class InvitationTableStore {
       .selectFrom('invitations')
       .innerJoin('accounts', 'accounts.id', 'invitations.account_id')
       .leftJoin('users', (join) => join.on('users.id', '=', sql<UserId>`invitations.invited_by`))
-      .leftJoin('api_keys', (join) => join.on('api_keys.id', '=', sql<KeyId>`invitations.invited_by`))
+      .leftJoin('api_keys', (join) =>
+        join.on('api_keys.id', '=', sql<KeyId>`invitations.invited_by`),
+      )
       .select([
         'accounts.name as account_name',
         'invitations.email',
@@ -120,14 +125,21 @@ export class InvitationTableStore {
 
   /** Newest first; accepted and expired ones too. */
   async list(accountId: AccountId, page: InvitationPage): Promise<Invitation[]> {
-    let query = this.#database.selectFrom('invitations').selectAll().where('account_id', '=', accountId)
+    let query = this.#database
+      .selectFrom('invitations')
+      .selectAll()
+      .where('account_id', '=', accountId)
     const { before } = page
     if (before !== undefined) {
       query = query.where(({ eb, refTuple, tuple }) =>
         eb(refTuple('created_at', 'id'), '<', tuple(before.at, before.id as InvitationId)),
       )
     }
-    const rows = await query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(page.limit).execute()
+    const rows = await query
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(page.limit)
+      .execute()
     return rows.map(toInvitation)
   }
 

@@ -34,7 +34,11 @@ export class Refused extends Error {
 export async function joinAccount(
   transaction: Transaction<Schema>,
   user: { readonly id: UserId; readonly email: string },
-  { joining, now, caps }: { readonly joining: Joining; readonly now: number; readonly caps: AccountCaps },
+  {
+    joining,
+    now,
+    caps,
+  }: { readonly joining: Joining; readonly now: number; readonly caps: AccountCaps },
 ): Promise<void> {
   const accountId = await findAccount(transaction, user.email, joining, now)
   await takeTurnAtAccount(transaction, accountId)

@@ -2,7 +2,11 @@
  * Whether a data folder, a store and a master key belong together, before anything is served from them or written to them
  * (docs/decisions/0030). Knows no HTTP and no settings.
  */
-import { createInstallationId, type Installation, type InstallationTableStore } from './installation.ts'
+import {
+  createInstallationId,
+  type Installation,
+  type InstallationTableStore,
+} from './installation.ts'
 import {
   InstallationFileError,
   type RememberedInstallation,
@@ -50,7 +54,10 @@ export async function findMismatches(parts: InstallationParts): Promise<readonly
   const remembered = recall(parts.folder)
   if (remembered instanceof InstallationFileError) return [remembered.message]
   const found = await parts.installation.read()
-  return [...compareStores(parts, remembered, found), ...(await compareKeys(parts, remembered, found))]
+  return [
+    ...compareStores(parts, remembered, found),
+    ...(await compareKeys(parts, remembered, found)),
+  ]
 }
 
 function recall(folder: string): RememberedInstallation | undefined | InstallationFileError {
@@ -74,7 +81,9 @@ function compareStores(
   if (remembered === undefined) return []
   const expected = `the data folder ${folder} belongs to installation ${remembered.id}`
   if (found === undefined)
-    return [`The store (${where}) is of no installation: found a new or replaced database, but ${expected}.`]
+    return [
+      `The store (${where}) is of no installation: found a new or replaced database, but ${expected}.`,
+    ]
   if (found.id !== remembered.id)
     return [`The store (${where}) is another installation's: found ${found.id}, but ${expected}.`]
   if (found.change < remembered.change)
@@ -140,9 +149,13 @@ export async function acceptInstallation(parts: InstallationParts): Promise<read
   return mismatches
 }
 
-async function settle(parts: InstallationParts, knownId: string | undefined): Promise<Installation> {
+async function settle(
+  parts: InstallationParts,
+  knownId: string | undefined,
+): Promise<Installation> {
   const { installation, masterKeyIds, folder, sync } = parts
-  if ((await installation.read()) === undefined) await installation.create(knownId ?? createInstallationId())
+  if ((await installation.read()) === undefined)
+    await installation.create(knownId ?? createInstallationId())
   const [current] = masterKeyIds ?? []
   if (current !== undefined && (await installation.read())?.masterKeyId !== current)
     await installation.noteMasterKey(current)

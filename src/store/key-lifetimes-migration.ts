@@ -18,6 +18,8 @@ export const keyLifetimes: Step = {
     await sql`
       CREATE CONSTRAINT TRIGGER api_keys_lifetime_change
       AFTER UPDATE OF expires_at, previous_sha256, previous_ends_at ON api_keys
-      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_change('key', 'id')`.execute(database)
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_change('key', 'id')`.execute(
+      database,
+    )
   },
 }

@@ -16,18 +16,21 @@ describe.each(databases)('on $name', (kind) => {
     await database.remove()
   })
 
-  test.each([0, 1, 2_000, 4_001])('a start is given every key, each once: %i of them', async (count) => {
-    await database.run(`
+  test.each([0, 1, 2_000, 4_001])(
+    'a start is given every key, each once: %i of them',
+    async (count) => {
+      await database.run(`
       INSERT INTO api_keys (id, account_id, name, sha256, masked_prefix, created_at)
       WITH RECURSIVE numbered(number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM numbered WHERE number < ${count})
       SELECT 'key_' || number, '${DEFAULT_ACCOUNT}', 'name', 'sha256 ' || number, 'sk-svc-…', 1
       FROM numbered WHERE number > 0`)
-    const keys = await store.keys.loadAll()
-    expect(keys).toHaveLength(count)
-    expect(new Set(keys.map(({ id }) => id)).size).toBe(count)
-    for (const { id, sha256, accountId, createdBy } of keys) {
-      expect(id.replace('key_', 'sha256 ')).toBe(sha256)
-      expect({ accountId, createdBy }).toEqual({ accountId: DEFAULT_ACCOUNT, createdBy: null })
-    }
-  })
+      const keys = await store.keys.loadAll()
+      expect(keys).toHaveLength(count)
+      expect(new Set(keys.map(({ id }) => id)).size).toBe(count)
+      for (const { id, sha256, accountId, createdBy } of keys) {
+        expect(id.replace('key_', 'sha256 ')).toBe(sha256)
+        expect({ accountId, createdBy }).toEqual({ accountId: DEFAULT_ACCOUNT, createdBy: null })
+      }
+    },
+  )
 })

@@ -46,17 +46,31 @@ export class KeyTableStore {
     const keys: ApiKey[] = []
     const share = createTextSharing()
     for (let last: ApiKey | undefined; ; last = keys.at(-1)) {
-      const query = this.#database.selectFrom('api_keys').selectAll().orderBy('id').limit(ROWS_AT_ONCE)
+      const query = this.#database
+        .selectFrom('api_keys')
+        .selectAll()
+        .orderBy('id')
+        .limit(ROWS_AT_ONCE)
       const rows = await (last === undefined ? query : query.where('id', '>', last.id)).execute()
       for (const row of rows)
-        keys.push(toApiKey({ ...row, account_id: share(row.account_id), created_by: share(row.created_by) }))
+        keys.push(
+          toApiKey({
+            ...row,
+            account_id: share(row.account_id),
+            created_by: share(row.created_by),
+          }),
+        )
       if (rows.length < ROWS_AT_ONCE) return keys
     }
   }
 
   /** One for each that is asked for; undefined where there is none. */
   findSome(things: readonly NamedThing[]): Promise<readonly (ApiKey | undefined)[]> {
-    return findSome(this.#database, { table: 'api_keys', idColumn: 'id', toStored: toApiKey }, things)
+    return findSome(
+      this.#database,
+      { table: 'api_keys', idColumn: 'id', toStored: toApiKey },
+      things,
+    )
   }
 
   /**
@@ -79,7 +93,11 @@ export class KeyTableStore {
    * As `insert`, of several nodes that ask at once for one only.
    * @returns false also when the account has a key already
    */
-  async insertFirst(key: ApiKey, action: KeyOrigin, spellings: readonly string[] = []): Promise<boolean> {
+  async insertFirst(
+    key: ApiKey,
+    action: KeyOrigin,
+    spellings: readonly string[] = [],
+  ): Promise<boolean> {
     return await changeAccount(this.#database, key.accountId, async (transaction) => {
       const other = await transaction
         .selectFrom('api_keys')
@@ -199,11 +217,20 @@ async function insert(
   // Only now: the insert has waited for whoever was deleting the same key at this moment.
   if (await isDeleted(transaction, spellings)) throw new DeletedKeyError('The key was deleted.')
   const { accountId, id: resourceId } = key
-  await recordChange(transaction, { accountId, action, resourceId, before: null, after: toPublicKey(key) })
+  await recordChange(transaction, {
+    accountId,
+    action,
+    resourceId,
+    before: null,
+    after: toPublicKey(key),
+  })
   return true
 }
 
-async function isDeleted(transaction: Transaction<Schema>, spellings: readonly string[]): Promise<boolean> {
+async function isDeleted(
+  transaction: Transaction<Schema>,
+  spellings: readonly string[],
+): Promise<boolean> {
   if (spellings.length === 0) return false
   const row = await transaction
     .selectFrom('deleted_keys')
@@ -230,6 +257,12 @@ function toApiKey(row: Selectable<ApiKeyTable>): ApiKey {
 }
 
 function toPrevious(row: Selectable<ApiKeyTable>): PreviousKey | null {
-  const { previous_sha256: sha256, previous_masked_prefix: maskedPrefix, previous_ends_at: endsAt } = row
-  return sha256 === null || maskedPrefix === null || endsAt === null ? null : { sha256, maskedPrefix, endsAt }
+  const {
+    previous_sha256: sha256,
+    previous_masked_prefix: maskedPrefix,
+    previous_ends_at: endsAt,
+  } = row
+  return sha256 === null || maskedPrefix === null || endsAt === null
+    ? null
+    : { sha256, maskedPrefix, endsAt }
 }

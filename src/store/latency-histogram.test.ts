@@ -36,7 +36,8 @@ test('a percentile is within 2 % and half a millisecond of the exact one', () =>
 })
 
 test('times below 25 ms are exact', () => {
-  for (let exact = 0; exact < 25; exact += 1) expect(histogramOf([exact]).percentile(0.5)).toBe(exact)
+  for (let exact = 0; exact < 25; exact += 1)
+    expect(histogramOf([exact]).percentile(0.5)).toBe(exact)
 })
 
 test('the sum of two is the histogram of both, joined as text or merged, in any order', () => {
@@ -59,14 +60,19 @@ test('the sum of two is the histogram of both, joined as text or merged, in any 
 
 test('the short form says the same, however it is joined with the other one, and is shorter', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(times, fc.boolean()), { minLength: 1, maxLength: 4 }), (parts) => {
-      const joined = parts
-        .map(([list, isShort]) => (isShort ? histogramOf(list).encodeShort() : histogramOf(list).encode()))
-        .reduce(joinEncoded)
-      const all = histogramOf(parts.flatMap(([list]) => list))
-      expect(shortenEncoded(joined)).toBe(all.encode())
-      expect(toShortForm(joined)).toBe(all.encodeShort())
-    }),
+    fc.property(
+      fc.array(fc.tuple(times, fc.boolean()), { minLength: 1, maxLength: 4 }),
+      (parts) => {
+        const joined = parts
+          .map(([list, isShort]) =>
+            isShort ? histogramOf(list).encodeShort() : histogramOf(list).encode(),
+          )
+          .reduce(joinEncoded)
+        const all = histogramOf(parts.flatMap(([list]) => list))
+        expect(shortenEncoded(joined)).toBe(all.encode())
+        expect(toShortForm(joined)).toBe(all.encodeShort())
+      },
+    ),
   )
   const many = histogramOf(Array.from({ length: 10_000 }, (_, index) => index * 7))
   expect(many.encodeShort().length).toBeLessThan(many.encode().length * 0.6)
@@ -82,7 +88,9 @@ test('nothing has no percentile; the longest times are kept as the longest bucke
 })
 
 test('counts by range add up to all, and small times are in the range that they belong to', () => {
-  expect(histogramOf([0, 1, 1, 2, 4, 5, 24, 9_000]).countBelow([1, 2, 5, 25])).toEqual([1, 2, 2, 2, 1])
+  expect(histogramOf([0, 1, 1, 2, 4, 5, 24, 9_000]).countBelow([1, 2, 5, 25])).toEqual([
+    1, 2, 2, 2, 1,
+  ])
   fc.assert(
     fc.property(times, (list) => {
       const counts = histogramOf(list).countBelow([10, 100, 1_000])

@@ -18,7 +18,11 @@ export const limitsAndWebhooks: Migration = {
       .addColumn('created_at', 'bigint', (column) => column.notNull())
       .addColumn('updated_at', 'bigint', (column) => column.notNull())
       .execute()
-    await database.schema.createIndex('budgets_by_account').on('budgets').columns(['account_id']).execute()
+    await database.schema
+      .createIndex('budgets_by_account')
+      .on('budgets')
+      .columns(['account_id'])
+      .execute()
 
     // What was told, so that it is told once a period, restarts included.
     await database.schema
@@ -46,7 +50,11 @@ export const limitsAndWebhooks: Migration = {
       .addColumn('created_at', 'bigint', (column) => column.notNull())
       .addColumn('updated_at', 'bigint', (column) => column.notNull())
       .execute()
-    await database.schema.createIndex('webhooks_by_account').on('webhooks').columns(['account_id']).execute()
+    await database.schema
+      .createIndex('webhooks_by_account')
+      .on('webhooks')
+      .columns(['account_id'])
+      .execute()
 
     await database.schema
       .createTable('webhook_deliveries')

@@ -64,7 +64,9 @@ export class MemberTableStore {
 
   /** Every member of every account, for the operator. Newest first. */
   async listAll(): Promise<Member[]> {
-    return (await selectMembers(this.#database).orderBy('members.created_at', 'desc').execute()).map(toMember)
+    return (
+      await selectMembers(this.#database).orderBy('members.created_at', 'desc').execute()
+    ).map(toMember)
   }
 
   async hasAny(accountId: AccountId): Promise<boolean> {
@@ -136,11 +138,21 @@ export class MemberTableStore {
       await changeAccount(this.#database, accountId, async (transaction) => {
         const left = await change(transaction, from, { was: 'owner', is: 'member' })
         const taken = await change(transaction, to, { was: 'member', is: 'owner' })
-        if (Number(left.numUpdatedRows) !== 1 || Number(taken.numUpdatedRows) !== 1) throw new NotPossible()
+        if (Number(left.numUpdatedRows) !== 1 || Number(taken.numUpdatedRows) !== 1)
+          throw new NotPossible()
         const owner = await findMember(transaction, to)
         if (owner === undefined) throw new NotPossible()
-        const [before, after] = [toPublicMember({ ...owner, role: 'member' }), toPublicMember(owner)]
-        await recordChange(transaction, { accountId, action: 'member.update', resourceId: to, before, after })
+        const [before, after] = [
+          toPublicMember({ ...owner, role: 'member' }),
+          toPublicMember(owner),
+        ]
+        await recordChange(transaction, {
+          accountId,
+          action: 'member.update',
+          resourceId: to,
+          before,
+          after,
+        })
       })
       return true
     } catch (error) {
@@ -154,7 +166,10 @@ export function toPublicMember({ userId, email, name, role, createdAt }: Member)
   return { id: userId, email, name, role, createdAt: new Date(createdAt).toISOString() }
 }
 
-export async function findMember(database: Kysely<Schema>, userId: UserId): Promise<Member | undefined> {
+export async function findMember(
+  database: Kysely<Schema>,
+  userId: UserId,
+): Promise<Member | undefined> {
   const row = await selectMembers(database).where('members.user_id', '=', userId).executeTakeFirst()
   return row === undefined ? undefined : toMember(row)
 }

@@ -26,7 +26,9 @@ export const users: Migration = {
     await schema
       .createTable('user_sessions')
       .addColumn('id', 'text', (column) => column.primaryKey())
-      .addColumn('user_id', 'text', (column) => column.notNull().references('users.id').onDelete('cascade'))
+      .addColumn('user_id', 'text', (column) =>
+        column.notNull().references('users.id').onDelete('cascade'),
+      )
       .addColumn('token', 'text', (column) => column.notNull().unique())
       .addColumn('ip_address', 'text')
       .addColumn('user_agent', 'text')
@@ -34,12 +36,18 @@ export const users: Migration = {
       .addColumn('created_at', 'timestamptz', (column) => column.notNull())
       .addColumn('updated_at', 'timestamptz', (column) => column.notNull())
       .execute()
-    await schema.createIndex('user_sessions_by_user').on('user_sessions').column('user_id').execute()
+    await schema
+      .createIndex('user_sessions_by_user')
+      .on('user_sessions')
+      .column('user_id')
+      .execute()
 
     await schema
       .createTable('user_logins')
       .addColumn('id', 'text', (column) => column.primaryKey())
-      .addColumn('user_id', 'text', (column) => column.notNull().references('users.id').onDelete('cascade'))
+      .addColumn('user_id', 'text', (column) =>
+        column.notNull().references('users.id').onDelete('cascade'),
+      )
       .addColumn('issuer', 'text', (column) => column.notNull())
       .addColumn('subject', 'text', (column) => column.notNull())
       .addColumn('provider_id', 'text', (column) => column.notNull())

@@ -48,7 +48,9 @@ describe.each(databases)('on $name', (kind) => {
     }
   }
 
-  async function withDatabase<Result>(work: (database: Kysely<Schema>) => Promise<Result>): Promise<Result> {
+  async function withDatabase<Result>(
+    work: (database: Kysely<Schema>) => Promise<Result>,
+  ): Promise<Result> {
     const database = await openDatabase(created.location)
     try {
       return await work(database)
@@ -121,7 +123,9 @@ describe.each(databases)('on $name', (kind) => {
     const { '0001_first_tables': first } = migrations
     if (first === undefined) throw new Error('the step is missing')
     await withDatabase((database) => migrateToLatest(database, { '0001_first_tables': first }))
-    const refused = openStore(created.location, { migrate: 'refuse' }).catch((error: unknown) => error)
+    const refused = openStore(created.location, { migrate: 'refuse' }).catch(
+      (error: unknown) => error,
+    )
     expect(await refused).toBeInstanceOf(MigrationFailedError)
     await withDatabase(async (database) => expect(await hasTable(database, 'members')).toBeFalse())
   })

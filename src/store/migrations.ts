@@ -187,7 +187,10 @@ export const migrations: Steps = {
  * Whether there are steps that the database has not been through.
  * @throws NewerDatabaseError when it has been through one of a later version that this build cannot live with.
  */
-export async function isBehind(database: Kysely<Schema>, steps: Steps = migrations): Promise<boolean> {
+export async function isBehind(
+  database: Kysely<Schema>,
+  steps: Steps = migrations,
+): Promise<boolean> {
   return (await compareSteps(database, steps)).isBehind
 }
 
@@ -283,7 +286,8 @@ function toMigrations({
 export async function assertUpToDate(database: Kysely<Schema>): Promise<void> {
   const applied = await listApplied(database)
   const { refused } = await judge(database, applied, migrations)
-  if (refused.length === 0 && Object.keys(migrations).every((name) => applied.includes(name))) return
+  if (refused.length === 0 && Object.keys(migrations).every((name) => applied.includes(name)))
+    return
   throw new MigrationFailedError(
     'The database was brought up to date by another version of Gatehouse, which is using it. Use the command of that version.',
   )

@@ -37,7 +37,9 @@ describe.each(databases)('on $name', (kind) => {
   })
   afterEach(() => created.remove())
 
-  async function withDatabase<Result>(work: (database: Kysely<Schema>) => Promise<Result>): Promise<Result> {
+  async function withDatabase<Result>(
+    work: (database: Kysely<Schema>) => Promise<Result>,
+  ): Promise<Result> {
     const database = await openDatabase(created.location)
     try {
       return await work(database)
@@ -76,14 +78,18 @@ describe.each(databases)('on $name', (kind) => {
       expect(store.newerSteps).toEqual([NEXT])
       expect(await store.keys.insert(key)).toBeTrue()
     })
-    expect(await created.run('SELECT name, colour FROM api_keys')).toEqual([{ name: 'one', colour: 'blue' }])
+    expect(await created.run('SELECT name, colour FROM api_keys')).toEqual([
+      { name: 'one', colour: 'blue' },
+    ])
   })
 
   test('a command beside a server of the later version works, too', async () => {
     await upgrade({ [NEXT]: adds })
     await (await openStore(created.location, { migrate: 'refuse' })).close()
     await upgrade({ [NEXT]: adds, [AFTER_NEXT]: { up: nothing, olderBuilds: 'refuse' } })
-    expect(openStore(created.location, { migrate: 'refuse' })).rejects.toBeInstanceOf(MigrationFailedError)
+    expect(openStore(created.location, { migrate: 'refuse' })).rejects.toBeInstanceOf(
+      MigrationFailedError,
+    )
   })
 
   test('refuses one that a later version has changed in a way that it says no older build can serve', async () => {
@@ -117,7 +123,9 @@ describe.each(databases)('on $name', (kind) => {
       reader.transaction().execute(async (transaction) => {
         await transaction.selectFrom('calls').select('id').execute()
         const failed = await withDatabase((database) =>
-          migrateToLatest(database, steps, { tablePatienceMs: 100 }).catch((error: unknown) => error),
+          migrateToLatest(database, steps, { tablePatienceMs: 100 }).catch(
+            (error: unknown) => error,
+          ),
         )
         expect(failed).toBeInstanceOf(MigrationFailedError)
         expect(String(failed)).toMatch(/lock timeout.*Nothing was changed/)

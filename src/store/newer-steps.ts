@@ -46,7 +46,9 @@ export function withNote(name: string, step: Step, tablePatienceMs: number): Mig
   return {
     async up(database: Kysely<unknown>) {
       if (!isSqlite(database))
-        await sql`SELECT set_config('lock_timeout', ${String(tablePatienceMs)}, true)`.execute(database)
+        await sql`SELECT set_config('lock_timeout', ${String(tablePatienceMs)}, true)`.execute(
+          database,
+        )
       await step.up(database)
       const note = noteOf(name, step)
       if (note === undefined) return
@@ -63,7 +65,9 @@ export function withNote(name: string, step: Step, tablePatienceMs: number): Mig
 
 /** @returns undefined where no older build may serve */
 export function noteOf(name: string, step: Step): StepNote | undefined {
-  return step.olderBuilds === 'refuse' ? undefined : { name, needs: step.olderBuilds?.needs ?? null }
+  return step.olderBuilds === 'refuse'
+    ? undefined
+    : { name, needs: step.olderBuilds?.needs ?? null }
 }
 
 export async function writeNotes<Tables>(
@@ -74,7 +78,9 @@ export async function writeNotes<Tables>(
 }
 
 /** None where no version has written any. */
-export async function listStepNotes<Tables>(database: Kysely<Tables>): Promise<readonly StepNote[]> {
+export async function listStepNotes<Tables>(
+  database: Kysely<Tables>,
+): Promise<readonly StepNote[]> {
   if (!(await hasTable(database, STEP_NOTES))) return []
   return await (database as unknown as Kysely<NotesSchema>)
     .selectFrom(STEP_NOTES)

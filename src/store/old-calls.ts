@@ -40,7 +40,11 @@ export async function findBounds(database: Kysely<Schema>): Promise<KeptRows | u
  */
 export async function deleteCallsBefore(
   database: Kysely<Schema>,
-  { timeMs, limit, place = BEFORE_ALL }: { timeMs: number; limit: number; place?: AccountId | undefined },
+  {
+    timeMs,
+    limit,
+    place = BEFORE_ALL,
+  }: { timeMs: number; limit: number; place?: AccountId | undefined },
 ): Promise<DeletedStep> {
   const { accounts, next } = await listAccounts(database, place)
   const due = accounts.filter(({ oldest }) => oldest < timeMs).map(({ id }) => id)

@@ -23,18 +23,23 @@ export function locateStore(settings: {
   readonly database: PostgresSettings | undefined
 }): StoreLocation {
   const { database, dataFolder } = settings
-  return database === undefined ? { path: join(dataFolder, 'gatehouse.db') } : { postgres: database }
+  return database === undefined
+    ? { path: join(dataFolder, 'gatehouse.db') }
+    : { postgres: database }
 }
 
 export async function openDatabase(location: StoreLocation): Promise<Kysely<Schema>> {
-  if ('path' in location) return new Kysely<Schema>({ dialect: new BunSqliteDialect(location.path) })
+  if ('path' in location)
+    return new Kysely<Schema>({ dialect: new BunSqliteDialect(location.path) })
   // Who has a file needs no client for Postgres.
   const { GatehousePostgresDialect } = await import('./postgres-driver.ts')
   return new Kysely<Schema>({ dialect: new GatehousePostgresDialect(location.postgres) })
 }
 
 /** As `openDatabase`, where a file need not be there. @returns undefined when it is not */
-export async function openExistingDatabase(location: StoreLocation): Promise<Kysely<Schema> | undefined> {
+export async function openExistingDatabase(
+  location: StoreLocation,
+): Promise<Kysely<Schema> | undefined> {
   return 'path' in location && !existsSync(location.path) ? undefined : await openDatabase(location)
 }
 
@@ -46,5 +51,7 @@ export function describeStore(location: StoreLocation): string {
 
 /** For what may take longer than any statement of a server may: schema steps, a copy. */
 export function withoutStatementLimit(location: StoreLocation): StoreLocation {
-  return 'path' in location ? location : { postgres: { ...location.postgres, statementTimeoutMs: 0 } }
+  return 'path' in location
+    ? location
+    : { postgres: { ...location.postgres, statementTimeoutMs: 0 } }
 }

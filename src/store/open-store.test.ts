@@ -4,7 +4,13 @@ import { databases, withTestStore } from '../../test/support/databases.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import type { CallRecord } from '../core/call.ts'
 import type { Gate } from '../core/gate.ts'
-import { type AccountId, type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import {
+  type AccountId,
+  type CallId,
+  DEFAULT_ACCOUNT,
+  type GateId,
+  type KeyId,
+} from '../core/ids.ts'
 import type { Store } from './open-store.ts'
 
 const stranger = 'acct_stranger' as AccountId
@@ -90,7 +96,9 @@ describe.each(databases)('on $name', (kind) => {
 
     test('parts of a millisecond are rounded', async () => {
       await withStore(async (store) => {
-        await store.calls.insertMany([call('req_1', { startedAt: 1.4, firstByteMs: 0.6, durationMs: 2.5 })])
+        await store.calls.insertMany([
+          call('req_1', { startedAt: 1.4, firstByteMs: 0.6, durationMs: 2.5 }),
+        ])
         expect(await store.calls.find(DEFAULT_ACCOUNT, 'req_1')).toMatchObject({
           startedAt: 1,
           firstByteMs: 1,
@@ -126,7 +134,9 @@ describe.each(databases)('on $name', (kind) => {
         await store.calls.insertMany([])
         await store.calls.insertMany(records)
         await store.calls.insertMany(records)
-        expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 1000 })).toEqual(records.toReversed())
+        expect(await store.calls.list(DEFAULT_ACCOUNT, { limit: 1000 })).toEqual(
+          records.toReversed(),
+        )
       })
     })
 
@@ -216,10 +226,14 @@ describe.each(databases)('on $name', (kind) => {
       const keys = Array.from({ length: 700 }, (_, index) => key(`key_${index}`))
       await withStore(async (store) => {
         for (const each of keys) await store.keys.insert(each)
-        const lastUsed = new Map(keys.slice(1).map((each, index) => [each.id, 1_800_000_000_000 + index]))
+        const lastUsed = new Map(
+          keys.slice(1).map((each, index) => [each.id, 1_800_000_000_000 + index]),
+        )
         await store.keys.saveLastUsed(lastUsed.set('key_gone' as KeyId, 5))
         await store.keys.saveLastUsed(new Map())
-        const loaded = new Map((await store.keys.loadAll()).map((each) => [each.id, each.lastUsedAt]))
+        const loaded = new Map(
+          (await store.keys.loadAll()).map((each) => [each.id, each.lastUsedAt]),
+        )
         expect(loaded.size).toBe(700)
         expect(loaded.get('key_0' as KeyId)).toBeNull()
         expect(loaded.get('key_1' as KeyId)).toBe(1_800_000_000_000)
@@ -251,8 +265,11 @@ describe.each(databases)('on $name', (kind) => {
           sealed: 'x',
           key: { ...mine, maskedKey: '…', isActive: true, ...times },
         })
-        for (const lastUsedAt of [20, 10]) await store.providerKeys.saveLastUsed([{ ...mine, lastUsedAt }])
-        expect((await store.providerKeys.loadAll()).map((each) => each.key.lastUsedAt)).toEqual([20])
+        for (const lastUsedAt of [20, 10])
+          await store.providerKeys.saveLastUsed([{ ...mine, lastUsedAt }])
+        expect((await store.providerKeys.loadAll()).map((each) => each.key.lastUsedAt)).toEqual([
+          20,
+        ])
       })
     })
 

@@ -5,6 +5,9 @@ import type { Schema } from './schema.ts'
 export const ownedModelCredential: Migration = {
   async up(database: Kysely<Schema>): Promise<void> {
     // Its row's trigger watches every column: other nodes hear of this one as of the rest.
-    await database.schema.alterTable('owned_models').addColumn('no_credential_since', 'bigint').execute()
+    await database.schema
+      .alterTable('owned_models')
+      .addColumn('no_credential_since', 'bigint')
+      .execute()
   },
 }

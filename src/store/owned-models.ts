@@ -42,7 +42,11 @@ export class OwnedModelTableStore {
 
   /** One for each that is asked for; undefined where there is none. */
   findSome(things: readonly NamedThing[]): Promise<readonly (StoredOwnedModel | undefined)[]> {
-    return findSome(this.#database, { table: 'owned_models', idColumn: 'slug', toStored: toStored }, things)
+    return findSome(
+      this.#database,
+      { table: 'owned_models', idColumn: 'slug', toStored: toStored },
+      things,
+    )
   }
 
   /**

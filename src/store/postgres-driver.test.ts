@@ -19,11 +19,15 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
       const failure = await database
         .transaction()
         .execute(async (transaction) => {
-          const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction)
+          const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(
+            transaction,
+          )
           const [{ pid = 0 } = {}] = rows
           await run(`select pg_terminate_backend(${pid})`)
           await pollUntil('the end of the session', async () => {
-            const there = await run<{ pid: number }>(`select pid from pg_stat_activity where pid = ${pid}`)
+            const there = await run<{ pid: number }>(
+              `select pid from pg_stat_activity where pid = ${pid}`,
+            )
             return there.length === 0
           })
           // Time for what arrives while nobody asks anything.

@@ -16,7 +16,12 @@ import {
 import pg from 'pg'
 import { ConnectionGate } from './connection-gate.ts'
 import { DatabaseUnreachableError } from './database-unreachable-error.ts'
-import { describeAddress, type PostgresSettings, toTlsOptions, withoutTls } from './postgres-address.ts'
+import {
+  describeAddress,
+  type PostgresSettings,
+  toTlsOptions,
+  withoutTls,
+} from './postgres-address.ts'
 
 /** A node that is stopped inside a transaction must not keep the others from their turn for longer. */
 const IDLE_IN_TRANSACTION_MS = 60_000
@@ -177,10 +182,14 @@ function isLast(error: unknown): boolean {
 }
 
 /** As node-postgres has it, which gives these no code. */
-const BROKEN = /^(?:Query read timeout|Connection terminated|Client has encountered a connection error)/
+const BROKEN =
+  /^(?:Query read timeout|Connection terminated|Client has encountered a connection error)/
 
 /** What SQLite has numbers and text for: https://github.com/brianc/node-pg-types, by the ids of Postgres' types. */
-const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<
+  number,
+  (text: string) => unknown
+>([
   // Times and money stay far below 2^53, and so do their sums.
   [pg.types.builtins.INT8, Number],
   [pg.types.builtins.NUMERIC, Number],

@@ -5,7 +5,12 @@
 import pg from 'pg'
 import { retryDelayMs } from '../core/retry-delay.ts'
 import { DatabaseUnreachableError } from './database-unreachable-error.ts'
-import { describeAddress, type PostgresSettings, toTlsOptions, withoutTls } from './postgres-address.ts'
+import {
+  describeAddress,
+  type PostgresSettings,
+  toTlsOptions,
+  withoutTls,
+} from './postgres-address.ts'
 import { getTypeParser } from './postgres-driver.ts'
 
 export interface PostgresSessionOptions {

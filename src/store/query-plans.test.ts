@@ -4,7 +4,13 @@ import { basename, join } from 'node:path'
 import { CompiledQuery, Kysely, type LogEvent, sql } from 'kysely'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import type { CallRecord } from '../core/call.ts'
-import { type AccountId, type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import {
+  type AccountId,
+  type CallId,
+  DEFAULT_ACCOUNT,
+  type GateId,
+  type KeyId,
+} from '../core/ids.ts'
 import { BudgetBeginnings } from './budget-beginnings.ts'
 import { type CallFilter, type CallPosition, findCallPage } from './call-pages.ts'
 import { CallTableStore } from './calls.ts'
@@ -86,9 +92,18 @@ interface Place {
 
 const PLACES: Readonly<Record<string, Place>> = {
   'the first page': { maxCandidates: CALLS / 10 },
-  'a page in the middle': { before: { startedAt: MIDDLE_MS, id: 'req_x' }, maxCandidates: 2 * CALLS },
-  'the last page': { before: { startedAt: BEGIN_MS + 60_000, id: 'req_x' }, maxCandidates: 2 * CALLS },
-  'the page after a short one': { before: { startedAt: MIDDLE_MS, id: '' }, maxCandidates: 2 * CALLS },
+  'a page in the middle': {
+    before: { startedAt: MIDDLE_MS, id: 'req_x' },
+    maxCandidates: 2 * CALLS,
+  },
+  'the last page': {
+    before: { startedAt: BEGIN_MS + 60_000, id: 'req_x' },
+    maxCandidates: 2 * CALLS,
+  },
+  'the page after a short one': {
+    before: { startedAt: MIDDLE_MS, id: '' },
+    maxCandidates: 2 * CALLS,
+  },
 }
 
 describe.each(databases)('on $name', (kind) => {
@@ -105,7 +120,10 @@ describe.each(databases)('on $name', (kind) => {
         ? new BunSqliteDialect(location.path)
         : new GatehousePostgresDialect(location.postgres)
     database = new Kysely<Schema>({ dialect, log })
-    await database.insertInto('accounts').values({ id: STRANGER, name: 'Stranger', created_at: 1 }).execute()
+    await database
+      .insertInto('accounts')
+      .values({ id: STRANGER, name: 'Stranger', created_at: 1 })
+      .execute()
     const calls = callStore()
     for (let start = 0; start < CALLS; start += 2_000)
       await calls.insertMany(Array.from({ length: 2_000 }, (_, index) => callOf(start + index)))
@@ -123,7 +141,9 @@ describe.each(databases)('on $name', (kind) => {
   async function findScans(work: () => Promise<unknown>): Promise<string[]> {
     asked.length = 0
     await work()
-    const aboutCalls = asked.filter(({ sql: text }) => /\bcalls\b/.test(text) && !/^insert/i.test(text))
+    const aboutCalls = asked.filter(
+      ({ sql: text }) => /\bcalls\b/.test(text) && !/^insert/i.test(text),
+    )
     expect(aboutCalls.length).toBeGreaterThan(0)
     const scans: string[] = []
     for (const { sql: text, parameters } of aboutCalls) {
@@ -159,10 +179,15 @@ describe.each(databases)('on $name', (kind) => {
       'a corrected cost': () => calls.correctCosts(DEFAULT_ACCOUNT, [callOf(77)]),
       'the oldest and the newest': () => calls.findBounds(),
       'what is too old': () => calls.deleteBefore(BEGIN_MS + 20_000, 10),
-      'what is too old, after an account': () => calls.deleteBefore(BEGIN_MS + 40_000, 10, DEFAULT_ACCOUNT),
+      'what is too old, after an account': () =>
+        calls.deleteBefore(BEGIN_MS + 40_000, 10, DEFAULT_ACCOUNT),
       'which ones are shipped': () => sums.findShipped([id, 'req_none' as CallId]),
       'a part of an hour': () =>
-        sums.within({ accountId: DEFAULT_ACCOUNT, fromMs: MIDDLE_MS, untilMs: MIDDLE_MS + 600_000 }),
+        sums.within({
+          accountId: DEFAULT_ACCOUNT,
+          fromMs: MIDDLE_MS,
+          untilMs: MIDDLE_MS + 600_000,
+        }),
       'the beginnings of budgets': async () => {
         await database
           .insertInto('budgets')

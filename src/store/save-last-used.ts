@@ -31,11 +31,18 @@ export async function saveLastUses(
     const some = sorted.slice(start, start + USES_PER_STATEMENT)
     const statement = things.statements.get(some.length) ?? compile(database, things, some.length)
     things.statements.set(some.length, statement)
-    await database.executeQuery({ ...statement, parameters: some.flatMap(({ key, at }) => [...key, at]) })
+    await database.executeQuery({
+      ...statement,
+      parameters: some.flatMap(({ key, at }) => [...key, at]),
+    })
   }
 }
 
-function compile(database: Kysely<Schema>, { table, key }: UsedThings, count: number): CompiledQuery {
+function compile(
+  database: Kysely<Schema>,
+  { table, key }: UsedThings,
+  count: number,
+): CompiledQuery {
   // Both databases name the columns of such a list column1, column2 and so on.
   const row = sql`(${sql.join([...key.map(() => sql`${''}`), sql`cast(${0} as bigint)`])})`
   const at = sql.ref(`used.column${key.length + 1}`)

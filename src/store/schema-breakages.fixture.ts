@@ -49,12 +49,17 @@ export async function readShape(database: Kysely<never>): Promise<SchemaShape> {
   return { tables, rules }
 }
 
-async function readSqliteRules(database: Kysely<never>, tables: readonly string[]): Promise<Rule[]> {
+async function readSqliteRules(
+  database: Kysely<never>,
+  tables: readonly string[],
+): Promise<Rule[]> {
   const rules: Rule[] = []
   for (const table of tables) {
     const { rows: indexes } = await sql<{ name: string; text: string | null }>`
       SELECT list.name AS name, sqlite_master.sql AS text FROM pragma_index_list(${table}) AS list
-      LEFT JOIN sqlite_master ON sqlite_master.name = list.name WHERE list."unique" = 1`.execute(database)
+      LEFT JOIN sqlite_master ON sqlite_master.name = list.name WHERE list."unique" = 1`.execute(
+      database,
+    )
     for (const { name, text } of indexes) {
       const { rows } = await sql<{
         name: string
@@ -77,7 +82,9 @@ async function readSqliteRules(database: Kysely<never>, tables: readonly string[
       })
   }
   const { rows: triggers } = await sql<{ table: string; text: string }>`
-    SELECT tbl_name AS "table", sql AS text FROM sqlite_master WHERE type = 'trigger'`.execute(database)
+    SELECT tbl_name AS "table", sql AS text FROM sqlite_master WHERE type = 'trigger'`.execute(
+    database,
+  )
   return [...rules, ...triggers.map((trigger) => ({ ...trigger, kind: 'trigger', columns: [] }))]
 }
 
@@ -87,12 +94,19 @@ async function readPostgresRules(database: Kysely<never>): Promise<Rule[]> {
       (SELECT string_agg(a.attname, ',') FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (i.indkey)) AS columns
     FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
     WHERE i.indisunique AND c.relnamespace = current_schema()::regnamespace`.execute(database)
-  const { rows: constraints } = await sql<{ kind: string; table: string; columns: string; text: string }>`
+  const { rows: constraints } = await sql<{
+    kind: string
+    table: string
+    columns: string
+    text: string
+  }>`
     SELECT CASE k.contype WHEN 'f' THEN 'foreign key' ELSE 'check' END AS kind, c.relname AS "table",
       pg_get_constraintdef(k.oid) AS text,
       (SELECT string_agg(a.attname, ',') FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (k.conkey)) AS columns
     FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
-    WHERE k.contype IN ('f', 'c', 'x') AND c.relnamespace = current_schema()::regnamespace`.execute(database)
+    WHERE k.contype IN ('f', 'c', 'x') AND c.relnamespace = current_schema()::regnamespace`.execute(
+    database,
+  )
   const { rows: triggers } = await sql<{ table: string; text: string }>`
     SELECT c.relname AS "table", pg_get_triggerdef(t.oid) AS text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
     WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace`.execute(database)
@@ -100,7 +114,10 @@ async function readPostgresRules(database: Kysely<never>): Promise<Rule[]> {
     ...indexes.map((index) => ({ ...index, kind: 'unique' })),
     ...constraints,
     ...triggers.map((trigger) => ({ ...trigger, kind: 'trigger', columns: '' })),
-  ].map((rule) => ({ ...rule, columns: (rule.columns ?? '').split(',').filter((name) => name !== '') }))
+  ].map((rule) => ({
+    ...rule,
+    columns: (rule.columns ?? '').split(',').filter((name) => name !== ''),
+  }))
 }
 
 /** A sentence for each; none where the step only adds. */
@@ -112,7 +129,9 @@ export function findBreakages(before: SchemaShape, after: SchemaShape): string[]
     else found.push(...findInColumns(table, columns, now))
   }
   const isIn = (rules: readonly Rule[], rule: Rule) =>
-    rules.some((each) => each.kind === rule.kind && each.table === rule.table && each.text === rule.text)
+    rules.some(
+      (each) => each.kind === rule.kind && each.table === rule.table && each.text === rule.text,
+    )
   // Inserts name it: ON CONFLICT.
   for (const rule of before.rules)
     if (rule.kind === 'unique' && after.tables.has(rule.table) && !isIn(after.rules, rule))
@@ -122,7 +141,9 @@ export function findBreakages(before: SchemaShape, after: SchemaShape): string[]
     if (columns === undefined || isIn(before.rules, rule)) continue
     // An older build leaves such a column null, which no rule minds.
     const now = after.tables.get(rule.table)
-    const isOfNewColumn = rule.columns.some((name) => !columns.has(name) && isLeftNull(now?.get(name)))
+    const isOfNewColumn = rule.columns.some(
+      (name) => !columns.has(name) && isLeftNull(now?.get(name)),
+    )
     if (!isOfNewColumn) found.push(`${rule.table} has a new ${rule.kind}: ${rule.text}`)
   }
   return found
@@ -144,7 +165,8 @@ function findInColumns(
       found.push(`${table}.${name} is gone`)
       continue
     }
-    if (now.type !== column.type) found.push(`${table}.${name} was ${column.type} and is ${now.type}`)
+    if (now.type !== column.type)
+      found.push(`${table}.${name} was ${column.type} and is ${now.type}`)
     if (column.isNullable && !now.isNullable) found.push(`${table}.${name} may no longer be null`)
     if (column.hasDefault && !now.hasDefault) found.push(`${table}.${name} has lost its default`)
   }

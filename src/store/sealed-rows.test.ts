@@ -62,8 +62,14 @@ describe.each(databases)('on $name', (kind) => {
 
   function save(vault: Vault, providerId: string, secret: string): Promise<void> {
     const key = { accountId: DEFAULT_ACCOUNT, providerId, maskedKey: '…', isActive: true }
-    const sealed = vault.encrypt(new Secret(secret), providerKeyBinding(DEFAULT_ACCOUNT, providerId))
-    return store.providerKeys.save({ sealed, key: { ...key, createdAt: 1, updatedAt: 1, lastUsedAt: null } })
+    const sealed = vault.encrypt(
+      new Secret(secret),
+      providerKeyBinding(DEFAULT_ACCOUNT, providerId),
+    )
+    return store.providerKeys.save({
+      sealed,
+      key: { ...key, createdAt: 1, updatedAt: 1, lastUsedAt: null },
+    })
   }
 
   async function readAll(vault: Vault): Promise<Record<string, string>> {
@@ -77,12 +83,16 @@ describe.each(databases)('on $name', (kind) => {
   }
 
   async function counts(vault: Vault | undefined) {
-    const ofProviderKeys = (await rows.tally(vault)).filter(({ table }) => table === 'provider_keys')
+    const ofProviderKeys = (await rows.tally(vault)).filter(
+      ({ table }) => table === 'provider_keys',
+    )
     return ofProviderKeys.map(({ current, previous, unopened }) => [current, previous, unopened])
   }
 
   test('all of them are sealed anew, more than a page of them too, and the old key is not needed any more', async () => {
-    const secrets = Object.fromEntries(Array.from({ length: 450 }, (_, n) => [`p${n}`, `secret ${n}`]))
+    const secrets = Object.fromEntries(
+      Array.from({ length: 450 }, (_, n) => [`p${n}`, `secret ${n}`]),
+    )
     for (const [providerId, secret] of Object.entries(secrets)) await save(old, providerId, secret)
     expect(await counts(both)).toEqual([[0, 450, 0]])
     expect(await rows.reseal(both)).toBe(450)
@@ -93,7 +103,12 @@ describe.each(databases)('on $name', (kind) => {
 
   test("webhooks' secrets are sealed anew too, each bound to its own row", async () => {
     const binding = (id: string) => secretBinding({ accountId: DEFAULT_ACCOUNT, id })
-    const webhook = { accountId: DEFAULT_ACCOUNT, url: 'https://a.test', events: [], isActive: true }
+    const webhook = {
+      accountId: DEFAULT_ACCOUNT,
+      url: 'https://a.test',
+      events: [],
+      isActive: true,
+    }
     for (const id of ['wh_1', 'wh_2', 'wh_3']) {
       const sealedSecret = old.encrypt(new Secret(`secret of ${id}`), binding(id))
       await store.webhooks.insert({ ...webhook, id, sealedSecret, createdAt: 1, updatedAt: 1 })
@@ -140,8 +155,11 @@ describe.each(databases)('on $name', (kind) => {
 
   test('stopped after any number of rows, nothing is lost and it can be begun anew', async () => {
     for (let stopAfter = 1; stopAfter <= 5; stopAfter += 1) {
-      const secrets = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`p${n}`, `secret ${n}`]))
-      for (const [providerId, secret] of Object.entries(secrets)) await save(old, providerId, secret)
+      const secrets = Object.fromEntries(
+        Array.from({ length: 5 }, (_, n) => [`p${n}`, `secret ${n}`]),
+      )
+      for (const [providerId, secret] of Object.entries(secrets))
+        await save(old, providerId, secret)
       let done = 0
       const stopped = rows
         .reseal(both, () => {
@@ -163,13 +181,21 @@ describe.each(databases)('on $name', (kind) => {
     await rows.reseal(both, async () => {
       done += 1
       if (done > 1) return
-      const replacement = both.encrypt(new Secret('replaced'), providerKeyBinding(DEFAULT_ACCOUNT, 'b'))
-      await database.run(`update provider_keys set sealed_key = '${replacement}' where provider = 'b'`)
+      const replacement = both.encrypt(
+        new Secret('replaced'),
+        providerKeyBinding(DEFAULT_ACCOUNT, 'b'),
+      )
+      await database.run(
+        `update provider_keys set sealed_key = '${replacement}' where provider = 'b'`,
+      )
       await database.run("delete from provider_keys where provider = 'c'")
       await database.run("update provider_keys set active = 0 where provider = 'd'")
     })
     expect(await readAll(both)).toEqual({ a: 'a', b: 'replaced', d: 'd' })
-    const states = (await store.providerKeys.loadAll()).map(({ key }) => [key.providerId, key.isActive])
+    const states = (await store.providerKeys.loadAll()).map(({ key }) => [
+      key.providerId,
+      key.isActive,
+    ])
     expect(Object.fromEntries(states)).toEqual({ a: true, b: true, d: false })
   })
 
@@ -195,7 +221,9 @@ describe.each(databases)('on $name', (kind) => {
   test('every column whose name says that it is sealed is in the list', async () => {
     const listed = ENCRYPTED_COLUMNS.map(({ table, column }) => `${table}.${column}`)
     const tables = await store.database.introspection.getTables()
-    const found = tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`))
+    const found = tables.flatMap(({ name, columns }) =>
+      columns.map((column) => `${name}.${column.name}`),
+    )
     expect(found.filter((name) => /sealed|encrypted/.test(name)).sort()).toEqual(listed.sort())
   })
 })

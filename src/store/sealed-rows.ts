@@ -56,7 +56,8 @@ export class SealedRows {
   static async over(database: Kysely<Schema>): Promise<SealedRows> {
     const columns: EncryptedColumn[] = []
     // An older version's database has not all of them.
-    for (const column of ENCRYPTED_COLUMNS) if (await hasTable(database, column.table)) columns.push(column)
+    for (const column of ENCRYPTED_COLUMNS)
+      if (await hasTable(database, column.table)) columns.push(column)
     return new SealedRows(database, columns)
   }
 

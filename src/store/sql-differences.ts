@@ -47,7 +47,9 @@ export async function hasTable<Tables>(database: Kysely<Tables>, name: string): 
 /** The schema that new tables come to, where there is such a thing. */
 export async function currentSchema<Tables>(database: Kysely<Tables>): Promise<string | undefined> {
   if (isSqlite(database)) return undefined
-  const { rows } = await sql<{ name: string | null }>`SELECT current_schema() AS name`.execute(database)
+  const { rows } = await sql<{ name: string | null }>`SELECT current_schema() AS name`.execute(
+    database,
+  )
   return rows[0]?.name ?? undefined
 }
 
@@ -56,7 +58,10 @@ export async function currentSchema<Tables>(database: Kysely<Tables>): Promise<s
  * Whoever reads something in order to write it anew begins with this. SQLite has one writer at a time in any case.
  * @param what names it among all things of the database, such as `account acct_…`
  */
-export async function takeTurn<Tables>(transaction: Transaction<Tables>, what: string): Promise<void> {
+export async function takeTurn<Tables>(
+  transaction: Transaction<Tables>,
+  what: string,
+): Promise<void> {
   if (isSqlite(transaction)) return
   // Two things whose names give the same number wait for each other, and nothing worse.
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${what}, 0))`.execute(transaction)

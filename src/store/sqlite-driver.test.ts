@@ -22,7 +22,11 @@ async function openNumbers(): Promise<Kysely<Numbers>> {
 
 test('what a statement changed and what it returned are told apart', async () => {
   const database = await openNumbers()
-  const updated = await database.updateTable('numbers').set({ n: 0 }).where('n', '>', 1).executeTakeFirst()
+  const updated = await database
+    .updateTable('numbers')
+    .set({ n: 0 })
+    .where('n', '>', 1)
+    .executeTakeFirst()
   expect(updated.numUpdatedRows).toBe(2n)
   const returned = await database.deleteFrom('numbers').where('n', '=', 1).returning('n').execute()
   expect(returned).toEqual([{ n: 1 }])
@@ -102,7 +106,10 @@ test('a statement that is given rows of values is run for each of them, and all 
     .values({ n: 0 })
     .onConflict((conflict) => conflict.doNothing())
     .compile()
-  const { numAffectedRows } = await database.executeQuery({ ...insert, parameters: [[3], [4], [5], [4]] })
+  const { numAffectedRows } = await database.executeQuery({
+    ...insert,
+    parameters: [[3], [4], [5], [4]],
+  })
   expect(numAffectedRows).toBe(2n)
   const rows = await database.selectFrom('numbers').select('n').orderBy('n').execute()
   expect(rows.map(({ n }) => n)).toEqual([1, 2, 3, 4, 5])

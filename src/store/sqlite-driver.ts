@@ -83,7 +83,10 @@ export class BunSqliteDialect extends SqliteDialect {
   }
 
   override createDriver(): Driver {
-    return new WritingSqliteDriver(this.#config, () => this.#opened.database?.inTransaction === true)
+    return new WritingSqliteDriver(
+      this.#config,
+      () => this.#opened.database?.inTransaction === true,
+    )
   }
 
   override createAdapter(): DialectAdapter {
@@ -172,12 +175,18 @@ function toKyselyDatabase(database: Database, assertThere: () => void): SqliteDa
 /** Of a change: what is within a transaction began with `begin`, and what was begun may be ended. */
 const BEGINNING = /^\s*(?:begin|insert|update|delete|create|alter|drop)\b/i
 
-function toKyselyStatement(database: Database, sql: string, statement: KeptStatement): SqliteStatement {
+function toKyselyStatement(
+  database: Database,
+  sql: string,
+  statement: KeptStatement,
+): SqliteStatement {
   return {
     reader: statement.columnNames.length > 0,
     all: (parameters) => statement.all(...toBindings(parameters)),
     run: (parameters) =>
-      isRows(parameters) ? runEach(statement, parameters) : statement.run(...toBindings(parameters)),
+      isRows(parameters)
+        ? runEach(statement, parameters)
+        : statement.run(...toBindings(parameters)),
     // One of its own: others may use the kept one while this is read row by row.
     *iterate(parameters) {
       const own = prepare(database, sql)

@@ -17,7 +17,8 @@ afterEach(() => folder.remove())
 
 test('files are readable by their owner only, write-ahead files included', async () => {
   const store = await openStore({ path })
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(statSync(file).mode & 0o777).toBe(0o600)
+  for (const file of [path, `${path}-wal`, `${path}-shm`])
+    expect(statSync(file).mode & 0o777).toBe(0o600)
   await store.close()
 })
 

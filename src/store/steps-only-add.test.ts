@@ -12,7 +12,10 @@ const NAMES = Object.keys(migrations).sort()
 const BREAKING: Readonly<
   Record<string, readonly [change: (database: Kysely<never>) => unknown, found: RegExp]>
 > = {
-  'drops a table': [({ schema }) => schema.dropTable('budget_alerts').execute(), /budget_alerts is gone/],
+  'drops a table': [
+    ({ schema }) => schema.dropTable('budget_alerts').execute(),
+    /budget_alerts is gone/,
+  ],
   'drops a column': [
     ({ schema }) => schema.alterTable('gates').dropColumn('overrides').execute(),
     /gates\.overrides is gone/,
@@ -99,7 +102,9 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   /** The change is taken back. */
-  async function findAround(change: (database: Kysely<never>) => Promise<unknown>): Promise<string[]> {
+  async function findAround(
+    change: (database: Kysely<never>) => Promise<unknown>,
+  ): Promise<string[]> {
     const before = await readShape(database)
     const found: string[] = []
     await database

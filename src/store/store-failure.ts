@@ -10,14 +10,21 @@ const FAILURES: readonly (readonly [codes: readonly string[], failure: StoreFail
   [['SQLITE_FULL', '53100'], 'full'],
   [['SQLITE_READONLY', '25006'], 'read-only'],
   // Locks, statements that took too long, and turns that two transactions took from each other.
-  [['SQLITE_BUSY', 'SQLITE_LOCKED', '55P03', '57014', '40001', '40P01', '53200', '53300', '53400'], 'busy'],
+  [
+    ['SQLITE_BUSY', 'SQLITE_LOCKED', '55P03', '57014', '40001', '40P01', '53200', '53300', '53400'],
+    'busy',
+  ],
   [['SQLITE_IOERR', 'SQLITE_CANTOPEN', '58030', '58P01'], 'disk'],
   [['08', '57P0'], 'away'],
 ]
 
 /** Also of an error whose cause, or whose cause's, is one. @returns undefined: nothing of the kind */
 export function storeFailureOf(thrown: unknown): StoreFailure | undefined {
-  for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth += 1) {
+  for (
+    let error = thrown, depth = 0;
+    error instanceof Error && depth < 5;
+    error = error.cause, depth += 1
+  ) {
     if (error instanceof DatabaseUnreachableError) return 'away'
     if (error instanceof StoreFileGoneError) return 'gone'
     const { code } = error as { readonly code?: unknown }

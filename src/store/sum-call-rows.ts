@@ -70,7 +70,10 @@ async function sumAtOnce(database: Kysely<Schema>, range: CallRange) {
     .executeTakeFirstOrThrow()
 }
 
-function callsOf(database: Kysely<Schema>, { accountId, fromMs, untilMs, keyId, gateId }: CallRange) {
+function callsOf(
+  database: Kysely<Schema>,
+  { accountId, fromMs, untilMs, keyId, gateId }: CallRange,
+) {
   let calls = database
     .selectFrom('calls')
     .where('account_id', '=', accountId)

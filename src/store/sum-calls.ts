@@ -73,7 +73,11 @@ class PlaceSum {
   }
 
   toRow(): UsageTable {
-    return { ...this.#row, durations: this.#durations.encode(), first_bytes: this.#firstBytes.encode() }
+    return {
+      ...this.#row,
+      durations: this.#durations.encode(),
+      first_bytes: this.#firstBytes.encode(),
+    }
   }
 }
 

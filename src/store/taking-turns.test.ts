@@ -78,7 +78,9 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     }
     for (let round = 1; round <= 30; round += 1) {
       for (const other of others)
-        await other.calls.insertMany([{ ...call(`req_${round}_${others.indexOf(other)}`, 5), usage }])
+        await other.calls.insertMany([
+          { ...call(`req_${round}_${others.indexOf(other)}`, 5), usage },
+        ])
       const [, , ...counts] = await Promise.all([
         ...others.map((other) => other.usage.rollUpDays(NOON + 48 * HOUR)),
         countOf(),
@@ -103,7 +105,11 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
         createdAt: NOON + 1,
         updatedAt: NOON + 1,
       })
-    const calls = [2, 3, 4].map((after) => ({ ...call(`req_${after}`, 5), usage, startedAt: NOON + after }))
+    const calls = [2, 3, 4].map((after) => ({
+      ...call(`req_${after}`, 5),
+      usage,
+      startedAt: NOON + after,
+    }))
     await stores[0]?.calls.insertMany(calls)
     await Promise.all(
       stores.map(async (store) => {
@@ -125,7 +131,12 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     const refusals = await Promise.all(
       stores.map((store, node) =>
         store.users.create(
-          { id: `user_${node}` as UserId, name: 'x', email: `${node}@example.test`, passwordHash: 'x' },
+          {
+            id: `user_${node}` as UserId,
+            name: 'x',
+            email: `${node}@example.test`,
+            passwordHash: 'x',
+          },
           { type: 'first', accountId: DEFAULT_ACCOUNT },
           NOON,
         ),
@@ -138,7 +149,9 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     const [first] = stores
     if (first === undefined) return
     const names = ['one', 'two', 'three', 'four', 'five', 'six']
-    await Promise.all(names.map((name, index) => stores[index % 3]?.accounts.rename(DEFAULT_ACCOUNT, name)))
+    await Promise.all(
+      names.map((name, index) => stores[index % 3]?.accounts.rename(DEFAULT_ACCOUNT, name)),
+    )
     const rows = await first.auditLog.list(DEFAULT_ACCOUNT, {}, { limit: 10 })
     const nameOf = (form: unknown) => (form as { name: string }).name
     // A chain: each begins with what another one has left.

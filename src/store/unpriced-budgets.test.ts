@@ -33,9 +33,9 @@ describe.each(databases)('on $name', (kind) => {
   test('a budget from before the choice allows them, as it always did', async () => {
     await store.budgets.insert(budget)
     await database.run("update budgets set unpriced = null where id = 'bud_1'")
-    expect(await store.budgets.findSome([{ accountId: DEFAULT_ACCOUNT, id: 'bud_1' }])).toMatchObject([
-      { unpriced: 'allow' },
-    ])
+    expect(
+      await store.budgets.findSome([{ accountId: DEFAULT_ACCOUNT, id: 'bud_1' }]),
+    ).toMatchObject([{ unpriced: 'allow' }])
   })
 
   test('the choice is kept, and can be changed', async () => {

@@ -2,7 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Kysely } from 'kysely'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import type { CallRecord } from '../core/call.ts'
-import { type AccountId, type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import {
+  type AccountId,
+  type CallId,
+  DEFAULT_ACCOUNT,
+  type GateId,
+  type KeyId,
+} from '../core/ids.ts'
 import { CallTableStore } from './calls.ts'
 import { openDatabase } from './open-database.ts'
 import type { Schema } from './schema.ts'
@@ -27,7 +33,10 @@ describe.each(databases)('on $name', (kind) => {
 
   function open() {
     const backlog = new UsageBacklog(database)
-    return { calls: new CallTableStore(database, backlog), usage: new UsageStore(database, backlog) }
+    return {
+      calls: new CallTableStore(database, backlog),
+      usage: new UsageStore(database, backlog),
+    }
   }
 
   function createCall(id: number): CallRecord {

@@ -77,7 +77,11 @@ export class UsageBacklog {
 
   /** Adds every account's notes to the hours. */
   async settleAll(): Promise<void> {
-    const accounts = await this.#database.selectFrom('usage_notes').select('account_id').distinct().execute()
+    const accounts = await this.#database
+      .selectFrom('usage_notes')
+      .select('account_id')
+      .distinct()
+      .execute()
     for (const { account_id } of accounts) await this.#settle(account_id, nextTurn)
   }
 
@@ -103,7 +107,10 @@ export class UsageBacklog {
 }
 
 /** What is to be added to the account's hours, a row for each note that has something for it. */
-export async function readBacklog(database: Kysely<Schema>, accountId: AccountId): Promise<UsageTable[]> {
+export async function readBacklog(
+  database: Kysely<Schema>,
+  accountId: AccountId,
+): Promise<UsageTable[]> {
   const notes = await database
     .selectFrom('usage_notes')
     .select('sums')

@@ -103,7 +103,10 @@ function toDay(timeMs: number): number {
   return Math.floor(timeMs / DAY_MS) * DAY_MS
 }
 
-async function isRolledUp(database: Kysely<Schema>, { accountId, day }: AccountDay): Promise<boolean> {
+async function isRolledUp(
+  database: Kysely<Schema>,
+  { accountId, day }: AccountDay,
+): Promise<boolean> {
   const row = await database
     .selectFrom('usage_rolled_days')
     .select('starts_at')
@@ -114,7 +117,10 @@ async function isRolledUp(database: Kysely<Schema>, { accountId, day }: AccountD
 }
 
 /** @returns false when another node has done it meanwhile */
-async function rollUpDay(database: Kysely<Schema>, { accountId, day }: AccountDay): Promise<boolean> {
+async function rollUpDay(
+  database: Kysely<Schema>,
+  { accountId, day }: AccountDay,
+): Promise<boolean> {
   return await database.transaction().execute(async (transaction) => {
     await takeTurnAtUsage(transaction, accountId)
     await transaction

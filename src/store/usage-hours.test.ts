@@ -83,9 +83,20 @@ const { cost: _, ...exampleWithoutCost } = exampleCall
 /** Two accounts, both days, each outcome, each credential, with and without usage and cost. */
 const variants: readonly CallRecord[] = [
   exampleCall,
-  { ...exampleCall, startedAt: NOON + HOUR, cost: { microUsd: 2, status: 'estimated', source: 'test@1' } },
+  {
+    ...exampleCall,
+    startedAt: NOON + HOUR,
+    cost: { microUsd: 2, status: 'estimated', source: 'test@1' },
+  },
   { ...exampleWithoutCost, startedAt: NOON + 20 * HOUR, credential: 'own', gateId: 'b' as GateId },
-  { ...exampleWithoutCost, outcome: 'failed', status: 502, target: null, credential: null, usage: null },
+  {
+    ...exampleWithoutCost,
+    outcome: 'failed',
+    status: 502,
+    target: null,
+    credential: null,
+    usage: null,
+  },
   { ...exampleCall, outcome: 'cancelled', status: 499, firstByteMs: null, target: 'p/two' },
   { ...exampleCall, accountId: 'acct_2' as AccountId, startedAt: NOON + 20 * HOUR },
 ]
@@ -109,13 +120,17 @@ describe.each(databases)('on $name', (kind) => {
   async function readTotals(batches: readonly (readonly CallRecord[])[], accountId: AccountId) {
     await forgetCalls(store)
     for (const batch of batches) await store.calls.insertMany(batch)
-    const byHour = await store.usage.read(accountId, { ...range, interval: 'hour', groupBy: 'target' })
+    const byHour = await store.usage.read(accountId, {
+      ...range,
+      interval: 'hour',
+      groupBy: 'target',
+    })
     const [total] = await store.usage.read(accountId, { ...range, interval: 'all', groupBy: null })
     // Written into the hours, the notes say what they said before.
     await store.usage.rollUpDays(0)
-    expect(await store.usage.read(accountId, { ...range, interval: 'hour', groupBy: 'target' })).toEqual(
-      byHour,
-    )
+    expect(
+      await store.usage.read(accountId, { ...range, interval: 'hour', groupBy: 'target' }),
+    ).toEqual(byHour)
     return { byHour, total }
   }
 
@@ -131,7 +146,10 @@ describe.each(databases)('on $name', (kind) => {
             const start = list.length === 0 ? 0 : from % list.length
             return list.slice(start, start + (length % 20))
           })
-          const again = await readTotals([...pieces, list.toReversed(), ...pieces.toReversed()], accountId)
+          const again = await readTotals(
+            [...pieces, list.toReversed(), ...pieces.toReversed()],
+            accountId,
+          )
           expect(again).toEqual(once)
 
           const own = list.filter((call) => call.accountId === accountId)
@@ -171,10 +189,13 @@ describe.each(databases)('on $name', (kind) => {
         const accountId = 'acct_1' as AccountId
         await forgetCalls(store)
         await store.calls.insertMany(list)
-        const read = () => store.usage.read(accountId, { ...range, interval: 'all', groupBy: 'credential' })
+        const read = () =>
+          store.usage.read(accountId, { ...range, interval: 'all', groupBy: 'credential' })
         const sums = await read()
         for (const credential of ['own', 'platform', null]) {
-          const its = list.filter((call) => call.accountId === accountId && call.credential === credential)
+          const its = list.filter(
+            (call) => call.accountId === accountId && call.credential === credential,
+          )
           expect(sums.find(({ group }) => group === credential)?.calls ?? 0).toBe(its.length)
         }
         await store.usage.rollUpDays(NOON + 48 * HOUR)
@@ -190,7 +211,8 @@ describe.each(databases)('on $name', (kind) => {
         const accountId = 'acct_1' as AccountId
         const lateCalls = late.map((call) => ({ ...call, id: `${call.id}_late` as CallId }))
         await forgetCalls(store)
-        const read = () => store.usage.read(accountId, { ...range, interval: 'day', groupBy: 'gate' })
+        const read = () =>
+          store.usage.read(accountId, { ...range, interval: 'day', groupBy: 'gate' })
         await store.calls.insertMany(list)
         const before = await read()
         await store.usage.rollUpDays(NOON + 48 * HOUR)

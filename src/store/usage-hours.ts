@@ -137,7 +137,9 @@ async function findHistograms(
   if (query === undefined) {
     // Both databases name the columns of such a list column1, column2 and so on.
     const list = sql.join(
-      places.map(() => sql`(${0}, cast(${0} as bigint), ${0}, ${0}, ${0}, cast(${0} as bigint), ${0})`),
+      places.map(
+        () => sql`(${0}, cast(${0} as bigint), ${0}, ${0}, ${0}, cast(${0} as bigint), ${0})`,
+      ),
     )
     query = sql`
       SELECT hours.account_id, hours.starts_at, hours.gate_id, hours.target, hours.key_id, hours.status_class,
@@ -163,7 +165,15 @@ function compileUpsert(database: Kysely<Schema>, rows: readonly UsageTable[]): C
       .values(rows)
       .onConflict((conflict) =>
         conflict
-          .columns(['account_id', 'starts_at', 'gate_id', 'target', 'key_id', 'status_class', 'credential'])
+          .columns([
+            'account_id',
+            'starts_at',
+            'gate_id',
+            'target',
+            'key_id',
+            'status_class',
+            'credential',
+          ])
           .doUpdateSet({
             ...Object.fromEntries(COUNTERS.map((name) => [name, sumOf(name)])),
             durations: (eb) => eb.ref('excluded.durations'),
@@ -192,7 +202,10 @@ async function markDaysDue(database: Kysely<Schema>, rows: readonly UsageTable[]
       .where('starts_at', '=', day)
       .execute()
   }
-  const due = Array.from(days.values(), ({ accountId, day }) => ({ account_id: accountId, starts_at: day }))
+  const due = Array.from(days.values(), ({ accountId, day }) => ({
+    account_id: accountId,
+    starts_at: day,
+  }))
   for (let start = 0; start < due.length; start += ROWS_PER_STATEMENT)
     await database
       .insertInto('usage_due_days')

@@ -8,8 +8,8 @@ import { type SummedRow, toStart, type UsageQuery } from './usage-rows.ts'
  * the one before ends; the last one has no end.
  */
 export const LATENCY_EDGES_MS = [
-  1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000, 5_000,
-  7_000, 10_000, 15_000, 20_000, 30_000, 50_000, 70_000, 100_000, 150_000, 200_000, 300_000,
+  1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000,
+  5_000, 7_000, 10_000, 15_000, 20_000, 30_000, 50_000, 70_000, 100_000, 150_000, 200_000, 300_000,
 ] as const
 
 export interface LatencyStep {
@@ -30,7 +30,10 @@ const CHARACTERS_PER_TURN = 50_000
 export class SummingTurns {
   #characters = 0
 
-  async after({ durations, first_bytes }: Pick<SummedRow, 'durations' | 'first_bytes'>): Promise<void> {
+  async after({
+    durations,
+    first_bytes,
+  }: Pick<SummedRow, 'durations' | 'first_bytes'>): Promise<void> {
     this.#characters += ROW_IN_CHARACTERS + (durations?.length ?? 0) + (first_bytes?.length ?? 0)
     if (this.#characters < CHARACTERS_PER_TURN) return
     this.#characters = 0
@@ -44,7 +47,10 @@ export async function sumLatencies(
   query: Pick<UsageQuery, 'interval' | 'fromMs'>,
 ): Promise<readonly LatencyStep[]> {
   const turns = new SummingTurns()
-  const steps = new Map<number, { calls: number; duration: LatencyHistogram; firstByte: LatencyHistogram }>()
+  const steps = new Map<
+    number,
+    { calls: number; duration: LatencyHistogram; firstByte: LatencyHistogram }
+  >()
   for (const row of rows) {
     const startsAt = toStart(row.starts_at, query)
     const step = steps.get(startsAt) ?? {

@@ -27,7 +27,9 @@ test.each(databases)(
       const store = await openStore(created.location)
       try {
         const range = { fromMs: STARTED, toMs: STARTED + 7_200_000, groupBy: 'gate' } as const
-        expect(await store.usage.read(DEFAULT_ACCOUNT, { ...range, interval: 'hour' })).toMatchObject([
+        expect(
+          await store.usage.read(DEFAULT_ACCOUNT, { ...range, interval: 'hour' }),
+        ).toMatchObject([
           { startsAt: STARTED, calls: 6, inputTokens: 60, costUnknown: 6, duration: { p50: 9 } },
           { startsAt: STARTED + 3_600_000, calls: 6 },
         ])

@@ -81,7 +81,8 @@ export async function createUsageTable(
     .addColumn('key_id', 'text', (column) => column.notNull())
     .addColumn('status_class', 'integer', (column) => column.notNull())
     .addColumn('credential', 'text', (column) => column.notNull())
-  for (const counter of counters) table = table.addColumn(counter, 'bigint', (column) => column.notNull())
+  for (const counter of counters)
+    table = table.addColumn(counter, 'bigint', (column) => column.notNull())
   table = table
     .addColumn('durations', 'text', (column) => column.notNull())
     .addColumn('first_bytes', 'text', (column) => column.notNull())

@@ -57,7 +57,9 @@ async function createTriggersOfSqlite(database: Kysely<Schema>): Promise<void> {
 async function createTriggersOfPostgres(database: Kysely<Schema>): Promise<void> {
   const schema = (await currentSchema(database)) ?? 'public'
   // Whoever changes something may have other tables of these names in front of ours.
-  const begin = (name: string) => sql`CREATE FUNCTION ${sql.id(name)}() RETURNS trigger LANGUAGE plpgsql
+  const begin = (
+    name: string,
+  ) => sql`CREATE FUNCTION ${sql.id(name)}() RETURNS trigger LANGUAGE plpgsql
     SET search_path = ${sql.id(schema)}, pg_temp AS $$ BEGIN`
   await sql`${begin('note_due_month')}
     INSERT INTO usage_due_months (account_id, starts_at)

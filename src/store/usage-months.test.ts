@@ -2,7 +2,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { databases, type TestDatabase } from '../../test/support/databases.ts'
 import type { CallRecord } from '../core/call.ts'
-import { type AccountId, type CallId, DEFAULT_ACCOUNT, type GateId, type KeyId } from '../core/ids.ts'
+import {
+  type AccountId,
+  type CallId,
+  DEFAULT_ACCOUNT,
+  type GateId,
+  type KeyId,
+} from '../core/ids.ts'
 import { shortenEncoded } from './latency-histogram.ts'
 import { openStore, type Store } from './open-store.ts'
 import { DAY_MS, HOUR_MS } from './usage-hours.ts'
@@ -47,7 +53,12 @@ const CALLS = [
 const QUERIES = [
   { fromMs: BEGIN_MS - (BEGIN_MS % HOUR_MS), toMs: NOW_MS, interval: 'month', groupBy: 'key' },
   { fromMs: 0, toMs: NOW_MS, interval: 'all', groupBy: null },
-  { fromMs: Date.UTC(2025, 10, 3), toMs: Date.UTC(2026, 1, 15, 7), interval: 'month', groupBy: null },
+  {
+    fromMs: Date.UTC(2025, 10, 3),
+    toMs: Date.UTC(2026, 1, 15, 7),
+    interval: 'month',
+    groupBy: null,
+  },
   { fromMs: Date.UTC(2025, 10), toMs: Date.UTC(2026, 1), interval: 'all', groupBy: 'key' },
   { fromMs: Date.UTC(2025, 11), toMs: Date.UTC(2026, 0), interval: 'day', groupBy: null },
 ] as const
@@ -105,20 +116,27 @@ describe.each(databases)('on $name', (kind) => {
   test('a range is read by whole months, and by days and hours at its ends', async () => {
     await store.calls.insertMany(CALLS)
     await store.usage.rollUpDays(NOW_MS)
-    const range = { fromMs: Date.UTC(2025, 10, 20, 1), toMs: Date.UTC(2026, 1, 14), interval: 'all' } as const
+    const range = {
+      fromMs: Date.UTC(2025, 10, 20, 1),
+      toMs: Date.UTC(2026, 1, 14),
+      interval: 'all',
+    } as const
     const spans = await planSpans(store.database, DEFAULT_ACCOUNT, range)
     expect(spans.filter(({ table }) => table === 'usage_months')).toEqual([
       { table: 'usage_months', fromMs: Date.UTC(2025, 11), toMs: Date.UTC(2026, 1) },
     ])
     expect(spans[0]?.fromMs).toBe(range.fromMs)
     expect(spans.at(-1)?.toMs).toBe(range.toMs)
-    for (const [index, { fromMs }] of spans.slice(1).entries()) expect(fromMs).toBe(spans[index]?.toMs ?? 0)
+    for (const [index, { fromMs }] of spans.slice(1).entries())
+      expect(fromMs).toBe(spans[index]?.toMs ?? 0)
   })
 
   test('a late call counts at once, in a day that had calls and in one that had none', async () => {
     await store.calls.insertMany(CALLS)
     await store.usage.rollUpDays(NOW_MS)
-    const late = [BEGIN_MS + 50 * DAY_MS, BEGIN_MS + 83 * DAY_MS].map((at, index) => callOf(500 + index, at))
+    const late = [BEGIN_MS + 50 * DAY_MS, BEGIN_MS + 83 * DAY_MS].map((at, index) =>
+      callOf(500 + index, at),
+    )
     await store.calls.insertMany(late)
     const after = await readAll()
     await store.usage.rollUpDays(NOW_MS)

@@ -48,7 +48,10 @@ export async function rollUpMonths(
 }
 
 /** @returns false where a day of it is not summed up: that makes the month due again once it is */
-async function rollUpMonth(database: Kysely<Schema>, { accountId, month }: AccountMonth): Promise<boolean> {
+async function rollUpMonth(
+  database: Kysely<Schema>,
+  { accountId, month }: AccountMonth,
+): Promise<boolean> {
   return await database.transaction().execute(async (transaction) => {
     await takeTurnAtUsage(transaction, accountId)
     for (const table of ['usage_due_months', 'usage_rolled_months'] as const)
@@ -89,5 +92,7 @@ async function hasUnrolledDay(
   if (due !== undefined) return true
   const place = { accountId, hour: month - DAY_MS }
   const { unrolled } = await findUnrolledDays(transaction, place, DAYS_OF_A_MONTH)
-  return unrolled.some(({ accountId: id, day }) => id === accountId && day >= month && day < endsAtMs)
+  return unrolled.some(
+    ({ accountId: id, day }) => id === accountId && day >= month && day < endsAtMs,
+  )
 }

@@ -125,7 +125,9 @@ async function deleteSome(
 
 /** Histograms are joined as text here and counted when they are long, and at the end: many at once would take much memory. */
 function addRow(sums: Map<string, UsageTable>, row: UsageTable, { into, shorten }: RollUp): void {
-  const place = [row.gate_id, row.target, row.key_id, row.status_class, row.credential].join('\u0000')
+  const place = [row.gate_id, row.target, row.key_id, row.status_class, row.credential].join(
+    '\u0000',
+  )
   const sum = sums.get(place)
   if (sum === undefined) {
     sums.set(place, { ...row, starts_at: into.startsAt })

@@ -66,7 +66,8 @@ export async function readUsageRows(
     .execute(async (transaction) => {
       const found = await readNotes(transaction, accountId, query)
       for (const span of await planSpans(transaction, accountId, query)) {
-        for (const row of await readInSlices(transaction, { accountId, query, span })) found.push(row)
+        for (const row of await readInSlices(transaction, { accountId, query, span }))
+          found.push(row)
       }
       return found
     })
@@ -79,7 +80,10 @@ const QUICK_SLICE_MS = 0.4
 const STEP_MS = { usage_hours: HOUR_MS, usage_days: DAY_MS, usage_months: 28 * DAY_MS } as const
 
 /** A file is read by this process itself, and calls go on between its slices; a server of Postgres reads by itself. */
-async function readInSlices(database: Kysely<Schema>, reading: Reading): Promise<readonly SummedRow[]> {
+async function readInSlices(
+  database: Kysely<Schema>,
+  reading: Reading,
+): Promise<readonly SummedRow[]> {
   if (!isSqlite(database)) return await readSpan(database, reading)
   const { fromMs, toMs, table } = reading.span
   const leastMs = STEP_MS[table]
@@ -88,7 +92,10 @@ async function readInSlices(database: Kysely<Schema>, reading: Reading): Promise
   for (let startMs = fromMs; startMs < toMs; ) {
     const endMs = Math.min(startMs + sliceMs, toMs)
     const beganAt = performance.now()
-    for (const row of await readSpan(database, { ...reading, span: { table, fromMs: startMs, toMs: endMs } }))
+    for (const row of await readSpan(database, {
+      ...reading,
+      span: { table, fromMs: startMs, toMs: endMs },
+    }))
       rows.push(row)
     const tookMs = performance.now() - beganAt
     if (tookMs < QUICK_SLICE_MS) sliceMs *= 2
@@ -125,7 +132,11 @@ export async function planSpans(
   if (interval === 'hour') return [{ table: 'usage_hours', fromMs, toMs }]
   const spans = new Spans(fromMs)
   if (interval !== 'day')
-    for (const month of await listRolled(database, 'usage_rolled_months', { accountId, fromMs, toMs })) {
+    for (const month of await listRolled(database, 'usage_rolled_months', {
+      accountId,
+      fromMs,
+      toMs,
+    })) {
       const { endsAtMs } = spanOf('month', month)
       if (endsAtMs > toMs) continue
       await planDays(database, accountId, { spans, toMs: month })

@@ -49,7 +49,11 @@ describe.each(databases)('on $name', (kind) => {
   test('steps come in the order of time with their groups, and one sum of all is the sum of them', async () => {
     await withTestStore(kind, async (store) => {
       await fill(store)
-      const byDay = await store.usage.read(DEFAULT_ACCOUNT, { ...ALL, interval: 'day', groupBy: 'gate' })
+      const byDay = await store.usage.read(DEFAULT_ACCOUNT, {
+        ...ALL,
+        interval: 'day',
+        groupBy: 'gate',
+      })
       const places = byDay.map(({ startsAt, group }) => [(startsAt - BEGIN_MS) / DAY_MS, group])
       expect(places).toEqual(
         Array.from({ length: (DAYS + 1) * GATES }, (_, index) => [
@@ -73,7 +77,10 @@ describe.each(databases)('on $name', (kind) => {
         calls: (DAYS + 1) * GATES,
         outputTokens: (GATES * DAYS * (DAYS + 1)) / 2,
       })
-      const latencies = await store.usage.readLatencies(DEFAULT_ACCOUNT, { ...ALL, interval: 'month' })
+      const latencies = await store.usage.readLatencies(DEFAULT_ACCOUNT, {
+        ...ALL,
+        interval: 'month',
+      })
       expect(latencies.map(({ calls }) => calls / GATES)).toEqual([31, 28, 31, 30, 1])
     })
   })

@@ -52,7 +52,8 @@ export class UsageSums {
       await this.#asOfOneMoment(async (database) => {
         const range = { accountId: id, fromMs, untilMs }
         for (const row of await readNotes(database, range)) places.add(row)
-        for await (const rows of readPages(database, range, signal)) for (const row of rows) places.add(row)
+        for await (const rows of readPages(database, range, signal))
+          for (const row of rows) places.add(row)
       })
       sums.push(...places.sums())
     }
@@ -73,7 +74,8 @@ export class UsageSums {
     await this.#asOfOneMoment(async (database) => {
       for (const { fromMs, untilMs } of sums.stretches()) {
         const stretch: UsageRange = { accountId, fromMs, untilMs }
-        for await (const rows of readPages(database, stretch, signal)) for (const row of rows) sums.add(row)
+        for await (const rows of readPages(database, stretch, signal))
+          for (const row of rows) sums.add(row)
       }
       const all = { accountId, fromMs: 0, untilMs: Number.POSITIVE_INFINITY }
       for (const row of await readNotes(database, all)) sums.add(row)
@@ -97,7 +99,11 @@ export class UsageSums {
     const found = new Set<CallId>()
     for (let start = 0; start < ids.length; start += IDS_PER_STATEMENT) {
       const batch = ids.slice(start, start + IDS_PER_STATEMENT)
-      const rows = await this.#database.selectFrom('calls').select('id').where('id', 'in', batch).execute()
+      const rows = await this.#database
+        .selectFrom('calls')
+        .select('id')
+        .where('id', 'in', batch)
+        .execute()
       for (const { id } of rows) found.add(id)
     }
     return found

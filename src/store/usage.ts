@@ -8,7 +8,13 @@ import type { UsageBacklog } from './usage-backlog.ts'
 import { type RollUpOptions, rollUpDays } from './usage-days.ts'
 import { COUNTERS } from './usage-hours.ts'
 import { type LatencyStep, SummingTurns, sumLatencies } from './usage-latencies.ts'
-import { readUsageRows, type SummedRow, toStart, type UsageGroup, type UsageQuery } from './usage-rows.ts'
+import {
+  readUsageRows,
+  type SummedRow,
+  toStart,
+  type UsageGroup,
+  type UsageQuery,
+} from './usage-rows.ts'
 
 export interface LatencyPercentiles {
   /** Milliseconds, within 2 % of the exact ones; null where there was nothing to measure. */
@@ -204,7 +210,11 @@ class UsageAccumulator {
 }
 
 function toPercentiles(histogram: LatencyHistogram): LatencyPercentiles {
-  return { p50: histogram.percentile(0.5), p95: histogram.percentile(0.95), p99: histogram.percentile(0.99) }
+  return {
+    p50: histogram.percentile(0.5),
+    p95: histogram.percentile(0.95),
+    p99: histogram.percentile(0.99),
+  }
 }
 
 function toGroup(value: string | number | null, groupBy: UsageGroup | null): string | null {

@@ -30,7 +30,11 @@ describe.each(databases)('on $name', (kind) => {
       at,
     )
 
-  async function invite(email: string, tokenSha256: string, accountId: AccountId = DEFAULT_ACCOUNT) {
+  async function invite(
+    email: string,
+    tokenSha256: string,
+    accountId: AccountId = DEFAULT_ACCOUNT,
+  ) {
     const invitation = {
       id: `inv_${tokenSha256}` as InvitationId,
       accountId,
@@ -48,7 +52,9 @@ describe.each(databases)('on $name', (kind) => {
     const refusals = await Promise.all(['a', 'b', 'c'].map((id) => create(id, first)))
     expect(refusals.filter((refusal) => refusal === undefined)).toHaveLength(1)
     expect(refusals.filter((refusal) => refusal === 'not-first')).toHaveLength(2)
-    expect(await store.members.listAll()).toMatchObject([{ role: 'owner', accountId: DEFAULT_ACCOUNT }])
+    expect(await store.members.listAll()).toMatchObject([
+      { role: 'owner', accountId: DEFAULT_ACCOUNT },
+    ])
     expect(await store.database.selectFrom('users').selectAll().execute()).toHaveLength(1)
     expect(await store.database.selectFrom('user_logins').selectAll().execute()).toHaveLength(1)
   })
@@ -61,7 +67,9 @@ describe.each(databases)('on $name', (kind) => {
     expect(await create('guest', by('one'), now + 1000)).toBe('not-invited')
     expect(await create('guest', by('one'))).toBeUndefined()
     expect(await create('guest', by('one'))).toBe('email-taken')
-    expect(await store.members.find(DEFAULT_ACCOUNT, 'guest' as UserId)).toMatchObject({ role: 'member' })
+    expect(await store.members.find(DEFAULT_ACCOUNT, 'guest' as UserId)).toMatchObject({
+      role: 'member',
+    })
     expect(await store.members.find('acct_other' as AccountId, 'guest' as UserId)).toBeUndefined()
   })
 
@@ -73,7 +81,14 @@ describe.each(databases)('on $name', (kind) => {
     const at = new Date(now).toISOString()
     await store.database
       .insertInto('users')
-      .values({ ...user, name: 'Vic', email_verified: 1, image: null, created_at: at, updated_at: at })
+      .values({
+        ...user,
+        name: 'Vic',
+        email_verified: 1,
+        image: null,
+        created_at: at,
+        updated_at: at,
+      })
       .execute()
     await invite(user.email, 'here')
     await invite(user.email, 'there', other)
@@ -84,7 +99,9 @@ describe.each(databases)('on $name', (kind) => {
     const rows = await store.database.selectFrom('invitations').selectAll().execute()
     const [accepted, ...others] = rows.filter((each) => each.accepted_at !== null)
     expect(others).toEqual([])
-    expect(await store.members.listAll()).toMatchObject([{ userId: 'vic', accountId: accepted?.account_id }])
+    expect(await store.members.listAll()).toMatchObject([
+      { userId: 'vic', accountId: accepted?.account_id },
+    ])
   })
 
   test('an account of its own is made with its user, and not without', async () => {
@@ -143,7 +160,9 @@ describe.each(databases)('on $name', (kind) => {
     expect(await store.users.listSessions('owner' as UserId, now)).toMatchObject([{ id: 'new' }])
     await store.users.deleteExpired(now)
     expect(await store.database.selectFrom('user_sessions').select('id').execute()).toHaveLength(1)
-    expect(await store.database.selectFrom('user_verifications').select('id').execute()).toHaveLength(1)
+    expect(
+      await store.database.selectFrom('user_verifications').select('id').execute(),
+    ).toHaveLength(1)
     expect(await store.users.deleteSession('other' as UserId, 'new')).toBe(false)
     expect(await store.users.deleteSession('owner' as UserId, 'new')).toBe(true)
   })
@@ -154,7 +173,8 @@ describe.each(databases)('on $name', (kind) => {
     const { '0001_first_tables': firstTables, '0008_users': users } = migrations
     if (firstTables === undefined || users === undefined) throw new Error('a migration was renamed')
     const plans = {
-      up: (other: Kysely<Schema>) => other.schema.alterTable('accounts').addColumn('plan', 'text').execute(),
+      up: (other: Kysely<Schema>) =>
+        other.schema.alterTable('accounts').addColumn('plan', 'text').execute(),
     }
     await migrateToLatest(earlier, {
       '0001_first_tables': firstTables,

@@ -39,7 +39,11 @@ export class UserTableStore {
   readonly #sync: () => Promise<void>
   readonly #caps: AccountCaps
 
-  constructor(database: Kysely<Schema>, sync: () => Promise<void>, caps: AccountCaps = DEFAULT_ACCOUNT_CAPS) {
+  constructor(
+    database: Kysely<Schema>,
+    sync: () => Promise<void>,
+    caps: AccountCaps = DEFAULT_ACCOUNT_CAPS,
+  ) {
     this.#database = database
     this.#sync = sync
     this.#caps = caps
@@ -75,7 +79,11 @@ export class UserTableStore {
   }
 
   /** Whether `create` would refuse a user of this address for how it joins, before a password is hashed for nothing. */
-  async refusalToJoin(email: string, joining: Joining, now: number): Promise<JoiningRefusal | undefined> {
+  async refusalToJoin(
+    email: string,
+    joining: Joining,
+    now: number,
+  ): Promise<JoiningRefusal | undefined> {
     if (joining.type === 'own') return undefined
     if (joining.type === 'invitation') {
       const open = await findOpenInvitation(this.#database, email, joining.tokenSha256, now)
@@ -130,7 +138,9 @@ export class UserTableStore {
           updated_at: at,
         })
         .onConflict((conflict) =>
-          conflict.columns(['issuer', 'subject']).doUpdateSet({ password: passwordHash, updated_at: at }),
+          conflict
+            .columns(['issuer', 'subject'])
+            .doUpdateSet({ password: passwordHash, updated_at: at }),
         )
         .execute()
       await transaction.deleteFrom('user_sessions').where('user_id', '=', user.id).execute()
@@ -146,7 +156,9 @@ export class UserTableStore {
    * change has no row.
    */
   async recordPasswordChange(userId: UserId): Promise<void> {
-    await this.#database.transaction().execute((transaction) => recordPasswordChange(transaction, userId))
+    await this.#database
+      .transaction()
+      .execute((transaction) => recordPasswordChange(transaction, userId))
   }
 
   /** Those that have not run out, newest first. */
@@ -200,7 +212,10 @@ export class UserTableStore {
 }
 
 /** Nothing that is shown has changed. One who belongs to no account has no log to be written to. */
-async function recordPasswordChange(transaction: Transaction<Schema>, userId: UserId): Promise<void> {
+async function recordPasswordChange(
+  transaction: Transaction<Schema>,
+  userId: UserId,
+): Promise<void> {
   const member = await findMember(transaction, userId)
   if (member === undefined) return
   const { accountId } = member

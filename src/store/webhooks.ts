@@ -2,7 +2,12 @@
 import type { Kysely, Selectable } from 'kysely'
 import { type AccountCaps, DEFAULT_ACCOUNT_CAPS } from '../core/account-caps.ts'
 import type { AccountId } from '../core/ids.ts'
-import { toPublicWebhook, type Webhook, type WebhookDelivery, type WebhookEvent } from '../core/webhook.ts'
+import {
+  toPublicWebhook,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookEvent,
+} from '../core/webhook.ts'
 import { recordChange } from './audit-log.ts'
 import { changeAccount } from './change-account.ts'
 import { findSome, type NamedThing } from './find-some.ts'
@@ -34,7 +39,11 @@ export class WebhookTableStore {
 
   /** One for each that is asked for; undefined where there is none. */
   findSome(things: readonly NamedThing[]): Promise<readonly (Webhook | undefined)[]> {
-    return findSome(this.#database, { table: 'webhooks', idColumn: 'id', toStored: toWebhook }, things)
+    return findSome(
+      this.#database,
+      { table: 'webhooks', idColumn: 'id', toStored: toWebhook },
+      things,
+    )
   }
 
   /** @throws GatewayError `conflict` when the account has too many */
@@ -137,7 +146,10 @@ export class WebhookTableStore {
         if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) return false
       }
       if (deliveries.length > 0)
-        await transaction.insertInto('webhook_deliveries').values(deliveries.map(toDeliveryRow)).execute()
+        await transaction
+          .insertInto('webhook_deliveries')
+          .values(deliveries.map(toDeliveryRow))
+          .execute()
       return true
     })
   }

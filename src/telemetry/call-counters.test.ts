@@ -111,7 +111,10 @@ describe('however many gates and targets customers make', () => {
   test('the page stays bounded, and the sum right', async () => {
     const counters = new CallCounters()
     for (let index = 0; index < 5_000; index += 1)
-      counters.finish(call({ target: `owned/model-${index}`, gateId: `gate-${index}` as GateId }), [])
+      counters.finish(
+        call({ target: `owned/model-${index}`, gateId: `gate-${index}` as GateId }),
+        [],
+      )
     counters.finish(call({ target: 'owned/model-1', gateId: 'gate-1' as GateId }), [])
     expect([...counters.calls.values()]).toHaveLength(2_001)
     const page = await render(counters)

@@ -70,7 +70,8 @@ export class CallCounters implements CallObserver {
     this.#noteLimit(errorKind)
     for (const [index, attempt] of attempts.entries()) {
       this.attempts.of(attempt.target, classOf(attempt.status)).count += 1
-      if (index > 0 && attempts[index - 1]?.target !== attempt.target) this.fallbacks.of(gateId).count += 1
+      if (index > 0 && attempts[index - 1]?.target !== attempt.target)
+        this.fallbacks.of(gateId).count += 1
     }
   }
 

@@ -2,12 +2,20 @@
 import type { Attributes, Histogram, Meter } from '@opentelemetry/api'
 import type { CallRecord } from '../core/call.ts'
 import type { CallObserver } from '../gateway/call-observer.ts'
-import { errorAttributes, modelOf, type ProviderNames, targetAttributes } from './genai-attributes.ts'
+import {
+  errorAttributes,
+  modelOf,
+  type ProviderNames,
+  targetAttributes,
+} from './genai-attributes.ts'
 
 // https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/ gives the bounds.
-const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
+const SECONDS = [
+  0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+]
 const TOKENS = [
-  1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
+  1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
+  67_108_864,
 ]
 
 export class CallMeter implements CallObserver {

@@ -13,8 +13,21 @@ const DAY_MS = 86_400_000
 function record(startedAt: number, durationMs: number): CallRecord {
   return {
     ...{ id: 'req_1' as CallId, accountId: 'acct_1' as AccountId, keyId: 'key_1' as KeyId },
-    ...{ gateId: 'gate' as GateId, dialect: 'openai-chat', stream: false, target: 'openai/m', attempts: 2 },
-    ...{ outcome: 'succeeded', status: 200, errorKind: null, startedAt, firstByteMs: 900, durationMs },
+    ...{
+      gateId: 'gate' as GateId,
+      dialect: 'openai-chat',
+      stream: false,
+      target: 'openai/m',
+      attempts: 2,
+    },
+    ...{
+      outcome: 'succeeded',
+      status: 200,
+      errorKind: null,
+      startedAt,
+      firstByteMs: 900,
+      durationMs,
+    },
     ...{ usage: null, credential: 'platform' },
   }
 }
@@ -37,7 +50,12 @@ test.each([-365 * DAY_MS, 0, 365 * DAY_MS])(
       },
     } as unknown as Tracer
     const observer = new CallTracer({
-      ...{ tracer, ids: new PreparedIds(), sampler: new AlwaysOnSampler(), providerNames: new Map() },
+      ...{
+        tracer,
+        ids: new PreparedIds(),
+        sampler: new AlwaysOnSampler(),
+        providerNames: new Map(),
+      },
     })
     const traced = observer.begin(new Headers())
     const now = performance.now()

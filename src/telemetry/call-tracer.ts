@@ -38,11 +38,19 @@ export class CallTracer implements CallObserver {
     return new TracedCall(headers, this.#sampler)
   }
 
-  finish(record: CallRecord, attempts: readonly AttemptRecord[], traced: CallTrace | undefined): void {
+  finish(
+    record: CallRecord,
+    attempts: readonly AttemptRecord[],
+    traced: CallTrace | undefined,
+  ): void {
     if (!(traced instanceof TracedCall) || !traced.isSampled) return
     const endedAt = record.startedAt + record.durationMs
     const epochMs = epochOf(endedAt, performance.now())
-    const span = this.#start(traced, `${operationOf(record.dialect)} ${record.gateId}`, record.startedAt)
+    const span = this.#start(
+      traced,
+      `${operationOf(record.dialect)} ${record.gateId}`,
+      record.startedAt,
+    )
     span.setAttributes(callAttributes(record, this.#names))
     // A client that has left is no fault of anybody's.
     if (record.outcome === 'failed') span.setStatus({ code: SpanStatusCode.ERROR })

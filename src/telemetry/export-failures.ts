@@ -15,7 +15,10 @@ export function createExportFailureReport(
     failures += 1
     if (now() < quietUntil) return
     // The message alone: an error of an HTTP client may hold the headers that it sent.
-    log.warn({ signal, failures, reason: error?.message ?? 'unknown' }, 'telemetry could not be exported')
+    log.warn(
+      { signal, failures, reason: error?.message ?? 'unknown' },
+      'telemetry could not be exported',
+    )
     quietUntil = now() + QUIET_MS
     failures = 0
   }

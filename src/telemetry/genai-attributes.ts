@@ -25,7 +25,11 @@ export function modelOf(target: string): string {
 }
 
 /** What was done, by whom and with which model. */
-export function targetAttributes(dialect: string, target: string | null, names: ProviderNames): Attributes {
+export function targetAttributes(
+  dialect: string,
+  target: string | null,
+  names: ProviderNames,
+): Attributes {
   const operation = { 'gen_ai.operation.name': operationOf(dialect) }
   if (target === null) return operation
   const providerId = target.slice(0, target.indexOf('/'))
@@ -41,7 +45,9 @@ export function callAttributes(record: CallRecord, names: ProviderNames): Attrib
   const { target, firstByteMs, usage } = record
   return {
     ...targetAttributes(record.dialect, target, names),
-    ...(target === null || firstByteMs === null ? {} : { 'gen_ai.response.model': modelOf(target) }),
+    ...(target === null || firstByteMs === null
+      ? {}
+      : { 'gen_ai.response.model': modelOf(target) }),
     ...(usage === null
       ? {}
       : {

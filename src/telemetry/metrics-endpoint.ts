@@ -16,11 +16,17 @@ export function createMetricsEndpoint(
     if (new URL(request.url).pathname !== '/metrics')
       return refuseReader('not_found', 'The metrics are at /metrics.')
     if (request.method !== 'GET' && request.method !== 'HEAD')
-      return refuseReader('method_not_allowed', 'This address takes GET, HEAD.', { allow: 'GET, HEAD' })
-    if (token !== undefined && !isToken(request.headers.get('authorization'), token))
-      return refuseReader('unauthorized', 'The metrics need their own token (GATEHOUSE_METRICS_TOKEN).', {
-        'www-authenticate': 'Bearer',
+      return refuseReader('method_not_allowed', 'This address takes GET, HEAD.', {
+        allow: 'GET, HEAD',
       })
+    if (token !== undefined && !isToken(request.headers.get('authorization'), token))
+      return refuseReader(
+        'unauthorized',
+        'The metrics need their own token (GATEHOUSE_METRICS_TOKEN).',
+        {
+          'www-authenticate': 'Bearer',
+        },
+      )
     return new Response(await render(), {
       headers: { 'content-type': CONTENT_TYPE, 'cache-control': 'no-store' },
     })
@@ -39,7 +45,9 @@ function refuseReader(
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return refuse(new GatewayError(kind, message, { headers }), 'flat', { 'x-request-id': createCallId() })
+  return refuse(new GatewayError(kind, message, { headers }), 'flat', {
+    'x-request-id': createCallId(),
+  })
 }
 
 /** Hashes are compared, so that the time tells nothing, not even the length. */

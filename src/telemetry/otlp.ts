@@ -132,7 +132,10 @@ function toRootSampler(name: OtlpSettings['sampler'], ratio: number): Sampler {
 }
 
 interface Exporter<Items> {
-  export(items: Items, done: (result: { readonly code: number; readonly error?: Error }) => void): void
+  export(
+    items: Items,
+    done: (result: { readonly code: number; readonly error?: Error }) => void,
+  ): void
 }
 
 /** Its failures are told; everything else about it stays as it is. */

@@ -25,11 +25,19 @@ export function createExposition(readers: Record<MetricName, ReadMetric>): Expos
   return { render: () => registry.metrics() }
 }
 
-function register(registry: Registry, name: string, { type, labels, help }: Metric, read: ReadMetric): void {
+function register(
+  registry: Registry,
+  name: string,
+  { type, labels, help }: Metric,
+  read: ReadMetric,
+): void {
   const configuration = { name, help: `${help}.`, labelNames: [...labels], registers: [registry] }
   switch (type) {
     case 'counter': {
-      const counter: Counter = new Counter({ ...configuration, collect: () => fill(counter, labels, read) })
+      const counter: Counter = new Counter({
+        ...configuration,
+        collect: () => fill(counter, labels, read),
+      })
       return
     }
     case 'gauge': {

@@ -89,7 +89,8 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
     gatehouse_calls_in_flight: () => one(counters.inFlight),
     gatehouse_breakers_open: () => toBreakers(sources.openBreakers()),
     gatehouse_upstream_connections: () => toConnections(sources, ['open', 'idle']),
-    gatehouse_upstream_connections_total: () => toConnections(sources, ['opened', 'reused', 'failed']),
+    gatehouse_upstream_connections_total: () =>
+      toConnections(sources, ['opened', 'reused', 'failed']),
     gatehouse_journal_writable: () => one(sources.journal().writable ? 1 : 0),
     gatehouse_journal_unshipped_bytes: () => one(sources.journal().unshippedBytes),
     gatehouse_journal_segments: () => one(sources.journal().segments),
@@ -118,12 +119,15 @@ export function readMetrics(input: MetricsInput): Record<MetricName, ReadMetric>
         : STORE_STATUSES.map((name) => ({ labels: [name], value: name === status ? 1 : 0 }))
     },
     gatehouse_store_lease_seconds: () => toNode(sources, ({ leaseMs }) => leaseMs / 1000),
-    gatehouse_store_contact_age_seconds: () => toNode(sources, ({ contactAgeMs }) => contactAgeMs / 1000),
+    gatehouse_store_contact_age_seconds: () =>
+      toNode(sources, ({ contactAgeMs }) => contactAgeMs / 1000),
     gatehouse_changes_applied: () => toNode(sources, ({ appliedSeq }) => appliedSeq),
     gatehouse_changes_behind: () => toNode(sources, ({ behind }) => behind),
     gatehouse_refreshes_total: () => toNode(sources, ({ refreshes }) => refreshes),
-    gatehouse_confirmations_total: () => toNode(sources, ({ confirmations }) => confirmations.count),
-    gatehouse_confirmation_seconds_total: () => toNode(sources, ({ confirmations }) => confirmations.seconds),
+    gatehouse_confirmations_total: () =>
+      toNode(sources, ({ confirmations }) => confirmations.count),
+    gatehouse_confirmation_seconds_total: () =>
+      toNode(sources, ({ confirmations }) => confirmations.seconds),
     gatehouse_event_loop_lag_seconds: () => one(lag.longestMs() / 1000),
     gatehouse_resident_memory_bytes: () => one(process.memoryUsage.rss()),
     gatehouse_heap_bytes: toHeap,

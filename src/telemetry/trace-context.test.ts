@@ -8,7 +8,10 @@ const SPAN = 'b7ad6b7169203331'
 const sampler = new ParentBasedSampler({ root: new AlwaysOnSampler() })
 
 const trace = (traceparent: string, tracestate?: string) =>
-  new TracedCall(new Headers({ traceparent, ...(tracestate === undefined ? {} : { tracestate }) }), sampler)
+  new TracedCall(
+    new Headers({ traceparent, ...(tracestate === undefined ? {} : { tracestate }) }),
+    sampler,
+  )
 
 describe('a valid parent is continued', () => {
   test.each([

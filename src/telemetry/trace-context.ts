@@ -8,7 +8,12 @@ import {
   TraceFlags,
   trace,
 } from '@opentelemetry/api'
-import { type IdGenerator, RandomIdGenerator, type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace'
+import {
+  type IdGenerator,
+  RandomIdGenerator,
+  type Sampler,
+  SamplingDecision,
+} from '@opentelemetry/sdk-trace'
 import type { AttemptTrace } from '../gateway/attempt/attempt-record.ts'
 import type { CallTrace } from '../gateway/call-observer.ts'
 
@@ -28,19 +33,28 @@ export class TracedCall implements CallTrace {
     this.traceId = parent?.traceId ?? random.generateTraceId()
     this.#state = parent === undefined ? null : headers.get('tracestate')
     this.context = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent)
-    const { decision } = sampler.shouldSample(this.context, this.traceId, 'call', SpanKind.SERVER, {}, [])
+    const { decision } = sampler.shouldSample(
+      this.context,
+      this.traceId,
+      'call',
+      SpanKind.SERVER,
+      {},
+      [],
+    )
     this.isSampled = decision === SamplingDecision.RECORD_AND_SAMPLED
   }
 
   beginAttempt(): AttemptTrace {
     const spanId = random.generateSpanId()
     const traceparent = `00-${this.traceId}-${spanId}-${this.isSampled ? '01' : '00'}`
-    const headers = this.#state === null ? { traceparent } : { traceparent, tracestate: this.#state }
+    const headers =
+      this.#state === null ? { traceparent } : { traceparent, tracestate: this.#state }
     return { spanId, headers }
   }
 }
 
-const PARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
+const PARENT =
+  /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
 /** @returns undefined where the caller sent none, or none that is valid: then a trace begins here */
 function parseParent(headers: Headers): SpanContext | undefined {

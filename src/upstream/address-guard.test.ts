@@ -9,7 +9,10 @@ import { UpstreamFailure } from './upstream-failure.ts'
 const PUBLIC = '93.184.215.14'
 
 /** Host name → its addresses; a name that is not here does not exist. */
-function guard(names: Readonly<Record<string, readonly string[]>> = {}, trusted: readonly string[] = []) {
+function guard(
+  names: Readonly<Record<string, readonly string[]>> = {},
+  trusted: readonly string[] = [],
+) {
   const asked: string[] = []
   const time = { now: 0 }
   const guarded = new AddressGuard({
@@ -158,14 +161,17 @@ describe('ways around the rule', () => {
     await expect(guarded.check(address)).rejects.toBeInstanceOf(AddressRefusedError)
   })
 
-  test.each(EVASIONS)('%s stays refused although other hosts are trusted: %s', async (_what, address) => {
-    const { guarded } = guard(new Proxy({}, { get: () => [PUBLIC] }), [
-      'gpu.inside:8000',
-      '*.models.inside',
-      '10.9.0.0/16',
-    ])
-    await expect(guarded.check(address)).rejects.toBeInstanceOf(AddressRefusedError)
-  })
+  test.each(EVASIONS)(
+    '%s stays refused although other hosts are trusted: %s',
+    async (_what, address) => {
+      const { guarded } = guard(new Proxy({}, { get: () => [PUBLIC] }), [
+        'gpu.inside:8000',
+        '*.models.inside',
+        '10.9.0.0/16',
+      ])
+      await expect(guarded.check(address)).rejects.toBeInstanceOf(AddressRefusedError)
+    },
+  )
 
   test('there are more than sixty of them', () => expect(EVASIONS.length).toBeGreaterThan(60))
 })
@@ -188,8 +194,12 @@ describe('a name that leads where it must not', () => {
     'not an address',
     '127.1',
   ])('%s', async (address) => {
-    await expect(guard(leadsTo(address)).guarded.check(NAMED)).rejects.toBeInstanceOf(AddressRefusedError)
-    await expect(guard(leadsTo(address)).guarded.locate(NAMED)).rejects.toBeInstanceOf(AddressRefusedError)
+    await expect(guard(leadsTo(address)).guarded.check(NAMED)).rejects.toBeInstanceOf(
+      AddressRefusedError,
+    )
+    await expect(guard(leadsTo(address)).guarded.locate(NAMED)).rejects.toBeInstanceOf(
+      AddressRefusedError,
+    )
   })
 
   test('one bad address among good ones is enough', async () => {
@@ -198,7 +208,9 @@ describe('a name that leads where it must not', () => {
   })
 
   test('the message does not tell where', async () => {
-    await expect(guard(leadsTo('10.1.2.3')).guarded.check(NAMED)).rejects.toThrow(/^(?!.*10\.1\.2\.3)/)
+    await expect(guard(leadsTo('10.1.2.3')).guarded.check(NAMED)).rejects.toThrow(
+      /^(?!.*10\.1\.2\.3)/,
+    )
   })
 })
 
@@ -214,7 +226,11 @@ describe('what is allowed', () => {
       'a name with a port',
       'https://models.vendor.com:8443/v1',
       [PUBLIC],
-      { url: `https://${PUBLIC}:8443/v1`, host: 'models.vendor.com:8443', serverName: 'models.vendor.com' },
+      {
+        url: `https://${PUBLIC}:8443/v1`,
+        host: 'models.vendor.com:8443',
+        serverName: 'models.vendor.com',
+      },
     ],
     [
       'the port that https has anyway',
@@ -231,7 +247,12 @@ describe('what is allowed', () => {
     ],
     ['IPv6', NAMED, ['2606:4700::1111'], { url: 'https://[2606:4700::1111]/v1' }],
     ['IPv4 before IPv6', NAMED, ['2606:4700::1111', PUBLIC], { url: `https://${PUBLIC}/v1` }],
-    ['NAT64 of a public address', NAMED, ['64:ff9b::5db8:d70e'], { url: 'https://[64:ff9b::5db8:d70e]/v1' }],
+    [
+      'NAT64 of a public address',
+      NAMED,
+      ['64:ff9b::5db8:d70e'],
+      { url: 'https://[64:ff9b::5db8:d70e]/v1' },
+    ],
     [
       'an IPv4 address',
       `https://${PUBLIC}/v1`,
@@ -254,7 +275,9 @@ describe('what is allowed', () => {
     const { guarded } = guard()
     expect(await guarded.check(NAMED)).toBe('unresolved')
     await expect(guarded.locate(NAMED)).rejects.toBeInstanceOf(UpstreamFailure)
-    await expect(guarded.check('http://models.vendor.com/')).rejects.toBeInstanceOf(AddressRefusedError)
+    await expect(guarded.check('http://models.vendor.com/')).rejects.toBeInstanceOf(
+      AddressRefusedError,
+    )
   })
 })
 
@@ -264,8 +287,20 @@ describe('hosts that the operator trusts', () => {
     ['a name of one part', ['vllm'], 'http://vllm:8000/v1', ['172.18.0.3'], true],
     ['localhost', ['localhost'], 'http://localhost:11434/v1', ['127.0.0.1', '::1'], true],
     ['a name with its port', ['gpu.inside:8000'], 'http://gpu.inside:8000/v1', ['10.0.0.5'], true],
-    ['a name with another port', ['gpu.inside:8000'], 'http://gpu.inside:22/v1', ['10.0.0.5'], false],
-    ['a name that holds a trusted one', ['gpu.inside'], 'http://evil-gpu.inside/', ['10.0.0.5'], false],
+    [
+      'a name with another port',
+      ['gpu.inside:8000'],
+      'http://gpu.inside:22/v1',
+      ['10.0.0.5'],
+      false,
+    ],
+    [
+      'a name that holds a trusted one',
+      ['gpu.inside'],
+      'http://evil-gpu.inside/',
+      ['10.0.0.5'],
+      false,
+    ],
     ['a suffix', ['*.inside'], 'http://a.b.inside/', ['10.0.0.5'], true],
     ['a suffix, and the name itself', ['*.inside'], 'http://inside/', ['10.0.0.5'], false],
     ['a suffix, and one that ends like it', ['*.inside'], 'http://notinside/', ['10.0.0.5'], false],
@@ -286,12 +321,24 @@ describe('hosts that the operator trusts', () => {
     ],
     ['an address outside of the range', ['10.0.0.0/8'], 'http://11.2.3.4:8000/', [], false],
     ['a mapped address of the range', ['10.0.0.0/8'], 'http://[::ffff:a02:304]/', [], false],
-    ['metadata behind a trusted name', ['gpu.inside'], 'http://gpu.inside/', ['169.254.169.254'], false],
+    [
+      'metadata behind a trusted name',
+      ['gpu.inside'],
+      'http://gpu.inside/',
+      ['169.254.169.254'],
+      false,
+    ],
     ['metadata inside a trusted range', ['169.254.0.0/16'], 'http://169.254.169.254/', [], false],
     ['metadata inside all there is', ['0.0.0.0/0'], 'http://169.254.169.254/', [], false],
     ['metadata that is named itself', ['169.254.169.254'], 'http://169.254.169.254/', [], true],
     ['multicast behind a trusted name', ['gpu.inside'], 'http://gpu.inside/', ['224.0.0.1'], false],
-    ['http to a public name beside ranges', ['10.0.0.0/8'], 'http://models.vendor.com/', [PUBLIC], false],
+    [
+      'http to a public name beside ranges',
+      ['10.0.0.0/8'],
+      'http://models.vendor.com/',
+      [PUBLIC],
+      false,
+    ],
   ])('%s (%p): %s', async (_what, trusted, address, found, isAllowed) => {
     const { guarded } = guard(new Proxy({}, { get: () => found }), trusted)
     const checked = guarded.check(address)

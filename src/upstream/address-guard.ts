@@ -45,7 +45,10 @@ export class AddressGuard {
   readonly #clock: Stopwatch
   readonly #resolveTimeoutMs: number
   /** Origin → its checked addresses, as they stand in a URL. */
-  readonly #checked = new Map<string, { readonly hosts: readonly string[]; readonly untilMs: number }>()
+  readonly #checked = new Map<
+    string,
+    { readonly hosts: readonly string[]; readonly untilMs: number }
+  >()
 
   readonly #lookUps = new Map<string, Promise<readonly string[]>>()
 
@@ -128,7 +131,8 @@ export class AddressGuard {
     const isNamed = this.#isNamed(url)
     if (url.protocol === 'http:' && !isNamed && !this.#trustedHosts.hasRanges)
       throw new AddressRefusedError(HTTPS_ONLY)
-    if (url.hostname.endsWith('.')) throw new AddressRefusedError('Its host ends in a dot: leave it out.')
+    if (url.hostname.endsWith('.'))
+      throw new AddressRefusedError('Its host ends in a dot: leave it out.')
     const address = parseIpAddress(toBareHost(url))
     if (address !== undefined) this.#checkAddresses(url, [address])
     else if (!isNamed && !this.#trustedHosts.hasRanges) checkPublicName(url.hostname)
@@ -145,7 +149,9 @@ export class AddressGuard {
     if (parseIpAddress(toBareHost(url)) === undefined) checkPublicName(url.hostname)
     // Below are mail, file and login servers; behind https on other ports is where models are.
     if (port !== 443 && port < 1024)
-      throw new AddressRefusedError('Its port is one of other services: use 443, or one from 1024 on.')
+      throw new AddressRefusedError(
+        'Its port is one of other services: use 443, or one from 1024 on.',
+      )
   }
 
   #isNamed(url: URL): boolean {
@@ -172,9 +178,13 @@ export class AddressGuard {
       if (found.length === 0) throw new Error('the name has no address')
       return found
     } catch (cause) {
-      throw new UpstreamFailure('connect_failed', 'The host name of the upstream could not be resolved.', {
-        cause,
-      })
+      throw new UpstreamFailure(
+        'connect_failed',
+        'The host name of the upstream could not be resolved.',
+        {
+          cause,
+        },
+      )
     } finally {
       clearTimeout(timer)
     }
@@ -191,7 +201,9 @@ const HTTPS_ONLY =
 function parseAddress(address: string): URL {
   const url = URL.parse(address)
   if (url === null || !/^https?:\/\//i.test(address))
-    throw new AddressRefusedError('It must be an absolute address, such as https://models.example.com/v1.')
+    throw new AddressRefusedError(
+      'It must be an absolute address, such as https://models.example.com/v1.',
+    )
   if (url.username !== '' || url.password !== '' || authorityOf(address).includes('@'))
     throw new AddressRefusedError(
       'It must not hold a user name or password: the credential is a field of its own.',

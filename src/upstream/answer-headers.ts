@@ -40,7 +40,8 @@ export class FieldLines implements AnswerHeaders {
   }
 
   forEach(visit: (value: string, name: string) => void): void {
-    for (let at = 0; at < this.#names.length; at += 1) visit(this.#values[at] ?? '', this.#names[at] ?? '')
+    for (let at = 0; at < this.#names.length; at += 1)
+      visit(this.#values[at] ?? '', this.#names[at] ?? '')
   }
 }
 

@@ -70,7 +70,11 @@ const WHOLE: readonly (readonly [string, string, Partial<Heard>])[] = [
     'HTTP/1.1 204 No Content\r\n\r\n',
     { status: 204, body: '', isReusable: true },
   ],
-  ['no body, as 304 has none', 'HTTP/1.1 304 N\r\ncontent-length: 9\r\n\r\n', { status: 304, body: '' }],
+  [
+    'no body, as 304 has none',
+    'HTTP/1.1 304 N\r\ncontent-length: 9\r\n\r\n',
+    { status: 304, body: '' },
+  ],
   [
     'interim answers before it',
     `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${head('content-length: 1')}x`,
@@ -83,7 +87,11 @@ const WHOLE: readonly (readonly [string, string, Partial<Heard>])[] = [
     `${head('connection: Keep-Alive, CLOSE', 'content-length: 2')}hi`,
     { body: 'hi', isReusable: false },
   ],
-  ['an old version', 'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nhi', { body: 'hi', isReusable: false }],
+  [
+    'an old version',
+    'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nhi',
+    { body: 'hi', isReusable: false },
+  ],
   [
     'headers in odd forms',
     head('content-length:0', 'X-A:  \t b\tc \t ', 'x-empty:', 'x-a: d', 'x-latin: caf\u00e9'),
@@ -99,16 +107,19 @@ const WHOLE: readonly (readonly [string, string, Partial<Heard>])[] = [
 ]
 
 describe('an answer with', () => {
-  test.each(WHOLE)('%s is whole, wherever it is cut in two, and byte by byte', (_name, text, expected) => {
-    const whole = hear([text])
-    expect(whole).toMatchObject({ status: 200, isWhole: true, isMalformed: false, ...expected })
-    for (let cut = 1; cut < text.length; cut += 1) {
-      expect(hear([text.slice(0, cut), text.slice(cut)])).toEqual(whole)
-      // Nothing that is not whole is taken for it, also where the upstream ends there.
-      expect(hear([text.slice(0, cut)], { closes: true }).isWhole).toBeFalse()
-    }
-    expect(hear([...text])).toEqual(whole)
-  })
+  test.each(WHOLE)(
+    '%s is whole, wherever it is cut in two, and byte by byte',
+    (_name, text, expected) => {
+      const whole = hear([text])
+      expect(whole).toMatchObject({ status: 200, isWhole: true, isMalformed: false, ...expected })
+      for (let cut = 1; cut < text.length; cut += 1) {
+        expect(hear([text.slice(0, cut), text.slice(cut)])).toEqual(whole)
+        // Nothing that is not whole is taken for it, also where the upstream ends there.
+        expect(hear([text.slice(0, cut)], { closes: true }).isWhole).toBeFalse()
+      }
+      expect(hear([...text])).toEqual(whole)
+    },
+  )
 
   test('neither length nor chunks is whole when the connection ends', () => {
     const text = `${head('content-type: text/plain')}hello`
@@ -136,7 +147,9 @@ describe('an answer with', () => {
   test('a tunnel has no body, whatever it says', () => {
     const heard = hear(['HTTP/1.1 200 Established\r\n\r\n'], { opensTunnel: true })
     expect(heard).toMatchObject({ status: 200, isWhole: true, body: '' })
-    expect(hear(['HTTP/1.1 200 Established\r\n\r\nx'], { opensTunnel: true }).isMalformed).toBeTrue()
+    expect(
+      hear(['HTTP/1.1 200 Established\r\n\r\nx'], { opensTunnel: true }).isMalformed,
+    ).toBeTrue()
   })
 
   test.each([
@@ -198,9 +211,18 @@ const MALFORMED: readonly (readonly [string, string])[] = [
   ['a blank after a size', `${head('transfer-encoding: chunked')}2 \r\nab\r\n0\r\n\r\n`],
   ['a size that ends in a line feed', `${head('transfer-encoding: chunked')}2\nab\r\n0\r\n\r\n`],
   ['a line feed in an extension', `${head('transfer-encoding: chunked')}2;a\nb\r\nab\r\n0\r\n\r\n`],
-  ['an extension that does not end', `${head('transfer-encoding: chunked')}2;a="b\r\nab\r\n0\r\n\r\n`],
-  ['a chunk that is longer than its size', `${head('transfer-encoding: chunked')}2\r\nabc\r\n0\r\n\r\n`],
-  ['a chunk that ends in a line feed', `${head('transfer-encoding: chunked')}2\r\nab\n0\r\n\r\n\r\n`],
+  [
+    'an extension that does not end',
+    `${head('transfer-encoding: chunked')}2;a="b\r\nab\r\n0\r\n\r\n`,
+  ],
+  [
+    'a chunk that is longer than its size',
+    `${head('transfer-encoding: chunked')}2\r\nabc\r\n0\r\n\r\n`,
+  ],
+  [
+    'a chunk that ends in a line feed',
+    `${head('transfer-encoding: chunked')}2\r\nab\n0\r\n\r\n\r\n`,
+  ],
   ['a trailer that is no header', `${head('transfer-encoding: chunked')}0\r\nno header\r\n\r\n`],
   ['a change of protocol', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\n\r\n'],
   ['interim answers without end', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(17)],
@@ -210,7 +232,10 @@ const MALFORMED: readonly (readonly [string, string])[] = [
     head(...Array.from({ length: 7_000 }, () => 'x-abc: def'), 'content-length: 0'),
   ],
   ['an extension without end', `${head('transfer-encoding: chunked')}1;${'x'.repeat(5_000)}`],
-  ['trailers without end', `${head('transfer-encoding: chunked')}0\r\n${'x-abc: def\r\n'.repeat(7_000)}`],
+  [
+    'trailers without end',
+    `${head('transfer-encoding: chunked')}0\r\n${'x-abc: def\r\n'.repeat(7_000)}`,
+  ],
 ]
 
 describe('no answer is one with', () => {

@@ -31,7 +31,15 @@ export interface AnswerReceiver {
   onEnd(): void
 }
 
-type State = 'head' | 'counted' | 'until_close' | 'chunk_size' | 'chunk' | 'chunk_end' | 'trailers' | 'done'
+type State =
+  | 'head'
+  | 'counted'
+  | 'until_close'
+  | 'chunk_size'
+  | 'chunk'
+  | 'chunk_end'
+  | 'trailers'
+  | 'done'
 
 /** For one answer: a connection's next answer takes a new one. */
 export class AnswerParser {
@@ -102,7 +110,8 @@ export class AnswerParser {
         this.#readChunkSize(bytes)
         return
       case 'chunk_end':
-        if (this.#skipCrlf(bytes) || this.#partUntil(bytes, CRLF, 0) !== undefined) this.#state = 'chunk_size'
+        if (this.#skipCrlf(bytes) || this.#partUntil(bytes, CRLF, 0) !== undefined)
+          this.#state = 'chunk_size'
         return
       case 'trailers':
         this.#readTrailer(bytes)
@@ -118,7 +127,8 @@ export class AnswerParser {
     const crlf = head.indexOf(CRLF)
     const lineEnd = crlf === -1 ? head.length : crlf
     const first = head.toString('latin1', 0, lineEnd)
-    if (!STATUS_LINE.test(first)) throw new MalformedAnswer('Its first line is no status line of HTTP/1.1.')
+    if (!STATUS_LINE.test(first))
+      throw new MalformedAnswer('Its first line is no status line of HTTP/1.1.')
     const isOld = first.charCodeAt(MINOR_VERSION_AT) === ZERO
     const headers = readFields(head, lineEnd + CRLF.length, head.length)
     if (headers === undefined) throw new MalformedAnswer('A line of its head is no header.')
@@ -224,7 +234,8 @@ export class AnswerParser {
     const from = this.#at
     this.#at = to
     if (this.#state === 'chunk') this.#addChunk(bytes, from, to)
-    else this.#receiver.onPiece(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
+    else
+      this.#receiver.onPiece(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
   }
 
   /** The lines between chunks make room for those that follow. */

@@ -292,7 +292,10 @@ export class ConnectionPool implements ConnectionKeeper {
 
   /** One for each that waits, those counted that are about to be there: no more than there are calls at once. */
   #connectMore(): void {
-    while (this.#promising + this.#settling < this.#waiters.size && this.#connecting < MAX_CONNECTING)
+    while (
+      this.#promising + this.#settling < this.#waiters.size &&
+      this.#connecting < MAX_CONNECTING
+    )
       this.#connect()
   }
 

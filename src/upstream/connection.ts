@@ -4,7 +4,12 @@
  */
 import { isIP } from 'node:net'
 import type { Socket, SocketHandler, TLSOptions } from 'bun'
-import { type AnswerHead, AnswerParser, type AnswerReceiver, MalformedAnswer } from './answer-parser.ts'
+import {
+  type AnswerHead,
+  AnswerParser,
+  type AnswerReceiver,
+  MalformedAnswer,
+} from './answer-parser.ts'
 import type { HttpProxy } from './proxies.ts'
 
 /** Where a connection leads. */
@@ -191,7 +196,9 @@ export class Connection implements AnswerReceiver {
     const { proxy, serverName } = this.#options.route
     if (proxy === undefined || serverName === undefined) this.#becomeFree()
     else if (proxy.isSecure)
-      this.#lose(new Error('A proxy with an https:// address cannot be used for upstreams with one.'))
+      this.#lose(
+        new Error('A proxy with an https:// address cannot be used for upstreams with one.'),
+      )
     else this.#askForTunnel(socket, proxy)
   }
 
@@ -211,7 +218,8 @@ export class Connection implements AnswerReceiver {
     this.#parser = new AnswerParser(
       {
         onHead: ({ status }) => {
-          if (status > 299) this.#lose(new Error(`The proxy refused the connection (HTTP ${status}).`))
+          if (status > 299)
+            this.#lose(new Error(`The proxy refused the connection (HTTP ${status}).`))
         },
         onPiece: () => undefined,
         onEnd: () => this.#secureTunnel(socket),

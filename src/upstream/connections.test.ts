@@ -31,7 +31,8 @@ const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi'
 
 /** @param onData by default answers each read with `OK` */
 async function startUpstream(
-  onData: (socket: Socket, upstream: Upstream, bytes: Buffer) => void = (socket) => void socket.write(OK),
+  onData: (socket: Socket, upstream: Upstream, bytes: Buffer) => void = (socket) =>
+    void socket.write(OK),
 ): Promise<Upstream> {
   const server: Server = createServer((socket) => {
     const at = upstream.connections
@@ -107,12 +108,16 @@ describe('a connection', () => {
     const client = startClient()
     for (let call = 0; call < 5; call += 1) expect(await client.ask(upstream)).toBe('hi')
     expect(upstream.connections).toBe(1)
-    expect(client.pools.countsOf('tests')).toEqual({ opened: 1, reused: 4, failed: 0, open: 1, idle: 1 })
-    expect(await Promise.all([client.ask(upstream), client.ask(upstream), client.ask(upstream)])).toEqual([
-      'hi',
-      'hi',
-      'hi',
-    ])
+    expect(client.pools.countsOf('tests')).toEqual({
+      opened: 1,
+      reused: 4,
+      failed: 0,
+      open: 1,
+      idle: 1,
+    })
+    expect(
+      await Promise.all([client.ask(upstream), client.ask(upstream), client.ask(upstream)]),
+    ).toEqual(['hi', 'hi', 'hi'])
     expect(upstream.connections).toBe(3)
   })
 
@@ -283,7 +288,9 @@ describe('a question', () => {
       bodies.set(socket, counts)
       left.set(socket, (left.get(socket) ?? size) - (bytes.length - start))
       if (left.get(socket) === 0) {
-        seen.push([...counts].map(([byte, count]) => `${count} ${String.fromCharCode(byte)}`).join())
+        seen.push(
+          [...counts].map(([byte, count]) => `${count} ${String.fromCharCode(byte)}`).join(),
+        )
         left.delete(socket)
         bodies.delete(socket)
         socket.write(OK)
@@ -318,7 +325,9 @@ describe('a question', () => {
     'with the header value %j is not sent',
     async (value) => {
       const upstream = await startUpstream()
-      expect(await startClient().ask({ ...upstream, headers: { 'x-a': value } })).toBe('connect_failed')
+      expect(await startClient().ask({ ...upstream, headers: { 'x-a': value } })).toBe(
+        'connect_failed',
+      )
       expect(upstream.connections).toBe(0)
     },
   )
@@ -414,7 +423,9 @@ describe('a proxy', () => {
       ]),
     )
     const address = `http://${host}:${straight.port}/v1`
-    expect(await startClient({ environment }).ask({ url: address, addresses: ['127.0.0.1'] })).toBe('hi')
+    expect(await startClient({ environment }).ask({ url: address, addresses: ['127.0.0.1'] })).toBe(
+      'hi',
+    )
     expect([proxy.connections, straight.connections]).toEqual(isProxied ? [1, 0] : [0, 1])
   })
 
@@ -427,10 +438,12 @@ describe('a proxy', () => {
     const environment = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }
     const client = startClient({ environment })
     const body = Buffer.from('planted')
-    expect(await client.ask({ url: 'https://models.example/v1', addresses: ['203.0.113.7'], body })).toBe(
-      'connect_failed',
-    )
-    expect(proxy.received).toEqual(['CONNECT 203.0.113.7:443 HTTP/1.1\r\nhost: 203.0.113.7:443\r\n\r\n'])
+    expect(
+      await client.ask({ url: 'https://models.example/v1', addresses: ['203.0.113.7'], body }),
+    ).toBe('connect_failed')
+    expect(proxy.received).toEqual([
+      'CONNECT 203.0.113.7:443 HTTP/1.1\r\nhost: 203.0.113.7:443\r\n\r\n',
+    ])
   })
 
   test('whose address is none names its variable', () => {

@@ -131,7 +131,8 @@ export class Deadlines {
 
   #sweep(): void {
     const now = this.now()
-    const isDeaf = ({ signal, endListening }: Deadline) => signal !== undefined && endListening === undefined
+    const isDeaf = ({ signal, endListening }: Deadline) =>
+      signal !== undefined && endListening === undefined
     for (const deadline of this.#find((pending) => pending.dueAt <= now || isDeaf(pending))) {
       if (deadline.before === undefined) continue
       if (deadline.dueAt <= now) this.#end(deadline, 'due')

@@ -43,7 +43,13 @@ test.each([
 
 test('a list passes what it names and what begins as it says, and nothing else', () => {
   const list = new HeaderList(['accept', 'x-mine-*'])
-  const headers = new Headers({ accept: 'a', 'x-mine-1': 'b', 'x-min': 'c', 'x-other': 'd', 'accept-x': 'e' })
+  const headers = new Headers({
+    accept: 'a',
+    'x-mine-1': 'b',
+    'x-min': 'c',
+    'x-other': 'd',
+    'accept-x': 'e',
+  })
   expect(list.pick(headers)).toEqual({ accept: 'a', 'x-mine-1': 'b' })
 })
 

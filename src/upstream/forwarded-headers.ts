@@ -22,7 +22,14 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ])
 
 /** Decided by the gateway, whoever names them. */
-const OURS = ['x-gatehouse-', 'x-ratelimit-', 'x-forwarded-', 'forwarded', 'x-request-id', 'request-id']
+const OURS = [
+  'x-gatehouse-',
+  'x-ratelimit-',
+  'x-forwarded-',
+  'forwarded',
+  'x-request-id',
+  'request-id',
+]
 
 /**
  * Cookies and anything whose name says that it opens something or names an account: `authorization`, `x-api-key`,
@@ -33,7 +40,9 @@ const CREDENTIAL =
 
 /** Whether a header of this name may be in a list at all: an operator's too. */
 export function mayBeForwarded(name: string): boolean {
-  return !HOP_BY_HOP.has(name) && !OURS.some((ours) => name.startsWith(ours)) && !CREDENTIAL.test(name)
+  return (
+    !HOP_BY_HOP.has(name) && !OURS.some((ours) => name.startsWith(ours)) && !CREDENTIAL.test(name)
+  )
 }
 
 /** A list of names in lower case, of which one that ends in `*` is a beginning. */
@@ -60,7 +69,8 @@ export class HeaderList {
   #holds(name: string): boolean {
     const known = this.#decided.get(name)
     if (known !== undefined) return known
-    const isNamed = this.#names.has(name) || this.#beginnings.some((beginning) => name.startsWith(beginning))
+    const isNamed =
+      this.#names.has(name) || this.#beginnings.some((beginning) => name.startsWith(beginning))
     const decision = isNamed && mayBeForwarded(name)
     // Names come from outside: a bounded memory, so that inventing them costs only the inventor.
     if (this.#decided.size < 1000) this.#decided.set(name, decision)
@@ -87,7 +97,8 @@ export function forwardTraceHeaders(headers: Headers): Record<string, string> {
   return state === null ? { traceparent: parent } : { traceparent: parent, tracestate: state }
 }
 
-const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/
+const TRACE_PARENT =
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/
 
 /** Where vendors say what they call a request, the likelier first. */
 // provider-name-ok: headers, wherever they come from

@@ -5,7 +5,12 @@ import { bodyAnswer, jsonAnswer } from '../../test/support/scripted-answers.ts'
 import { ScriptedClock } from '../../test/support/scripted-clock.ts'
 import { createServiceAccount } from '../../test/support/service-account.ts'
 import { Secret } from '../core/secret.ts'
-import { GoogleTokenError, GoogleTokenSource, googleTokenOf, isServiceAccount } from './google-token.ts'
+import {
+  GoogleTokenError,
+  GoogleTokenSource,
+  googleTokenOf,
+  isServiceAccount,
+} from './google-token.ts'
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 const HOUR_MS = 3_600_000
@@ -26,7 +31,10 @@ function createSource(json = account.json) {
   const time = { now: 1_000_000 }
   return {
     time,
-    source: new GoogleTokenSource(new Secret(json), SCOPE, { now: () => time.now, elapsed: () => time.now }),
+    source: new GoogleTokenSource(new Secret(json), SCOPE, {
+      now: () => time.now,
+      elapsed: () => time.now,
+    }),
   }
 }
 
@@ -35,7 +43,8 @@ async function failureOf(call: Promise<unknown>): Promise<GoogleTokenError> {
     () => undefined,
     (error: unknown) => error,
   )
-  if (!(thrown instanceof GoogleTokenError)) throw new Error(`no GoogleTokenError: ${String(thrown)}`)
+  if (!(thrown instanceof GoogleTokenError))
+    throw new Error(`no GoogleTokenError: ${String(thrown)}`)
   const shown = Bun.inspect(thrown)
   for (const secret of account.secrets) expect(shown).not.toContain(secret)
   expect(thrown.cause).toBeUndefined()
@@ -48,7 +57,9 @@ test('is asked for with a signed assertion for the endpoint that the account nam
   const { method, path, headers, text } = endpoint.last()
   expect([method, path]).toEqual(['POST', '/token'])
   expect(headers['content-type']).toBe('application/x-www-form-urlencoded')
-  expect(new URLSearchParams(text).get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer')
+  expect(new URLSearchParams(text).get('grant_type')).toBe(
+    'urn:ietf:params:oauth:grant-type:jwt-bearer',
+  )
   expect(account.readClaims(text)).toMatchObject({
     iss: 'gateway@acme-1.iam.gserviceaccount.com',
     scope: SCOPE,
@@ -157,7 +168,8 @@ describe('the endpoint', () => {
 })
 
 describe('a service account is refused, and nothing is sent,', () => {
-  const account = (members: object) => createServiceAccount('http://127.0.0.1:9/token', members).json
+  const account = (members: object) =>
+    createServiceAccount('http://127.0.0.1:9/token', members).json
   test.each([
     ['that is cut short', '{"type": "service_account", "private_key": "canary', 'not valid JSON'],
     ['of another type', account({ type: 'authorized_user' }), 'type'],
@@ -170,7 +182,11 @@ describe('a service account is refused, and nothing is sent,', () => {
       account({ token_uri: 'http://example.com/token' }),
       'token_uri',
     ],
-    ['whose endpoint only looks local', account({ token_uri: 'http://127.0.0.1.example.com/' }), 'token_uri'],
+    [
+      'whose endpoint only looks local',
+      account({ token_uri: 'http://127.0.0.1.example.com/' }),
+      'token_uri',
+    ],
     [
       'whose endpoint only looks local again',
       account({ token_uri: 'http://localhost@example.com/' }),

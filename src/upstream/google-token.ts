@@ -62,7 +62,11 @@ export class GoogleTokenSource {
       const askedAt = this.#clock.now()
       const askedAtElapsed = this.#clock.elapsed()
       const { text, lifetimeMs } = await exchange(this.#credential, this.#scope)
-      this.#kept = { text, endsAt: askedAt + lifetimeMs, endsAtElapsed: askedAtElapsed + lifetimeMs }
+      this.#kept = {
+        text,
+        endsAt: askedAt + lifetimeMs,
+        endsAtElapsed: askedAtElapsed + lifetimeMs,
+      }
       return text
     } catch (thrown) {
       // While the endpoint is away, the old token does until its end.
@@ -98,12 +102,18 @@ async function exchange(credential: Secret, scope: string) {
     key: account.privateKey,
     scope,
     additionalClaims: { aud: account.tokenUri },
-    transporter: { request: async ({ data }) => ({ data: await ask(account.tokenUri, data) }) as never },
+    transporter: {
+      request: async ({ data }) => ({ data: await ask(account.tokenUri, data) }) as never,
+    },
   })
-  const answer: unknown = await exchanging.getToken({ forceRefresh: true }).catch((thrown: unknown) => {
-    // What is not ours comes from the signing, and may tell of the key.
-    throw thrown instanceof GoogleTokenError ? thrown : refusal('has a private_key that cannot be used')
-  })
+  const answer: unknown = await exchanging
+    .getToken({ forceRefresh: true })
+    .catch((thrown: unknown) => {
+      // What is not ours comes from the signing, and may tell of the key.
+      throw thrown instanceof GoogleTokenError
+        ? thrown
+        : refusal('has a private_key that cannot be used')
+    })
   return readToken(answer)
 }
 
@@ -178,7 +188,9 @@ async function ask(tokenUri: string, form: unknown): Promise<object> {
   const answer = parseRecord(text) ?? {}
   if (status >= 200 && status < 300) return answer
   const code =
-    typeof answer.error === 'string' && /^[a-z_]{1,40}$/.test(answer.error) ? answer.error : undefined
+    typeof answer.error === 'string' && /^[a-z_]{1,40}$/.test(answer.error)
+      ? answer.error
+      : undefined
   const described = `HTTP ${status}${code === undefined ? '' : `, ${code}`}`
   if (status >= 500 || status === 429 || status === 408) throw failure(`failed (${described})`)
   throw refusal(`was refused by its token endpoint (${described})`)
@@ -186,7 +198,8 @@ async function ask(tokenUri: string, form: unknown): Promise<object> {
 
 function readToken(answer: unknown): { readonly text: string; readonly lifetimeMs: number } {
   const { access_token: text, expires_in: seconds } = toRecord(answer) ?? {}
-  if (typeof text !== 'string' || !/^[\x21-\x7e]+$/.test(text)) throw failure('answered without a token')
+  if (typeof text !== 'string' || !/^[\x21-\x7e]+$/.test(text))
+    throw failure('answered without a token')
   return { text, lifetimeMs: typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : 0 }
 }
 
@@ -199,7 +212,9 @@ function parseRecord(text: string): Record<string, unknown> | undefined {
 }
 
 function toRecord(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  return typeof value === 'object' && value !== null
+    ? (value as Record<string, unknown>)
+    : undefined
 }
 
 function refusal(what: string): GoogleTokenError {

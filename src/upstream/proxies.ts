@@ -45,7 +45,9 @@ export class Proxies {
   }): HttpProxy | undefined {
     const proxy = url.protocol === 'https:' ? this.#https : this.#http
     if (proxy === undefined || isLoopback(url.hostname)) return undefined
-    return this.#exceptions.some((exception) => covers(exception, url.hostname, url.port)) ? undefined : proxy
+    return this.#exceptions.some((exception) => covers(exception, url.hostname, url.port))
+      ? undefined
+      : proxy
   }
 
   /** Whether calls under TLS would have to go through a proxy that is itself under TLS. */
@@ -64,13 +66,16 @@ function readProxy(environment: ProxyEnvironment, name: string): HttpProxy | und
   if (text === undefined) return undefined
   const url = URL.parse(text.includes('://') ? text : `http://${text}`)
   if (url === null || url.hostname === '' || !/^https?:$/.test(url.protocol))
-    throw new ProxiesError(`${name} is no address of an HTTP proxy, such as http://proxy.example.com:3128.`)
+    throw new ProxiesError(
+      `${name} is no address of an HTTP proxy, such as http://proxy.example.com:3128.`,
+    )
   const isSecure = url.protocol === 'https:'
   const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
-    authorization: url.username === '' ? undefined : `Basic ${Buffer.from(user).toString('base64')}`,
+    authorization:
+      url.username === '' ? undefined : `Basic ${Buffer.from(user).toString('base64')}`,
     isSecure,
   }
 }

@@ -43,13 +43,16 @@ export class Routes {
     const bare = hostname.replace(/^\[|\]$/g, '')
     const serverName = isSecure ? bare : undefined
     const routes = (addresses ?? [bare]).map((address) => {
-      const assumedKeepAliveMs = addresses === undefined ? Number.POSITIVE_INFINITY : GUARDED_KEEP_ALIVE_MS
+      const assumedKeepAliveMs =
+        addresses === undefined ? Number.POSITIVE_INFINITY : GUARDED_KEEP_ALIVE_MS
       const key = `${isSecure} ${address} ${port} ${serverName} ${assumedKeepAliveMs}`
       return { key, address, port, serverName, proxy, assumedKeepAliveMs }
     })
     // A proxy that is no tunnel is told the whole address (RFC 9112 §3.2.2).
     const target =
-      proxy === undefined || isSecure ? '' : `http://${authorityOf(routes[0]?.address ?? bare, port)}`
+      proxy === undefined || isSecure
+        ? ''
+        : `http://${authorityOf(routes[0]?.address ?? bare, port)}`
     const permission = isSecure || proxy === undefined ? '' : permissionOf(proxy)
     return {
       opening: `POST ${target}${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\n${permission}`,

@@ -30,7 +30,9 @@ describe('a signature', () => {
       'b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500',
     ],
   ])('is that of AWS’s test suite: %s %s', async (method, path, signature) => {
-    expect(await signAws({ ...vanilla, method, url: `https://example.amazonaws.com${path}` })).toEqual({
+    expect(
+      await signAws({ ...vanilla, method, url: `https://example.amazonaws.com${path}` }),
+    ).toEqual({
       host: 'example.amazonaws.com',
       'x-amz-date': '20150830T123600Z',
       authorization: `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=${signature}`,
@@ -72,7 +74,9 @@ describe('a signature', () => {
     const scope = '20150830/us-east-1/service/aws4_request'
     let key: Uint8Array = Buffer.from(`AWS4${credential.secretAccessKey}`)
     for (const part of scope.split('/')) key = await hash(part, key)
-    const toSign = ['AWS4-HMAC-SHA256', '20150830T123600Z', scope, hex(await hash(canonical))].join('\n')
+    const toSign = ['AWS4-HMAC-SHA256', '20150830T123600Z', scope, hex(await hash(canonical))].join(
+      '\n',
+    )
     expect(headers.authorization).toEndWith(`Signature=${hex(await hash(toSign, key))}`)
   })
 
@@ -101,13 +105,18 @@ describe('a signature', () => {
 
   test('that fails shows no secret', async () => {
     const broken = signAws({ ...vanilla, method: 'GET', url: 'no address' })
-    expect(String(await broken.catch((thrown: unknown) => thrown))).not.toContain(credential.secretAccessKey)
+    expect(String(await broken.catch((thrown: unknown) => thrown))).not.toContain(
+      credential.secretAccessKey,
+    )
   })
 })
 
 describe('a credential', () => {
   test.each([
-    ['AKIAEXAMPLE123456789:se/cr+et=', { accessKeyId: 'AKIAEXAMPLE123456789', secretAccessKey: 'se/cr+et=' }],
+    [
+      'AKIAEXAMPLE123456789:se/cr+et=',
+      { accessKeyId: 'AKIAEXAMPLE123456789', secretAccessKey: 'se/cr+et=' },
+    ],
     [
       'ASIAEXAMPLE123456789:secret:to+ken==',
       { accessKeyId: 'ASIAEXAMPLE123456789', secretAccessKey: 'secret', sessionToken: 'to+ken==' },

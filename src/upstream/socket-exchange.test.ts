@@ -40,7 +40,12 @@ function startUpstream(script: Script) {
   return { url: `http://127.0.0.1:${listener.port}/`, openConnections: () => open }
 }
 
-const PATIENT: ExchangeTimeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000 }
+const PATIENT: ExchangeTimeouts = {
+  connectMs: 5_000,
+  firstByteMs: 5_000,
+  idleMs: 5_000,
+  totalMs: 5_000,
+}
 
 function open(url: string, timeouts: Partial<ExchangeTimeouts> = {}) {
   const deadlines = new Deadlines()
@@ -80,7 +85,10 @@ describe('deadlines', () => {
 
   test('an upstream that accepts and says nothing runs out of time for its first byte, not for connecting', async () => {
     // Half the time for connecting is what a busy machine has to accept a connection.
-    const { exchange, deadlines } = open(startUpstream(silence).url, { connectMs: 1_000, firstByteMs: 500 })
+    const { exchange, deadlines } = open(startUpstream(silence).url, {
+      connectMs: 1_000,
+      firstByteMs: 500,
+    })
     expect(await failureOf(exchange.send())).toBe('first_byte_timeout')
     expect(deadlines.size).toBe(0)
   })
@@ -244,7 +252,10 @@ describe('endings', () => {
   })
 
   test('a body cut short is a lost connection, with a length and in chunks', async () => {
-    for (const head of ['content-length: 10\r\n\r\nabc', 'transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n']) {
+    for (const head of [
+      'content-length: 10\r\n\r\nabc',
+      'transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n',
+    ]) {
       let cut = (): void => {}
       const upstream = startUpstream((write, end) => {
         write(HEAD + head)

@@ -200,7 +200,10 @@ export class SocketExchange implements Exchange, Asker {
   }
 
   /** Tries one address after the other. What was written once is never written again. */
-  async #connect(pools: readonly ConnectionPool[], ask: (connection: Connection) => boolean): Promise<void> {
+  async #connect(
+    pools: readonly ConnectionPool[],
+    ask: (connection: Connection) => boolean,
+  ): Promise<void> {
     const connecting = new AbortController()
     this.#connecting = connecting
     const { connectMs } = this.#request.timeouts
@@ -292,7 +295,10 @@ const NOT_IN_VALUES = /[^\t\x20-\x7e\x80-\xff]/
 /** Some vendors' doors refuse whoever does not say what it is. */
 const USER_AGENT = 'user-agent: gatehouse\r\naccept: */*\r\n'
 
-const LEAVES_ITS_PIECES: ReadonlySet<UpstreamFailureType> = new Set(['connection_lost', 'malformed_answer'])
+const LEAVES_ITS_PIECES: ReadonlySet<UpstreamFailureType> = new Set([
+  'connection_lost',
+  'malformed_answer',
+])
 
 const FAILURE_MESSAGES: Record<UpstreamFailureType, string> = {
   connect_failed: 'The connection to the upstream could not be made.',

@@ -77,7 +77,10 @@ async function ask(
 ): Promise<string[]> {
   const folder = await createTemporaryFolder()
   const authorities = join(folder.path, 'authorities.pem')
-  await Bun.write(authorities, LOCALHOST_CERTIFICATE.cert + OTHER_CERTIFICATE.cert + EXPIRED_CERTIFICATE.cert)
+  await Bun.write(
+    authorities,
+    LOCALHOST_CERTIFICATE.cert + OTHER_CERTIFICATE.cert + EXPIRED_CERTIFICATE.cert,
+  )
   const program = join(import.meta.dirname, '../../test/support/ask-over-tls.ts')
   const child = Bun.spawn([process.execPath, program, JSON.stringify(questions)], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: authorities, ...environment },
@@ -130,11 +133,15 @@ test('nobody is trusted whose authority is not known', async () => {
 
 test('through a proxy, TLS is between the gateway and the upstream alone', async () => {
   const port = await tunnel()
-  const proxied = { url: `https://other.test:${await serve(OTHER_CERTIFICATE)}/`, addresses: ['127.0.0.1'] }
+  const proxied = {
+    url: `https://other.test:${await serve(OTHER_CERTIFICATE)}/`,
+    addresses: ['127.0.0.1'],
+  }
   const wrong = { url: `https://other.test:${local}/`, addresses: ['127.0.0.1'] }
   const said = await ask([proxied, wrong], { HTTPS_PROXY: `http://127.0.0.1:${port}` })
   expect(said.slice(0, 2)).toEqual(['hi', 'hi'])
-  for (const each of said.slice(2)) expect(each).toStartWith('connect_failed: Hostname/IP does not match')
+  for (const each of said.slice(2))
+    expect(each).toStartWith('connect_failed: Hostname/IP does not match')
   expect(tunnels).toHaveLength(4)
   expect(tunnels[0]).toBe(`127.0.0.1:${proxied.url.split(':')[2]?.slice(0, -1)}`)
 })

@@ -69,7 +69,9 @@ function isOpen(host: TrustedHost, port: number): boolean {
 
 function isNamed(host: TrustedHost, hostname: string): boolean {
   if (host.type === 'name') return host.name === hostname
-  return host.type === 'suffix' && hostname.endsWith(host.suffix) && hostname.length > host.suffix.length
+  return (
+    host.type === 'suffix' && hostname.endsWith(host.suffix) && hostname.length > host.suffix.length
+  )
 }
 
 const NAME = /^(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/
@@ -94,7 +96,9 @@ function parseTrustedHost(entry: string): TrustedHost {
   // A name whose last part is a number is an address in disguise, or nothing.
   const name = plain.startsWith('*.') ? plain.slice(2) : plain
   if (!NAME.test(name) || /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(name)) throw notAHost(entry)
-  return plain === name ? { type: 'name', name, port } : { type: 'suffix', suffix: `.${name}`, port }
+  return plain === name
+    ? { type: 'name', name, port }
+    : { type: 'suffix', suffix: `.${name}`, port }
 }
 
 function single(start: IpAddress, port: number | undefined): TrustedHost {

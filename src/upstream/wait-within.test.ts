@@ -16,12 +16,16 @@ test('ends when the client leaves, or has left', async () => {
   const waiting = waitWithin(never, { signal: controller.signal, withinMs: MINUTE_MS })
   controller.abort()
   expect(waiting).rejects.toMatchObject({ type: 'cancelled' })
-  expect(waitWithin(never, { signal: controller.signal, withinMs: MINUTE_MS })).rejects.toMatchObject({
+  expect(
+    waitWithin(never, { signal: controller.signal, withinMs: MINUTE_MS }),
+  ).rejects.toMatchObject({
     type: 'cancelled',
   })
 })
 
 test('ends when the time is over', () => {
   const { signal } = new AbortController()
-  expect(waitWithin(never, { signal, withinMs: 1 })).rejects.toMatchObject({ type: 'total_timeout' })
+  expect(waitWithin(never, { signal, withinMs: 1 })).rejects.toMatchObject({
+    type: 'total_timeout',
+  })
 })

@@ -9,13 +9,18 @@ export interface WaitLimits {
 }
 
 /** @throws UpstreamFailure `cancelled` or `total_timeout`, and what the work itself throws */
-export async function waitWithin<T>(work: Promise<T>, { signal, withinMs }: WaitLimits): Promise<T> {
+export async function waitWithin<T>(
+  work: Promise<T>,
+  { signal, withinMs }: WaitLimits,
+): Promise<T> {
   const over = Promise.withResolvers<never>()
   const leave = () =>
     over.reject(new UpstreamFailure('cancelled', 'The client left before the answer was complete.'))
   const timer = setTimeout(
     () =>
-      over.reject(new UpstreamFailure('total_timeout', 'The upstream did not finish its answer in time.')),
+      over.reject(
+        new UpstreamFailure('total_timeout', 'The upstream did not finish its answer in time.'),
+      ),
     withinMs,
   )
   if (signal.aborted) leave()

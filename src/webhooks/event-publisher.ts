@@ -17,7 +17,11 @@ export interface EventPublisherOptions {
   /** Called when something new is in the queue. */
   readonly onQueued: () => void
   /** Told of events that were dropped, and why. */
-  readonly onDropped: (event: WebhookEvent, reason: 'queue full' | 'store failing', cause?: unknown) => void
+  readonly onDropped: (
+    event: WebhookEvent,
+    reason: 'queue full' | 'store failing',
+    cause?: unknown,
+  ) => void
   readonly clock?: Clock
 }
 
@@ -81,9 +85,14 @@ export class EventPublisher {
     }
   }
 
-  async #enqueue({ accountId, type, data, mark }: PublishedEvent, createdAtMs: number): Promise<void> {
+  async #enqueue(
+    { accountId, type, data, mark }: PublishedEvent,
+    createdAtMs: number,
+  ): Promise<void> {
     const { webhooks, queue } = this.#options
-    const wanting = webhooks.list(accountId).filter((hook) => hook.isActive && hook.events.includes(type))
+    const wanting = webhooks
+      .list(accountId)
+      .filter((hook) => hook.isActive && hook.events.includes(type))
     const isFull = wanting.length > 0 && (await queue.countDeliveries(accountId)) >= MAX_QUEUED
     if (isFull) this.#options.onDropped(type, 'queue full')
     const createdAt = new Date(createdAtMs).toISOString()

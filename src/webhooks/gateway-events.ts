@@ -44,7 +44,10 @@ export function toBudgetEvent(share: ReachedShare): PublishedEvent {
 }
 
 /** Told to the operator's account: it is about all. */
-export function toSetBackEvent(setBack: { readonly from: number; readonly to: number }): PublishedEvent {
+export function toSetBackEvent(setBack: {
+  readonly from: number
+  readonly to: number
+}): PublishedEvent {
   return {
     accountId: DEFAULT_ACCOUNT,
     type: 'store.set-back',

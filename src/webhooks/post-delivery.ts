@@ -51,7 +51,11 @@ export async function postDelivery(post: Post, addresses: AddressPolicy): Promis
     const { status } = response
     const delivered = status >= 200 && status <= 299
     const isRedirect = status >= 300 && status <= 399
-    return { delivered, status, detail: isRedirect ? 'redirects are refused' : `answered ${status}` }
+    return {
+      delivered,
+      status,
+      detail: isRedirect ? 'redirects are refused' : `answered ${status}`,
+    }
   } catch (error) {
     return { delivered: false, status: null, detail: describe(error, timeout) }
   }
@@ -59,7 +63,8 @@ export async function postDelivery(post: Post, addresses: AddressPolicy): Promis
 
 function describe(error: unknown, timeout: AbortSignal): string {
   if (timeout.aborted) return `did not answer within ${TIMEOUT_MS / 1000} s`
-  if (error instanceof Error && error.name === 'AddressRefusedError') return `the address ${error.message}`
+  if (error instanceof Error && error.name === 'AddressRefusedError')
+    return `the address ${error.message}`
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed'
   return `could not be reached (${code})`
 }

@@ -19,7 +19,9 @@ export function createRetrySchedule(
   return {
     delayMs(failedAttempts) {
       if (failedAttempts > RETRIES) return undefined
-      return Math.round(firstRetryMs * FACTOR ** (failedAttempts - 1) * (1 + JITTER * (2 * random() - 1)))
+      return Math.round(
+        firstRetryMs * FACTOR ** (failedAttempts - 1) * (1 + JITTER * (2 * random() - 1)),
+      )
     },
   }
 }

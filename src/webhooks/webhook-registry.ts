@@ -24,7 +24,9 @@ export interface NewWebhook {
 }
 
 /** Only what is present changes. */
-export type WebhookChanges = { readonly [Field in keyof NewWebhook]?: NewWebhook[Field] | undefined }
+export type WebhookChanges = {
+  readonly [Field in keyof NewWebhook]?: NewWebhook[Field] | undefined
+}
 
 export class WebhookRegistry {
   readonly #store: WebhookRegistryOptions['webhooks']
@@ -59,7 +61,8 @@ export class WebhookRegistry {
   /** @throws GatewayError `not_found` */
   get(accountId: AccountId, id: string): Webhook {
     const webhook = this.find(accountId, id)
-    if (webhook === undefined) throw new GatewayError('not_found', 'There is no webhook with this id.')
+    if (webhook === undefined)
+      throw new GatewayError('not_found', 'There is no webhook with this id.')
     return webhook
   }
 
@@ -84,7 +87,10 @@ export class WebhookRegistry {
         accountId,
         id,
         url: settings.url,
-        sealedSecret: this.#seal(settings.secret ?? generated ?? generateSecret(), { accountId, id }),
+        sealedSecret: this.#seal(settings.secret ?? generated ?? generateSecret(), {
+          accountId,
+          id,
+        }),
         events: settings.events,
         isActive: settings.isActive,
         createdAt: now,

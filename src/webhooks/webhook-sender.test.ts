@@ -21,7 +21,9 @@ const nowhere: AddressPolicy = {
   check: () => Promise.reject(refusal),
   locate: () => Promise.reject(refusal),
 }
-const refusal = Object.assign(new Error('must be a public address'), { name: 'AddressRefusedError' })
+const refusal = Object.assign(new Error('must be a public address'), {
+  name: 'AddressRefusedError',
+})
 
 const SECRET = 'a-secret-of-enough-length'
 const vault = createVault([new Secret('00'.repeat(32))])
@@ -102,7 +104,12 @@ describe.each(databases)('on $name', (kind) => {
   }
 
   function eventOf(changes: Partial<PublishedEvent> = {}): PublishedEvent {
-    return { accountId: DEFAULT_ACCOUNT, type: 'budget.threshold', data: { budgetId: 'bud_1' }, ...changes }
+    return {
+      accountId: DEFAULT_ACCOUNT,
+      type: 'budget.threshold',
+      data: { budgetId: 'bud_1' },
+      ...changes,
+    }
   }
 
   async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
@@ -177,14 +184,17 @@ describe.each(databases)('on $name', (kind) => {
     await createWebhook(webhooks)
     publisher.publish(eventOf())
     await until(
-      async () => (await store.webhooks.listNext(2)).filter(({ attempts }) => attempts === 1).length === 2,
+      async () =>
+        (await store.webhooks.listNext(2)).filter(({ attempts }) => attempts === 1).length === 2,
     )
     const [, last] = await store.webhooks.listNext(2)
     await database.run(
       `UPDATE webhook_deliveries SET next_attempt_at = next_attempt_at + 31536000000 WHERE id = '${last?.id}'`,
     )
     sender.wake()
-    await until(async () => received.length === 3 && (await store.webhooks.listNext(2)).length === 1)
+    await until(
+      async () => received.length === 3 && (await store.webhooks.listNext(2)).length === 1,
+    )
   })
 
   test('after eight repetitions it is given up, and that is reported', async () => {
@@ -268,7 +278,12 @@ describe.each(databases)('on $name', (kind) => {
   })
 
   test('a share of a budget is told once a period, whoever reports it again', async () => {
-    const mark = { accountId: DEFAULT_ACCOUNT, budgetId: 'bud_1', periodStartsAtMs: 1000, threshold: 0.8 }
+    const mark = {
+      accountId: DEFAULT_ACCOUNT,
+      budgetId: 'bud_1',
+      periodStartsAtMs: 1000,
+      threshold: 0.8,
+    }
     const first = await start()
     await createWebhook(first.webhooks)
     first.publisher.publish(eventOf({ mark }))
@@ -277,7 +292,9 @@ describe.each(databases)('on $name', (kind) => {
     await first.close()
     const second = await start()
     second.publisher.publish(eventOf({ mark }))
-    second.publisher.publish(eventOf({ mark: { ...mark, periodStartsAtMs: 2000 }, data: { next: true } }))
+    second.publisher.publish(
+      eventOf({ mark: { ...mark, periodStartsAtMs: 2000 }, data: { next: true } }),
+    )
     await until(async () => received.length === 2 && (await queueIsEmpty()))
     expect(received[1]?.body).toContain('"next":true')
   })
@@ -289,7 +306,10 @@ describe.each(databases)('on $name', (kind) => {
       const resealed = vault.encrypt(new Secret(SECRET), secretBinding(webhook))
       await store.webhooks.save({ ...webhook, sealedSecret: resealed }, { isSecretNew: true })
       await webhooks.update(DEFAULT_ACCOUNT, webhook.id, { isActive: false })
-      expect((await store.webhooks.loadAll())[0]).toMatchObject({ sealedSecret: resealed, isActive: false })
+      expect((await store.webhooks.loadAll())[0]).toMatchObject({
+        sealedSecret: resealed,
+        isActive: false,
+      })
       await webhooks.update(DEFAULT_ACCOUNT, webhook.id, { secret: new Secret(`${SECRET}-new`) })
       expect((await store.webhooks.loadAll())[0]?.sealedSecret).not.toBe(resealed)
     })

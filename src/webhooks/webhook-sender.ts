@@ -21,7 +21,12 @@ const FARTHEST_MS = 2 * 86_400_000
 const CLAIM_MS = 30_000
 
 export type SenderEvent =
-  | { readonly type: 'given-up'; readonly webhookId: string; readonly event: string; readonly detail: string }
+  | {
+      readonly type: 'given-up'
+      readonly webhookId: string
+      readonly event: string
+      readonly detail: string
+    }
   | { readonly type: 'store-failed'; readonly cause: unknown }
 
 export interface WebhookSenderOptions {
@@ -137,7 +142,11 @@ export class WebhookSender {
     const attempts = delivery.attempts + 1
     const delayMs = this.#schedule.delayMs(attempts)
     if (delayMs !== undefined)
-      return await queue.reschedule({ ...delivery, attempts, nextAttemptAt: this.#clock.now() + delayMs })
+      return await queue.reschedule({
+        ...delivery,
+        attempts,
+        nextAttemptAt: this.#clock.now() + delayMs,
+      })
     await queue.removeDelivery(delivery)
     const { webhookId, event } = delivery
     this.#report({ type: 'given-up', webhookId, event, detail: outcome.detail })
@@ -151,7 +160,11 @@ export class WebhookSender {
     try {
       secret = this.#options.webhooks.openSecret(webhook)
     } catch {
-      return { delivered: false, status: null, detail: 'its secret cannot be decrypted with this master key' }
+      return {
+        delivered: false,
+        status: null,
+        detail: 'its secret cannot be decrypted with this master key',
+      }
     }
     const { id: deliveryId, event, body } = delivery
     const { signal } = this.#ending

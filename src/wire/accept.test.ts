@@ -34,7 +34,11 @@ const DIALECTS: Readonly<Record<string, Accepted>> = {
     types: {
       ...GATE,
       ...{ messages: ['array'], stream: ['boolean'], stream_options: ['object'], tools: ['array'] },
-      ...{ tool_choice: ['string', 'object'], max_tokens: ['number'], max_completion_tokens: ['number'] },
+      ...{
+        tool_choice: ['string', 'object'],
+        max_tokens: ['number'],
+        max_completion_tokens: ['number'],
+      },
     },
     hasGateId: true,
   },
@@ -43,8 +47,18 @@ const DIALECTS: Readonly<Record<string, Accepted>> = {
     least: { model: 'g', input: 'Hi' },
     types: {
       ...MODEL,
-      ...{ input: ['string', 'array'], stream: ['boolean'], store: ['boolean'], background: ['boolean'] },
-      ...{ include: ['array'], tools: ['array'], tool_choice: ['string', 'object'], reasoning: ['object'] },
+      ...{
+        input: ['string', 'array'],
+        stream: ['boolean'],
+        store: ['boolean'],
+        background: ['boolean'],
+      },
+      ...{
+        include: ['array'],
+        tools: ['array'],
+        tool_choice: ['string', 'object'],
+        reasoning: ['object'],
+      },
       max_output_tokens: ['number'],
     },
     hasGateId: false,
@@ -62,7 +76,13 @@ const DIALECTS: Readonly<Record<string, Accepted>> = {
   'mistral-chat': {
     dialect: mistralChat,
     least: { model: 'g', messages },
-    types: { ...GATE, messages: ['array'], stream: ['boolean'], tools: ['array'], max_tokens: ['number'] },
+    types: {
+      ...GATE,
+      messages: ['array'],
+      stream: ['boolean'],
+      tools: ['array'],
+      max_tokens: ['number'],
+    },
     leftOut: ['logit_bias', 'user'],
     hasGateId: true,
   },
@@ -72,7 +92,12 @@ const DIALECTS: Readonly<Record<string, Accepted>> = {
     types: {
       ...GATE,
       ...{ prompt: ['string'], suffix: ['string'], stream: ['boolean'], min_tokens: ['number'] },
-      ...{ max_tokens: ['number'], random_seed: ['number'], temperature: ['number'], top_p: ['number'] },
+      ...{
+        max_tokens: ['number'],
+        random_seed: ['number'],
+        temperature: ['number'],
+        top_p: ['number'],
+      },
       ...{ stop: ['string', 'array'], metadata: ['object'] },
     },
     leftOut: ['min_tokens', 'messages', 'tools'],
@@ -85,7 +110,12 @@ const DIALECTS: Readonly<Record<string, Accepted>> = {
       ...{ gate_id: ['string'], messages: ['array'], vars: ['object'], instructions: ['string'] },
       ...{ tools: ['array'], tool_choice: ['string', 'object'], response_format: ['object'] },
       ...{ temperature: ['number'], top_p: ['number'], max_output_tokens: ['number'] },
-      ...{ stop: ['string', 'array'], reasoning: ['object'], stream: ['boolean'], metadata: ['object'] },
+      ...{
+        stop: ['string', 'array'],
+        reasoning: ['object'],
+        stream: ['boolean'],
+        metadata: ['object'],
+      },
     },
     hasGateId: false,
   },
@@ -106,59 +136,68 @@ const WORDS: Readonly<Record<Type, string>> = {
   object: 'an object',
 }
 
-describe.each(Object.entries(DIALECTS))('%s', (id, { dialect, least, types, leftOut = [], hasGateId }) => {
-  const accept = (body: JsonRecord) => dialect.accept(scanJsonObject(Buffer.from(JSON.stringify(body))))
-  const refused = (param: string, code: string) =>
-    expect.objectContaining({ kind: 'invalid_request', status: 400, param, code })
+describe.each(Object.entries(DIALECTS))(
+  '%s',
+  (id, { dialect, least, types, leftOut = [], hasGateId }) => {
+    const accept = (body: JsonRecord) =>
+      dialect.accept(scanJsonObject(Buffer.from(JSON.stringify(body))))
+    const refused = (param: string, code: string) =>
+      expect.objectContaining({ kind: 'invalid_request', status: 400, param, code })
 
-  test('knows itself by its name', () => {
-    expect(dialect.id as string).toBe(id)
-  })
+    test('knows itself by its name', () => {
+      expect(dialect.id as string).toBe(id)
+    })
 
-  test.each(Object.entries(types))('%s has the types %j and no other', (name, allowed) => {
-    for (const type of Object.keys(SAMPLES) as Type[]) {
-      const body = { ...least, [name]: SAMPLES[type] }
-      if (allowed.includes(type)) expect(accept(body).body.get(name)).toBeDefined()
-      else {
-        expect(() => accept(body)).toThrow(refused(name, 'invalid_type'))
-        const words = allowed.map((each) => WORDS[each]).join(' or ')
-        expect(() => accept(body)).toThrow(`'${name}' must be ${words}, but is ${WORDS[type]}.`)
+    test.each(Object.entries(types))('%s has the types %j and no other', (name, allowed) => {
+      for (const type of Object.keys(SAMPLES) as Type[]) {
+        const body = { ...least, [name]: SAMPLES[type] }
+        if (allowed.includes(type)) expect(accept(body).body.get(name)).toBeDefined()
+        else {
+          expect(() => accept(body)).toThrow(refused(name, 'invalid_type'))
+          const words = allowed.map((each) => WORDS[each]).join(' or ')
+          expect(() => accept(body)).toThrow(`'${name}' must be ${words}, but is ${WORDS[type]}.`)
+        }
       }
-    }
-  })
+    })
 
-  test.each(Object.keys(least))('needs %s, which null is not', (name) => {
-    const { [name]: _, ...others } = least
-    expect(() => accept(others)).toThrow(refused(name, 'missing_required_parameter'))
-    expect(() => accept({ ...others, [name]: null })).toThrow(refused(name, 'missing_required_parameter'))
-  })
-
-  test('streams where that is said, and only then', () => {
-    expect(accept({ ...least, stream: true }).stream).toBe(true)
-    for (const stream of [false, null]) expect(accept({ ...least, stream }).stream).toBe(false)
-    expect(accept(least).stream).toBe(false)
-  })
-
-  test('has a gate, and names what has no effect', () => {
-    expect(accept(least)).toMatchObject({ gateId: 'g', ignored: [] })
-    for (const name of ['gate_id', 'model'])
-      if (name in least)
-        expect(() => accept({ ...least, [name]: '' })).toThrow(refused(name, 'invalid_value'))
-    for (const name of leftOut) expect(accept({ ...least, [name]: null }).ignored).toEqual([name])
-  })
-
-  if (hasGateId)
-    test('is routed by gate_id, beside which another model has no effect', () => {
-      const { model, ...others } = least
-      expect(accept({ ...others, gate_id: 'h' })).toMatchObject({ gateId: 'h', ignored: [] })
-      expect(accept({ ...others, model: 'h', gate_id: 'h' })).toMatchObject({ gateId: 'h', ignored: [] })
-      expect(accept({ ...others, model: 'm', gate_id: 'h' })).toMatchObject({
-        gateId: 'h',
-        ignored: ['model'],
-      })
-      expect(accept({ ...others, model: 'm', gate_id: null })).toMatchObject({ gateId: 'm' })
-      expect(() => accept({ ...others, model: 'm', gate_id: '' })).toThrow(
-        refused('gate_id', 'invalid_value'),
+    test.each(Object.keys(least))('needs %s, which null is not', (name) => {
+      const { [name]: _, ...others } = least
+      expect(() => accept(others)).toThrow(refused(name, 'missing_required_parameter'))
+      expect(() => accept({ ...others, [name]: null })).toThrow(
+        refused(name, 'missing_required_parameter'),
       )
     })
-})
+
+    test('streams where that is said, and only then', () => {
+      expect(accept({ ...least, stream: true }).stream).toBe(true)
+      for (const stream of [false, null]) expect(accept({ ...least, stream }).stream).toBe(false)
+      expect(accept(least).stream).toBe(false)
+    })
+
+    test('has a gate, and names what has no effect', () => {
+      expect(accept(least)).toMatchObject({ gateId: 'g', ignored: [] })
+      for (const name of ['gate_id', 'model'])
+        if (name in least)
+          expect(() => accept({ ...least, [name]: '' })).toThrow(refused(name, 'invalid_value'))
+      for (const name of leftOut) expect(accept({ ...least, [name]: null }).ignored).toEqual([name])
+    })
+
+    if (hasGateId)
+      test('is routed by gate_id, beside which another model has no effect', () => {
+        const { model, ...others } = least
+        expect(accept({ ...others, gate_id: 'h' })).toMatchObject({ gateId: 'h', ignored: [] })
+        expect(accept({ ...others, model: 'h', gate_id: 'h' })).toMatchObject({
+          gateId: 'h',
+          ignored: [],
+        })
+        expect(accept({ ...others, model: 'm', gate_id: 'h' })).toMatchObject({
+          gateId: 'h',
+          ignored: ['model'],
+        })
+        expect(accept({ ...others, model: 'm', gate_id: null })).toMatchObject({ gateId: 'm' })
+        expect(() => accept({ ...others, model: 'm', gate_id: '' })).toThrow(
+          refused('gate_id', 'invalid_value'),
+        )
+      })
+  },
+)

@@ -31,7 +31,12 @@ export interface ChatAnswer {
  * at once; `index` counts them from 0 over the whole answer.
  */
 export type ChatEvent =
-  | { readonly type: 'start'; readonly id?: string; readonly model?: string; readonly createdAt?: number }
+  | {
+      readonly type: 'start'
+      readonly id?: string
+      readonly model?: string
+      readonly createdAt?: number
+    }
   | { readonly type: 'text-delta'; readonly text: string; readonly logprobs?: JsonValue }
   | { readonly type: 'text-end' }
   | { readonly type: 'refusal-delta'; readonly text: string }

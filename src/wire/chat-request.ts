@@ -106,7 +106,11 @@ export type ChatMessage =
   /** Instructions; also in the middle of a conversation, where targets that know only leading ones hoist them. */
   | { readonly role: 'system'; readonly content: readonly TextPart[] }
   | { readonly role: 'user'; readonly content: readonly UserPart[]; readonly name?: string }
-  | { readonly role: 'assistant'; readonly content: readonly AssistantPart[]; readonly name?: string }
+  | {
+      readonly role: 'assistant'
+      readonly content: readonly AssistantPart[]
+      readonly name?: string
+    }
   | ToolResult
 
 export interface Tool {

@@ -27,7 +27,13 @@ function encode(id: DialectId, members: Partial<ChatRequest>, traits: ModelTrait
   const codec = CLIENT_CODECS[id]
   if (codec === undefined) throw new Error(`${id} is not translated to`)
   const request: ChatRequest = {
-    ...{ messages: [user(text('Hi'))], stream: false, extra: {}, family: 'gatehouse-chat', ignored: [] },
+    ...{
+      messages: [user(text('Hi'))],
+      stream: false,
+      extra: {},
+      family: 'gatehouse-chat',
+      ignored: [],
+    },
     ...members,
   }
   return codec.encodeRequest(request, { model: 'm', traits, sealOrigin: 'o' })
@@ -106,7 +112,14 @@ const TABLE: readonly Encoded[] = [
       ...{ metadata: { user_id: 'u' }, stream: true },
     },
     ignored: [
-      ...(['seed', 'presencePenalty', 'frequencyPenalty', 'logprobs', 'topLogprobs', 'metadata'] as const),
+      ...([
+        'seed',
+        'presencePenalty',
+        'frequencyPenalty',
+        'logprobs',
+        'topLogprobs',
+        'metadata',
+      ] as const),
       ...(['promptCacheKey', 'serviceTier'] as const),
     ],
   },
@@ -115,15 +128,31 @@ const TABLE: readonly Encoded[] = [
     messages: 'contents',
     body: {
       generationConfig: {
-        ...{ maxOutputTokens: 2000, temperature: 0.5, topP: 0.9, topK: 3, stopSequences: ['x'], seed: 7 },
+        ...{
+          maxOutputTokens: 2000,
+          temperature: 0.5,
+          topP: 0.9,
+          topK: 3,
+          stopSequences: ['x'],
+          seed: 7,
+        },
         ...{ presencePenalty: 0.1, frequencyPenalty: 0.2 },
         ...{ responseMimeType: 'application/json', responseJsonSchema: schema },
       },
-      tools: [{ functionDeclarations: [{ name: 'f', description: 'd', parametersJsonSchema: schema }] }],
+      tools: [
+        { functionDeclarations: [{ name: 'f', description: 'd', parametersJsonSchema: schema }] },
+      ],
       toolConfig: { functionCallingConfig: { mode: 'AUTO' } },
     },
     ignored: [
-      ...(['logprobs', 'topLogprobs', 'user', 'metadata', 'serviceTier', 'promptCacheKey'] as const),
+      ...([
+        'logprobs',
+        'topLogprobs',
+        'user',
+        'metadata',
+        'serviceTier',
+        'promptCacheKey',
+      ] as const),
       ...(['parallelToolCalls', 'tool.strict'] as const),
     ],
   },
@@ -131,7 +160,15 @@ const TABLE: readonly Encoded[] = [
     id: 'cohere-chat',
     messages: 'messages',
     body: {
-      ...{ model: 'm', max_tokens: 2000, temperature: 0.5, p: 0.9, k: 3, stop_sequences: ['x'], seed: 7 },
+      ...{
+        model: 'm',
+        max_tokens: 2000,
+        temperature: 0.5,
+        p: 0.9,
+        k: 3,
+        stop_sequences: ['x'],
+        seed: 7,
+      },
       ...{ ...PENALTIES, logprobs: true, tools: [functionOf(f)], strict_tools: true, stream: true },
     } as JsonRecord,
     ignored: [
@@ -157,7 +194,11 @@ const TABLE: readonly Encoded[] = [
     body: {
       inferenceConfig: { maxTokens: 2000, stopSequences: ['x'], temperature: 0.5, topP: 0.9 },
       toolConfig: {
-        tools: [{ toolSpec: { name: 'f', description: 'd', inputSchema: { json: schema }, strict: true } }],
+        tools: [
+          {
+            toolSpec: { name: 'f', description: 'd', inputSchema: { json: schema }, strict: true },
+          },
+        ],
         toolChoice: { auto: {} },
       },
       outputConfig: {
@@ -168,7 +209,14 @@ const TABLE: readonly Encoded[] = [
       },
     },
     ignored: [
-      ...(['topK', 'seed', 'presencePenalty', 'frequencyPenalty', 'logprobs', 'topLogprobs'] as const),
+      ...([
+        'topK',
+        'seed',
+        'presencePenalty',
+        'frequencyPenalty',
+        'logprobs',
+        'topLogprobs',
+      ] as const),
       ...(['user', 'metadata', 'promptCacheKey', 'serviceTier', 'parallelToolCalls'] as const),
     ],
   },
@@ -233,7 +281,9 @@ const CACHED: Readonly<Record<string, Place['write']>> = {
   'a user’s words': (hint) => ({ messages: [user(text('a', hint))] }),
   'an image': (hint) => ({ messages: [user({ type: 'image', source: png, ...hint })] }),
   'a file': (hint) => ({ messages: [user({ type: 'file', source: pdf, ...hint })] }),
-  'an answer': (hint) => ({ messages: [user(text('a')), assistant(text('b', hint)), user(text('c'))] }),
+  'an answer': (hint) => ({
+    messages: [user(text('a')), assistant(text('b', hint)), user(text('c'))],
+  }),
   'a call': (hint) => ({ messages: [QUESTION, assistant(call(hint)), result()] }),
   'a result': (hint) => ({ messages: [QUESTION, assistant(call()), result(hint)] }),
   'a result’s words': (hint) => ({ messages: [QUESTION, assistant(call()), result({}, hint)] }),
@@ -249,7 +299,9 @@ const PLACES: readonly Place[] = [
   },
   {
     ...{ feature: 'message.name', of: 'an assistant', hint: { name: 'bot' } },
-    write: (hint) => ({ messages: [QUESTION, { ...assistant(text('a')), ...hint }, user(text('b'))] }),
+    write: (hint) => ({
+      messages: [QUESTION, { ...assistant(text('a')), ...hint }, user(text('b'))],
+    }),
   },
   {
     ...{ feature: 'image.detail', of: 'an image', hint: { detail: 'low' } },
@@ -270,7 +322,11 @@ const PLACES: readonly Place[] = [
   {
     ...{ feature: 'seals', of: 'reasoning', hint: seal },
     write: (hint) => ({
-      messages: [QUESTION, assistant({ type: 'reasoning', text: '', ...hint }, text('a')), user(text('b'))],
+      messages: [
+        QUESTION,
+        assistant({ type: 'reasoning', text: '', ...hint }, text('a')),
+        user(text('b')),
+      ],
     }),
   },
 ]
@@ -283,7 +339,8 @@ describe.each(IDS)('%s loses nothing in silence:', (id) => {
     const plain = encode(id, write({}))
     const asked = encode(id, write(hint))
     expect(plain.ignored).toEqual([])
-    if (JSON.stringify(asked.body) === JSON.stringify(plain.body)) expect(asked.ignored).toEqual([feature])
+    if (JSON.stringify(asked.body) === JSON.stringify(plain.body))
+      expect(asked.ignored).toEqual([feature])
     else expect(asked.ignored.filter((other) => other !== feature)).toEqual([])
   })
 
@@ -366,7 +423,12 @@ describe('reasoning', () => {
       byBudget: ['none', ...THREE.slice(1)],
     },
     {
-      ...{ id: 'bedrock-converse', mode: 'effort', at: `${FIELDS}.reasoning_effort`, byBudget: THREE },
+      ...{
+        id: 'bedrock-converse',
+        mode: 'effort',
+        at: `${FIELDS}.reasoning_effort`,
+        byBudget: THREE,
+      },
       byWord: [undefined, 'low', 'low', 'medium', 'high', 'high', 'high', undefined],
     },
     {
@@ -387,29 +449,44 @@ describe('reasoning', () => {
       return { found, ignored }
     }
     expect<unknown>(WORDS.map((effort) => ask({ effort }).found)).toEqual([...byWord])
-    expect<unknown>(BUDGETS.map((budgetTokens) => ask({ budgetTokens }).found)).toEqual([...byBudget])
+    expect<unknown>(BUDGETS.map((budgetTokens) => ask({ budgetTokens }).found)).toEqual([
+      ...byBudget,
+    ])
     for (const [index, effort] of WORDS.entries())
       if (effort !== 'none' && byWord[index] === undefined)
         expect(ask({ effort }).ignored).toEqual(['reasoning'])
     expect(ask({ effort: 'low' }).ignored).toEqual([])
   })
 
-  test.each(IDS)('is named by %s for a model that does not reason, unless none is asked for', (id) => {
-    expect(encode(id, { reasoning: { effort: 'low' } }).ignored).toEqual(['reasoning'])
-    expect(encode(id, { reasoning: { budgetTokens: 2048 } }).ignored).toEqual(['reasoning'])
-    expect(encode(id, { reasoning: { effort: 'none' } }).ignored).toEqual([])
-    expect(encode(id, { reasoning: { effort: 'none' } }).body).toEqual(encode(id, {}).body)
-  })
+  test.each(IDS)(
+    'is named by %s for a model that does not reason, unless none is asked for',
+    (id) => {
+      expect(encode(id, { reasoning: { effort: 'low' } }).ignored).toEqual(['reasoning'])
+      expect(encode(id, { reasoning: { budgetTokens: 2048 } }).ignored).toEqual(['reasoning'])
+      expect(encode(id, { reasoning: { effort: 'none' } }).ignored).toEqual([])
+      expect(encode(id, { reasoning: { effort: 'none' } }).body).toEqual(encode(id, {}).body)
+    },
+  )
 })
 
-describe.each(['anthropic-messages', 'gemini-generate-content', 'bedrock-converse'] as const)('%s', (id) => {
-  test.each(['[]', '7', 'null', '"x"', '{', ''])('refuses a call whose arguments are %p', (written) => {
-    const messages = [assistant(call({ arguments: written })), result()]
-    expect(() => encode(id, { messages })).toThrow(
-      expect.objectContaining({ kind: 'invalid_request', param: 'messages', code: 'invalid_value' }),
+describe.each(['anthropic-messages', 'gemini-generate-content', 'bedrock-converse'] as const)(
+  '%s',
+  (id) => {
+    test.each(['[]', '7', 'null', '"x"', '{', ''])(
+      'refuses a call whose arguments are %p',
+      (written) => {
+        const messages = [assistant(call({ arguments: written })), result()]
+        expect(() => encode(id, { messages })).toThrow(
+          expect.objectContaining({
+            kind: 'invalid_request',
+            param: 'messages',
+            code: 'invalid_value',
+          }),
+        )
+      },
     )
-  })
-})
+  },
+)
 
 describe.each(IDS.filter((id) => id !== 'bedrock-converse'))('a stream of %s', (id) => {
   const decode = (bytes: string) => {

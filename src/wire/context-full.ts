@@ -54,7 +54,9 @@ export function toContextBody(
   const { error } = json as { readonly error: Readonly<Record<string, unknown>> }
   if (envelope === 'messages') {
     const told = toContextMessage(message, envelope)
-    return told === message ? body : encode({ ...(json as object), error: { ...error, message: told } })
+    return told === message
+      ? body
+      : encode({ ...(json as object), error: { ...error, message: told } })
   }
   return error.code === CONTEXT_FULL
     ? body

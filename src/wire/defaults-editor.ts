@@ -1,6 +1,12 @@
 /** Collects the edits that write a gate's defaults into a relayed body, and what the model cannot be told. Knows no dialect. */
 import { invalidRequest } from '../core/errors.ts'
-import { arrayElements, type JsonEdit, type JsonObject, scanJsonObject, spliceJson } from './json-splice.ts'
+import {
+  arrayElements,
+  type JsonEdit,
+  type JsonObject,
+  scanJsonObject,
+  spliceJson,
+} from './json-splice.ts'
 import { checkFieldTypes, presentMember } from './request-fields.ts'
 
 /** Stands between a gate's instructions and the caller's where both are one text. */
@@ -26,7 +32,9 @@ export class DefaultsEditor {
     if (value === undefined) return
     const member = this.#body.get(key)
     const json = JSON.stringify(value)
-    this.edits.push(member === undefined ? { type: 'add', key, json } : { type: 'replace', member, json })
+    this.edits.push(
+      member === undefined ? { type: 'add', key, json } : { type: 'replace', member, json },
+    )
   }
 
   /** Sets, or with undefined removes, a member of the object that is a member of the body. */
@@ -42,7 +50,11 @@ export class DefaultsEditor {
     if (value === undefined) inner.remove(key)
     else inner.set(key, value)
     if (inner.edits.length === 0) return
-    this.edits.push({ type: 'replace', member, json: decoder.decode(spliceJson(object, inner.edits)) })
+    this.edits.push({
+      type: 'replace',
+      member,
+      json: decoder.decode(spliceJson(object, inner.edits)),
+    })
   }
 
   remove(key: string): void {

@@ -16,7 +16,11 @@ test.each([
     8,
   ],
   ['no role', '{"choices":[{"delta":{"role":"assistant","content":""}}]}', 0],
-  ['a Messages delta', '{"type":"content_block_delta","delta":{"type":"text_delta","text":"Hello"}}', 5],
+  [
+    'a Messages delta',
+    '{"type":"content_block_delta","delta":{"type":"text_delta","text":"Hello"}}',
+    5,
+  ],
   ['no signature', '{"delta":{"type":"signature_delta","signature":"AAAA"}}', 0],
   [
     'no reason for the end',

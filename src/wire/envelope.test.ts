@@ -36,7 +36,8 @@ describe.each(Object.keys(ERROR_POLICY) as ErrorKind[])('%s', (kind) => {
   })
 
   test('messages: the type that Anthropic has for the status, and nothing else', () => {
-    const type = MESSAGES_TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
+    const type =
+      MESSAGES_TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
     expect(JSON.parse(String(encodeError('messages', error)))).toEqual({
       type: 'error',
       error: { type, message: 'said so' },
@@ -59,8 +60,9 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
 
 describe('an error that is', () => {
   const typeAt = (status: number) =>
-    JSON.parse(String(encodeError('messages', new GatewayError('upstream_error', 'no', { status })))).error
-      .type
+    JSON.parse(
+      String(encodeError('messages', new GatewayError('upstream_error', 'no', { status }))),
+    ).error.type
 
   test.each([
     ...Object.entries(MESSAGES_TYPES).map(([status, type]) => [Number(status), type] as const),
@@ -79,7 +81,10 @@ describe('an error that is', () => {
     const error = new GatewayError('upstream_error', 'no', { upstreamBody })
     expect(encodeError('nested', error)).toBe(upstreamBody)
     expect(encodeError('messages', error)).toBe(upstreamBody)
-    expect(JSON.parse(String(encodeError('flat', error)))).toEqual({ error: 'upstream_error', message: 'no' })
+    expect(JSON.parse(String(encodeError('flat', error)))).toEqual({
+      error: 'upstream_error',
+      message: 'no',
+    })
     expect(JSON.parse(String(encodeError('alt', error)))).toMatchObject({
       object: 'error',
       message: 'no',
@@ -96,10 +101,13 @@ describe('an error that is', () => {
   })
 
   test('our own refusal tells its details in Anthropic’s form, an upstream’s words it does not', () => {
-    const errorOf = (error: GatewayError) => JSON.parse(String(encodeError('messages', error))).error
+    const errorOf = (error: GatewayError) =>
+      JSON.parse(String(encodeError('messages', error))).error
     const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
     expect(errorOf(new GatewayError('invalid_request', 'no', { details })).details).toEqual(details)
-    expect(errorOf(new GatewayError('upstream_error', 'no', { details }))).not.toHaveProperty('details')
+    expect(errorOf(new GatewayError('upstream_error', 'no', { details }))).not.toHaveProperty(
+      'details',
+    )
   })
 
   test('detailed keeps its details where it is flat', () => {
@@ -122,12 +130,14 @@ test.each([
   expect(read.isWrapped).toBe(isWrapped)
 })
 
-test.each(['{"message":""}', '{"message":null}', '{"error":{"message":""}}', '{"error":{"message":null}}'])(
-  'an upstream that says %s has no words',
-  (body) => {
-    expect(readUpstreamError(Buffer.from(body)).message).toBeUndefined()
-  },
-)
+test.each([
+  '{"message":""}',
+  '{"message":null}',
+  '{"error":{"message":""}}',
+  '{"error":{"message":null}}',
+])('an upstream that says %s has no words', (body) => {
+  expect(readUpstreamError(Buffer.from(body)).message).toBeUndefined()
+})
 
 test.each([
   ['{"error":{"message":"m","type":"t"}}', 'm', true],
@@ -154,7 +164,10 @@ test.each([
     '{"error":{"message":"m","code":"c","more":[1]},"id":7}',
     { message: 'm', type: 'T', code: 'c', more: [1] },
   ],
-  ['{"error":{"message":"m","type":"t","param":"p"}}', { message: 'm', type: 't', code: 'C', param: 'p' }],
+  [
+    '{"error":{"message":"m","type":"t","param":"p"}}',
+    { message: 'm', type: 't', code: 'C', param: 'p' },
+  ],
   ['{"error":{"type":"t","code":4}}', { message: 'M', type: 't', code: 4 }],
   ['{"error":{"message":"","type":null,"code":"c"}}', { message: 'M', type: 'T', code: 'c' }],
   ['[{"error":{"message":"m","type":"t","code":"c"}}]', { message: 'm', type: 't', code: 'c' }],
@@ -172,6 +185,8 @@ test.each(['{"message":"m"}', '{"error":"plain"}', '[]', '<html>'])(
   'an upstream that says %s is told in its own bytes: there is nothing to complete',
   (text) => {
     const body = Buffer.from(text)
-    expect(toNestedBody(body, readUpstreamError(body), { message: 'M', type: 'T', code: 'C' })).toBe(body)
+    expect(
+      toNestedBody(body, readUpstreamError(body), { message: 'M', type: 'T', code: 'C' }),
+    ).toBe(body)
   },
 )

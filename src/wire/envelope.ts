@@ -48,7 +48,8 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
 }
 
 function toMessagesError(error: GatewayError): Record<string, unknown> {
-  const type = MESSAGES_TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
+  const type =
+    MESSAGES_TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
   // Those of an upstream's refusal hold its own words, whatever its dialect.
   const details = error.kind === 'invalid_request' &&
     error.details !== undefined && { details: error.details }

@@ -73,7 +73,13 @@ const DIALECTS: Readonly<Record<string, Spoken>> = {
         frequency_penalty: 1,
       },
       ...{ logprobs: true, top_logprobs: 1, tool_choice: 'auto', parallel_tool_calls: false },
-      ...{ reasoning_effort: 'low', user: 'u', metadata: {}, service_tier: 'flex', prompt_cache_key: 'k' },
+      ...{
+        reasoning_effort: 'low',
+        user: 'u',
+        metadata: {},
+        service_tier: 'flex',
+        prompt_cache_key: 'k',
+      },
       tools: [{ type: 'function', function: { name: 'f', parameters: schema, strict: true } }],
       response_format: { type: 'json_object' },
       messages: [
@@ -94,7 +100,14 @@ const DIALECTS: Readonly<Record<string, Spoken>> = {
   'anthropic-messages': {
     codec: anthropicServerCodec,
     body: {
-      ...{ max_tokens: 9, temperature: 1, top_p: 1, top_k: 1, stop_sequences: ['x'], service_tier: 'auto' },
+      ...{
+        max_tokens: 9,
+        temperature: 1,
+        top_p: 1,
+        top_k: 1,
+        stop_sequences: ['x'],
+        service_tier: 'auto',
+      },
       thinking: { type: 'enabled', budget_tokens: 1024 },
       output_config: { effort: 'low', format: { type: 'json_schema', schema } },
       metadata: { user_id: 'u' },
@@ -111,7 +124,13 @@ const DIALECTS: Readonly<Record<string, Spoken>> = {
           content: [
             { type: 'image', source },
             { type: 'document', source },
-            { type: 'tool_result', tool_use_id: 't', is_error: true, content: 'x', tool_result: {} },
+            {
+              type: 'tool_result',
+              tool_use_id: 't',
+              is_error: true,
+              content: 'x',
+              tool_result: {},
+            },
           ],
         },
       ],
@@ -125,7 +144,14 @@ const DIALECTS: Readonly<Record<string, Spoken>> = {
   'gatehouse-chat': {
     codec: gatehouseChatServerCodec,
     body: {
-      ...{ max_output_tokens: 9, temperature: 1, top_p: 1, stop: 'x', tool_choice: 'auto', metadata: {} },
+      ...{
+        max_output_tokens: 9,
+        temperature: 1,
+        top_p: 1,
+        stop: 'x',
+        tool_choice: 'auto',
+        metadata: {},
+      },
       reasoning: { effort: 'low' },
       response_format: { type: 'json' },
       tools: [{ name: 'f', parameters: schema, strict: true }],
@@ -141,8 +167,21 @@ const DIALECTS: Readonly<Record<string, Spoken>> = {
       ],
     },
     never: [
-      ...(['topK', 'seed', 'presencePenalty', 'frequencyPenalty', 'logprobs', 'topLogprobs'] as const),
-      ...(['parallelToolCalls', 'user', 'serviceTier', 'promptCacheKey', 'reasoning.budgetTokens'] as const),
+      ...([
+        'topK',
+        'seed',
+        'presencePenalty',
+        'frequencyPenalty',
+        'logprobs',
+        'topLogprobs',
+      ] as const),
+      ...([
+        'parallelToolCalls',
+        'user',
+        'serviceTier',
+        'promptCacheKey',
+        'reasoning.budgetTokens',
+      ] as const),
       ...(['reasoning.summary', 'audio', 'toolResult.isError', 'message.name', 'cache'] as const),
     ],
   },
@@ -159,14 +198,17 @@ function hasPlace(value: JsonValue | undefined, steps: readonly string[]): boole
 }
 
 function without(value: JsonValue | undefined, [step, ...rest]: readonly string[]): JsonValue {
-  if (Array.isArray(value)) return value.map((entry: JsonValue) => without(entry, [step ?? '', ...rest]))
+  if (Array.isArray(value))
+    return value.map((entry: JsonValue) => without(entry, [step ?? '', ...rest]))
   if (!isRecord(value) || step === undefined) return value ?? null
   const { [step]: inner, ...others } = value
   return rest.length === 0 ? others : { ...others, [step]: without(inner, rest) }
 }
 
 describe.each(Object.entries(DIALECTS))('%s', (_, { codec, body, never }) => {
-  const features = (Object.keys(FEATURES) as Feature[]).filter((feature) => !never.includes(feature))
+  const features = (Object.keys(FEATURES) as Feature[]).filter(
+    (feature) => !never.includes(feature),
+  )
 
   test.each(features)('%s is named by a place of the request', (feature) => {
     const name = codec.nameFeature(feature)

@@ -41,7 +41,10 @@ function write(
   const { readSpoken } = dialect
   if (readSpoken === undefined) throw new Error('no defaults here')
   const decided = decideDefaults({ defaults, overrides }, accepted.body, readSpoken)
-  const { body, ignored = [] } = dialect.rewrite({ ...accepted, defaults: decided.defaults }, target)
+  const { body, ignored = [] } = dialect.rewrite(
+    { ...accepted, defaults: decided.defaults },
+    target,
+  )
   return {
     sent: Buffer.from(body).toString(),
     ignored: [...accepted.ignored, ...decided.ignored, ...ignored],
@@ -59,7 +62,9 @@ const said = (names: readonly string[]) =>
   fc.record(Object.fromEntries(names.map((name) => [name, fc.constantFrom(null, 1, 0.25, 77)])), {
     requiredKeys: [],
   })
-const messages = fc.array(fc.record({ role: fc.constant('user'), content: fc.string() }), { maxLength: 3 })
+const messages = fc.array(fc.record({ role: fc.constant('user'), content: fc.string() }), {
+  maxLength: 3,
+})
 const system = { role: 'system', content: DEFAULTS.instructions }
 
 describe('in any body, with any members in any order', () => {
@@ -70,7 +75,11 @@ describe('in any body, with any members in any order', () => {
     fc.assert(
       fc.property(
         fc
-          .tuple(others, said(['temperature', 'top_p', 'max_tokens', 'max_completion_tokens']), messages)
+          .tuple(
+            others,
+            said(['temperature', 'top_p', 'max_tokens', 'max_completion_tokens']),
+            messages,
+          )
           .chain(([extra, settings, list]) =>
             shuffled({ ...extra, ...settings, model: 'gate', messages: list }),
           ),
@@ -81,7 +90,13 @@ describe('in any body, with any members in any order', () => {
           // As it was written: JSON knows no -0.
           const body = JSON.parse(text)
           const { max_tokens, max_completion_tokens, ...rest } = JSON.parse(sent)
-          const wanted = { ...body, model: 'up', temperature: 0.25, top_p: 0.5, reasoning_effort: 'high' }
+          const wanted = {
+            ...body,
+            model: 'up',
+            temperature: 0.25,
+            top_p: 0.5,
+            reasoning_effort: 'high',
+          }
           const {
             max_tokens: _old,
             max_completion_tokens: _new,
@@ -99,7 +114,11 @@ describe('in any body, with any members in any order', () => {
   test('to the byte: what is not written stays as it was spelled', () => {
     fc.assert(
       fc.property(others, messages, fc.nat(3), (extra, list, indent) => {
-        const body = JSON.stringify({ ...extra, temperature: 1, messages: list, model: 'gate' }, null, indent)
+        const body = JSON.stringify(
+          { ...extra, temperature: 1, messages: list, model: 'gate' },
+          null,
+          indent,
+        )
         const { sent } = write(openaiChat, body, {
           defaults: { instructions: 'I', temperature: 0.5, topP: 0.1 },
         })
@@ -117,22 +136,27 @@ describe('in any body, with any members in any order', () => {
   test('Messages, where instructions go before text and blocks alike', () => {
     const block = fc.record({ type: fc.constant('text'), text: fc.string() })
     fc.assert(
-      fc.property(others, fc.oneof(fc.constant(null), fc.string(), fc.array(block)), (extra, given) => {
-        const body = { ...extra, model: 'gate', max_tokens: 5, messages: [], system: given }
-        const { sent } = write(anthropicMessages, JSON.stringify(body))
-        const parsed = JSON.parse(sent)
-        expect({ ...parsed, system: null }).toEqual({
-          ...JSON.parse(JSON.stringify(body)),
-          model: 'up',
-          max_tokens: 77,
-          temperature: 0.25,
-          top_p: 0.5,
-          system: null,
-        })
-        const text = DEFAULTS.instructions
-        if (Array.isArray(given)) expect(parsed.system).toEqual([{ type: 'text', text }, ...given])
-        else expect(parsed.system).toBe(given ? `${text}\n\n${given}` : text)
-      }),
+      fc.property(
+        others,
+        fc.oneof(fc.constant(null), fc.string(), fc.array(block)),
+        (extra, given) => {
+          const body = { ...extra, model: 'gate', max_tokens: 5, messages: [], system: given }
+          const { sent } = write(anthropicMessages, JSON.stringify(body))
+          const parsed = JSON.parse(sent)
+          expect({ ...parsed, system: null }).toEqual({
+            ...JSON.parse(JSON.stringify(body)),
+            model: 'up',
+            max_tokens: 77,
+            temperature: 0.25,
+            top_p: 0.5,
+            system: null,
+          })
+          const text = DEFAULTS.instructions
+          if (Array.isArray(given))
+            expect(parsed.system).toEqual([{ type: 'text', text }, ...given])
+          else expect(parsed.system).toBe(given ? `${text}\n\n${given}` : text)
+        },
+      ),
     )
   })
 
@@ -202,8 +226,18 @@ describe('a model that does not take a setting', () => {
       '"messages":[],"temperature":1,"max_tokens":5',
       ['temperature', 'max_tokens', 'temperature', 'top_p'],
     ],
-    ['Responses', openaiResponses, '"input":"a","temperature":1', ['temperature', 'temperature', 'top_p']],
-    ['Messages', anthropicMessages, '"messages":[],"max_tokens":5', ['max_tokens', 'temperature', 'top_p']],
+    [
+      'Responses',
+      openaiResponses,
+      '"input":"a","temperature":1',
+      ['temperature', 'temperature', 'top_p'],
+    ],
+    [
+      'Messages',
+      anthropicMessages,
+      '"messages":[],"max_tokens":5',
+      ['max_tokens', 'temperature', 'top_p'],
+    ],
   ] as const)('%s: sampling is neither sent nor forgotten', (_name, dialect, rest, ignored) => {
     const defaults = { temperature: 0.5, topP: 0.5, maxOutputTokens: 9 }
     const written = write(dialect, `{"model":"g",${rest}}`, { target: picky, defaults })
@@ -254,7 +288,8 @@ describe('a model that does not take a setting', () => {
 describe('in Messages, `thinking` speaks of the effort', () => {
   const adaptive = { ...TARGET, traits: { reasoning: 'adaptive' as const } }
   const budget = { ...TARGET, traits: { reasoning: 'budget' as const } }
-  const body = (thinking: object) => JSON.stringify({ model: 'up', max_tokens: 9000, messages: [], thinking })
+  const body = (thinking: object) =>
+    JSON.stringify({ model: 'up', max_tokens: 9000, messages: [], thinking })
   const ENABLED = { type: 'enabled', budget_tokens: 1024 }
 
   test.each([
@@ -265,7 +300,10 @@ describe('in Messages, `thinking` speaks of the effort', () => {
     ['none', { type: 'adaptive' }, adaptive, undefined, ['thinking']],
     ['none', { type: 'disabled' }, adaptive, { type: 'disabled' }, []],
   ] as const)('%s and %p', (reasoningEffort, thinking, target, sent, ignored) => {
-    const written = write(anthropicMessages, body(thinking), { defaults: { reasoningEffort }, target })
+    const written = write(anthropicMessages, body(thinking), {
+      defaults: { reasoningEffort },
+      target,
+    })
     expect(JSON.parse(written.sent).thinking).toEqual(sent as never)
     expect(written.ignored).toEqual([...ignored])
   })
@@ -273,7 +311,10 @@ describe('in Messages, `thinking` speaks of the effort', () => {
   test.each([
     [{}, { effort: 'low' }],
     [{ output_config: null }, { effort: 'low' }],
-    [{ output_config: { format: { a: 1.5 }, effort: 'max' } }, { format: { a: 1.5 }, effort: 'low' }],
+    [
+      { output_config: { format: { a: 1.5 }, effort: 'max' } },
+      { format: { a: 1.5 }, effort: 'low' },
+    ],
   ])('the effort goes into output_config, beside what stands in %j', (members, outputConfig) => {
     const text = JSON.stringify({ model: 'up', max_tokens: 9, messages: [], ...members })
     const { sent } = write(anthropicMessages, text, {
@@ -290,7 +331,11 @@ describe('in Messages, `thinking` speaks of the effort', () => {
 
   test('and counts where the gate allows it', () => {
     for (const reasoningEffort of ['none', 'high'] as const) {
-      const settings = { defaults: { reasoningEffort }, overrides: 'allow' as const, target: adaptive }
+      const settings = {
+        defaults: { reasoningEffort },
+        overrides: 'allow' as const,
+        target: adaptive,
+      }
       expect(write(anthropicMessages, body(ENABLED), settings).sent).toBe(body(ENABLED))
     }
   })
@@ -299,7 +344,8 @@ describe('in Messages, `thinking` speaks of the effort', () => {
 test('a chat whose caller writes as developer is led by a developer message', () => {
   const defaults = { instructions: 'I' }
   const sent = (role: string) =>
-    write(openaiChat, `{"model":"g","messages":[{"role":"${role}","content":"a"}]}`, { defaults }).sent
+    write(openaiChat, `{"model":"g","messages":[{"role":"${role}","content":"a"}]}`, { defaults })
+      .sent
   expect(sent('developer')).toContain('[{"role":"developer","content":"I"},{"role":"developer"')
   expect(sent('user')).toContain('[{"role":"system","content":"I"},{"role":"user"')
 })

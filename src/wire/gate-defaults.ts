@@ -57,7 +57,10 @@ export function decideDefaults(
     return true
   })
   const settings = Object.fromEntries(decided.map((setting) => [setting, defaults?.[setting]]))
-  return { defaults: { ...settings, ...present({ instructions: defaults?.instructions }) }, ignored }
+  return {
+    defaults: { ...settings, ...present({ instructions: defaults?.instructions }) },
+    ignored,
+  }
 }
 
 export function overrideRejected(field: string) {
@@ -69,7 +72,9 @@ export function overrideRejected(field: string) {
 }
 
 /** For dialects whose settings are members of the top level or, after a dot, of an object there. */
-export function spokenAt(places: Readonly<Record<DefaultedSetting, readonly string[]>>): ReadSpoken {
+export function spokenAt(
+  places: Readonly<Record<DefaultedSetting, readonly string[]>>,
+): ReadSpoken {
   return (body, setting) =>
     places[setting].flatMap((field) => {
       const value = readAt(body, field)
@@ -95,11 +100,16 @@ export function withDefaults(request: ChatRequest, defaults: GateDefaults): Chat
   return {
     ...request,
     ...present({ temperature, topP, maxOutputTokens }),
-    ...present({ reasoning: effort === undefined ? undefined : { effort, ...present({ summary }) } }),
+    ...present({
+      reasoning: effort === undefined ? undefined : { effort, ...present({ summary }) },
+    }),
     messages:
       instructions === undefined
         ? request.messages
-        : [{ role: 'system', content: [{ type: 'text', text: render(instructions) }] }, ...request.messages],
+        : [
+            { role: 'system', content: [{ type: 'text', text: render(instructions) }] },
+            ...request.messages,
+          ],
   }
 }
 
@@ -118,5 +128,7 @@ export function isDefaulted(
 ): boolean {
   const isExcluded = feature === 'topP' && traits.takesOneSampling === true
   if (isExcluded && defaults?.temperature !== undefined) return true
-  return SETTINGS.some((setting) => defaults?.[setting] !== undefined && FEATURES[setting].includes(feature))
+  return SETTINGS.some(
+    (setting) => defaults?.[setting] !== undefined && FEATURES[setting].includes(feature),
+  )
 }

@@ -29,7 +29,14 @@ const COMMON: HeaderLists = {
     'x-session-affinity',
     'x-conversation-id',
   ],
-  answer: ['content-type', 'retry-after', 'retry-after-ms', 'x-should-retry', 'deprecation', 'sunset'],
+  answer: [
+    'content-type',
+    'retry-after',
+    'retry-after-ms',
+    'x-should-retry',
+    'deprecation',
+    'sunset',
+  ],
   ownAnswer: [],
 }
 

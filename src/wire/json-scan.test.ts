@@ -87,9 +87,13 @@ describe('what is found', () => {
   test('the elements of an array', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(space, valueText, space), { maxLength: 6 }), (items) => {
-        const object = scan(`{"x":1,"list":[${items.map((item) => item.join('')).join(',') || ' '}]}`)
+        const object = scan(
+          `{"x":1,"list":[${items.map((item) => item.join('')).join(',') || ' '}]}`,
+        )
         const spans = [...arrayElements(object, memberOf(object, 'list'))]
-        const texts = spans.map(({ start, end }) => decoder.decode(object.bytes.subarray(start, end)))
+        const texts = spans.map(({ start, end }) =>
+          decoder.decode(object.bytes.subarray(start, end)),
+        )
         expect(texts).toEqual(items.map(([, value]) => value))
       }),
     )
@@ -180,7 +184,14 @@ describe('what is refused', () => {
   })
 
   test('invalid UTF-8, wherever it is', () => {
-    for (const bad of [[0xff], [0xc3], [0x80], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]]) {
+    for (const bad of [
+      [0xff],
+      [0xc3],
+      [0x80],
+      [0xc0, 0xaf],
+      [0xed, 0xa0, 0x80],
+      [0xf4, 0x90, 0x80, 0x80],
+    ]) {
       const bytes = Uint8Array.of(...encoder.encode('{"a":"é'), ...bad, ...encoder.encode('"}'))
       expect(failureOf(bytes)?.message).toBe('invalid UTF-8 at byte 8')
     }
@@ -263,30 +274,34 @@ describe('what is refused', () => {
       byte,
     )
     fc.assert(
-      fc.property(objectText, fc.array(change, { minLength: 1, maxLength: 3 }), (original, changes) => {
-        const list = [...encoder.encode(original)]
-        for (const [kind, place, length, value] of changes) {
-          const at = list.length === 0 ? 0 : place % list.length
-          if (kind === 'delete') list.splice(at, 1 + (length % 4))
-          else if (kind === 'insert') list.splice(at, 0, value)
-          else if (kind === 'set') list[at] = value
-          else if (kind === 'copy') list.splice(at, 0, ...list.slice(at, at + length))
-          else if (length < 5) list.length = at
-        }
-        const bytes = Uint8Array.from(list)
-        let text: string | undefined
-        let parsed: unknown
-        try {
-          text = decoder.decode(bytes)
-          parsed = JSON.parse(text)
-        } catch {
-          expect(failureOf(bytes)).toBeDefined()
-          return
-        }
-        const failure = failureOf(bytes)
-        if (failure === undefined) expect(toValue(scanJsonObject(bytes))).toEqual(parsed)
-        else expect(isRefusedByOwnRule(text, failure)).toBe(true)
-      }),
+      fc.property(
+        objectText,
+        fc.array(change, { minLength: 1, maxLength: 3 }),
+        (original, changes) => {
+          const list = [...encoder.encode(original)]
+          for (const [kind, place, length, value] of changes) {
+            const at = list.length === 0 ? 0 : place % list.length
+            if (kind === 'delete') list.splice(at, 1 + (length % 4))
+            else if (kind === 'insert') list.splice(at, 0, value)
+            else if (kind === 'set') list[at] = value
+            else if (kind === 'copy') list.splice(at, 0, ...list.slice(at, at + length))
+            else if (length < 5) list.length = at
+          }
+          const bytes = Uint8Array.from(list)
+          let text: string | undefined
+          let parsed: unknown
+          try {
+            text = decoder.decode(bytes)
+            parsed = JSON.parse(text)
+          } catch {
+            expect(failureOf(bytes)).toBeDefined()
+            return
+          }
+          const failure = failureOf(bytes)
+          if (failure === undefined) expect(toValue(scanJsonObject(bytes))).toEqual(parsed)
+          else expect(isRefusedByOwnRule(text, failure)).toBe(true)
+        },
+      ),
       { numRuns: 5000 },
     )
   })

@@ -93,7 +93,8 @@ export function skipValue(text: JsonText, at: number, outerDepth: number): numbe
     if (first === QUOTE) {
       at = skipString(text, at)
     } else if (first === OPEN_BRACE || first === OPEN_BRACKET) {
-      if (depth === MAX_DEPTH) throw new JsonSyntaxError(`nesting deeper than ${MAX_DEPTH} levels`, at)
+      if (depth === MAX_DEPTH)
+        throw new JsonSyntaxError(`nesting deeper than ${MAX_DEPTH} levels`, at)
       const closer = first === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET
       at = skipSpace(bytes, at + 1)
       if (bytes[at] !== closer) {
@@ -119,7 +120,8 @@ export function skipValue(text: JsonText, at: number, outerDepth: number): numbe
         if (closer === CLOSE_BRACE) at = skipKey(text, at)
         break
       }
-      if (byte !== closer) throw unexpected(bytes, at, closer === CLOSE_BRACE ? '"," or "}"' : '"," or "]"')
+      if (byte !== closer)
+        throw unexpected(bytes, at, closer === CLOSE_BRACE ? '"," or "}"' : '"," or "]"')
       depth--
       at++
     }
@@ -242,7 +244,8 @@ function skipLiteral(bytes: Uint8Array, start: number): number {
   const literal = first === LETTER_T ? TRUE : first === LETTER_F ? FALSE : NULL
   if (first !== literal[0]) throw unexpected(bytes, start, 'a value')
   for (let index = 1; index < literal.length; index++) {
-    if (bytes[start + index] !== literal[index]) throw unexpected(bytes, start + index, 'true, false or null')
+    if (bytes[start + index] !== literal[index])
+      throw unexpected(bytes, start + index, 'true, false or null')
   }
   return start + literal.length
 }

@@ -2,7 +2,13 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { objectText, stringText, valueText, viewAt } from '../../test/support/json-texts.ts'
-import { type JsonEdit, type JsonMember, type JsonObject, scanJsonObject, spliceJson } from './json-splice.ts'
+import {
+  type JsonEdit,
+  type JsonMember,
+  type JsonObject,
+  scanJsonObject,
+  spliceJson,
+} from './json-splice.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -49,7 +55,9 @@ describe('spliceJson', () => {
           Buffer.from(object.bytes.subarray(0, member.valueStart)),
         )
         expect(output.subarray(output.length - behind.length)).toEqual(Buffer.from(behind))
-        expect(decoder.decode(output.subarray(member.valueStart, output.length - behind.length))).toBe(json)
+        expect(
+          decoder.decode(output.subarray(member.valueStart, output.length - behind.length)),
+        ).toBe(json)
       }),
     )
   })
@@ -129,7 +137,10 @@ describe('spliceJson', () => {
 
   test('a member may be removed and another added under its key', () => {
     expect(
-      splice('{"a":1,"b":2}', (object) => [...remove('b')(object), { type: 'add', key: 'b', json: '3' }]),
+      splice('{"a":1,"b":2}', (object) => [
+        ...remove('b')(object),
+        { type: 'add', key: 'b', json: '3' },
+      ]),
     ).toBe('{"b":3,"a":1}')
   })
 

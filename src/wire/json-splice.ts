@@ -170,7 +170,11 @@ export function* arrayElements(object: JsonObject, member: JsonMember): Generato
  * @param room where the result is written; it is valid until the room is used again. Without it: memory of its own.
  * @throws TypeError when a member is edited twice or is not the object's, or when the result would hold a key twice
  */
-export function spliceJson(object: JsonObject, edits: readonly JsonEdit[], room?: ByteRoom): Uint8Array {
+export function spliceJson(
+  object: JsonObject,
+  edits: readonly JsonEdit[],
+  room?: ByteRoom,
+): Uint8Array {
   const [only] = edits
   if (only === undefined) return object.bytes
   // Nearly every call: a gate's name gives way to a model's.
@@ -183,7 +187,11 @@ export function spliceJson(object: JsonObject, edits: readonly JsonEdit[], room?
   const cuts: Cut[] = []
   if (added.size > 0) {
     const text = Array.from(added, ([key, json]) => `${JSON.stringify(key)}:${json}`).join(',')
-    cuts.push({ start: object.bodyStart, end: object.bodyStart, text: lastKept >= 0 ? `${text},` : text })
+    cuts.push({
+      start: object.bodyStart,
+      end: object.bodyStart,
+      text: lastKept >= 0 ? `${text},` : text,
+    })
   }
   for (const [index, member] of members.entries()) {
     const edit = edited.get(member)
@@ -192,13 +200,21 @@ export function spliceJson(object: JsonObject, edits: readonly JsonEdit[], room?
     } else if (edit?.type === 'insert') {
       cuts.push({ start: member.valueStart + 1, end: member.valueStart + 1, text: edit.text })
     } else if (edit?.type === 'remove' && index < lastKept) {
-      cuts.push({ start: member.start, end: members[index + 1]?.start ?? member.valueEnd, text: '' })
+      cuts.push({
+        start: member.start,
+        end: members[index + 1]?.start ?? member.valueEnd,
+        text: '',
+      })
     }
   }
   // Members removed at the end have no comma behind them: they go with the one before them.
   const last = members.at(-1)
   if (last !== undefined && edited.get(last)?.type === 'remove') {
-    cuts.push({ start: members[lastKept]?.valueEnd ?? object.bodyStart, end: last.valueEnd, text: '' })
+    cuts.push({
+      start: members[lastKept]?.valueEnd ?? object.bodyStart,
+      end: last.valueEnd,
+      text: '',
+    })
   }
   return applyCuts(object.bytes, cuts, room)
 }
@@ -217,7 +233,11 @@ function isMember(object: JsonObject, member: JsonMember): boolean {
 }
 
 /** @param cuts in the order of the text, not overlapping */
-function applyCuts(bytes: Uint8Array, cuts: readonly Cut[], room: ByteRoom | undefined): Uint8Array {
+function applyCuts(
+  bytes: Uint8Array,
+  cuts: readonly Cut[],
+  room: ByteRoom | undefined,
+): Uint8Array {
   let length = bytes.length
   for (const { start, end, text } of cuts) length += Buffer.byteLength(text) - (end - start)
   const result = room?.take(length) ?? Buffer.allocUnsafe(length)
@@ -244,7 +264,8 @@ function checkEdits(object: JsonObject, edits: readonly JsonEdit[]) {
       added.set(edit.key, edit.json)
     } else {
       const { member } = edit
-      if (!isMember(object, member)) throw new TypeError(`"${member.key}" is another object's member`)
+      if (!isMember(object, member))
+        throw new TypeError(`"${member.key}" is another object's member`)
       if (edited.has(member)) throw new TypeError(`"${member.key}" is edited twice`)
       edited.set(member, edit)
     }

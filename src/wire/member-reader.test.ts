@@ -25,11 +25,23 @@ describe('reads a top-level member', () => {
     ['at the start', ' {\n "usage" : { "a" : 1 } , "data":[] } ', { usage: { a: 1 } }],
     ['that is a number', '{"usage":12}', { usage: 12 }],
     ['beside another', '{"meta":{"b":[{}]},"usage":null}', { usage: null, meta: { b: [{}] } }],
-    ['the last of two, as JSON.parse does', '{"usage":{"a":1},"usage":{"a":2}}', { usage: { a: 2 } }],
-    ['and none of the same name within another', '{"data":{"usage":{"a":1}},"x":[{"usage":2}]}', {}],
+    [
+      'the last of two, as JSON.parse does',
+      '{"usage":{"a":1},"usage":{"a":2}}',
+      { usage: { a: 2 } },
+    ],
+    [
+      'and none of the same name within another',
+      '{"data":{"usage":{"a":1}},"x":[{"usage":2}]}',
+      {},
+    ],
     ['and none in text that looks like one', '{"x":"\\"usage\\":{\\"a\\":1},","y":"usage"}', {}],
     ['after text that ends in backslashes', '{"x":"\\\\","usage":1}', { usage: 1 }],
-    ['with quotes and braces in its own text', '{"usage":{"a":"}\\",{"}}', { usage: { a: '}",{' } }],
+    [
+      'with quotes and braces in its own text',
+      '{"usage":{"a":"}\\",{"}}',
+      { usage: { a: '}",{' } },
+    ],
     ['and none of an array', '["usage",{"usage":1}]', {}],
     ['as far as it is there', '{"usage":{"a":1}', {}],
   ])('%s', (_, text, members) => {
@@ -64,7 +76,8 @@ describe('counts text', () => {
   }
 
   test('numbers are none', () => expect(textBytes('{"data":[[0.25,-1e3]]}')).toBe(0))
-  test('strings are, the names of the top level are not', () => expect(textBytes('{"aaaa":"bcd"}')).toBe(3))
+  test('strings are, the names of the top level are not', () =>
+    expect(textBytes('{"aaaa":"bcd"}')).toBe(3))
   test('a long one is prose when it has spaces, and media at a flat size when it has none', () => {
     expect(textBytes(`{"a":"${'word '.repeat(10_000)}"}`)).toBe(50_000)
     expect(textBytes(`{"a":"${'A'.repeat(1_000_000)}"}`)).toBe(6 * 1024)

@@ -65,7 +65,11 @@ export class MemberReader {
           this.#member = this.#key
           heldFrom = at + 1
         }
-      } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET || (byte === COMMA && this.#depth === 1)) {
+      } else if (
+        byte === CLOSE_BRACE ||
+        byte === CLOSE_BRACKET ||
+        (byte === COMMA && this.#depth === 1)
+      ) {
         if (this.#depth === 1 && this.#member !== undefined) {
           this.#hold(chunk.subarray(heldFrom, at))
           this.#take(this.#member)
@@ -118,7 +122,9 @@ export class MemberReader {
     if (!this.#hasSpace && this.#stringBytes > MEDIA_STRING_BYTES)
       this.#hasSpace = chunk.subarray(start, end).includes(SPACE)
     if (this.#depth !== 1 || !this.#isKeyPossible || this.#key.length > MAX_KEY_BYTES) return
-    this.#key += Buffer.from(chunk.subarray(start, Math.min(end, start + MAX_KEY_BYTES))).toString('latin1')
+    this.#key += Buffer.from(chunk.subarray(start, Math.min(end, start + MAX_KEY_BYTES))).toString(
+      'latin1',
+    )
   }
 
   #countString(): void {

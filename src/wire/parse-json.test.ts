@@ -17,10 +17,16 @@ test.each([
 test.each([
   ['very many brackets that are text', JSON.stringify({ a: '[{"\\"['.repeat(9_000) })],
   ['very many flat lists', `[${Array(9_000).fill('[]').join()}]`],
-  ['the deepest that a request may be, among very many', `[${'[],'.repeat(9_000)}${lists(255, '1')}]`],
+  [
+    'the deepest that a request may be, among very many',
+    `[${'[],'.repeat(9_000)}${lists(255, '1')}]`,
+  ],
   ['a text that is small', lists(4_000)],
   ['many numbers', JSON.stringify(Array(20_000).fill(0.25))],
-  ['a quote behind a backslash at the end of a text', JSON.stringify([...Array(9_000).fill('\\'), '"', '['])],
+  [
+    'a quote behind a backslash at the end of a text',
+    JSON.stringify([...Array(9_000).fill('\\'), '"', '[']),
+  ],
 ])('%s are read', (_, text) => {
   expect(JSON.stringify(parseJson(text))).toBe(text)
 })

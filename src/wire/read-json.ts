@@ -18,7 +18,10 @@ export function isRecord(value: unknown): value is JsonRecord {
 /** A member; undefined and null are both "not given". */
 export function member(of: At<JsonRecord>, name: string): At {
   const value = of.value[name]
-  return { value: value === null ? undefined : value, path: of.path === '' ? name : `${of.path}.${name}` }
+  return {
+    value: value === null ? undefined : value,
+    path: of.path === '' ? name : `${of.path}.${name}`,
+  }
 }
 
 /** @throws GatewayError `invalid_request` naming the path, as do all of the below */
@@ -68,7 +71,9 @@ function wrongType(at: At, wanted: string) {
 }
 
 /** The members that are not undefined: absent is not the same as undefined in what a codec hands on. */
-export function present<T extends object>(members: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+export function present<T extends object>(
+  members: T,
+): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
   const kept = Object.entries(members).filter(([, value]) => value !== undefined)
   return Object.fromEntries(kept) as { [Name in keyof T]?: Exclude<T[Name], undefined> }
 }

@@ -71,7 +71,8 @@ export function readGate(body: JsonObject): GateChoice {
 /** A string member's value. @throws GatewayError `invalid_request` when it is empty. */
 export function readString(body: JsonObject, member: JsonMember): string {
   const value = String(body.value(member))
-  if (value === '') throw invalidRequest(`'${member.key}' must not be empty.`, member.key, 'invalid_value')
+  if (value === '')
+    throw invalidRequest(`'${member.key}' must not be empty.`, member.key, 'invalid_value')
   return value
 }
 
@@ -84,7 +85,10 @@ export function editModel(body: JsonObject, upstreamModel: string): JsonEdit[] {
 }
 
 /** The edits for an upstream whose path names the model: neither gate nor model stays, and these are said instead. */
-export function editAwayModel(body: JsonObject, instead: Readonly<Record<string, string>>): JsonEdit[] {
+export function editAwayModel(
+  body: JsonObject,
+  instead: Readonly<Record<string, string>>,
+): JsonEdit[] {
   return [
     ...Object.entries(instead).map(([key, value]) => setString(body, key, value)),
     ...removals(body, ['model', 'gate_id']),

@@ -87,11 +87,18 @@ describe('responses', () => {
     ['null', ',"include":null', '["reasoning.encrypted_content"]'],
     ['empty', ',"include":[ ]', '["reasoning.encrypted_content"]'],
     ['another', ',"include":[ "a.b" ]', '[ "a.b" ,"reasoning.encrypted_content"]'],
-    ['there already', ',"include":["reasoning.encrypted_content"]', '["reasoning.encrypted_content"]'],
-  ])('include that is %s gains the encrypted reasoning of a reasoning model', (_name, include, wanted) => {
-    const sent = rewrite(openaiResponses, `{"model":"g","input":"hi"${include}}`, REASONING)
-    expect(sent).toContain(`"include":${wanted}`)
-  })
+    [
+      'there already',
+      ',"include":["reasoning.encrypted_content"]',
+      '["reasoning.encrypted_content"]',
+    ],
+  ])(
+    'include that is %s gains the encrypted reasoning of a reasoning model',
+    (_name, include, wanted) => {
+      const sent = rewrite(openaiResponses, `{"model":"g","input":"hi"${include}}`, REASONING)
+      expect(sent).toContain(`"include":${wanted}`)
+    },
+  )
 
   test.each([
     ['"store":true', 'store'],
@@ -123,12 +130,16 @@ describe('responses', () => {
     )
   })
 
-  test.each(['"store":null', '"previous_response_id":null', '"background":false', '"conversation":null'])(
-    '%s is accepted',
-    (member) => {
-      expect(JSON.parse(rewrite(openaiResponses, `{"model":"g","input":"hi",${member}}`)).store).toBe(false)
-    },
-  )
+  test.each([
+    '"store":null',
+    '"previous_response_id":null',
+    '"background":false',
+    '"conversation":null',
+  ])('%s is accepted', (member) => {
+    expect(JSON.parse(rewrite(openaiResponses, `{"model":"g","input":"hi",${member}}`)).store).toBe(
+      false,
+    )
+  })
 
   test('text that only speaks of an item_reference is no reference', () => {
     const body =
@@ -146,13 +157,21 @@ describe('chat', () => {
       { include_usage: true, include_obfuscation: false },
     ],
   ])('%s of a stream is made to count', (member, wanted) => {
-    const sent = rewrite(openaiChat, `{"model":"g","messages":[],"stream":true,${member}}`, COUNTING)
+    const sent = rewrite(
+      openaiChat,
+      `{"model":"g","messages":[],"stream":true,${member}}`,
+      COUNTING,
+    )
     expect(JSON.parse(sent).stream_options).toEqual(wanted)
   })
 
   test('a call that is no stream, or a provider that counts unasked, gets no stream_options', () => {
-    expect(rewrite(openaiChat, '{"model":"g","messages":[]}', COUNTING)).not.toContain('stream_options')
-    expect(rewrite(openaiChat, '{"model":"g","messages":[],"stream":true}')).not.toContain('stream_options')
+    expect(rewrite(openaiChat, '{"model":"g","messages":[]}', COUNTING)).not.toContain(
+      'stream_options',
+    )
+    expect(rewrite(openaiChat, '{"model":"g","messages":[],"stream":true}')).not.toContain(
+      'stream_options',
+    )
   })
 
   test('gate_id routes, and a model beside it is named as ignored', () => {
@@ -169,7 +188,11 @@ describe('fim', () => {
       '{"model":"g","prompt":"a","min_tokens":1,"suffix":null,"frequency_penalty":0,"gate_id":"g","seed":2}'
     const accepted = mistralFim.accept(scanJsonObject(Buffer.from(body)))
     expect(accepted.ignored).toEqual(['min_tokens', 'frequency_penalty', 'seed'])
-    expect(JSON.parse(rewrite(mistralFim, body))).toEqual({ model: 'up/stream', prompt: 'a', suffix: null })
+    expect(JSON.parse(rewrite(mistralFim, body))).toEqual({
+      model: 'up/stream',
+      prompt: 'a',
+      suffix: null,
+    })
   })
 
   test('an empty prompt is legal, a missing one is not', () => {

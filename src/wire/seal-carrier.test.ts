@@ -2,9 +2,19 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Seal } from './chat-request.ts'
-import { hasCarriers, isReadable, readSeal, readToolId, writeSeal, writeToolId } from './seal-carrier.ts'
+import {
+  hasCarriers,
+  isReadable,
+  readSeal,
+  readToolId,
+  writeSeal,
+  writeToolId,
+} from './seal-carrier.ts'
 
-const seals = fc.record<Seal>({ type: fc.constantFrom('signature', 'encrypted'), value: fc.string() })
+const seals = fc.record<Seal>({
+  type: fc.constantFrom('signature', 'encrypted'),
+  value: fc.string(),
+})
 const parts = fc.record({ type: fc.constant('reasoning' as const), text: fc.string(), seal: seals })
 
 test('what is written is read back, with its origin', () => {
@@ -62,7 +72,9 @@ describe('what a client has cut or changed', () => {
       expect(readToolId(id)).toEqual({ id, sealed: {} })
     for (const json of [{}, { r: 7 }, { r: [] }, { ...whole, t: 'x' }])
       expect(readToolId(`c~${carry(json)}`)).toEqual({ id: 'c', sealed: {} })
-    expect(readToolId(`c~${carry({ o: 'o', r: [7, null, { x: 'a' }, { ...whole, x: 'b' }] })}`)).toEqual({
+    expect(
+      readToolId(`c~${carry({ o: 'o', r: [7, null, { x: 'a' }, { ...whole, x: 'b' }] })}`),
+    ).toEqual({
       id: 'c',
       sealed: {
         reasoning: [
@@ -75,7 +87,11 @@ describe('what a client has cut or changed', () => {
 })
 
 test('a seal is read by its own origin, or where the caller had it from', () => {
-  const seal = (origin?: string): Seal => ({ type: 'signature', value: 'v', ...(origin ? { origin } : {}) })
+  const seal = (origin?: string): Seal => ({
+    type: 'signature',
+    value: 'v',
+    ...(origin ? { origin } : {}),
+  })
   expect(isReadable(seal('o'), 'dialect', 'o')).toBe(true)
   expect(isReadable(seal('dialect'), 'dialect', 'o')).toBe(true)
   expect(isReadable(seal('other'), 'dialect', 'o')).toBe(false)

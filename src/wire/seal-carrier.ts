@@ -55,7 +55,9 @@ export function writeToolId(id: string, sealed: SealedCall, origin: string): str
     ...(sealed.seal === undefined ? {} : { t: sealed.seal.type, v: sealed.seal.value }),
     ...(reasoning.length === 0
       ? {}
-      : { r: reasoning.map((part) => ({ x: part.text, t: part.seal?.type, v: part.seal?.value })) }),
+      : {
+          r: reasoning.map((part) => ({ x: part.text, t: part.seal?.type, v: part.seal?.value })),
+        }),
   }
   return `${id}~${MARK}${encode(carried)}`
 }
@@ -71,7 +73,9 @@ export function readToolId(text: string): { readonly id: string; readonly sealed
   const carried = at < 0 ? undefined : decode(text.slice(at + MARK.length + 1))
   if (carried === undefined) return { id: text, sealed: {} }
   const seal = toSeal(carried)
-  const reasoning = Array.isArray(carried.r) ? carried.r.map((part) => toReasoning(part, carried.o)) : []
+  const reasoning = Array.isArray(carried.r)
+    ? carried.r.map((part) => toReasoning(part, carried.o))
+    : []
   return {
     id: text.slice(0, at),
     sealed: {
@@ -86,7 +90,11 @@ type Carried = Record<string, unknown>
 function toReasoning(part: unknown, origin: unknown): ReasoningPart {
   const fields = typeof part === 'object' && part !== null ? (part as Carried) : {}
   const seal = toSeal({ ...fields, o: origin })
-  return { type: 'reasoning', text: String(fields.x ?? ''), ...(seal === undefined ? {} : { seal }) }
+  return {
+    type: 'reasoning',
+    text: String(fields.x ?? ''),
+    ...(seal === undefined ? {} : { seal }),
+  }
 }
 
 function toSeal(carried: Carried): Seal | undefined {

@@ -12,7 +12,12 @@ import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 
 const scan = (body: JsonRecord) => scanJsonObject(Buffer.from(JSON.stringify(body)))
-const DECIDED = { temperature: 0.5, topP: 0.9, maxOutputTokens: 77, reasoningEffort: 'high' } as const
+const DECIDED = {
+  temperature: 0.5,
+  topP: 0.9,
+  maxOutputTokens: 77,
+  reasoningEffort: 'high',
+} as const
 type Places = Readonly<Record<DefaultedSetting, readonly string[]>>
 const SAMPLING = { temperature: ['temperature'], topP: ['top_p'] }
 const mistral: Places = {
@@ -70,7 +75,11 @@ describe.each(cases)('$id: $setting at $place', ({ dialect, setting, place }) =>
     expect(decide('allow', 7)).toEqual({ defaults: {}, ignored: [] })
     expect(decide('ignore', 7)).toEqual({ defaults, ignored: [place] })
     expect(() => decide('reject', 7)).toThrow(
-      expect.objectContaining({ kind: 'invalid_request', param: place, code: 'overrides_rejected' }),
+      expect.objectContaining({
+        kind: 'invalid_request',
+        param: place,
+        code: 'overrides_rejected',
+      }),
     )
   })
 
@@ -93,9 +102,13 @@ test('whether and how much to think speaks of the effort too', () => {
   const enabled = { type: 'enabled', budget_tokens: 2048 }
   expect(spoken(enabled, 'high')).toEqual([{ field: 'thinking', value: enabled }])
   expect(spoken({ type: 'adaptive' }, 'high')).toEqual([])
-  expect(spoken({ type: 'disabled' }, 'high')).toEqual([{ field: 'thinking', value: { type: 'disabled' } }])
+  expect(spoken({ type: 'disabled' }, 'high')).toEqual([
+    { field: 'thinking', value: { type: 'disabled' } },
+  ])
   expect(spoken({ type: 'disabled' }, 'none')).toEqual([])
-  expect(spoken({ type: 'adaptive' }, 'none')).toEqual([{ field: 'thinking', value: { type: 'adaptive' } }])
+  expect(spoken({ type: 'adaptive' }, 'none')).toEqual([
+    { field: 'thinking', value: { type: 'adaptive' } },
+  ])
   expect(anthropicMessages.readSpoken?.(scan({ thinking: enabled }), 'topP', 1)).toEqual([])
 })
 
@@ -105,10 +118,13 @@ test.each([
   ['maxOutputTokens', 'maxOutputTokens'],
   ['reasoning', 'reasoningEffort'],
   ['reasoning.effort', 'reasoningEffort'],
-] as const)('%s that a target cannot take was the gate’s where the gate decided %s', (feature, setting) => {
-  expect(isDefaulted(feature, { [setting]: DECIDED[setting] })).toBe(true)
-  expect(isDefaulted(feature, {})).toBe(false)
-  expect(isDefaulted(feature, undefined)).toBe(false)
-  const { [setting]: _, ...others } = DECIDED
-  expect(isDefaulted(feature, others)).toBe(false)
-})
+] as const)(
+  '%s that a target cannot take was the gate’s where the gate decided %s',
+  (feature, setting) => {
+    expect(isDefaulted(feature, { [setting]: DECIDED[setting] })).toBe(true)
+    expect(isDefaulted(feature, {})).toBe(false)
+    expect(isDefaulted(feature, undefined)).toBe(false)
+    const { [setting]: _, ...others } = DECIDED
+    expect(isDefaulted(feature, others)).toBe(false)
+  },
+)

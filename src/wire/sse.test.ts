@@ -54,13 +54,23 @@ const fieldCases: readonly [
   ['a comment', ': keep-alive\n\n', undefined, undefined],
   ['a comment among fields', 'data: a\n: data: b\ndata: c\n\n', undefined, 'a\nc'],
   ['id and retry', 'id: 7\nretry: 10\ndata: x\n\n', undefined, 'x'],
-  ['unknown fields and other spellings', 'Data: a\ndatas: b\n data: c\nfoo\ndata: x\n\n', undefined, 'x'],
+  [
+    'unknown fields and other spellings',
+    'Data: a\ndatas: b\n data: c\nfoo\ndata: x\n\n',
+    undefined,
+    'x',
+  ],
   ['CRLF', 'event: e\r\ndata: a\r\ndata: b\r\n\r\n', 'e', 'a\nb'],
   ['CR', 'event: e\rdata: a\rdata: b\r\r', 'e', 'a\nb'],
   ['mixed line ends', 'event: e\rdata: a\r\ndata: b\n\r\n', 'e', 'a\nb'],
   ['a byte order mark at the start', '\ufeffdata: x\n\n', undefined, 'x'],
   ['a byte order mark inside the data', 'data: \ufeffx\n\n', undefined, '\ufeffx'],
-  ['other line separators of Unicode are text', 'data: a\u2028b\u0085c\n\n', undefined, 'a\u2028b\u0085c'],
+  [
+    'other line separators of Unicode are text',
+    'data: a\u2028b\u0085c\n\n',
+    undefined,
+    'a\u2028b\u0085c',
+  ],
   ['four-byte characters', 'data: 😀é日\n\n', undefined, '😀é日'],
 ]
 
@@ -70,7 +80,10 @@ describe('fields of a frame', () => {
   })
 
   test('a byte order mark behind the first frame is part of a field name', () => {
-    expect(readText('data: a\n\n\ufeffdata: b\n\n').map((frame) => frame.data)).toEqual(['a', undefined])
+    expect(readText('data: a\n\n\ufeffdata: b\n\n').map((frame) => frame.data)).toEqual([
+      'a',
+      undefined,
+    ])
   })
 
   test('invalid UTF-8 is replaced in the data and kept in the raw bytes', () => {
@@ -109,9 +122,9 @@ describe('framing', () => {
   test('the LF of a CRLF that was cut belongs to the frame before it', () => {
     const framer = new SseFramer()
     expect(framer.push(encoder.encode('data: a\r\n\r'))).toHaveLength(0)
-    expect(framer.push(encoder.encode('\ndata: b')).map((frame) => decoder.decode(frame.raw))).toEqual([
-      'data: a\r\n\r\n',
-    ])
+    expect(
+      framer.push(encoder.encode('\ndata: b')).map((frame) => decoder.decode(frame.raw)),
+    ).toEqual(['data: a\r\n\r\n'])
     expect(decoder.decode(framer.pending)).toBe('data: b')
   })
 
@@ -210,16 +223,18 @@ describe('the limit', () => {
   })
 
   test('many frames of one chunk may be larger together', () => {
-    expect(new SseFramer({ maxFrameBytes: 9 }).push(encoder.encode('data: x\n\n'.repeat(50)))).toHaveLength(
-      50,
-    )
+    expect(
+      new SseFramer({ maxFrameBytes: 9 }).push(encoder.encode('data: x\n\n'.repeat(50))),
+    ).toHaveLength(50)
   })
 })
 
 describe('encodeSseFrame', () => {
   test('writes data with and without a name', () => {
     expect(decoder.decode(encodeSseFrame({ data: '{"a":1}' }))).toBe('data: {"a":1}\n\n')
-    expect(decoder.decode(encodeSseFrame({ event: 'delta', data: 'x' }))).toBe('event: delta\ndata: x\n\n')
+    expect(decoder.decode(encodeSseFrame({ event: 'delta', data: 'x' }))).toBe(
+      'event: delta\ndata: x\n\n',
+    )
   })
 
   test('a line end in the data starts a new data line', () => {

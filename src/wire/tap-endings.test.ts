@@ -13,7 +13,8 @@ const push = (tap: StreamTap, ...texts: string[]) => {
   const outputs = [...texts.map((text) => tap.push(Buffer.from(text))), tap.end()]
   return outputs.map(({ now, held }) => [Buffer.from(now).toString(), Buffer.from(held).toString()])
 }
-const data = (json: unknown) => `data: ${typeof json === 'string' ? json : JSON.stringify(json)}\n\n`
+const data = (json: unknown) =>
+  `data: ${typeof json === 'string' ? json : JSON.stringify(json)}\n\n`
 const named = (type: string, members: object = {}) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
 const failure = new GatewayError('upstream_timeout', 'It fell silent.', { code: 'idle' })
@@ -27,19 +28,21 @@ describe('a chat stream', () => {
   const said = data({ choices: [{ delta: { content: 'a' } }] })
   const finished = data({ choices: [{ delta: {}, finish_reason: 'stop' }] })
 
-  test.each(['data: [DONE]\n\n', 'data:[DONE]\n\n', 'data:  [DONE] \n\n', 'event: x\ndata: [DONE]\n\n'])(
-    'ends with %j, which is held',
-    (done) => {
-      const tap = tapOf(openaiChat)
-      expect(push(tap, said, done, ': after\n\n')).toEqual([
-        [said, ''],
-        ['', done],
-        ['', ': after\n\n'],
-        ['', ''],
-      ])
-      expect([tap.verdict, tap.isWholeAtEnd()]).toEqual(['complete', false])
-    },
-  )
+  test.each([
+    'data: [DONE]\n\n',
+    'data:[DONE]\n\n',
+    'data:  [DONE] \n\n',
+    'event: x\ndata: [DONE]\n\n',
+  ])('ends with %j, which is held', (done) => {
+    const tap = tapOf(openaiChat)
+    expect(push(tap, said, done, ': after\n\n')).toEqual([
+      [said, ''],
+      ['', done],
+      ['', ': after\n\n'],
+      ['', ''],
+    ])
+    expect([tap.verdict, tap.isWholeAtEnd()]).toEqual(['complete', false])
+  })
 
   test.each([
     data({ choices: [{ delta: { content: '[DONE]' } }] }),
@@ -111,7 +114,9 @@ describe('a chat stream', () => {
     expect(toldBy(tapOf(openaiChat))).toEqual([
       {
         event: undefined,
-        data: { error: { message: 'It fell silent.', type: 'upstream_error', param: null, code: 'idle' } },
+        data: {
+          error: { message: 'It fell silent.', type: 'upstream_error', param: null, code: 'idle' },
+        },
       },
       { event: undefined, data: '[DONE]' },
     ])
@@ -166,18 +171,21 @@ describe('a chat stream', () => {
 })
 
 describe('a Responses stream', () => {
-  test.each(['response.completed', 'response.incomplete', 'response.failed'])('ends with %s', (type) => {
-    const tap = tapOf(openaiResponses)
-    const end = named(type, { response: { usage: { input_tokens: 3, output_tokens: 2 } } })
-    expect(push(tap, named('response.created'), end)).toEqual([
-      [named('response.created'), ''],
-      ['', end],
-      ['', ''],
-    ])
-    expect(tap.verdict).toBe(type === 'response.failed' ? 'failed' : 'complete')
-    expect(tap.usage).toMatchObject({ inputTokens: 3, outputTokens: 2 })
-    expect(tap.isWholeAtEnd()).toBe(false)
-  })
+  test.each(['response.completed', 'response.incomplete', 'response.failed'])(
+    'ends with %s',
+    (type) => {
+      const tap = tapOf(openaiResponses)
+      const end = named(type, { response: { usage: { input_tokens: 3, output_tokens: 2 } } })
+      expect(push(tap, named('response.created'), end)).toEqual([
+        [named('response.created'), ''],
+        ['', end],
+        ['', ''],
+      ])
+      expect(tap.verdict).toBe(type === 'response.failed' ? 'failed' : 'complete')
+      expect(tap.usage).toMatchObject({ inputTokens: 3, outputTokens: 2 })
+      expect(tap.isWholeAtEnd()).toBe(false)
+    },
+  )
 
   test('that told an error is not completed by an end that follows', () => {
     const tap = tapOf(openaiResponses)
@@ -225,10 +233,26 @@ describe('a Responses stream', () => {
   })
 
   const wholeResponse = {
-    ...{ id: 'resp_unknown', object: 'response', created_at: 0, background: false, model: '', output: [] },
-    ...{ incomplete_details: null, instructions: null, max_output_tokens: null, max_tool_calls: null },
+    ...{
+      id: 'resp_unknown',
+      object: 'response',
+      created_at: 0,
+      background: false,
+      model: '',
+      output: [],
+    },
+    ...{
+      incomplete_details: null,
+      instructions: null,
+      max_output_tokens: null,
+      max_tool_calls: null,
+    },
     ...{ parallel_tool_calls: true, previous_response_id: null, prompt_cache_key: null },
-    ...{ reasoning: { effort: null, summary: null }, safety_identifier: null, service_tier: 'auto' },
+    ...{
+      reasoning: { effort: null, summary: null },
+      safety_identifier: null,
+      service_tier: 'auto',
+    },
     ...{ store: false, temperature: null, text: { format: { type: 'text' } }, tool_choice: 'auto' },
     ...{ tools: [], top_logprobs: 0, top_p: null, truncation: 'disabled', presence_penalty: 0 },
     ...{ frequency_penalty: 0, usage: null, user: null, metadata: {}, status: 'failed' },
@@ -253,7 +277,10 @@ describe('a Responses stream', () => {
     const tap = tapOf(openaiResponses)
     push(
       tap,
-      named('response.created', { sequence_number: 4, response: { id: 'r', status: 'in_progress' } }),
+      named('response.created', {
+        sequence_number: 4,
+        response: { id: 'r', status: 'in_progress' },
+      }),
       named('response.output_text.delta', { sequence_number: 5, response: { id: 'other' } }),
     )
     expect(toldBy(tap)).toEqual([error(6), failed(7, { ...wholeResponse, id: 'r' }), DONE])
@@ -267,7 +294,9 @@ describe('a Responses stream', () => {
 })
 
 describe('a Messages stream', () => {
-  const start = named('message_start', { message: { usage: { input_tokens: 3, output_tokens: 1 } } })
+  const start = named('message_start', {
+    message: { usage: { input_tokens: 3, output_tokens: 1 } },
+  })
   const stop = named('message_stop')
 
   test('ends with message_stop, which is held, and with nothing that only speaks of it', () => {
@@ -286,9 +315,18 @@ describe('a Messages stream', () => {
   test('counts the last value of each count, at whatever place it is told', () => {
     const tap = tapOf(anthropicMessages)
     expect(tap.usage).toBeNull()
-    push(tap, start, named('message_delta', { usage: { output_tokens: 7, cache_read_input_tokens: null } }))
+    push(
+      tap,
+      start,
+      named('message_delta', { usage: { output_tokens: 7, cache_read_input_tokens: null } }),
+    )
     push(tap, data({ usage: 'x' }), data('"usage"'))
-    expect(tap.usage).toEqual({ inputTokens: 3, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 })
+    expect(tap.usage).toEqual({
+      inputTokens: 3,
+      outputTokens: 7,
+      cachedInputTokens: 0,
+      reasoningTokens: 0,
+    })
   })
 
   test.each([
@@ -304,8 +342,16 @@ describe('a Messages stream', () => {
 
   test.each([
     ['OpenAI’s', data({ error: { message: 'no', type: 'server_error', code: 500 } }), 'no'],
-    ['OpenAI’s in an event of that name', `event: error\n${data({ error: { message: 'no' } })}`, 'no'],
-    ['llama.cpp’s', `event: error\n${data({ code: 500, message: 'no', type: 'server_error' })}`, 'no'],
+    [
+      'OpenAI’s in an event of that name',
+      `event: error\n${data({ error: { message: 'no' } })}`,
+      'no',
+    ],
+    [
+      'llama.cpp’s',
+      `event: error\n${data({ code: 500, message: 'no', type: 'server_error' })}`,
+      'no',
+    ],
     ['words alone', 'event: error\ndata: no\n\n', undefined],
   ])('tells an error of another form, %s, in its own', (_, told, message) => {
     const early = tapOf(anthropicMessages)
@@ -346,7 +392,11 @@ test.each([
   ['openai-responses', { message: 'The encrypted content gAAA could not be verified.' }, true],
   ['openai-responses', { code: 'x', message: 'no' }, false],
   ['openai-responses', {}, false],
-  ['anthropic-messages', { message: 'messages.1.content.0: Invalid `signature` in `thinking` block' }, true],
+  [
+    'anthropic-messages',
+    { message: 'messages.1.content.0: Invalid `signature` in `thinking` block' },
+    true,
+  ],
   ['anthropic-messages', { message: 'no signature' }, false],
   ['anthropic-messages', {}, false],
 ] as const)('%s: a refusal of %j is of another’s reasoning: %p', (id, said, isIt) => {

@@ -28,7 +28,10 @@ function relay(tap: StreamTap, bytes: Uint8Array, cuts: readonly number[]) {
       if (output.held.byteLength > 0) held.push(output.held)
     }
   }
-  return { text: Buffer.concat([...out, ...held]).toString(), shownBeforeEnd: Buffer.concat(out).toString() }
+  return {
+    text: Buffer.concat([...out, ...held]).toString(),
+    shownBeforeEnd: Buffer.concat(out).toString(),
+  }
 }
 
 function expectFaithful(tap: StreamTap, fixture: StreamFixture, cuts: readonly number[]): void {
@@ -89,8 +92,14 @@ describe('usage that only the gateway asked for', () => {
 })
 
 test('the event that ends an answer is held, and what follows it', () => {
-  for (const { dialect, fixture } of CASES.filter((entry) => entry.fixture.verdict === 'complete')) {
-    const { shownBeforeEnd } = relay(dialect.createTap({ hidesUsage: false }), Buffer.from(fixture.text), [])
+  for (const { dialect, fixture } of CASES.filter(
+    (entry) => entry.fixture.verdict === 'complete',
+  )) {
+    const { shownBeforeEnd } = relay(
+      dialect.createTap({ hidesUsage: false }),
+      Buffer.from(fixture.text),
+      [],
+    )
     expect(shownBeforeEnd).not.toMatch(/^data: \[DONE\]|response\.(?:completed|incomplete)/m)
     expect(fixture.text.startsWith(shownBeforeEnd)).toBe(true)
   }
@@ -118,7 +127,9 @@ describe('an error in the very first event', () => {
 })
 
 describe('a stream that breaks', () => {
-  const failure = new GatewayError('upstream_timeout', 'The upstream fell silent.', { code: 'idle_timeout' })
+  const failure = new GatewayError('upstream_timeout', 'The upstream fell silent.', {
+    code: 'idle_timeout',
+  })
 
   test('a Responses stream ends with error, a whole response.failed, and [DONE], numbered on', () => {
     const tap = openaiResponses.createTap({ hidesUsage: false })
@@ -134,7 +145,12 @@ describe('a stream that breaks', () => {
       error: { type: 'upstream_error' },
     })
     expect(failed).toMatchObject({ type: 'response.failed', sequence_number: 4 })
-    expect(failed.response).toMatchObject({ id: 'resp_1', model: 'gpt-5', status: 'failed', store: false })
+    expect(failed.response).toMatchObject({
+      id: 'resp_1',
+      model: 'gpt-5',
+      status: 'failed',
+      store: false,
+    })
     expect(events[2]).toBe('data: [DONE]')
   })
 
@@ -145,7 +161,9 @@ describe('a stream that breaks', () => {
     expect(ofChat).toMatch(
       /^data: \{"error":\{"message":"The upstream fell silent\.".*\}\}\n\ndata: \[DONE\]\n\n$/,
     )
-    const ofFim = new TextDecoder().decode(mistralFim.createTap({ hidesUsage: false }).encodeFailure(failure))
+    const ofFim = new TextDecoder().decode(
+      mistralFim.createTap({ hidesUsage: false }).encodeFailure(failure),
+    )
     expect(ofFim).toMatch(/^data: \{"error":\{.*\}\}\n\n$/)
   })
 })
@@ -159,7 +177,11 @@ test('a stream that ends in [DONE] without a line end is whole', () => {
 
 test.each([
   ['last', '{"id":"a","choices":[],"usage":null}', '{"id":"a","choices":[]}'],
-  ['before padding', '{"id":"ü","usage":null,"obfuscation":"Xy9"}', '{"id":"ü","obfuscation":"Xy9"}'],
+  [
+    'before padding',
+    '{"id":"ü","usage":null,"obfuscation":"Xy9"}',
+    '{"id":"ü","obfuscation":"Xy9"}',
+  ],
   ['first', '{"usage":null,"id":"a"}', '{"id":"a"}'],
   [
     'before an object',
@@ -169,7 +191,12 @@ test.each([
   ['inside a choice only', '{"choices":[{"usage":null}]}', '{"choices":[{"usage":null}]}'],
   ['inside a text', '{"t":",\\"usage\\":null}"}', '{"t":",\\"usage\\":null}"}'],
   ['in a text and outside', '{"t":",\\"usage\\":null","usage":null}', '{"t":",\\"usage\\":null"}'],
-])('usage that nobody asked for disappears from a chunk wherever it stands: %s', (_, sent, shown) => {
-  const tap = openaiChat.createTap({ hidesUsage: true })
-  expect(Buffer.from(tap.push(Buffer.from(`data: ${sent}\n\n`)).now).toString()).toBe(`data: ${shown}\n\n`)
-})
+])(
+  'usage that nobody asked for disappears from a chunk wherever it stands: %s',
+  (_, sent, shown) => {
+    const tap = openaiChat.createTap({ hidesUsage: true })
+    expect(Buffer.from(tap.push(Buffer.from(`data: ${sent}\n\n`)).now).toString()).toBe(
+      `data: ${shown}\n\n`,
+    )
+  },
+)

@@ -75,7 +75,9 @@ test('an answer that was never said to be complete was cut off', () => {
   expect(shown(tap.end())).toEqual(['', ''])
   expect([tap.verdict, tap.isWholeAtEnd()]).toEqual(['open', false])
   const failure = new GatewayError('upstream_timeout', 'It fell silent.')
-  expect(Buffer.from(tap.encodeFailure(failure)).toString()).toBe('<upstream_timeout: It fell silent.>')
+  expect(Buffer.from(tap.encodeFailure(failure)).toString()).toBe(
+    '<upstream_timeout: It fell silent.>',
+  )
 })
 
 describe('a failure that the upstream tells', () => {

@@ -46,10 +46,14 @@ const CHAT_REASONS = [
 const chat = (id: DialectId): Upstream => ({
   id,
   whole: (finish_reason, hasCall) => ({
-    choices: [{ finish_reason, message: { content: 'a', ...(hasCall ? { tool_calls: [chatCall] } : {}) } }],
+    choices: [
+      { finish_reason, message: { content: 'a', ...(hasCall ? { tool_calls: [chatCall] } : {}) } },
+    ],
   }),
   stream: (finish_reason, hasCall) => [
-    event({ choices: [{ delta: { content: 'a', ...(hasCall ? { tool_calls: [chatCall] } : {}) } }] }),
+    event({
+      choices: [{ delta: { content: 'a', ...(hasCall ? { tool_calls: [chatCall] } : {}) } }],
+    }),
     event({ choices: [{ delta: {}, finish_reason }] }),
   ],
   reasons: CHAT_REASONS,
@@ -92,7 +96,12 @@ const UPSTREAMS: readonly Upstream[] = [
       ['OF_A_LATER_VERSION', 'stop', 'tool_calls'],
     ],
     failures: [
-      ...['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MALFORMED_RESPONSE'],
+      ...[
+        'MALFORMED_FUNCTION_CALL',
+        'UNEXPECTED_TOOL_CALL',
+        'TOO_MANY_TOOL_CALLS',
+        'MALFORMED_RESPONSE',
+      ],
     ],
   },
   {
@@ -101,7 +110,9 @@ const UPSTREAMS: readonly Upstream[] = [
       ...{ finish_reason, message: { content: 'a', tool_calls: hasCall ? [chatCall] : [] } },
     }),
     stream: (finish_reason, hasCall) => [
-      ...(hasCall ? [event({ type: 'tool-call-start', delta: { message: { tool_calls: chatCall } } })] : []),
+      ...(hasCall
+        ? [event({ type: 'tool-call-start', delta: { message: { tool_calls: chatCall } } })]
+        : []),
       event({ type: 'message-end', delta: { finish_reason } }),
     ],
     reasons: [
@@ -197,7 +208,13 @@ describe('what may be left out is nothing to fail for', () => {
       'anthropic-messages',
       {
         content: [
-          ...[7, { type: 'text' }, { type: 'thinking' }, { type: 'redacted_thinking' }, { type: 'tool_use' }],
+          ...[
+            7,
+            { type: 'text' },
+            { type: 'thinking' },
+            { type: 'redacted_thinking' },
+            { type: 'tool_use' },
+          ],
           { type: 'web_search_tool_result' },
         ],
       },
@@ -216,7 +233,13 @@ describe('what may be left out is nothing to fail for', () => {
             finishReason: 'STOP',
             content: {
               parts: [
-                ...[7, {}, { text: '' }, { text: 'hm', thought: true }, { text: 'a', thoughtSignature: 's' }],
+                ...[
+                  7,
+                  {},
+                  { text: '' },
+                  { text: 'hm', thought: true },
+                  { text: 'a', thoughtSignature: 's' },
+                ],
                 { text: 'sealed', thought: true, thoughtSignature: 's' },
                 { functionCall: { id: '' } },
               ],
@@ -234,7 +257,12 @@ describe('what may be left out is nothing to fail for', () => {
     ],
     [
       'cohere-chat',
-      { message: { content: [7, {}, { text: '' }, { text: 'a' }], tool_calls: [7, {}, { function: 7 }] } },
+      {
+        message: {
+          content: [7, {}, { text: '' }, { text: 'a' }],
+          tool_calls: [7, {}, { function: 7 }],
+        },
+      },
       [
         { type: 'text', text: 'a' },
         { ...NO_CALL, ...made },
@@ -247,7 +275,12 @@ describe('what may be left out is nothing to fail for', () => {
         output: {
           message: {
             content: [
-              ...[7, { toolUse: {} }, { reasoningContent: {} }, { reasoningContent: { reasoningText: {} } }],
+              ...[
+                7,
+                { toolUse: {} },
+                { reasoningContent: {} },
+                { reasoningContent: { reasoningText: {} } },
+              ],
               { image: {} },
             ],
           },
@@ -265,7 +298,10 @@ describe('what may be left out is nothing to fail for', () => {
           ],
           ...[{ type: 'reasoning' }, { type: 'reasoning', encrypted_content: '' }],
           { type: 'reasoning', content: [{ text: 'long' }], summary: [{ text: 'short' }] },
-          ...[{ type: 'function_call' }, { type: 'function_call', id: 'i', name: 'f', arguments: ' ' }],
+          ...[
+            { type: 'function_call' },
+            { type: 'function_call', id: 'i', name: 'f', arguments: ' ' },
+          ],
         ],
       },
       [
@@ -285,7 +321,11 @@ describe('what may be left out is nothing to fail for', () => {
 
   const start = { type: 'start' } as const
   test.each<[DialectId, readonly object[], readonly ChatEvent[]]>([
-    ['openai-chat', [{ choices: [{}] }, { choices: [{ delta: { tool_calls: [7], refusal: '' } }] }], [start]],
+    [
+      'openai-chat',
+      [{ choices: [{}] }, { choices: [{ delta: { tool_calls: [7], refusal: '' } }] }],
+      [start],
+    ],
     ['openai-chat', [{}], [start]],
     [
       'anthropic-messages',
@@ -298,14 +338,26 @@ describe('what may be left out is nothing to fail for', () => {
           index: 1,
           content_block: { type: 'thinking', thinking: 'b', signature: 'c' },
         },
-        { type: 'content_block_delta', index: 1, delta: { type: 'signature_delta', signature: 'd' } },
+        {
+          type: 'content_block_delta',
+          index: 1,
+          delta: { type: 'signature_delta', signature: 'd' },
+        },
         { type: 'content_block_stop', index: 1 },
-        { type: 'content_block_start', index: 2, content_block: { type: 'redacted_thinking', data: 'e' } },
+        {
+          type: 'content_block_start',
+          index: 2,
+          content_block: { type: 'redacted_thinking', data: 'e' },
+        },
         { type: 'content_block_stop', index: 2 },
         { type: 'content_block_start', index: 3, content_block: { type: 'thinking' } },
         { type: 'content_block_stop', index: 3 },
         { type: 'content_block_start', index: 4, content_block: { type: 'server_tool_use' } },
-        { type: 'content_block_delta', index: 4, delta: { type: 'input_json_delta', partial_json: '{}' } },
+        {
+          type: 'content_block_delta',
+          index: 4,
+          delta: { type: 'input_json_delta', partial_json: '{}' },
+        },
         { type: 'content_block_delta', index: 4, delta: { type: 'citations_delta' } },
         { type: 'content_block_stop', index: 4 },
         { type: 'content_block_delta' },
@@ -329,8 +381,16 @@ describe('what may be left out is nothing to fail for', () => {
     [
       'gemini-generate-content',
       [
-        { candidates: [{ content: { parts: [{ text: 'hm', thought: true, thoughtSignature: 's' }] } }] },
-        { candidates: [{ content: { parts: [{ text: 'a', thoughtSignature: 't' }, { text: 'b' }] } }] },
+        {
+          candidates: [
+            { content: { parts: [{ text: 'hm', thought: true, thoughtSignature: 's' }] } },
+          ],
+        },
+        {
+          candidates: [
+            { content: { parts: [{ text: 'a', thoughtSignature: 't' }, { text: 'b' }] } },
+          ],
+        },
         { candidates: [{ content: { parts: [{ text: 'c', thought: true }] } }] },
       ],
       [
@@ -388,7 +448,11 @@ describe('what may be left out is nothing to fail for', () => {
         { type: 'response.output_item.added' },
         { type: 'response.output_text.delta' },
         { type: 'response.function_call_arguments.delta', output_index: 9, delta: '{}' },
-        { type: 'response.output_item.done', output_index: 1, item: { type: 'message', content: [] } },
+        {
+          type: 'response.output_item.done',
+          output_index: 1,
+          item: { type: 'message', content: [] },
+        },
         {
           type: 'response.output_item.done',
           output_index: 2,
@@ -408,8 +472,18 @@ describe('what may be left out is nothing to fail for', () => {
 describe('after its failure', () => {
   const failed = { error: { message: 'no', status: 'UNAVAILABLE' } }
   test.each<[DialectId, string, object, object]>([
-    ['openai-chat', 'no', failed, { choices: [{ delta: { content: 'a' }, finish_reason: 'stop' }] }],
-    ['mistral-chat', 'no message', { error: {} }, { choices: [{ delta: {}, finish_reason: 'stop' }] }],
+    [
+      'openai-chat',
+      'no',
+      failed,
+      { choices: [{ delta: { content: 'a' }, finish_reason: 'stop' }] },
+    ],
+    [
+      'mistral-chat',
+      'no message',
+      { error: {} },
+      { choices: [{ delta: {}, finish_reason: 'stop' }] },
+    ],
     ['gemini-generate-content', 'no', failed, geminiBody('STOP', false)],
     ['gemini-generate-content', 'no message', { error: {} }, geminiBody('STOP', false)],
     ['cohere-chat', 'no', { type: 'error', message: 'no' }, { type: 'message-end', delta: {} }],

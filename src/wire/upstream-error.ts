@@ -46,7 +46,9 @@ export function readUpstreamError(body: Uint8Array): UpstreamErrorAnswer {
 
 /** Google says it among the details: `{"@type": "….RetryInfo", "retryDelay": "34.4s"}` (wire.md §3.3). */
 function readRetryDelay(details: unknown): number | undefined {
-  const delays = Array.isArray(details) ? details.filter(isObject).map(({ retryDelay }) => retryDelay) : []
+  const delays = Array.isArray(details)
+    ? details.filter(isObject).map(({ retryDelay }) => retryDelay)
+    : []
   const delay = delays.find((each) => typeof each === 'string' && each.endsWith('s'))
   const seconds =
     typeof delay === 'string' && delay.length <= MAX_DELAY_LENGTH ? Number(delay.slice(0, -1)) : NaN
@@ -79,7 +81,9 @@ export function toNestedBody(
   if (isWhole && !isWrapped) return body
   const type = typeof error.type === 'string' ? error.type : absent.type
   const message = isReadable ? error.message : absent.message
-  return Buffer.from(JSON.stringify({ ...json, error: { code: absent.code, ...error, message, type } }))
+  return Buffer.from(
+    JSON.stringify({ ...json, error: { code: absent.code, ...error, message, type } }),
+  )
 }
 
 /**

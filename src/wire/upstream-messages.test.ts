@@ -1,6 +1,13 @@
 /** Conversations in every upstream's dialect: order, whose reasoning goes back, and what becomes of images, files and sound. */
 import { describe, expect, test } from 'bun:test'
-import type { AssistantPart, ChatMessage, ChatRequest, JsonRecord, Seal, UserPart } from './chat-request.ts'
+import type {
+  AssistantPart,
+  ChatMessage,
+  ChatRequest,
+  JsonRecord,
+  Seal,
+  UserPart,
+} from './chat-request.ts'
 import { CLIENT_CODECS } from './client-codecs.ts'
 import type { ModelTraits } from './codec.ts'
 import type { DialectId } from './dialect.ts'
@@ -19,7 +26,12 @@ const IDS = Object.keys(CLIENT_CODECS) as DialectId[]
 const text = (words: string) => ({ type: 'text' as const, text: words })
 const user = (...content: UserPart[]): ChatMessage => ({ role: 'user', content })
 const assistant = (...content: AssistantPart[]): ChatMessage => ({ role: 'assistant', content })
-const call = (id: string, name: string): AssistantPart => ({ type: 'tool-call', id, name, arguments: '{}' })
+const call = (id: string, name: string): AssistantPart => ({
+  type: 'tool-call',
+  id,
+  name,
+  arguments: '{}',
+})
 const result = (callId: string, ...words: string[]): ChatMessage => ({
   ...{ role: 'tool', callId },
   content: words.map(text),
@@ -46,22 +58,33 @@ describe.each(IDS)('%s', (id) => {
     expect(found(body, /u\d/g)).toEqual(['u1', 'u2', 'u3', 'u4'])
     expect(found(body, /t[1234]/g)).toEqual(['t1', 't2', 't3', 't4'])
     expect(found(body, /x[123]/g)).toEqual(['x1', 'x2', 'x3'])
-    const calls = found({ messages: body.messages ?? body.contents ?? body.input ?? [] }, /"f[12]"/g)
+    const calls = found(
+      { messages: body.messages ?? body.contents ?? body.input ?? [] },
+      /"f[12]"/g,
+    )
     expect(calls.slice(0, 2)).toEqual(['"f1"', '"f2"'])
     expect(ignored).toEqual([])
   })
 
   const reasoning = (words: string, seal?: Partial<Seal>): AssistantPart => ({
     ...{ type: 'reasoning', text: words },
-    ...(seal === undefined ? {} : { seal: { type: 'signature', value: 'thinking', origin: 'o', ...seal } }),
+    ...(seal === undefined
+      ? {}
+      : { seal: { type: 'signature', value: 'thinking', origin: 'o', ...seal } }),
   })
 
   test('never shows the reasoning of others, sealed or not, as something said', () => {
     for (const parts of [
-      [reasoning('r1', { origin: 'elsewhere' }), reasoning('r2', { origin: 'elsewhere', type: 'encrypted' })],
+      [
+        reasoning('r1', { origin: 'elsewhere' }),
+        reasoning('r2', { origin: 'elsewhere', type: 'encrypted' }),
+      ],
       [reasoning('r1', { origin: 'elsewhere', value: 'r2' })],
     ]) {
-      const { body, ignored } = encode(id, { messages: conversation(...parts), reasoning: { effort: 'low' } })
+      const { body, ignored } = encode(id, {
+        messages: conversation(...parts),
+        reasoning: { effort: 'low' },
+      })
       expect(found(body, /r[12]/g)).toEqual([])
       expect(found(body, /t[1234]/g)).toEqual(['t1', 't2', 't3', 't4'])
       expect(ignored).toContain('seals')
@@ -122,7 +145,11 @@ const MEDIA: readonly (readonly [DialectId, string, readonly (object | undefined
   [
     ...(['openai-chat', 'content'] as const),
     [
-      ...[image(DATA_URL), image(URL.url), { type: 'file', file: { file_data: PDF_URL, filename: 'n' } }],
+      ...[
+        image(DATA_URL),
+        image(URL.url),
+        { type: 'file', file: { file_data: PDF_URL, filename: 'n' } },
+      ],
       ...[undefined, { type: 'input_audio', input_audio: { data: 'BB==', format: 'wav' } }],
     ],
   ],
@@ -157,7 +184,11 @@ const MEDIA: readonly (readonly [DialectId, string, readonly (object | undefined
     ...(['mistral-chat', 'content'] as const),
     [
       ...[image(DATA_URL), image(URL.url)],
-      ...[PDF_URL, URL.url].map((url) => ({ type: 'document_url', document_url: url, document_name: 'n' })),
+      ...[PDF_URL, URL.url].map((url) => ({
+        type: 'document_url',
+        document_url: url,
+        document_name: 'n',
+      })),
       { type: 'input_audio', input_audio: 'BB==' },
     ],
   ],
@@ -183,7 +214,8 @@ describe.each(MEDIA.map(([id, member, expected]) => ({ id, member, expected })))
     test.each(Object.keys(PARTS) as (keyof typeof PARTS)[])('%s is sent or refused', (name) => {
       const parts = [text('see'), PARTS[name]]
       const wanted = expected[Object.keys(PARTS).indexOf(name)]
-      if (wanted === undefined) expect(() => contentOf(id, member, [user(...parts)])).toThrow(REFUSED)
+      if (wanted === undefined)
+        expect(() => contentOf(id, member, [user(...parts)])).toThrow(REFUSED)
       else expect<unknown>(contentOf(id, member, [user(...parts)])[1]).toEqual(wanted)
     })
   },
@@ -206,12 +238,15 @@ describe('media types', () => {
     ])
   })
 
-  test.each(['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'image/tiff'])('%s', (mediaType) => {
-    const part = { type: 'image' as const, source: { ...BASE64, mediaType } }
-    const encodeIt = () => contentOf('anthropic-messages', 'content', [user(part)])
-    if (mediaType === 'image/tiff') expect(encodeIt).toThrow(REFUSED)
-    else expect(encodeIt()).toEqual([{ type: 'image', source: source(mediaType) }])
-  })
+  test.each(['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'image/tiff'])(
+    '%s',
+    (mediaType) => {
+      const part = { type: 'image' as const, source: { ...BASE64, mediaType } }
+      const encodeIt = () => contentOf('anthropic-messages', 'content', [user(part)])
+      if (mediaType === 'image/tiff') expect(encodeIt).toThrow(REFUSED)
+      else expect(encodeIt()).toEqual([{ type: 'image', source: source(mediaType) }])
+    },
+  )
 
   const bedrock = (part: UserPart) => contentOf('bedrock-converse', 'content', [user(part)])
   test.each([

@@ -28,10 +28,21 @@ test.each<[Dialect, object, object]>([
   [
     'anthropic-messages',
     {
-      ...{ input_tokens: 5, cache_read_input_tokens: 3, cache_creation_input_tokens: 2, output_tokens: 7 },
+      ...{
+        input_tokens: 5,
+        cache_read_input_tokens: 3,
+        cache_creation_input_tokens: 2,
+        output_tokens: 7,
+      },
       output_tokens_details: { thinking_tokens: 4 },
     },
-    { inputTokens: 10, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 4, cacheWriteTokens: 2 },
+    {
+      inputTokens: 10,
+      outputTokens: 7,
+      cachedInputTokens: 3,
+      reasoningTokens: 4,
+      cacheWriteTokens: 2,
+    },
   ],
   [
     'gemini',
@@ -57,8 +68,20 @@ test.each<[Dialect, object, object]>([
   ],
   [
     'bedrock-converse',
-    { inputTokens: 5, cacheReadInputTokens: 3, cacheWriteInputTokens: 2, outputTokens: 7, totalTokens: 99 },
-    { inputTokens: 10, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 0, cacheWriteTokens: 2 },
+    {
+      inputTokens: 5,
+      cacheReadInputTokens: 3,
+      cacheWriteInputTokens: 2,
+      outputTokens: 7,
+      totalTokens: 99,
+    },
+    {
+      inputTokens: 10,
+      outputTokens: 7,
+      cachedInputTokens: 3,
+      reasoningTokens: 0,
+      cacheWriteTokens: 2,
+    },
   ],
 ])('%s: %j', (dialect, reported, usage) => {
   expect(readUsage(dialect, reported)).toEqual(usage as ReturnType<typeof readUsage>)
@@ -74,15 +97,38 @@ describe.each(DIALECTS)('%s', (dialect) => {
 
   test('a report of nothing counts nothing', () => {
     expect(readUsage(dialect, {})).toEqual(NOTHING)
-    const details = { input_tokens_details: null, prompt_tokens_details: 'x', tokens: null, billed_units: 7 }
+    const details = {
+      input_tokens_details: null,
+      prompt_tokens_details: 'x',
+      tokens: null,
+      billed_units: 7,
+    }
     expect(readUsage(dialect, details)).toEqual(NOTHING)
   })
 })
 
-const input = fc.oneof(fc.integer(), fc.double(), fc.string(), fc.constant(null), fc.maxSafeInteger())
+const input = fc.oneof(
+  fc.integer(),
+  fc.double(),
+  fc.string(),
+  fc.constant(null),
+  fc.maxSafeInteger(),
+)
 test('no report, however odd, gives a count that is negative, broken or no number', () => {
-  const names = ['input_tokens', 'output_tokens', 'prompt_tokens', 'completion_tokens', 'promptTokenCount']
-  const more = ['thoughtsTokenCount', 'inputTokens', 'outputTokens', 'cacheReadInputTokens', 'cached_tokens']
+  const names = [
+    'input_tokens',
+    'output_tokens',
+    'prompt_tokens',
+    'completion_tokens',
+    'promptTokenCount',
+  ]
+  const more = [
+    'thoughtsTokenCount',
+    'inputTokens',
+    'outputTokens',
+    'cacheReadInputTokens',
+    'cached_tokens',
+  ]
   fc.assert(
     fc.property(
       fc.constantFrom(...DIALECTS),

@@ -19,7 +19,8 @@ export const USAGE_READERS = {
     inputTokens: count(reported.prompt_tokens),
     outputTokens: count(reported.completion_tokens),
     cachedInputTokens:
-      count(detail(reported.prompt_tokens_details, 'cached_tokens')) || count(reported.cached_tokens),
+      count(detail(reported.prompt_tokens_details, 'cached_tokens')) ||
+      count(reported.cached_tokens),
     reasoningTokens: count(detail(reported.completion_tokens_details, 'reasoning_tokens')),
   }),
   /** `input_tokens` leaves out what was read from and written to the cache (wire.md §3.2). */

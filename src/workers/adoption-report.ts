@@ -7,6 +7,9 @@ export function adoptionReport(log: Log): AdoptionReport {
     adopted: (folder, segments) =>
       log.info({ folder, segments }, 'ledger: the journal of an earlier process is taken over'),
     failed: (folder, cause) =>
-      log.error({ folder, err: cause }, 'ledger: the journal of an earlier process stays where it is'),
+      log.error(
+        { folder, err: cause },
+        'ledger: the journal of an earlier process stays where it is',
+      ),
   }
 }

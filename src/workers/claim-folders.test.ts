@@ -75,7 +75,10 @@ test('a folder that its worker still has is passed over, journal and all', async
 })
 
 test('one process takes over what all workers left', async () => {
-  const left = [...(await leave(workerFolder(folder, 0))), ...(await leave(workerFolder(folder, 10)))]
+  const left = [
+    ...(await leave(workerFolder(folder, 0))),
+    ...(await leave(workerFolder(folder, 10))),
+  ]
   adoptWorkerJournals(folder, report)
   expect((await idsIn(folder)).sort()).toEqual(left.sort())
 })

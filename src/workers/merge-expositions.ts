@@ -33,7 +33,9 @@ export function mergeExpositions(pages: readonly WorkerPage[]): string {
       family.series.push(withWorker(line, worker))
     }
   }
-  return [...families.values()].flatMap(({ heading, series }) => [...heading, ...series, '']).join('\n')
+  return [...families.values()]
+    .flatMap(({ heading, series }) => [...heading, ...series, ''])
+    .join('\n')
 }
 
 function familyOf(families: Map<string, Family>, heading: readonly string[]): Family {

@@ -24,7 +24,9 @@ export type ToWorker =
 
 /** What another version says and this one does not know is passed over. */
 export function readFromWorker(message: unknown): FromWorker | undefined {
-  return isTyped(message, ['ready', 'refused', 'rendered', 'collect']) ? (message as FromWorker) : undefined
+  return isTyped(message, ['ready', 'refused', 'rendered', 'collect'])
+    ? (message as FromWorker)
+    : undefined
 }
 
 export function readToWorker(message: unknown): ToWorker | undefined {

@@ -38,7 +38,11 @@ export interface WorkerCommand {
 /** A worker that is stopped or busy must not keep the others' figures from being read. */
 const RENDER_TIMEOUT_MS = 2_000
 
-export function startWorkerProcess({ command, environment, collect }: WorkerCommand): WorkerProcess {
+export function startWorkerProcess({
+  command,
+  environment,
+  collect,
+}: WorkerCommand): WorkerProcess {
   const questions = new Questions()
   const ready = Promise.withResolvers<WorkerReady>()
   let refusal: string | undefined

@@ -120,7 +120,10 @@ test('without https the cookie has its plain name, and works', async () => {
 
 describe('a request has one host', () => {
   const ask = (path: string, headers: string, version = '1.1') =>
-    sendRaw(plain.listener.url, `GET ${path} HTTP/${version}\r\n${headers}connection: close\r\n\r\n`)
+    sendRaw(
+      plain.listener.url,
+      `GET ${path} HTTP/${version}\r\n${headers}connection: close\r\n\r\n`,
+    )
   const refused = [
     ['two', 'host: a\r\nhost: b\r\n'],
     ['the same twice', 'host: a\r\nHost: a\r\n'],

@@ -40,7 +40,9 @@ function startUpstream() {
       const [first = '', ...rest] = CHAT_STREAM
       const text = stream === true ? CHAT_STREAM.join('') : CHAT_JSON
       if (!model.startsWith('held'))
-        return new Response(text.replace('"object"', `"x":"${'x'.repeat(LARGE)}","object"`), { headers })
+        return new Response(text.replace('"object"', `"x":"${'x'.repeat(LARGE)}","object"`), {
+          headers,
+        })
       if (stream !== true) {
         await release.promise
         return new Response(text, { headers })
@@ -101,7 +103,9 @@ beforeAll(async () => {
       targets: [{ model: `openai/${model}` }],
     })
   const address = { host: '127.0.0.1', port: 0 }
-  listener = listen(address, (request, of) => gatehouse.handle(request, of), { connections: SHORTEST })
+  listener = listen(address, (request, of) => gatehouse.handle(request, of), {
+    connections: SHORTEST,
+  })
   flood = await beginFlood()
 })
 afterAll(async () => {
@@ -220,11 +224,14 @@ describe('a connection is let go after', () => {
     for (const connection of [...connections.values(), ...held]) connection.destroy()
   })
 
-  test.each(idlers.map(({ name, status }) => [name, status] as const))('%s', async (name, status) => {
-    const connection = connections.get(name)
-    await pollUntil('the end of the connection', () => connection?.closed, { timeoutMs: 60_000 })
-    expect(connection?.answer().status).toBe(status)
-  })
+  test.each(idlers.map(({ name, status }) => [name, status] as const))(
+    '%s',
+    async (name, status) => {
+      const connection = connections.get(name)
+      await pollUntil('the end of the connection', () => connection?.closed, { timeoutMs: 60_000 })
+      expect(connection?.answer().status).toBe(status)
+    },
+  )
 
   test('and one that is waited on is not: neither for a whole answer nor in a stream', async () => {
     expect(held.map(({ closed }) => closed)).toEqual([false, false])
@@ -236,7 +243,10 @@ describe('a connection is let go after', () => {
       })
       expect(answer.status).toBe(200)
     }
-    expect(held.map((connection) => connection.answer().text)).toEqual([CHAT_JSON, CHAT_STREAM.join('')])
+    expect(held.map((connection) => connection.answer().text)).toEqual([
+      CHAT_JSON,
+      CHAT_STREAM.join(''),
+    ])
     await pollUntil('the ends', () => held.every(({ closed }) => closed), { timeoutMs: 60_000 })
   })
 })
@@ -263,7 +273,9 @@ test('an answer larger than is handed over at once is whole, to the byte', async
     headers: { authorization: `Bearer ${key}` },
     body: JSON.stringify({ model: 'large', messages }),
   })
-  expect(await response.text()).toBe(CHAT_JSON.replace('"object"', `"x":"${'x'.repeat(LARGE)}","object"`))
+  expect(await response.text()).toBe(
+    CHAT_JSON.replace('"object"', `"x":"${'x'.repeat(LARGE)}","object"`),
+  )
 })
 
 test('a client that takes nothing of an answer without end loses it', async () => {

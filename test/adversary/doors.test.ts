@@ -28,7 +28,11 @@ describe('a content type', () => {
       request: type(`application/json${';charset=utf-8'.repeat(2)}`),
       ...refused,
     },
-    { name: 'that only looks like JSON is refused', request: type('application/x y+json'), ...refused },
+    {
+      name: 'that only looks like JSON is refused',
+      request: type('application/x y+json'),
+      ...refused,
+    },
     {
       name: 'with space where space may be passes',
       request: type(' application/json ; charset = utf-8 ; '),
@@ -46,7 +50,11 @@ describe('an object of very many members', () => {
       name: 'is refused at its first one too many',
       gateway: { bodyLimits: { maxBodyBytes: 1 << 20 } },
       request: { body: chatBody(wide(999)) },
-      seen: { status: 400, json: { error: { code: 'invalid_json' } }, contains: ['more than 1000 members'] },
+      seen: {
+        status: 400,
+        json: { error: { code: 'invalid_json' } },
+        contains: ['more than 1000 members'],
+      },
       settled: null,
     },
     {
@@ -64,7 +72,9 @@ describe('an object of very many members', () => {
 describe('objects that have very many members together', () => {
   const schemas = (count: number) =>
     chatBody({
-      tools: [{ type: 'function', function: { name: 't', parameters: { properties: wide(count) } } }],
+      tools: [
+        { type: 'function', function: { name: 't', parameters: { properties: wide(count) } } },
+      ],
     })
   const gateway = { bodyLimits: { maxBodyBytes: 8 << 20 } }
   runRows([
@@ -89,7 +99,11 @@ describe('objects that have very many members together', () => {
 
 describe('lists in lists in lists', () => {
   const deep = '['.repeat(20_000) + ']'.repeat(20_000)
-  const call = { id: 'call_1', type: 'function', function: { name: 't', arguments: `{"a":${deep}}` } }
+  const call = {
+    id: 'call_1',
+    type: 'function',
+    function: { name: 't', arguments: `{"a":${deep}}` },
+  }
   const messages = [
     { role: 'user', content: 'hi' },
     { role: 'assistant', tool_calls: [call] },
@@ -145,7 +159,10 @@ describe('variables filled into instructions', () => {
     const seen = await ask('{{a}}'.repeat(10_001), { a: '' }, 1 << 20)
     expect({ status: seen.status, json: JSON.parse(seen.text) }).toMatchObject({
       status: 400,
-      json: { error: 'invalid_request', message: expect.stringContaining('more than 10000 variables') },
+      json: {
+        error: 'invalid_request',
+        message: expect.stringContaining('more than 10000 variables'),
+      },
     })
   })
 })

@@ -62,7 +62,11 @@ describe('an answer that is encoded', () => {
       name: 'with a refusal keeps the status of the refusal, and none of its bytes',
       upstream: [
         [
-          head(429, { 'content-type': 'application/json', 'content-encoding': 'gzip', 'retry-after': '7' }),
+          head(429, {
+            'content-type': 'application/json',
+            'content-encoding': 'gzip',
+            'retry-after': '7',
+          }),
           piece(BYTES),
         ],
       ],

@@ -45,7 +45,8 @@ const OF_SITES = {
   'set-cookie': 'a=1',
   'strict-transport-security': 'max-age=0',
 }
-const none = (headers: object) => Object.fromEntries(Object.keys(headers).map((name) => [name, null]))
+const none = (headers: object) =>
+  Object.fromEntries(Object.keys(headers).map((name) => [name, null]))
 const succeeded = { outcome: 'succeeded' } as const
 const CLAUDE = 'anthropic/claude-opus-5'
 const messages = { path: '/v1/messages', body: chatBody({ max_tokens: 9 }) }
@@ -137,7 +138,10 @@ describe('of an answer', () => {
     },
     ...(['platform', 'account'] as const).map((owner) => ({
       name: `what is left of the limits of the ${owner} is told to the account it belongs to`,
-      gateway: { gates: { [GATE]: [CLAUDE] }, credentials: owner === 'account' ? { anthropic: owner } : {} },
+      gateway: {
+        gates: { [GATE]: [CLAUDE] },
+        credentials: owner === 'account' ? { anthropic: owner } : {},
+      },
       request: messages,
       upstream: [json(200, MESSAGES_JSON, { 'anthropic-ratelimit-tokens-remaining': '5' })],
       seen: {
@@ -157,7 +161,9 @@ describe('of an answer', () => {
     },
     {
       name: 'with control characters are refused with all of the answer',
-      upstream: [[head(200, { 'content-type': 'application/json', 'x-any': 'a\u001b[31m' }), piece('{}')]],
+      upstream: [
+        [head(200, { 'content-type': 'application/json', 'x-any': 'a\u001b[31m' }), piece('{}')],
+      ],
       seen: { status: 502, contains: ['malformed_answer'], forbids: ['\u001b'] },
       sent: [{}],
       settled: { outcome: 'failed', status: 502 },
@@ -176,11 +182,20 @@ describe('of an answer', () => {
 describe('of the published SDKs', () => {
   const seen: Headers[] = []
   const fetch = async (input: unknown, init?: { headers?: unknown }) => {
-    seen.push(input instanceof Request ? input.headers : new Headers(init?.headers as Record<string, string>))
+    seen.push(
+      input instanceof Request
+        ? input.headers
+        : new Headers(init?.headers as Record<string, string>),
+    )
     return new Response('{}', { status: 400, headers: { 'content-type': 'application/json' } })
   }
   const said = [{ role: 'user' as const, content: 'hi' }]
-  const kinds: readonly (readonly [string, CallerDialectId, () => Promise<unknown>, readonly string[]])[] = [
+  const kinds: readonly (readonly [
+    string,
+    CallerDialectId,
+    () => Promise<unknown>,
+    readonly string[],
+  ])[] = [
     [
       'openai',
       'openai-chat',

@@ -92,7 +92,10 @@ describe('bytes of all bodies together', () => {
   })
 
   test('are counted as they come where their number is not said', async () => {
-    const gateway = new InProcessGateway({ gates: { [GATE]: [TARGET] }, maxHeldBodyBytes: SIZE - 1 })
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      maxHeldBodyBytes: SIZE - 1,
+    })
     const late = waiting()
     const begun = gateway.begin({ path: CHAT, body: late.body })
     late.send()
@@ -132,7 +135,14 @@ const kinds: readonly (readonly [string, () => Limits])[] = [
   ['one node', () => new MemoryLimits(now, usage())],
   [
     'several nodes',
-    () => new SharedLimits({ store: AWAY, prefix: 'test', usage: usage(), clock: now, sharedClock: now }),
+    () =>
+      new SharedLimits({
+        store: AWAY,
+        prefix: 'test',
+        usage: usage(),
+        clock: now,
+        sharedClock: now,
+      }),
   ],
 ]
 

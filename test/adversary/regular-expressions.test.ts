@@ -5,7 +5,10 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type FoundExpression, findRegularExpressions } from '../../scripts/find-regular-expressions.ts'
+import {
+  type FoundExpression,
+  findRegularExpressions,
+} from '../../scripts/find-regular-expressions.ts'
 import { findSlowShapes, hostileTexts } from '../../scripts/regular-expression-shape.ts'
 import { boundToTest } from '../support/bound-to-test.ts'
 
@@ -32,7 +35,11 @@ const REVIEWED: readonly (readonly [path: string, source: string, reason: string
 
 /** Where expressions are made from text: path, how often, and of what. */
 const MADE: readonly (readonly [path: string, count: number, reason: string])[] = [
-  ['src/sandbox/compose-answer.ts', 1, 'words of a tool name, escaped, with repeats of separators between'],
+  [
+    'src/sandbox/compose-answer.ts',
+    1,
+    'words of a tool name, escaped, with repeats of separators between',
+  ],
 ]
 
 /** Far beyond any header; a time that grows with its square would be hours. */
@@ -61,7 +68,9 @@ test('no literal has two repeats that can share characters, unless it was review
     .map((literal) => ({ ...literal, reasons: findSlowShapes(literal.source, literal.flags) }))
     .filter(({ reasons }) => reasons.length > 0)
   const unknown = slow.filter(({ path, source }) => !isReviewed(path, source))
-  expect(unknown.map(({ path, source, reasons }) => `${path}: /${source}/ ${reasons[0]?.reason}`)).toEqual([])
+  expect(
+    unknown.map(({ path, source, reasons }) => `${path}: /${source}/ ${reasons[0]?.reason}`),
+  ).toEqual([])
   const stale = REVIEWED.filter(([path, source]) =>
     slow.every((found) => found.path !== path || found.source !== source),
   )
@@ -69,7 +78,9 @@ test('no literal has two repeats that can share characters, unless it was review
 })
 
 test('expressions made from text while the program runs are known', () => {
-  const made = sources.filter(({ found }) => found.made > 0).map(({ path, found }) => [path, found.made])
+  const made = sources
+    .filter(({ found }) => found.made > 0)
+    .map(({ path, found }) => [path, found.made])
   expect(made).toEqual(MADE.map(([path, count]) => [path, count]))
 })
 
@@ -79,14 +90,18 @@ test('every literal comes to an end on a million hostile characters', async () =
     boundToTest([process.execPath, join(import.meta.dir, 'run-expressions.fixture.ts')]),
     {
       env: { PATH: process.env.PATH ?? '' },
-      stdin: new Blob([tried.map((literal) => JSON.stringify({ ...literal, length: LENGTH })).join('\n')]),
+      stdin: new Blob([
+        tried.map((literal) => JSON.stringify({ ...literal, length: LENGTH })).join('\n'),
+      ]),
       stdout: 'pipe',
       stderr: 'inherit',
       timeout: KILL_AFTER_MS,
       killSignal: 'SIGKILL',
     },
   )
-  const ended = new Set((await new Response(child.stdout).text()).split('\n').filter((line) => line !== ''))
+  const ended = new Set(
+    (await new Response(child.stdout).text()).split('\n').filter((line) => line !== ''),
+  )
   const unended = tried.filter(({ path, source }) => !ended.has(JSON.stringify([path, source])))
   expect(unended.map(({ path, source }) => `${path}: /${source}/`)).toEqual([])
 }, 300_000)

@@ -1,6 +1,12 @@
 /** The analytics in a real browser on the real server: told apart, picked out, sorted, shared by address, taken along as CSV. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { BROWSER_TEST_TIMEOUT_MS, enterAsOwner, OWNER, openBrowser, type Visit } from '../support/chromium.ts'
+import {
+  BROWSER_TEST_TIMEOUT_MS,
+  enterAsOwner,
+  OWNER,
+  openBrowser,
+  type Visit,
+} from '../support/chromium.ts'
 import { controlPlaneCall, createGate, waitForLogRow } from '../support/control-plane.ts'
 import { findFaultsOfPalettes } from '../support/page-checks.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -82,7 +88,9 @@ test('the table is taken along as CSV, and a name that is a formula is text ther
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'CSV' }).click(),
   ])
-  expect(download.suggestedFilename()).toMatch(/^gatehouse-key-\d{4}-\d{2}-\d{2}-\d{4}-\d{2}-\d{2}\.csv$/)
+  expect(download.suggestedFilename()).toMatch(
+    /^gatehouse-key-\d{4}-\d{2}-\d{2}-\d{4}-\d{2}-\d{2}\.csv$/,
+  )
   const [head, row] = (await Bun.file((await download.path()) ?? '').text()).split('\r\n')
   expect(head).toStartWith('key,key_id,calls,errors,error_rate,input_tokens')
   expect(row).toMatch(/^'=cmd\|danger,key_\w+,3,1,/)

@@ -1,7 +1,12 @@
 /** The documentation inside the dashboard, in a real browser on the real server. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { BROWSER_TEST_TIMEOUT_MS, enterAsOwner, openBrowser, type Visit } from '../support/chromium.ts'
+import {
+  BROWSER_TEST_TIMEOUT_MS,
+  enterAsOwner,
+  openBrowser,
+  type Visit,
+} from '../support/chromium.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { untilItHolds } from '../support/until-it-holds.ts'
@@ -26,7 +31,10 @@ afterAll(async () => {
 
 test('the quick start has this gateway’s address and the chosen gate, for each SDK', async () => {
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Docs' }).click()
-  await page.getByRole('tabpanel').getByText(`curl ${gatehouse.url}/v1/responses`, { exact: false }).waitFor()
+  await page
+    .getByRole('tabpanel')
+    .getByText(`curl ${gatehouse.url}/v1/responses`, { exact: false })
+    .waitFor()
   await page.getByRole('radio', { name: 'curl' }).focus()
   await page.keyboard.press('ArrowRight')
   await page.getByRole('tab', { name: 'Python', exact: false }).first().click()
@@ -54,7 +62,10 @@ test('every error that the gateway makes is listed and found', async () => {
 })
 
 test('the conformance matrix renders, narrows down, and names what is lost', async () => {
-  await page.getByRole('navigation', { name: 'Docs' }).getByRole('link', { name: 'Conformance' }).click()
+  await page
+    .getByRole('navigation', { name: 'Docs' })
+    .getByRole('link', { name: 'Conformance' })
+    .click()
   const matrix = page.getByRole('region', { name: 'Conformance' })
   await matrix.getByRole('columnheader', { name: '/v1/messages' }).waitFor()
   expect(await findPageFaults(page)).toEqual([])
@@ -106,7 +117,9 @@ test('the API reference opens beside the dashboard', async () => {
   await createKey.getByRole('button', { expanded: false }).first().click()
   await createKey.getByRole('tab', { name: 'Schema' }).first().click()
   await createKey.getByText('CreateApiKey', { exact: true }).waitFor()
-  await untilItHolds(async () => expect(await createKey.textContent()).not.toContain('#/components'))
+  await untilItHolds(async () =>
+    expect(await createKey.textContent()).not.toContain('#/components'),
+  )
   expect(complaints).toEqual([])
   await reference.close()
 })

@@ -37,7 +37,10 @@ interface Answer {
 }
 
 async function call(model: string): Promise<Answer> {
-  const response = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', { model, input: 'hello' })
+  const response = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', {
+    model,
+    input: 'hello',
+  })
   return {
     status: response.status,
     target: response.headers.get('x-gatehouse-target'),
@@ -63,7 +66,8 @@ async function addTarget(page: Page, target: string): Promise<void> {
 /** The list of models has no more than these. */
 const SHOWN = 40
 
-const modelOf = (page: Page, place: number) => page.getByLabel(`Model of target ${place}`, { exact: true })
+const modelOf = (page: Page, place: number) =>
+  page.getByLabel(`Model of target ${place}`, { exact: true })
 
 test('a gate with a fallback is built, answers from the second target, and health and test say so', async () => {
   const { page } = visit
@@ -85,7 +89,10 @@ test('a gate with a fallback is built, answers from the second target, and healt
   expect(await targetsOf('support')).toEqual(['sandbox/500', 'sandbox/echo'])
 
   const answer = await call('support')
-  expect(answer).toMatchObject({ status: 200, text: expect.stringContaining('Sandbox echo: hello') })
+  expect(answer).toMatchObject({
+    status: 200,
+    text: expect.stringContaining('Sandbox echo: hello'),
+  })
 
   await page.getByRole('button', { name: 'Run the test' }).click()
   const results = page.getByRole('region', { name: 'Results of the test' })
@@ -114,15 +121,19 @@ test('the second and third model of the list are hovered, clicked and reached by
   await page.goto('/dashboard/gates/new')
   await page.getByRole('textbox', { name: 'Id' }).fill('chosen')
   // Two words, also where they are read out.
-  await page.getByRole('textbox', { name: 'Description optional', exact: true }).fill('typed before')
+  await page
+    .getByRole('textbox', { name: 'Description optional', exact: true })
+    .fill('typed before')
   const models = page.getByRole('listbox', { name: 'Models' }).getByRole('option')
   const open = async () => {
     await picker(page).click()
     await models.nth(3).waitFor()
   }
   for (const answered of catalog) await (await answered).finished()
-  const nameOf = async (index: number) => (await models.nth(index).locator('code').textContent()) ?? ''
-  const isActive = (index: number) => models.nth(index).and(page.locator('[aria-selected=true]')).waitFor()
+  const nameOf = async (index: number) =>
+    (await models.nth(index).locator('code').textContent()) ?? ''
+  const isActive = (index: number) =>
+    models.nth(index).and(page.locator('[aria-selected=true]')).waitFor()
   await open()
   // The list changes until all of the catalog is in it: then the first are those that can be called.
   await models.nth(SHOWN - 1).waitFor({ state: 'attached' })
@@ -263,7 +274,9 @@ test('a deletion says what it breaks, and undo brings the gate back as it was', 
   await page.getByText('“doomed” is back').waitFor()
   await page.getByRole('link', { name: 'doomed', exact: true }).waitFor()
   expect((await call('doomed')).status).toBe(200)
-  const after = (await (await controlPlaneCall(gatehouse, 'GET', '/v1/gates/doomed')).json()) as object
+  const after = (await (
+    await controlPlaneCall(gatehouse, 'GET', '/v1/gates/doomed')
+  ).json()) as object
   const times = { createdAt: expect.any(String), updatedAt: expect.any(String) }
   expect(after).toEqual({ ...(before as object), ...times })
 })

@@ -49,7 +49,9 @@ const actionsOf = (name: string) =>
 
 async function chooseAction(name: string, action: string): Promise<void> {
   // A menu that opens before a dialog has given the focus back would lose it again, and close.
-  await visit.page.locator('[role=dialog], [role=alertdialog], [role=menu]').waitFor({ state: 'detached' })
+  await visit.page
+    .locator('[role=dialog], [role=alertdialog], [role=menu]')
+    .waitFor({ state: 'detached' })
   await actionsOf(name).click()
   await visit.page.getByRole('menuitem', { name: action }).click()
 }
@@ -63,7 +65,9 @@ interface ListedKey {
 
 async function listedKey(name: string): Promise<ListedKey> {
   const answer = await controlPlaneCall(gatehouse, 'GET', '/v1/keys')
-  const found = ((await answer.json()) as { data: ListedKey[] }).data.find((key) => key.name === name)
+  const found = ((await answer.json()) as { data: ListedKey[] }).data.find(
+    (key) => key.name === name,
+  )
   if (found === undefined) throw new Error(`no key ${name}`)
   return found
 }
@@ -93,7 +97,9 @@ test('a key is made, shown once, works, is deleted, and the next call is refused
   await asked.getByRole('button', { name: 'Delete the key' }).click()
   // What is behind a dialog has no roles: only without it does the missing row say that the key is gone.
   await asked.waitFor({ state: 'detached' })
-  await page.getByRole('cell', { name: 'billing service', exact: true }).waitFor({ state: 'detached' })
+  await page
+    .getByRole('cell', { name: 'billing service', exact: true })
+    .waitFor({ state: 'detached' })
   expect(await callWith(key)).toBe(401)
 })
 
@@ -111,7 +117,10 @@ test('arrow keys go from one way of getting a key to the other and back', async 
   await way('Make a new key').focus()
   for (const name of ['Import an existing key', 'Make a new key', 'Import an existing key']) {
     await page.keyboard.press('ArrowDown')
-    await way(name).and(page.locator(':checked')).and(page.locator(':focus')).waitFor({ state: 'attached' })
+    await way(name)
+      .and(page.locator(':checked'))
+      .and(page.locator(':focus'))
+      .waitFor({ state: 'attached' })
   }
 })
 
@@ -169,7 +178,11 @@ test('a row tells the calls of the last 24 hours and leads to their logs', async
   const { page } = visit
   const { id } = await listedKey('old billing')
   await pollUntil('the call to be counted', async () => {
-    const usage = await controlPlaneCall(gatehouse, 'GET', '/v1/analytics?group_by=key&interval=all')
+    const usage = await controlPlaneCall(
+      gatehouse,
+      'GET',
+      '/v1/analytics?group_by=key&interval=all',
+    )
     return (await usage.text()).includes(id)
   })
   await page.goto('/dashboard/keys')
@@ -188,7 +201,9 @@ test('a key that is made to expire ends with its day; its row says who made it a
   await page.getByRole('button', { name: 'Create New Key' }).click()
   await page.getByLabel('Name').fill('contractor')
   await page.getByLabel('Expires').selectOption('On a date…')
-  const day = String(await page.evaluate("new Date(Date.now() + 172_800_000).toLocaleDateString('sv-SE')"))
+  const day = String(
+    await page.evaluate("new Date(Date.now() + 172_800_000).toLocaleDateString('sv-SE')"),
+  )
   await page.getByLabel('Last day').fill(day)
   await page.getByText(/^Refused from .*00:00:00 on \(Europe\/Zurich\), for good\.$/).waitFor()
   expect(await findAccessibilityFaults(page)).toEqual([])
@@ -206,7 +221,10 @@ test('a key is renamed and kept longer by keyboard alone, and the focus comes ba
   const { page } = visit
   await actionsOf('contractor').focus()
   await page.keyboard.press('Enter')
-  await page.getByRole('menuitem', { name: 'Rename or set expiry' }).and(page.locator(':focus')).waitFor()
+  await page
+    .getByRole('menuitem', { name: 'Rename or set expiry' })
+    .and(page.locator(':focus'))
+    .waitFor()
   await page.keyboard.press('Enter')
   const name = page.getByRole('dialog').getByLabel('Name')
   await name.and(page.locator(':focus')).waitFor()
@@ -271,7 +289,9 @@ test('a rotated key is shown once, the old one works beside it and says for how 
   await rowOf('rotated')
     .getByText(/ends in/)
     .waitFor({ state: 'detached' })
-  expect([await callWith(first), await callWith(second), await callWith(third)]).toEqual([401, 401, 200])
+  expect([await callWith(first), await callWith(second), await callWith(third)]).toEqual([
+    401, 401, 200,
+  ])
   const content = await page.content()
   for (const key of [second, third]) expect(content).not.toContain(key)
 })
@@ -285,7 +305,9 @@ test('an expired key is marked by the word, and can be renamed or deleted, not r
   await page.reload()
   await noteOf('over', 'Expired').waitFor()
   await actionsOf('over').click()
-  expect(await page.getByRole('menuitem', { name: 'Rotate' }).getAttribute('aria-disabled')).toBe('true')
+  expect(await page.getByRole('menuitem', { name: 'Rotate' }).getAttribute('aria-disabled')).toBe(
+    'true',
+  )
   await page.getByRole('menuitem', { name: 'Rename' }).click()
   await page.getByText('This key has expired, and stays so.').waitFor()
   await page.getByLabel('Name').fill('over and done')
@@ -316,12 +338,17 @@ test('when there are many, they can be searched', async () => {
 
 test('an account without keys is told what they are for; one without the right, that it has none', async () => {
   const { page } = visit
-  await routePage(page, '**/v1/keys*', (route) => route.fulfill({ json: { data: [], nextCursor: null } }))
+  await routePage(page, '**/v1/keys*', (route) =>
+    route.fulfill({ json: { data: [], nextCursor: null } }),
+  )
   await page.goto('/dashboard/keys')
   await page.getByText('Without one, none can call a gate.').waitFor()
   await page.unroute('**/v1/keys*')
   await routePage(page, '**/v1/keys*', (route) =>
-    route.fulfill({ status: 403, json: { error: 'forbidden', message: 'This takes another role.' } }),
+    route.fulfill({
+      status: 403,
+      json: { error: 'forbidden', message: 'This takes another role.' },
+    }),
   )
   await page.reload()
   await page.getByText('You may not do this: This takes another role.').waitFor()
@@ -344,7 +371,9 @@ test.each([
     await page.getByRole('cell', { name: 'old billing' }).first().waitFor()
     expect(await findAccessibilityFaults(page)).toEqual([])
     await untilItHolds(async () =>
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0),
+      expect(
+        await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+      ).toBeLessThanOrEqual(0),
     )
   },
 )

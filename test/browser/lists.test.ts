@@ -25,14 +25,20 @@ let browser: Awaited<ReturnType<typeof openBrowser>>
 let visit: Visit
 let page: Page
 beforeAll(async () => {
-  gatehouse = await startGatehouse({ sandbox: true, environment: { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' } })
+  gatehouse = await startGatehouse({
+    sandbox: true,
+    environment: { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' },
+  })
   await createGate(gatehouse, 'second', ['sandbox/echo', 'sandbox/slow'])
   await createGate(gatehouse, 'third', 'sandbox/500')
   for (let made = 0; made < PAGE_OF_CHANGES; made += 1) await createKey(gatehouse, `key ${made}`)
   const model = { ...exampleBodies.createOwnedModel?.(''), slug: 'house' }
   expect((await controlPlaneCall(gatehouse, 'POST', '/v1/owned-models', model)).status).toBe(201)
   for (const gate of ['demo', 'second', 'second', 'third']) {
-    const response = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', { model: gate, input: 'x' })
+    const response = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', {
+      model: gate,
+      input: 'x',
+    })
     await response.text()
     await waitForLogRow(gatehouse, response.headers.get('x-request-id'))
   }
@@ -68,7 +74,8 @@ const inAddress =
   (shown: Page, option: string) =>
     shown.waitForURL(
       ({ searchParams }) =>
-        (searchParams.get(name) ?? absentFor).replaceAll('"', '') === option.toLowerCase().replace(' h', 'h'),
+        (searchParams.get(name) ?? absentFor).replaceAll('"', '') ===
+        option.toLowerCase().replace(' h', 'h'),
     )
 
 const heading = (toName: (option: string) => string | RegExp) => (shown: Page, option: string) =>
@@ -83,9 +90,18 @@ const code = (part: string) => (shown: Page) =>
 const PAGES: readonly PageWithLists[] = [
   {
     path: '/',
-    files: ['app/shell.tsx', 'features/overview/metric-tiles.tsx', 'features/overview/overview-page.tsx'],
+    files: [
+      'app/shell.tsx',
+      'features/overview/metric-tiles.tsx',
+      'features/overview/overview-page.tsx',
+    ],
     lists: [
-      { kind: 'tab', name: 'Figures', fewest: 6, shows: (shown) => shown.getByRole('figure').waitFor() },
+      {
+        kind: 'tab',
+        name: 'Figures',
+        fewest: 6,
+        shows: (shown) => shown.getByRole('figure').waitFor(),
+      },
       { kind: 'button', name: 'Range of time', fewest: 5 },
       { kind: 'link', name: 'Pages', fewest: 10 },
     ],
@@ -145,7 +161,10 @@ const PAGES: readonly PageWithLists[] = [
   },
   {
     path: '/owned-models/new',
-    files: ['features/owned-models/credential-header-field.tsx', 'features/owned-models/dialect-field.tsx'],
+    files: [
+      'features/owned-models/credential-header-field.tsx',
+      'features/owned-models/dialect-field.tsx',
+    ],
     // The one format whose servers differ in it.
     prepare: async () => await page.getByRole('radio', { name: 'Messages' }).check(),
     lists: [
@@ -200,7 +219,9 @@ const PAGES: readonly PageWithLists[] = [
         name: 'The old key ends',
         fewest: 4,
         shows: (shown, seconds) =>
-          shown.getByText(seconds === '0' ? 'cut within seconds' : 'Both keys are accepted').waitFor(),
+          shown
+            .getByText(seconds === '0' ? 'cut within seconds' : 'Both keys are accepted')
+            .waitFor(),
       },
     ],
   },
@@ -234,14 +255,20 @@ const PAGES: readonly PageWithLists[] = [
     lists: [
       { kind: 'button', name: 'Break down by', fewest: 5, shows: inAddress('by', 'gate') },
       { kind: 'button', name: 'Range of time', fewest: 5 },
-      { kind: 'select', name: 'Which figure', shows: heading((figure) => new RegExp(`^${figure} by`, 'i')) },
+      {
+        kind: 'select',
+        name: 'Which figure',
+        shows: heading((figure) => new RegExp(`^${figure} by`, 'i')),
+      },
       {
         kind: 'select',
         name: 'Which time',
         fewest: 2,
         shows: (shown, time) =>
           shown
-            .getByRole('application', { name: time === 'durationMs' ? /^Duration/ : /^Time to first token/ })
+            .getByRole('application', {
+              name: time === 'durationMs' ? /^Duration/ : /^Time to first token/,
+            })
             .or(shown.getByText('Nothing to measure in this range'))
             .waitFor(),
       },
@@ -267,7 +294,9 @@ const PAGES: readonly PageWithLists[] = [
         name: 'Limits',
         fewest: 2,
         shows: (shown, scope) =>
-          shown.getByRole('combobox', { name: scope === 'key' ? 'Key' : 'Gate', exact: true }).waitFor(),
+          shown
+            .getByRole('combobox', { name: scope === 'key' ? 'Key' : 'Gate', exact: true })
+            .waitFor(),
       },
       { kind: 'select', name: 'Gate' },
       {
@@ -436,7 +465,10 @@ test('the calls of the log', async () => {
   for (const index of [1, 2]) {
     await rows.nth(index).getByRole('link').click()
     await page.waitForURL(`**/dashboard/logs/${ids[index]}`)
-    await page.getByRole('complementary', { name: 'Call' }).getByRole('list', { name: 'Attempts' }).waitFor()
+    await page
+      .getByRole('complementary', { name: 'Call' })
+      .getByRole('list', { name: 'Attempts' })
+      .waitFor()
   }
   await page.keyboard.press('Escape')
   await page.waitForURL('**/dashboard/logs')
@@ -531,7 +563,8 @@ test('a search for models that finds none is left by every key without harm', as
   const picker = page.getByRole('combobox', { name: 'Add a target' })
   await picker.fill('no such model')
   await page.getByText('No model matches').waitFor()
-  for (const key of ['ArrowDown', 'ArrowUp', 'Home', 'End', 'PageDown', 'Enter']) await picker.press(key)
+  for (const key of ['ArrowDown', 'ArrowUp', 'Home', 'End', 'PageDown', 'Enter'])
+    await picker.press(key)
   await page.getByText('No model matches').waitFor()
   await picker.press('Escape')
   await page.getByText('No model matches').waitFor({ state: 'detached' })

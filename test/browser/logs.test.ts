@@ -46,13 +46,17 @@ afterAll(async () => {
 })
 
 async function call(model: string): Promise<string> {
-  const response = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', { model, input: 'hello' })
+  const response = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', {
+    model,
+    input: 'hello',
+  })
   await response.text()
   expect(response.status).toBe(200)
   return response.headers.get('x-request-id') ?? ''
 }
 
-const rowsOf = (page: Page) => page.getByRole('grid', { name: 'Calls' }).locator('tbody').getByRole('row')
+const rowsOf = (page: Page) =>
+  page.getByRole('grid', { name: 'Calls' }).locator('tbody').getByRole('row')
 const details = (page: Page) => page.getByRole('complementary', { name: 'Call' })
 
 async function openLogs(page: Page, search = ''): Promise<void> {
@@ -63,7 +67,9 @@ async function openLogs(page: Page, search = ''): Promise<void> {
 test('a call that fell back shows two attempts, and its details where the time went', async () => {
   const { page } = visit
   await page.getByRole('navigation').getByRole('link', { name: 'Logs' }).click()
-  await page.getByText('Prompts and completions are not stored, by design', { exact: false }).waitFor()
+  await page
+    .getByText('Prompts and completions are not stored, by design', { exact: false })
+    .waitFor()
   const row = rowsOf(page).filter({ hasText: 'unsteady' })
   await row.getByText('2 × attempts').waitFor()
   await row.getByRole('link').click()
@@ -76,7 +82,12 @@ test('a call that fell back shows two attempts, and its details where the time w
       expect.stringMatching(/^2\.sandbox\/echo200Asked after (?:<1|\d).+, took .+/),
     ]),
   )
-  for (const text of ['First token after', 'first key', 'openai-responses, whole answer', fallbackCallId]) {
+  for (const text of [
+    'First token after',
+    'first key',
+    'openai-responses, whole answer',
+    fallbackCallId,
+  ]) {
     await details(page).getByText(text, { exact: false }).first().waitFor()
   }
   await details(page).getByText('this target costs nothing').waitFor()
@@ -121,14 +132,19 @@ test('a hundred thousand calls are read by scrolling and by keys, with few rows 
   const watch = await watchInteractions(page)
   const status = page.getByRole('status').filter({ hasText: 'loaded' })
   const scrollToEnd = () =>
-    page.getByRole('grid').evaluate((grid) => grid.parentElement?.scrollTo({ top: Number.MAX_SAFE_INTEGER }))
+    page
+      .getByRole('grid')
+      .evaluate((grid) => grid.parentElement?.scrollTo({ top: Number.MAX_SAFE_INTEGER }))
   for (let loaded = 200; loaded < 2_000; loaded += 200) {
     await scrollToEnd()
-    await status.getByText(`${new Intl.NumberFormat('en-GB').format(loaded + 200)} calls loaded`).waitFor()
+    await status
+      .getByText(`${new Intl.NumberFormat('en-GB').format(loaded + 200)} calls loaded`)
+      .waitFor()
     expect(await rowsOf(page).count()).toBeLessThan(MAX_ROWS_IN_PAGE)
   }
   await page.getByRole('grid').focus()
-  for (let step = 0; step < 30; step += 1) await page.keyboard.press(step % 2 === 0 ? 'j' : 'ArrowDown')
+  for (let step = 0; step < 30; step += 1)
+    await page.keyboard.press(step % 2 === 0 ? 'j' : 'ArrowDown')
   // Moving by keys begins with the newest call, wherever the list was.
   const active = page.getByRole('grid').locator('[aria-selected=true]')
   await active.and(page.locator('[aria-rowindex="31"]')).waitFor()
@@ -236,7 +252,9 @@ test('on a phone a call has the page to itself, and nothing scrolls sideways', a
   const fits = () =>
     untilItHolds(async () =>
       expect(
-        await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+        await page.evaluate(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        ),
       ).toBeLessThanOrEqual(0),
     )
   await fits()

@@ -72,7 +72,10 @@ async function weighScripts(
   let bytes = 0
   let hasCharts = false
   for (const path of paths) {
-    const response = await fetch(path, { headers: { 'accept-encoding': 'gzip' }, decompress: false })
+    const response = await fetch(path, {
+      headers: { 'accept-encoding': 'gzip' },
+      decompress: false,
+    })
     const sent = await response.arrayBuffer()
     const isPacked = response.headers.get('content-encoding') === 'gzip'
     // What is smaller gains nothing by it.

@@ -107,7 +107,11 @@ test('a model is registered, and what trying it has found is shown', async () =>
   await page.getByRole('tabpanel').getByText('owned/house-llama').waitFor()
   expect(await findAccessibilityFaults(page)).toEqual([])
   expect(upstream.last().headers.authorization).toBe(`Bearer ${FIRST}`)
-  expect(await stored()).toMatchObject({ pricingInput: 25, pricingOutput: 75, pricingCachedInput: 25 })
+  expect(await stored()).toMatchObject({
+    pricingInput: 25,
+    pricingOutput: 75,
+    pricingCachedInput: 25,
+  })
 })
 
 test('a slug that is taken is said at its field', async () => {
@@ -182,7 +186,11 @@ test('a server without a key is registered by its address and model alone', asyn
   await page.getByText('Saved, and the model answers').waitFor()
   expect(upstream.last().headers).not.toHaveProperty('authorization')
   const response = await controlPlaneCall(gatehouse, 'GET', '/v1/owned-models/bare')
-  expect(await response.json()).toMatchObject({ credentialSetAt: null, pricingInput: 0, pricingOutput: 0 })
+  expect(await response.json()).toMatchObject({
+    credentialSetAt: null,
+    pricingInput: 0,
+    pricingOutput: 0,
+  })
   expect((await controlPlaneCall(gatehouse, 'DELETE', '/v1/owned-models/bare')).status).toBe(204)
   await page.goto('/dashboard/owned-models')
   await page.getByRole('link', { name: 'house-llama', exact: true }).click()
@@ -296,9 +304,9 @@ test.each([
       await page.getByRole(role as 'link' | 'button', { name }).waitFor()
       expect(await findAccessibilityFaults(page)).toEqual([])
       await untilItHolds(async () =>
-        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(
-          0,
-        ),
+        expect(
+          await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+        ).toBeLessThanOrEqual(0),
       )
     }
   },
@@ -318,7 +326,10 @@ test('a model that is not there is said, and so is a refusal', async () => {
   await page.goto('/dashboard/owned-models/no-such-model')
   await page.getByRole('alert').getByText('no owned model').waitFor()
   await routePage(page, '**/v1/owned-models*', (route) =>
-    route.fulfill({ status: 403, json: { error: 'forbidden', message: 'This takes another role.' } }),
+    route.fulfill({
+      status: 403,
+      json: { error: 'forbidden', message: 'This takes another role.' },
+    }),
   )
   await page.goto('/dashboard/owned-models')
   await page.getByText('You may not do this: This takes another role.').waitFor()

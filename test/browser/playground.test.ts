@@ -32,7 +32,9 @@ beforeAll(async () => {
   browser = await openBrowser()
   visit = await browser.visit(gatehouse.url)
   page = visit.page
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: gatehouse.url })
+  await page
+    .context()
+    .grantPermissions(['clipboard-read', 'clipboard-write'], { origin: gatehouse.url })
   await enterAsOwner(page, gatehouse)
 })
 afterAll(async () => {
@@ -43,7 +45,8 @@ afterAll(async () => {
 const messageBox = () => page.getByRole('textbox', { name: 'Message' })
 const sendButton = () => page.getByRole('button', { name: 'Send', exact: true })
 const stopButton = () => page.getByRole('button', { name: 'Stop' })
-const conversation = (gate: string) => page.getByRole('region', { name: `Conversation with ${gate}` })
+const conversation = (gate: string) =>
+  page.getByRole('region', { name: `Conversation with ${gate}` })
 const lastAnswer = (gate: string) => conversation(gate).getByRole('article').last()
 
 async function open(query: string): Promise<void> {
@@ -71,14 +74,25 @@ test('a message is answered, with its figures, and the next one goes on from the
   await messageBox().press('Enter')
   const figures = await waitForFigures(lastAnswer('talker'))
   expect(figures).toStartWith('Sandbox echo: Hello\n<b>gateway</b>')
-  for (const part of ['sandbox/echo', ' in · ', ' out', '$0 (exact)', 'to first token', '1 attempt', 'req_'])
+  for (const part of [
+    'sandbox/echo',
+    ' in · ',
+    ' out',
+    '$0 (exact)',
+    'to first token',
+    '1 attempt',
+    'req_',
+  ])
     expect(figures).toContain(part)
   expect(await lastAnswer('talker').locator('b').count()).toBe(0)
   expect(await messageBox().inputValue()).toBe('')
   await page.waitForURL('**/playground?gate=talker')
 
   await say('a fence:\n```ts\nconst a = 1\n```\nand after')
-  await lastAnswer('talker').getByRole('region', { name: 'ts 2' }).getByText('const a = 1').waitFor()
+  await lastAnswer('talker')
+    .getByRole('region', { name: 'ts 2' })
+    .getByText('const a = 1')
+    .waitFor()
   expect(await findAccessibilityFaults(page)).toEqual([])
 
   // What was said is there after a look at another page, and in no storage of the browser's.
@@ -104,7 +118,9 @@ test('Escape stops the answer in the middle, and the gateway cancels the call', 
   await page.keyboard.press('Escape')
   await lastAnswer('slow').getByText('Stopped').waitFor()
   expect(await messageBox().inputValue()).toBe('typed meanwhile')
-  const words = ((await lastAnswer('slow').locator('p').first().textContent()) ?? '').split(' ').length
+  const words = ((await lastAnswer('slow').locator('p').first().textContent()) ?? '').split(
+    ' ',
+  ).length
   expect(words).toBeLessThan(SLOW_WORDS)
   const row = await pollUntil('the row of the stopped call', async () =>
     (await listLogRows(gatehouse)).find(({ gateId }) => gateId === 'slow'),
@@ -131,7 +147,10 @@ test('who scrolls up while an answer arrives is left alone', async () => {
     await conversation('brisk').hover()
     await page.mouse.wheel(0, -9000)
     await page.getByRole('button', { name: 'To the end' }).waitFor()
-    await pollUntil('the wheel to have been heard', async () => (await top()) < NEAR_THE_TOP || undefined)
+    await pollUntil(
+      'the wheel to have been heard',
+      async () => (await top()) < NEAR_THE_TOP || undefined,
+    )
     await lastAnswer('brisk').getByText('line 20').waitFor()
     expect(await top()).toBeLessThan(NEAR_THE_TOP)
     await page.getByRole('button', { name: 'To the end' }).click()
@@ -252,11 +271,18 @@ test('the conversation as curl does what the page did', async () => {
   // In place of the program, which may not be here: what a shell hands it is sent as it would send it.
   const script = `curl() { for part in "$@"; do printf '%s\\0' "$part"; done; }\n${code}`
   const ran = Bun.spawnSync(['sh', '-c', script], { env: { GATEHOUSE_API_KEY: gatehouse.key } })
-  const [address = '', , authorization = '', , type = '', , body = ''] = ran.stdout.toString().split('\0')
+  const [address = '', , authorization = '', , type = '', , body = ''] = ran.stdout
+    .toString()
+    .split('\0')
   const headers = [authorization, type].map((line) => line.split(': ') as [string, string])
   const response = await fetch(address, { method: 'POST', headers, body })
-  expect(await response.json()).toMatchObject({ content: 'Sandbox echo: it\'s $HOME and "that" \\ `id`' })
-  const { keyId } = (await waitForLogRow(gatehouse, response.headers.get('x-request-id'))) as unknown as {
+  expect(await response.json()).toMatchObject({
+    content: 'Sandbox echo: it\'s $HOME and "that" \\ `id`',
+  })
+  const { keyId } = (await waitForLogRow(
+    gatehouse,
+    response.headers.get('x-request-id'),
+  )) as unknown as {
     keyId: string
   }
   expect(keyId).toStartWith('key_')

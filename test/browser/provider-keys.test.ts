@@ -161,7 +161,10 @@ test('providers are found by name, and their documents open in tabs of their own
 test('what the account may not see is said, and asked for again', async () => {
   const { page } = visit
   await routePage(page, '**/v1/provider-keys*', (route) =>
-    route.fulfill({ status: 403, json: { error: 'forbidden', message: 'This takes another role.' } }),
+    route.fulfill({
+      status: 403,
+      json: { error: 'forbidden', message: 'This takes another role.' },
+    }),
   )
   await page.goto('/dashboard/provider-keys')
   await page.getByText('You may not do this: This takes another role.').waitFor()
@@ -184,7 +187,9 @@ test.each([
     await sandboxRow().waitFor()
     expect(await findAccessibilityFaults(page)).toEqual([])
     await untilItHolds(async () =>
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0),
+      expect(
+        await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+      ).toBeLessThanOrEqual(0),
     )
   },
 )

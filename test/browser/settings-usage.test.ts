@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { BROWSER_TEST_TIMEOUT_MS, enterAsOwner, openBrowser, type Visit } from '../support/chromium.ts'
+import {
+  BROWSER_TEST_TIMEOUT_MS,
+  enterAsOwner,
+  openBrowser,
+  type Visit,
+} from '../support/chromium.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
@@ -126,9 +131,9 @@ test('a budget is made, used up, shown as exhausted, told to the webhook, raised
   await page.reload()
   await page.getByText('Exhausted').waitFor()
   await page.getByText('Calls are refused.').waitFor()
-  expect(await page.getByRole('meter', { name: 'Used of Demo, daily' }).getAttribute('aria-valuenow')).toBe(
-    '100',
-  )
+  expect(
+    await page.getByRole('meter', { name: 'Used of Demo, daily' }).getAttribute('aria-valuenow'),
+  ).toBe('100')
   expect(await findPageFaults(page)).toEqual([])
   await pollUntil('the webhook to be told', () =>
     receiver.deliveries.some(({ eventName }) => eventName === 'budget.exhausted'),

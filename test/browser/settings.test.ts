@@ -1,13 +1,23 @@
 /** The account, its members and one's own security in the dashboard, in a real browser on the real server. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { BROWSER_TEST_TIMEOUT_MS, enterAsOwner, OWNER, openBrowser, type Visit } from '../support/chromium.ts'
+import {
+  BROWSER_TEST_TIMEOUT_MS,
+  enterAsOwner,
+  OWNER,
+  openBrowser,
+  type Visit,
+} from '../support/chromium.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
 import { findPageFaults } from '../support/page-checks.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { untilItHolds } from '../support/until-it-holds.ts'
 
-const GUEST = { name: 'Grace Guest', email: 'grace@example.com', password: 'unrelated words compile 7' }
+const GUEST = {
+  name: 'Grace Guest',
+  email: 'grace@example.com',
+  password: 'unrelated words compile 7',
+}
 
 setDefaultTimeout(BROWSER_TEST_TIMEOUT_MS)
 
@@ -43,7 +53,10 @@ afterAll(async () => {
 
 test('sections are reached by keyboard', async () => {
   const { page } = visit
-  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Settings' }).focus()
+  await page
+    .getByRole('navigation', { name: 'Pages' })
+    .getByRole('link', { name: 'Settings' })
+    .focus()
   await page.keyboard.press('Enter')
   const tabs = page.getByRole('navigation', { name: 'Settings' })
   await tabs.getByRole('link', { name: 'Account' }).focus()
@@ -108,7 +121,9 @@ test('whoever is invited signs up by the link, once shown, and appears', async (
 test('a link that was used is told to be of no use any more', async () => {
   stranger = await browser.visit(gatehouse.url)
   await stranger.page.goto(`/dashboard/sign-up#invitation=${token}`)
-  await stranger.page.getByRole('heading', { name: 'This invitation is not open', level: 1 }).waitFor()
+  await stranger.page
+    .getByRole('heading', { name: 'This invitation is not open', level: 1 })
+    .waitFor()
   expect(await stranger.page.getByLabel('Password').count()).toBe(0)
 })
 
@@ -177,7 +192,9 @@ test('an invitation is revoked', async () => {
 
 test('members see why they cannot remove others', async () => {
   await guest.page.goto('/dashboard/settings/members')
-  await guest.page.getByText(`You cannot remove members: ${OWNER.name} owns this account.`).waitFor()
+  await guest.page
+    .getByText(`You cannot remove members: ${OWNER.name} owns this account.`)
+    .waitFor()
   expect(await guest.page.getByRole('button', { name: /^Remove/ }).count()).toBe(0)
   expect(await guest.page.getByRole('button', { name: 'Leave' }).count()).toBe(1)
 })
@@ -235,7 +252,10 @@ test('the account is handed on; what only the owner may do is then refused in wo
   const elsewhere = await visit.context.newPage()
   await elsewhere.goto('/dashboard/settings/members')
   await elsewhere.getByRole('button', { name: `Make owner: ${GUEST.name}` }).click()
-  await elsewhere.getByRole('alertdialog').getByRole('button', { name: 'Hand the account on' }).click()
+  await elsewhere
+    .getByRole('alertdialog')
+    .getByRole('button', { name: 'Hand the account on' })
+    .click()
   await elsewhere.getByText(`You cannot remove members: ${GUEST.name} owns this account.`).waitFor()
   await elsewhere.close()
 

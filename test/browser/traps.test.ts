@@ -114,7 +114,8 @@ describe('a secret that is shown once', () => {
   })
 })
 
-const focused = (name: string) => page.getByLabel(name, { exact: true }).and(page.locator(':focus')).waitFor()
+const focused = (name: string) =>
+  page.getByLabel(name, { exact: true }).and(page.locator(':focus')).waitFor()
 
 describe('a session that ends while something is typed', () => {
   const LONGER_THAN_ANY_POLL_MS = 60_000
@@ -142,7 +143,9 @@ describe('a session that ends while something is typed', () => {
     await ended().getByLabel('Password', { exact: true }).fill('not the password')
     await page.keyboard.press('Enter')
     await ended().getByRole('alert').waitFor()
-    expect(asked.filter((url) => url.includes('/v1/'))).toEqual([`${gatehouse.url}/v1/auth/sign-in`])
+    expect(asked.filter((url) => url.includes('/v1/'))).toEqual([
+      `${gatehouse.url}/v1/auth/sign-in`,
+    ])
     expect(await findPageFaults(page)).toEqual([])
 
     await ended().getByLabel('Password', { exact: true }).fill(OWNER.password)
@@ -237,7 +240,10 @@ test('which page has come is told to those who do not see it', async () => {
 })
 
 test('a call that named no gate is in the log without a way to one', async () => {
-  const refused = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', { model: 'dmeo', input: 'x' })
+  const refused = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', {
+    model: 'dmeo',
+    input: 'x',
+  })
   expect(refused.status).toBe(404)
   const id = refused.headers.get('x-request-id') ?? ''
   await waitForLogRow(gatehouse, id)
@@ -265,7 +271,10 @@ test('a budget that is used up is told where its calls are looked for, with what
   const budget = { name: 'Demo, daily', gateId: 'demo', limitTokens: 1, period: 'day' }
   expect((await controlPlaneCall(gatehouse, 'POST', '/v1/budgets', budget)).status).toBe(201)
   await pollUntil('a refused call', async () => {
-    const answer = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', { model: 'demo', input: 'x' })
+    const answer = await controlPlaneCall(gatehouse, 'POST', '/v1/responses', {
+      model: 'demo',
+      input: 'x',
+    })
     await answer.text()
     return answer.status === 429
   })
@@ -279,7 +288,10 @@ test('a budget that is used up is told where its calls are looked for, with what
   await page.goto('/dashboard/')
   await notice.getByRole('link', { name: 'Raise it under Budgets' }).click()
   await page.getByRole('cell', { name: 'Demo, daily Exhausted' }).waitFor()
-  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'API Keys' }).click()
+  await page
+    .getByRole('navigation', { name: 'Pages' })
+    .getByRole('link', { name: 'API Keys' })
+    .click()
   await page.getByRole('table').waitFor()
   expect(await notice.count()).toBe(0)
 })
@@ -312,8 +324,13 @@ describe('a gateway that does not answer', () => {
   })
 
   test('keeps a page that is not fetched yet waiting, and shows it when it can', async () => {
-    await routePage(page, /\/assets\/|\/v1\/|\/dashboard\/$/, (route) => route.abort('connectionrefused'))
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Owned models' }).click()
+    await routePage(page, /\/assets\/|\/v1\/|\/dashboard\/$/, (route) =>
+      route.abort('connectionrefused'),
+    )
+    await page
+      .getByRole('navigation', { name: 'Pages' })
+      .getByRole('link', { name: 'Owned models' })
+      .click()
     await notice().waitFor()
     expect(await findPageFaults(page)).toEqual([])
     await page.unroute(/\/assets\/|\/v1\/|\/dashboard\/$/)
@@ -345,7 +362,13 @@ const CLIPPED = `[...document.querySelectorAll('main section[tabindex="0"], main
 test('at 1024 px the menu makes room, and no table hides a column or a button', async () => {
   await page.setViewportSize({ width: 1024, height: 768 })
   const clipped: Record<string, unknown> = {}
-  for (const path of ['/gates', '/keys', '/settings/members', '/settings/budgets', '/settings/security']) {
+  for (const path of [
+    '/gates',
+    '/keys',
+    '/settings/members',
+    '/settings/budgets',
+    '/settings/security',
+  ]) {
     await page.goto(`/dashboard${path}`)
     await page.getByRole('table').first().waitFor()
     clipped[path] = await page.evaluate(CLIPPED)

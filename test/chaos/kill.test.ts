@@ -29,7 +29,10 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')(
         prepare: async (first) => {
           const body = { gateId: 'demo', limitTokens: 1_000_000_000, period: 'total' }
           budgetId = (
-            await askControlPlane<{ id: string }>(first, 'POST', '/v1/budgets', { body, status: 201 })
+            await askControlPlane<{ id: string }>(first, 'POST', '/v1/budgets', {
+              body,
+              status: 201,
+            })
           ).id
         },
       })

@@ -26,7 +26,8 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')(
         nodes: NODES,
         environment: { GATEHOUSE_REQUESTS_PER_MINUTE: String(PER_MINUTE) },
         prepare: async (first) => {
-          for (const name of ['steady', 'killed', 'cut off']) keys.push(await createKey(first, name))
+          for (const name of ['steady', 'killed', 'cut off'])
+            keys.push(await createKey(first, name))
         },
       })
     })
@@ -37,18 +38,26 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')(
       const key = keys.find((each) => each.name === name)?.key ?? ''
       const startedAtMs = performance.now()
       const load = startClusterLoad(cluster, { key, clients: 9, hasStreams: false })
-      await pollUntil('the first minute to be used', () => load.calls.some(({ status }) => status === 429), {
-        timeoutMs: 60_000,
-      })
+      await pollUntil(
+        'the first minute to be used',
+        () => load.calls.some(({ status }) => status === 429),
+        {
+          timeoutMs: 60_000,
+        },
+      )
       await disturb(performance.now() + LASTING_MS)
       // Whoever is refused has found nothing left: until then, everything that could be had was asked for.
       const enoughAtMs = performance.now()
       const isUsedUp = ({ status, beganAtMs }: SeenCall) => status === 429 && beganAtMs > enoughAtMs
-      await pollUntil('all of it to be used', () => load.calls.some(isUsedUp), { timeoutMs: 60_000 })
+      await pollUntil('all of it to be used', () => load.calls.some(isUsedUp), {
+        timeoutMs: 60_000,
+      })
       await load.stop()
       const lastedMs = performance.now() - startedAtMs
       const admitted = load.calls.filter(({ status }) => status === 200)
-      const others = load.calls.filter(({ status }) => status !== 200 && status !== 429 && status !== 0)
+      const others = load.calls.filter(
+        ({ status }) => status !== 200 && status !== 429 && status !== 0,
+      )
       expect(others).toEqual([])
       const askedForMs = enoughAtMs - startedAtMs
       return { admitted, refused: load.calls.length - admitted.length, lastedMs, askedForMs }
@@ -69,7 +78,10 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')(
       return worst
     }
 
-    function tell(what: string, { admitted, refused, lastedMs }: Awaited<ReturnType<typeof flood>>): void {
+    function tell(
+      what: string,
+      { admitted, refused, lastedMs }: Awaited<ReturnType<typeof flood>>,
+    ): void {
       const rate = PER_MINUTE + lastedMs * PER_MS
       tellFigures(
         `limit, ${what}: ${admitted.length} admitted and ${refused} refused in ${(lastedMs / 1000).toFixed(1)} s; a single counter ${rate.toFixed(0)}, bound of a stretch +${NODES * LEASE}, worst stretch ${worstExcess(admitted).toFixed(1)}`,
@@ -108,7 +120,9 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')(
       // It goes on with its part, and the others, which have Redis, with all of it.
       const share = (PER_MINUTE + seen.lastedMs * PER_MS) / NODES
       expect(seen.admitted.length).toBeLessThanOrEqual(PER_MINUTE + seen.lastedMs * PER_MS + share)
-      expect(worstExcess(seen.admitted)).toBeLessThanOrEqual(NODES * LEASE + (seen.lastedMs * PER_MS) / NODES)
+      expect(worstExcess(seen.admitted)).toBeLessThanOrEqual(
+        NODES * LEASE + (seen.lastedMs * PER_MS) / NODES,
+      )
     })
   },
 )

@@ -48,9 +48,13 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     // A node that has served a call knows what was used before; the promise is about such nodes.
     const hasServed = ({ index }: { readonly index: number }) =>
       load.calls.some(({ node, status }) => node === index && status === 200)
-    await pollUntil('answers of each node', () => load.calls.length > 30 && cluster.nodes.every(hasServed), {
-      timeoutMs: 60_000,
-    })
+    await pollUntil(
+      'answers of each node',
+      () => load.calls.length > 30 && cluster.nodes.every(hasServed),
+      {
+        timeoutMs: 60_000,
+      },
+    )
     const pids = cluster.nodes.map(({ pid }) => pid)
     const before = await Promise.all(pids.map(privateBytes))
     await begin()
@@ -69,7 +73,9 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     expect(cluster.nodes.map(({ pid, isRunning }) => isRunning && pid)).toEqual(pids)
     const growth = Math.max(...after.map((bytes, index) => bytes - (before[index] ?? 0)))
     expect(growth).toBeLessThan(LARGEST_GROWTH_BYTES)
-    const within = load.calls.filter((call) => call.beganAtMs >= beganAtMs && call.endedAtMs <= endedAtMs)
+    const within = load.calls.filter(
+      (call) => call.beganAtMs >= beganAtMs && call.endedAtMs <= endedAtMs,
+    )
     const byStatus = Object.groupBy(within, ({ status }) => String(status))
     const counts = Object.entries(byStatus).map(([status, of]) => `${of?.length} × ${status}`)
     const attempts = cluster.nodes.map(

@@ -18,7 +18,11 @@ const PAUSE_MS = IS_LONG ? 2 : 10
 /** What happens to node 2 while node 0 revokes; `times` in each round of the long form. */
 const SCENES = [
   { name: 'well', times: 13, harm: () => {} },
-  { name: 'stopped across the DELETE', times: 3, harm: (cluster: Cluster) => cluster.node(2).pause() },
+  {
+    name: 'stopped across the DELETE',
+    times: 3,
+    harm: (cluster: Cluster) => cluster.node(2).pause(),
+  },
   {
     // What it was told meanwhile does not reach it when it goes on.
     name: 'stopped, and silent to Postgres then',
@@ -29,8 +33,16 @@ const SCENES = [
     },
   },
   { name: 'cut off from Redis', times: 3, harm: (cluster: Cluster) => cluster.node(2).redis.cut() },
-  { name: 'cut off from Postgres', times: 2, harm: (cluster: Cluster) => cluster.node(2).postgres.cut() },
-  { name: 'silent to Postgres', times: 2, harm: (cluster: Cluster) => cluster.node(2).postgres.freeze() },
+  {
+    name: 'cut off from Postgres',
+    times: 2,
+    harm: (cluster: Cluster) => cluster.node(2).postgres.cut(),
+  },
+  {
+    name: 'silent to Postgres',
+    times: 2,
+    harm: (cluster: Cluster) => cluster.node(2).postgres.freeze(),
+  },
   {
     name: 'cut off from both',
     times: 2,
@@ -138,7 +150,13 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
       expect(seen).toEqual(Array.from({ length: 3 }, () => 'Bearer second-credential'))
       await ask(0, 'PATCH', `/v1/gates/${slug}`, { targets: [{ model: 'sandbox/echo' }] })
       await ask(1, 'DELETE', `/v1/owned-models/${slug}`, undefined, 204)
-      await ask(2, 'POST', '/v1/gates', { id: `${slug}-again`, targets: [{ model: `owned/${slug}` }] }, 400)
+      await ask(
+        2,
+        'POST',
+        '/v1/gates',
+        { id: `${slug}-again`, targets: [{ model: `owned/${slug}` }] },
+        400,
+      )
 
       const paid = `paid-${round}`
       await ask(0, 'POST', '/v1/gates', { id: paid, targets: [{ model: 'groq/model' }] }, 201)
@@ -161,7 +179,10 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
       status: 201,
     })
     cluster.node(2).postgres.cut()
-    await pollUntil('the loss', async () => (await cluster.node(2).readiness()).checks.store?.status !== 'ok')
+    await pollUntil(
+      'the loss',
+      async () => (await cluster.node(2).readiness()).checks.store?.status !== 'ok',
+    )
     await pollUntil(
       'the end of its lease',
       async () => Number((await cluster.node(2).readiness()).checks.store?.leaseMs) <= 0,
@@ -174,7 +195,9 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     expect((await call(2)).status).toBe(200)
 
     // It cannot read what has changed: neither an old gate nor "no such gate" would be true.
-    await askControlPlane(cluster.node(1), 'PATCH', '/v1/gates/demo', { body: { displayName: 'Changed' } })
+    await askControlPlane(cluster.node(1), 'PATCH', '/v1/gates/demo', {
+      body: { displayName: 'Changed' },
+    })
     const refused = await call(2)
     expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('out of date')])
     const { status, checks } = await cluster.node(2).readiness()
@@ -188,9 +211,15 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
     await whenWell()
     cluster.node(2).postgres.cut()
     cluster.node(2).redis.cut()
-    await pollUntil('the end of its lease', async () => (await cluster.node(2).readiness()).status === 503)
+    await pollUntil(
+      'the end of its lease',
+      async () => (await cluster.node(2).readiness()).status === 503,
+    )
     const refused = await call(2)
-    expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('database cannot be asked')])
+    expect([refused.status, refused.text]).toEqual([
+      503,
+      expect.stringContaining('database cannot be asked'),
+    ])
     expect((await cluster.node(2).readiness()).checks.store).toMatchObject({ status: 'away' })
     await whenWell()
     expect((await call(2)).status).toBe(200)
@@ -229,7 +258,9 @@ describeIf(canStartCluster(), 'needs Postgres and redis-server')('three nodes un
           timeoutMs: 10_000,
           pauseMs: PAUSE_MS,
         })
-        await pollUntil('calls that are served', () => load.calls.some(({ status }) => status === 200))
+        await pollUntil('calls that are served', () =>
+          load.calls.some(({ status }) => status === 200),
+        )
         await Bun.sleep(Math.random() * 300)
         harm(cluster)
         await Bun.sleep(Math.random() * 300)

@@ -26,7 +26,12 @@ interface Kind {
 }
 
 const KINDS: readonly Kind[] = [
-  { name: 'a balancer that asks /readyz', drainDelayMs: 500, isHere: true, start: startReadinessBalancer },
+  {
+    name: 'a balancer that asks /readyz',
+    drainDelayMs: 500,
+    isHere: true,
+    start: startReadinessBalancer,
+  },
   // It notices a node's end by being refused, and by nothing else.
   { name: 'nginx', drainDelayMs: 0, isHere: findNginx() !== undefined, start: startNginx },
 ]
@@ -46,7 +51,10 @@ afterEach(async () => {
   cluster = undefined
 })
 
-async function open({ drainDelayMs, start }: Kind): Promise<{ cluster: Cluster; balancer: Balancer }> {
+async function open({
+  drainDelayMs,
+  start,
+}: Kind): Promise<{ cluster: Cluster; balancer: Balancer }> {
   const ports: number[] = []
   for (let index = 0; index < NODES; index += 1) ports.push(await findFreePort())
   cluster = await startCluster({
@@ -142,7 +150,10 @@ describe('a node that is killed', () => {
       await old.done
       expect(old.calls.filter(({ isComplete }) => !isComplete)).toEqual([])
       await cluster.whenShipped()
-      const { newerSegments, damagedLines } = (await node.readiness()).checks.ledger as Record<string, number>
+      const { newerSegments, damagedLines } = (await node.readiness()).checks.ledger as Record<
+        string,
+        number
+      >
       // The one that it wrote into when it was killed, and perhaps one that it was shipping.
       expect(newerSegments).toBeGreaterThan(0)
       expect(damagedLines).toBe(0)

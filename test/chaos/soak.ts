@@ -3,11 +3,21 @@
  * prints what each process holds over time, and whether that grows. Not a test: it takes its time and needs a quiet machine.
  */
 import { parseArgs } from 'node:util'
-import { askControlPlane, type Cluster, type ClusterNode, startCluster } from '../support/cluster.ts'
+import {
+  askControlPlane,
+  type Cluster,
+  type ClusterNode,
+  startCluster,
+} from '../support/cluster.ts'
 import { expectCountedOnce, findMissing, readLedger } from '../support/cluster-ledger.ts'
 import { type CallShape, makeCall, type SeenCall } from '../support/cluster-load.ts'
 import { createGate } from '../support/control-plane.ts'
-import { countHandles, growthPerHour, journalBytes, privateBytes } from '../support/process-figures.ts'
+import {
+  countHandles,
+  growthPerHour,
+  journalBytes,
+  privateBytes,
+} from '../support/process-figures.ts'
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '30' }, rate: { type: 'string', default: '60' } },
@@ -101,7 +111,8 @@ async function run(cluster: Cluster, budgetId: string): Promise<boolean> {
     await Bun.sleep(10)
     if (performance.now() - sampledAtMs < SAMPLE_MS) continue
     sampledAtMs = performance.now()
-    for (const [index, node] of cluster.nodes.entries()) samples[index]?.push(await sample(node, startedAtMs))
+    for (const [index, node] of cluster.nodes.entries())
+      samples[index]?.push(await sample(node, startedAtMs))
     const { minute = 0 } = samples[0]?.at(-1) ?? {}
     if (minute < toldMinute) continue
     toldMinute += Math.max(1, Number(values.minutes) / 10)
@@ -124,7 +135,9 @@ async function run(cluster: Cluster, budgetId: string): Promise<boolean> {
       return false
     },
   )
-  print(`${made} calls, ${complete.length} seen complete, ${rows.size} rows, ${missing.length} missing`)
+  print(
+    `${made} calls, ${complete.length} seen complete, ${rows.size} rows, ${missing.length} missing`,
+  )
   if (late > 0) print(`held back ${late} times: more than ${MAX_OPEN} were open`)
   for (const [what, times] of surprises) print(`unexpected, ${times} times: ${what}`)
   let isFlat = true
@@ -156,7 +169,9 @@ const cluster = await startCluster({
     await createGate(first, 'fails', 'sandbox/500')
     await createGate(first, 'cut', 'sandbox/cut-mid-stream')
     const body = { gateId: 'demo', limitTokens: 100_000_000_000, period: 'total' }
-    budgetId = (await askControlPlane<{ id: string }>(first, 'POST', '/v1/budgets', { body, status: 201 })).id
+    budgetId = (
+      await askControlPlane<{ id: string }>(first, 'POST', '/v1/budgets', { body, status: 201 })
+    ).id
   },
 })
 try {

@@ -96,7 +96,10 @@ beforeAll(async () => {
   })
   for (const scene of SCENES) {
     const targets = [{ model: scene.first }, { model: scene.second }]
-    const response = await controlPlaneCall(serverOf(scene), 'POST', '/v1/gates', { id: scene.gate, targets })
+    const response = await controlPlaneCall(serverOf(scene), 'POST', '/v1/gates', {
+      id: scene.gate,
+      targets,
+    })
     if (response.status !== 201) throw new Error(await response.text())
   }
 })
@@ -136,8 +139,10 @@ async function expectNoTrace(scene: Scene): Promise<void> {
       const word = `${gate}-word-${number}`
       const answer = await call(serverOf(scene), gate, word)
       seen.push(answer)
-      const content = answer.status === 200 ? JSON.parse(answer.text).choices[0].message.content : ''
-      if (content !== `Sandbox echo: ${word}`) wrong.push(`${answer.status} ${answer.text.slice(0, 200)}`)
+      const content =
+        answer.status === 200 ? JSON.parse(answer.text).choices[0].message.content : ''
+      if (content !== `Sandbox echo: ${word}`)
+        wrong.push(`${answer.status} ${answer.text.slice(0, 200)}`)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, client))

@@ -49,7 +49,9 @@ let hasDiffered = false
 function compare(what: string, wanted: unknown, found: unknown): void {
   const isSame = Bun.deepEquals(wanted, found)
   hasDiffered ||= !isSame
-  print(`  ${what}: ${JSON.stringify(found)}${isSame ? '' : `, wanted ${JSON.stringify(wanted)}: DIFFERS`}`)
+  print(
+    `  ${what}: ${JSON.stringify(found)}${isSame ? '' : `, wanted ${JSON.stringify(wanted)}: DIFFERS`}`,
+  )
 }
 
 /** The sources of a commit, beside the packages of this one. */
@@ -107,7 +109,10 @@ async function upgradeFolder(source: string): Promise<void> {
     const calls = await callMany(first, CALLS / 2)
     await first.stop()
     // It ships nothing before it is killed.
-    const second = await start({ source, environment: { GATEHOUSE_SHIP_INTERVAL_MS: '60000' } }, first.key)
+    const second = await start(
+      { source, environment: { GATEHOUSE_SHIP_INTERVAL_MS: '60000' } },
+      first.key,
+    )
     calls.push(...(await callMany(second, CALLS / 2)))
     await second.kill()
     const seen = sumSeen(calls)
@@ -126,7 +131,11 @@ async function upgradeFolder(source: string): Promise<void> {
     await opened.stop()
     const again = await start({}, first.key)
     const all = sumSeen(calls)
-    compare('sums after more calls and another start', { ...all, quota: all.tokens }, await sumsOf(again))
+    compare(
+      'sums after more calls and another start',
+      { ...all, quota: all.tokens },
+      await sumsOf(again),
+    )
     await again.stop()
   } finally {
     await folder.remove()
@@ -142,7 +151,10 @@ async function upgradeNodes(source: string): Promise<void> {
     configuration: PLANS,
     prepare: async (first) => {
       const body = { gateId: 'demo', limitTokens: 1_000_000_000, period: 'total' }
-      const made = askControlPlane<{ id: string }>(first, 'POST', '/v1/budgets', { body, status: 201 })
+      const made = askControlPlane<{ id: string }>(first, 'POST', '/v1/budgets', {
+        body,
+        status: 201,
+      })
       budgetId = (await made).id
     },
   })
@@ -166,7 +178,9 @@ async function upgradeNodes(source: string): Promise<void> {
       await cluster.node(index).restart(by)
       leaving.delete(index)
       const before = load.calls.length
-      await pollUntil('calls', () => load.calls.length >= before + CALLS / 4, { timeoutMs: 120_000 })
+      await pollUntil('calls', () => load.calls.length >= before + CALLS / 4, {
+        timeoutMs: 120_000,
+      })
       print(
         `  node ${index} is of ${by === undefined ? 'this version' : 'the version before'}: ${load.calls.length} calls so far`,
       )
@@ -183,15 +197,23 @@ async function upgradeNodes(source: string): Promise<void> {
   }
 }
 
-async function compareLedger(cluster: Cluster, calls: readonly SeenCall[], budgetId: string): Promise<void> {
+async function compareLedger(
+  cluster: Cluster,
+  calls: readonly SeenCall[],
+  budgetId: string,
+): Promise<void> {
   await cluster.whenShipped(60_000)
   const rows = await readLedger(cluster)
   const seen = sumSeen(calls)
   compare('calls that failed', [], calls.filter(({ isComplete }) => !isComplete).slice(0, 3))
   compare('calls without their row', [], findMissing(calls, rows))
   compare('rows', seen.calls, rows.size)
-  for (const node of cluster.nodes) compare(`sums of node ${node.index}`, seen, await readUsage(node))
-  const counted = await expectCountedOnce(cluster, rows, budgetId).then(() => 'as the rows say', String)
+  for (const node of cluster.nodes)
+    compare(`sums of node ${node.index}`, seen, await readUsage(node))
+  const counted = await expectCountedOnce(cluster, rows, budgetId).then(
+    () => 'as the rows say',
+    String,
+  )
   compare('sums, quota and budget of both nodes', 'as the rows say', counted)
 }
 

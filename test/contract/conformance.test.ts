@@ -19,7 +19,8 @@ const { rows, faults } = found
 
 function verdictOf(endpoint: string, provider: string, model: string, feature: FeatureId) {
   const row = rows.find(
-    (each) => each.endpoint === endpoint && each.provider === provider && each.model.includes(model),
+    (each) =>
+      each.endpoint === endpoint && each.provider === provider && each.model.includes(model),
   )
   return row?.results[feature]
 }
@@ -29,8 +30,12 @@ test('nothing is lost in silence', () => {
 })
 
 test('every dialect that is translated from has probes, and every one that is translated to has answers', () => {
-  expect(TRANSLATING_ENDPOINTS.filter(([, dialect]) => !Object.hasOwn(CALLERS, dialect.id))).toEqual([])
-  expect(Object.keys(CLIENT_CODECS).filter((dialect) => !Object.hasOwn(UPSTREAMS, dialect))).toEqual([])
+  expect(
+    TRANSLATING_ENDPOINTS.filter(([, dialect]) => !Object.hasOwn(CALLERS, dialect.id)),
+  ).toEqual([])
+  expect(
+    Object.keys(CLIENT_CODECS).filter((dialect) => !Object.hasOwn(UPSTREAMS, dialect)),
+  ).toEqual([])
 })
 
 test.each(catalog.map((provider) => [provider.id, provider] as const))(
@@ -50,8 +55,13 @@ test('every feature is asked for at some endpoint', () => {
 test('what is published is what was found, and keeps to its contract', async () => {
   for (const [path, text] of conformanceTexts(found).files)
     expect(await Bun.file(join(import.meta.dir, '../..', path)).text()).toBe(text)
-  const json = await Bun.file(join(import.meta.dir, '../../src/admin/conformance.generated.json')).json()
-  expect(conformanceList.parse({ data: json, nextCursor: null })).toEqual({ data: json, nextCursor: null })
+  const json = await Bun.file(
+    join(import.meta.dir, '../../src/admin/conformance.generated.json'),
+  ).json()
+  expect(conformanceList.parse({ data: json, nextCursor: null })).toEqual({
+    data: json,
+    nextCursor: null,
+  })
 })
 
 const CHAT = '/v1/chat/completions'

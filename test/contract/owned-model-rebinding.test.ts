@@ -115,7 +115,10 @@ async function register(slug: string, baseUrl: string) {
     pricingInput: 0,
     pricingOutput: 0,
   })
-  const answer = { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  const answer = {
+    status: response.status,
+    body: (await response.json()) as Record<string, unknown>,
+  }
   if (answer.status === 201)
     await send('POST', '/v1/gates', { id: slug, targets: [{ model: `owned/${slug}` }] })
   return answer
@@ -143,7 +146,8 @@ test('what was checked is what is connected to, however the name is answered a m
   expect((await chat('rebound')).status).toBe(200)
   // All went to the one that was checked, under the name that was registered: the probe's two questions, and the call.
   expect(trusted.heads).toHaveLength(3)
-  for (const head of trusted.heads) expect(head.toLowerCase()).toContain(`host: ${NAME}:${trusted.port}`)
+  for (const head of trusted.heads)
+    expect(head.toLowerCase()).toContain(`host: ${NAME}:${trusted.port}`)
   expect(other.connections).toBe(0)
 })
 
@@ -159,7 +163,8 @@ test('a name that leads inside is not even saved', async () => {
 test('calls that wait for a name side by side keep their own bodies', async () => {
   leadsTo = ['nowhere']
   const slugs = ['slow-a', 'slow-b', 'slow-c']
-  for (const slug of slugs) await register(slug, `http://${slug}.trusted.vendor.com:${trusted.port}/v1`)
+  for (const slug of slugs)
+    await register(slug, `http://${slug}.trusted.vendor.com:${trusted.port}/v1`)
   leadsTo = [['127.0.0.1']]
   delayMs = 30
   await Promise.all(slugs.map((slug) => chat(slug, slug.repeat(20))))

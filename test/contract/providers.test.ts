@@ -68,7 +68,8 @@ test('GET /v1/providers shows the whole catalog, each with its key configured', 
   )
 })
 
-const isRelayed = (pair: { readonly dialect: string }) => DIALECTS.some((row) => row.dialect === pair.dialect)
+const isRelayed = (pair: { readonly dialect: string }) =>
+  DIALECTS.some((row) => row.dialect === pair.dialect)
 
 /** One for each dialect of these, the first of the catalog; all of them in the long form. */
 function withFullOnes<Pair extends { readonly dialect: string }>(pairs: readonly Pair[]) {
@@ -107,7 +108,9 @@ describe.each(withFullOnes(PAIRS.filter(isRelayed)))(
       const answer = await call()
       expect(answer.text).toBe(row.answer)
       expect(answer.headers['x-gatehouse-target']).toBe(`${provider}/some/model-1`)
-      expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(row.usage)
+      expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(
+        row.usage,
+      )
     })
 
     test('a stream comes back to the byte', async () => {
@@ -125,7 +128,9 @@ describe.each(withFullOnes(PAIRS.filter(isRelayed)))(
     })
 
     test.each([400, 404, 429])("its %i is the caller's", async (status) => {
-      upstream.answer(jsonAnswer(status, { error: { message: 'no', type: 't', param: null, code: null } }))
+      upstream.answer(
+        jsonAnswer(status, { error: { message: 'no', type: 't', param: null, code: null } }),
+      )
       expect((await call()).status).toBe(status)
     })
 
@@ -174,8 +179,11 @@ describe.each(PAIRS.filter(hasNoStreams))(
       expect(sent.head).toContain(keyOf(provider))
       expect(sent.head).not.toContain(gatehouse.key)
       if (row.seen === undefined) expect(answer.text).toBe(row.answer)
-      else expect(JSON.parse(answer.text)).toEqual({ ...row.seen, model: `${provider}/some/model-1` })
-      expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(row.usage)
+      else
+        expect(JSON.parse(answer.text)).toEqual({ ...row.seen, model: `${provider}/some/model-1` })
+      expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(
+        row.usage,
+      )
     })
 
     test("its refusals keep the client's own mistakes apart from its failures", async () => {
@@ -224,7 +232,9 @@ describe.each(withFullOnes(PAIRS.filter(isTranslated)))(
         object: 'chat.completion',
         choices: [{ message: { content: TRANSLATED_TEXT }, finish_reason: 'stop' }],
       })
-      expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(TRANSLATED_USAGE)
+      expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(
+        TRANSLATED_USAGE,
+      )
     })
 
     test('a stream comes back as chunks, ends in [DONE], and is counted', async () => {
@@ -234,10 +244,14 @@ describe.each(withFullOnes(PAIRS.filter(isTranslated)))(
         .split('\n\n')
         .filter((event) => event.startsWith('data: {'))
         .map((event) => JSON.parse(event.slice('data: '.length)))
-      expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe(TRANSLATED_TEXT)
+      expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe(
+        TRANSLATED_TEXT,
+      )
       expect(chunks.at(-1).choices[0].finish_reason).toBe('stop')
       expect(answer.text).toEndWith('data: [DONE]\n\n')
-      expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(TRANSLATED_USAGE)
+      expect((await waitForLogRow(gatehouse, answer.headers['x-request-id'])).usage).toEqual(
+        TRANSLATED_USAGE,
+      )
     })
 
     if (!isInFull) return
@@ -245,7 +259,10 @@ describe.each(withFullOnes(PAIRS.filter(isTranslated)))(
     test('a stream that is cut does not look whole, wherever it is cut', async () => {
       for (let kept = 1; kept < row.stream.length; kept += 1) {
         upstream.answer(
-          streamAnswer(row.stream.slice(0, kept), { headers: row.streamHeaders ?? {}, ending: 'close' }),
+          streamAnswer(row.stream.slice(0, kept), {
+            headers: row.streamHeaders ?? {},
+            ending: 'close',
+          }),
         )
         const answer = await call({ stream: true })
         if (answer.status !== 200) continue

@@ -10,7 +10,11 @@ import { DEFAULT_ACCOUNT } from '../../src/core/ids.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { CHAT_JSON, MESSAGES_JSON } from '../support/dialect-samples.ts'
 import { pollUntil } from '../support/poll-until.ts'
-import { type CapturedRequest, type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import {
+  type CapturedRequest,
+  type RawUpstream,
+  startRawUpstream,
+} from '../support/raw-upstream.ts'
 import { bodyAnswer, jsonAnswer } from '../support/scripted-answers.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
@@ -41,7 +45,10 @@ const vllm: Server = ({ path, headers }, { model }) => {
   if (model !== SERVED) return error(404, 'NotFoundError', `The model \`${model}\` does not exist.`)
   if (path === '/v1/messages') return jsonAnswer(200, MESSAGES_JSON)
   if (path === '/v1/messages/count_tokens')
-    return jsonAnswer(200, { input_tokens: 4321, context_management: { original_input_tokens: 4321 } })
+    return jsonAnswer(200, {
+      input_tokens: 4321,
+      context_management: { original_input_tokens: 4321 },
+    })
   if (path === '/v1/embeddings')
     return error(400, 'BadRequestError', 'The model does not support Embeddings API')
   return chatOr({}, jsonAnswer(404, { detail: 'Not Found' }))({ path } as CapturedRequest, {})
@@ -49,7 +56,10 @@ const vllm: Server = ({ path, headers }, { model }) => {
 
 /** Ollama: loads in silence, asks nobody for a key, embeds with every model, and counts no tokens. */
 const ollama: Server = ({ path }, { model }) => {
-  const unknown = { message: `model "${model}" not found, try pulling it first`, type: 'not_found_error' }
+  const unknown = {
+    message: `model "${model}" not found, try pulling it first`,
+    type: 'not_found_error',
+  }
   if (model !== SERVED) return jsonAnswer(404, { error: { ...unknown, param: null, code: null } })
   const others = {
     '/v1/embeddings': jsonAnswer(200, VECTORS),
@@ -130,7 +140,9 @@ async function send(method: string, path: string, body?: unknown): Promise<Told>
 }
 
 function serve(server: Server): void {
-  upstream.answer((exchange) => server(exchange.request, JSON.parse(exchange.request.text))(exchange))
+  upstream.answer((exchange) =>
+    server(exchange.request, JSON.parse(exchange.request.text))(exchange),
+  )
 }
 
 let registered = 0
@@ -158,14 +170,18 @@ async function register(server: Server, extra: Readonly<Record<string, unknown>>
 const messages = [{ role: 'user', content: 'Hi' }]
 const askMessages = (model: string, more: object = {}) =>
   send('POST', '/v1/messages', { model, max_tokens: 9, messages, ...more })
-const countTokens = (model: string) => send('POST', '/v1/messages/count_tokens', { model, messages })
+const countTokens = (model: string) =>
+  send('POST', '/v1/messages/count_tokens', { model, messages })
 const embed = (model: string) => send('POST', '/v1/embeddings', { model, input: ['a', 'b'] })
 
 describe('a vLLM that is protected by a key, and declared to speak Messages,', () => {
   test('is found to want a bearer token, and called with one', async () => {
     const { slug, probe, warnings } = await register(vllm, { dialect: 'anthropic-messages' })
     expect({ probe, warnings }).toMatchObject({
-      probe: { status: 'reachable', found: { credentialHeader: 'authorization', countTokens: true } },
+      probe: {
+        status: 'reachable',
+        found: { credentialHeader: 'authorization', countTokens: true },
+      },
       warnings: [],
     })
     const { status, text } = await askMessages(slug)
@@ -181,8 +197,13 @@ describe('a vLLM that is protected by a key, and declared to speak Messages,', (
     })
     expect(probe).toMatchObject({ status: 'unreachable', httpStatus: 401 })
     expect(await askMessages(slug)).toMatchObject({ status: 502 })
-    const { json } = await send('PATCH', `/v1/owned-models/${slug}`, { credentialHeader: 'authorization' })
-    expect(json).toMatchObject({ credentialHeader: 'authorization', probe: { status: 'reachable' } })
+    const { json } = await send('PATCH', `/v1/owned-models/${slug}`, {
+      credentialHeader: 'authorization',
+    })
+    expect(json).toMatchObject({
+      credentialHeader: 'authorization',
+      probe: { status: 'reachable' },
+    })
     expect(await askMessages(slug)).toMatchObject({ status: 200 })
   })
 
@@ -196,7 +217,10 @@ describe('a vLLM that is protected by a key, and declared to speak Messages,', (
   })
 
   test('is said not to know a model, and its errors come in Anthropic’s envelope', async () => {
-    const { slug, probe } = await register(vllm, { dialect: 'anthropic-messages', upstreamModelId: 'other' })
+    const { slug, probe } = await register(vllm, {
+      dialect: 'anthropic-messages',
+      upstreamModelId: 'other',
+    })
     const detail = 'The server does not know the model: is upstreamModelId right?'
     expect(probe).toMatchObject({ status: 'unreachable', httpStatus: 404, detail })
     const { status, json } = await askMessages(slug)
@@ -215,7 +239,10 @@ describe('a vLLM that is protected by a key, and declared to speak Messages,', (
   test('with a model for chat embeds nothing', async () => {
     const { slug, probe } = await register(vllm)
     expect(probe).toMatchObject({ status: 'reachable', found: { embeddings: false } })
-    expect(await embed(slug)).toMatchObject({ status: 400, json: { error: { code: 'provider_mismatch' } } })
+    expect(await embed(slug)).toMatchObject({
+      status: 400,
+      json: { error: { code: 'provider_mismatch' } },
+    })
   })
 })
 
@@ -268,7 +295,10 @@ describe('a llama.cpp', () => {
       return (json.probe as { status: string }).status === 'reachable' ? json : undefined
     })
     expect(ready).toMatchObject({ probe: { httpStatus: 200, found: { embeddings: false } } })
-    expect(await embed(slug)).toMatchObject({ status: 400, json: { error: { code: 'provider_mismatch' } } })
+    expect(await embed(slug)).toMatchObject({
+      status: 400,
+      json: { error: { code: 'provider_mismatch' } },
+    })
   })
 })
 

@@ -39,7 +39,11 @@ test('a line for each call and control-plane request, with figures and ids only'
     await controlPlaneCall(gatehouse, 'GET', `/v1/gates/one?x=${CANARIES.query}`)
     await controlPlaneCall(gatehouse, 'GET', `/v1/gates/${CANARIES.path}`)
     await controlPlaneCall(gatehouse, 'GET', `/v1/${CANARIES.path}`)
-    await controlPlaneCall({ ...gatehouse, key: CANARIES.header }, 'DELETE', `/v1/keys/${CANARIES.path}`)
+    await controlPlaneCall(
+      { ...gatehouse, key: CANARIES.header },
+      'DELETE',
+      `/v1/keys/${CANARIES.path}`,
+    )
     expect(await gatehouse.stop()).toBe(0)
 
     const lines = gatehouse
@@ -78,7 +82,12 @@ test('a line for each call and control-plane request, with figures and ids only'
     ])
     expect(requests[0]).toMatchObject({ method: 'POST', actor: expect.stringMatching(/^key_/) })
     expect(requests.at(-1)).toMatchObject({ method: 'DELETE', actor: null })
-    for (const canary of [...Object.values(CANARIES), 'café', gatehouse.key, plantedKeyOf('openai/x')])
+    for (const canary of [
+      ...Object.values(CANARIES),
+      'café',
+      gatehouse.key,
+      plantedKeyOf('openai/x'),
+    ])
       expect(gatehouse.output()).not.toContain(canary)
   } finally {
     await scene.close()

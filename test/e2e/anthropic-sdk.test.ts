@@ -31,8 +31,16 @@ beforeAll(async () => {
   await createGate(gatehouse, 'claude', ['anthropic/claude-opus-5'])
   await createGate(gatehouse, 'gemini', ['gemini/gemini-3-pro'])
   await createGate(gatehouse, 'llama', ['groq/llama-4'])
-  await createGate(gatehouse, 'gemini-or-claude', ['gemini/gemini-3-pro', 'anthropic/claude-opus-5'])
-  anthropic = new Anthropic({ baseURL: gatehouse.url, apiKey: gatehouse.key, authToken: null, maxRetries: 0 })
+  await createGate(gatehouse, 'gemini-or-claude', [
+    'gemini/gemini-3-pro',
+    'anthropic/claude-opus-5',
+  ])
+  anthropic = new Anthropic({
+    baseURL: gatehouse.url,
+    apiKey: gatehouse.key,
+    authToken: null,
+    maxRetries: 0,
+  })
 })
 afterEach(() => upstream.reset())
 afterAll(async () => {
@@ -85,7 +93,9 @@ describe('relayed', () => {
       'anthropic-beta': 'context-1m-2025-08-07',
     })
     expect(upstream.last().head).not.toContain(gatehouse.key)
-    expect(await waitForLogRow(gatehouse, response.headers.get('x-request-id') ?? '')).toMatchObject({
+    expect(
+      await waitForLogRow(gatehouse, response.headers.get('x-request-id') ?? ''),
+    ).toMatchObject({
       dialect: 'anthropic-messages',
       usage: { inputTokens: 100, outputTokens: 7, cachedInputTokens: 90 },
     })
@@ -94,7 +104,11 @@ describe('relayed', () => {
   test('the key is taken from Authorization too', async () => {
     upstream.answer(jsonAnswer(200, MESSAGE))
     const bearer = new Anthropic({ baseURL: gatehouse.url, apiKey: null, authToken: gatehouse.key })
-    const message = await bearer.messages.create({ model: 'claude', max_tokens: 9, messages: [question] })
+    const message = await bearer.messages.create({
+      model: 'claude',
+      max_tokens: 9,
+      messages: [question],
+    })
     expect(message.id).toBe('msg_1')
   })
 
@@ -104,7 +118,9 @@ describe('relayed', () => {
       failureOf(client.messages.create({ model, max_tokens: 9, messages: [question] }))
     expect(await ask(stranger, 'claude')).toBeInstanceOf(Anthropic.AuthenticationError)
     expect(await ask(anthropic, 'nobody')).toBeInstanceOf(Anthropic.NotFoundError)
-    upstream.answer(jsonAnswer(529, { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } }))
+    upstream.answer(
+      jsonAnswer(529, { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } }),
+    )
     expect(await ask(anthropic, 'claude')).toMatchObject({ status: 503, type: 'overloaded_error' })
   })
 })
@@ -122,9 +138,17 @@ interface Turn {
   readonly stream: readonly string[]
 }
 
-function chatTurn(message: { content: string | null; reasoning?: string; tool_calls?: typeof CALLS }): Turn {
+function chatTurn(message: {
+  content: string | null
+  reasoning?: string
+  tool_calls?: typeof CALLS
+}): Turn {
   const finish_reason = message.tool_calls === undefined ? 'stop' : 'tool_calls'
-  const usage = { prompt_tokens: 20, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } }
+  const usage = {
+    prompt_tokens: 20,
+    completion_tokens: 5,
+    prompt_tokens_details: { cached_tokens: 4 },
+  }
   const deltas: object[] = [{ role: 'assistant', content: '' }]
   if (message.reasoning !== undefined) deltas.push({ reasoning: message.reasoning })
   if (message.content !== null) deltas.push({ content: message.content })
@@ -210,7 +234,11 @@ describe.each([
       ],
       streams,
     )
-    expect(answers.map((answer) => answer.stop_reason)).toEqual(['tool_use', 'tool_use', 'end_turn'])
+    expect(answers.map((answer) => answer.stop_reason)).toEqual([
+      'tool_use',
+      'tool_use',
+      'end_turn',
+    ])
     expect(answers[0]).toMatchObject({
       id: 'chatcmpl-1',
       type: 'message',
@@ -252,7 +280,11 @@ describe.each([
       ],
       streams,
     )
-    expect(answers.map((answer) => answer.stop_reason)).toEqual(['tool_use', 'tool_use', 'end_turn'])
+    expect(answers.map((answer) => answer.stop_reason)).toEqual([
+      'tool_use',
+      'tool_use',
+      'end_turn',
+    ])
     expect(answers[0]?.content).toMatchObject([
       { type: 'thinking', thinking: 'Two calls.' },
       { type: 'tool_use', name: 'weather', input: { city: 'Ulm' } },
@@ -264,7 +296,10 @@ describe.each([
     expect(sent().contents.slice(1)).toEqual([
       {
         role: 'model',
-        parts: [{ ...call('weather', { city: 'Ulm' }), thoughtSignature: 'c2lnMQ==' }, call('now', {})],
+        parts: [
+          { ...call('weather', { city: 'Ulm' }), thoughtSignature: 'c2lnMQ==' },
+          call('now', {}),
+        ],
       },
       { role: 'user', parts: [result('weather'), result('now')] },
       { role: 'model', parts: [{ ...call('now', {}), thoughtSignature: 'c2lnMg==' }] },
@@ -436,7 +471,11 @@ test('what the target cannot take is named as Anthropic spells it, or refused wh
 test('a stream that is cut, and one that fails, are failures for the caller', async () => {
   const { stream } = chatTurn({ content: 'Sunny.' })
   const read = async () => {
-    for await (const _ of anthropic.messages.stream({ model: 'llama', max_tokens: 9, messages: [question] }));
+    for await (const _ of anthropic.messages.stream({
+      model: 'llama',
+      max_tokens: 9,
+      messages: [question],
+    }));
   }
   upstream.answerOnce(streamAnswer(stream.slice(0, 2), { ending: 'close' }))
   expect(String(await failureOf(read()))).toContain('complete')
@@ -456,11 +495,16 @@ test('the gates are its models, page by page', async () => {
   const model = await anthropic.models.retrieve('claude')
   expect(model).toMatchObject({ type: 'model', id: 'claude', display_name: 'claude' })
   expect(Date.parse(model.created_at)).toBeGreaterThan(0)
-  expect(await failureOf(anthropic.models.retrieve('nobody'))).toBeInstanceOf(Anthropic.NotFoundError)
+  expect(await failureOf(anthropic.models.retrieve('nobody'))).toBeInstanceOf(
+    Anthropic.NotFoundError,
+  )
 })
 
 test('a tool runner, which begins a thread of itself, goes on with the whole conversation where none is kept', async () => {
-  const turns = [chatTurn({ content: null, tool_calls: CALLS.slice(1) }), chatTurn({ content: 'Noon.' })]
+  const turns = [
+    chatTurn({ content: null, tool_calls: CALLS.slice(1) }),
+    chatTurn({ content: 'Noon.' }),
+  ]
   for (const { whole } of turns) upstream.answerOnce(jsonAnswer(200, whole))
   const asked: unknown[] = []
   const watching = anthropic.withOptions({
@@ -515,7 +559,9 @@ test('a malformed block is named by its path', async () => {
   const wrong = anthropic.messages.create({
     model: 'llama',
     max_tokens: 9,
-    messages: [{ role: 'user', content: [{ type: 'text' } as unknown as Anthropic.TextBlockParam] }],
+    messages: [
+      { role: 'user', content: [{ type: 'text' } as unknown as Anthropic.TextBlockParam] },
+    ],
   })
   expect(String(await failureOf(wrong))).toContain('messages[0].content[0].text')
 })

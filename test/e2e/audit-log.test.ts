@@ -46,7 +46,10 @@ const READING = new Set(['get', 'head', 'options'])
 
 let server: Gatehouse
 beforeAll(async () => {
-  server = await startGatehouse({ sandbox: true, environment: { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' } })
+  server = await startGatehouse({
+    sandbox: true,
+    environment: { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1' },
+  })
 })
 afterAll(() => server.remove())
 
@@ -67,7 +70,10 @@ async function listEntries(query = ''): Promise<readonly Entry[]> {
 /** What may change something, but for calls for inference. */
 async function findChangingOperations(): Promise<readonly Operation[]> {
   const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
-    paths: Record<string, Record<string, { operationId: string; tags: string[]; requestBody?: object }>>
+    paths: Record<
+      string,
+      Record<string, { operationId: string; tags: string[]; requestBody?: object }>
+    >
   }
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
@@ -98,7 +104,9 @@ test('each change by HTTP leaves exactly one row, and a refused one leaves none'
 async function checkRoute(operation: Operation, route: AuditedRoute, scene: Scene): Promise<void> {
   const { id: operationId, method, takesBody } = operation
   const id = await route.prepare?.(scene)
-  const body = takesBody ? await (route.body ?? exampleBodies[operationId])?.(scene.gateId, scene) : undefined
+  const body = takesBody
+    ? await (route.body ?? exampleBodies[operationId])?.(scene.gateId, scene)
+    : undefined
   const ask = async (of: string, sent?: object) => {
     const path = operation.path.replace(/\{\w+\}/, encodeURIComponent(of))
     const call = { method, ...(sent === undefined ? {} : { body: sent }) }
@@ -108,7 +116,10 @@ async function checkRoute(operation: Operation, route: AuditedRoute, scene: Scen
 
   const refused = takesBody ? await ask(id ?? '', { unheard: 1 }) : await ask('nobody')
   await refused.body?.cancel()
-  expect({ operationId, isRefused: refused.status >= 400 }).toEqual({ operationId, isRefused: true })
+  expect({ operationId, isRefused: refused.status >= 400 }).toEqual({
+    operationId,
+    isRefused: true,
+  })
   expect({ operationId, rows: (await listEntries()).length }).toEqual({ operationId, rows: count })
 
   const response = await ask(id ?? '', body)
@@ -124,7 +135,10 @@ async function checkRoute(operation: Operation, route: AuditedRoute, scene: Scen
     action: route.action,
     resourceType: route.action.split('.')[0] ?? '',
     resourceId: route.idOf?.(answer ?? {}) ?? String(id ?? answer?.id ?? answer?.slug),
-    actor: { type: isKey ? 'key' : 'user', name: isKey ? 'first key' : expect.stringContaining('@') },
+    actor: {
+      type: isKey ? 'key' : 'user',
+      name: isKey ? 'first key' : expect.stringContaining('@'),
+    },
     requestId: response.headers.get('x-request-id') ?? '',
     clientAddress: '127.0.0.1',
   })
@@ -135,7 +149,8 @@ async function checkRoute(operation: Operation, route: AuditedRoute, scene: Scen
     isGone: ['delete', 'set-password'].includes(verb),
   })
   // What is written down is what was answered, and nothing that was not.
-  if (answer !== null && entry?.after && route.idOf === undefined) expect(answer).toMatchObject(entry.after)
+  if (answer !== null && entry?.after && route.idOf === undefined)
+    expect(answer).toMatchObject(entry.after)
   await route.leave?.(scene)
 }
 
@@ -150,7 +165,9 @@ const run = (words: readonly string[], environment: Record<string, string>, inpu
 test('the command line shows who changed what, as a table and as JSON, with filters', async () => {
   const environment = { GATEHOUSE_URL: server.url, GATEHOUSE_API_KEY: server.key }
   await createGate(server, 'shown', 'sandbox/echo')
-  await (await controlPlaneCall(server, 'PATCH', '/v1/gates/shown', { displayName: 'Shown' })).body?.cancel()
+  await (
+    await controlPlaneCall(server, 'PATCH', '/v1/gates/shown', { displayName: 'Shown' })
+  ).body?.cancel()
   const table = await run(['audit', '--resource-id', 'shown'], environment)
   expect(table.exitCode).toBe(0)
   expect(table.stdout).toMatch(/^AT +ACTOR +ACTION +WHAT +CHANGED\n/)
@@ -201,7 +218,8 @@ test("what is done on the local data folder is the operator's, the master key's 
       previousIds: [entries[0]?.before?.currentId],
     })
     expect(entries[2]?.after).toMatchObject({ name: 'old app', maskedPrefix: 'legacy_iiii…' })
-    const masterKeys = readFileSync(join(folder.path, 'master.key'), 'utf8').match(/^[0-9a-f]{64}$/gm) ?? []
+    const masterKeys =
+      readFileSync(join(folder.path, 'master.key'), 'utf8').match(/^[0-9a-f]{64}$/gm) ?? []
     expect(masterKeys).toHaveLength(2)
     for (const secret of [created.stdout.trim(), imported, provider, ...masterKeys])
       expect(stdout.includes(secret)).toBeFalse()
@@ -213,20 +231,37 @@ test("what is done on the local data folder is the operator's, the master key's 
 test("the operator's invitations and passwords are written down, beside a running server too", async () => {
   const environment = { GATEHOUSE_DATA_DIR: server.dataFolder }
   const email = 'invited-by-the-operator@example.test'
-  const [token] = (await run(['users', 'invite', email], environment)).stdout.match(/inv-[0-9a-f]{64}/) ?? []
-  const body = { email, name: 'Invited', password: 'correct horse battery staple', invitation: token }
+  const [token] =
+    (await run(['users', 'invite', email], environment)).stdout.match(/inv-[0-9a-f]{64}/) ?? []
+  const body = {
+    email,
+    name: 'Invited',
+    password: 'correct horse battery staple',
+    invitation: token,
+  }
   await new Browser(server.url).json('/v1/auth/sign-up', 201, { method: 'POST', body })
   const next = 'quite another passphrase'
   expect((await run(['users', 'reset-password', email], environment, next)).exitCode).toBe(0)
   const entries = await listEntries()
   expect(entries.slice(0, 3)).toMatchObject([
-    { action: 'user.set-password', actor: { type: 'operator' }, before: null, after: null, requestId: null },
+    {
+      action: 'user.set-password',
+      actor: { type: 'operator' },
+      before: null,
+      after: null,
+      requestId: null,
+    },
     { action: 'member.create', actor: { type: 'user', name: email }, after: { email } },
-    { action: 'invitation.create', actor: { type: 'operator' }, after: { email, invitedBy: 'command-line' } },
+    {
+      action: 'invitation.create',
+      actor: { type: 'operator' },
+      after: { email, invitedBy: 'command-line' },
+    },
   ])
   expect(entries[0]?.resourceId).toBe(entries[1]?.resourceId ?? '')
   const text = JSON.stringify(entries)
-  for (const secret of [token ?? 'none', body.password, next]) expect(text.includes(secret)).toBeFalse()
+  for (const secret of [token ?? 'none', body.password, next])
+    expect(text.includes(secret)).toBeFalse()
 })
 
 test('planted secrets are nowhere in the table, the answers or the database files', async () => {
@@ -236,8 +271,11 @@ test('planted secrets are nowhere in the table, the answers or the database file
     provider: `sk-planted-${crypto.randomUUID()}`,
     replaced: `sk-replaced-${crypto.randomUUID()}`,
   }
-  const send = (method: string, path: string, body?: object) => controlPlaneCall(server, method, path, body)
-  planted.made = ((await (await send('POST', '/v1/keys', { name: 'made' })).json()) as { key: string }).key
+  const send = (method: string, path: string, body?: object) =>
+    controlPlaneCall(server, method, path, body)
+  planted.made = (
+    (await (await send('POST', '/v1/keys', { name: 'made' })).json()) as { key: string }
+  ).key
   const { id } = (await (
     await send('POST', '/v1/keys/import', { name: 'imported', key: planted.imported })
   ).json()) as { id: string }
@@ -247,7 +285,9 @@ test('planted secrets are nowhere in the table, the answers or the database file
   await send('DELETE', '/v1/provider-keys/openai')
   await send('DELETE', `/v1/keys/${id}`)
   const secrets = [...Object.values(planted), server.key]
-  const hashes = secrets.map((secret) => new Bun.CryptoHasher('sha256').update(secret).digest('hex'))
+  const hashes = secrets.map((secret) =>
+    new Bun.CryptoHasher('sha256').update(secret).digest('hex'),
+  )
   const answers = JSON.stringify(await listEntries())
   expect(answers).toContain('provider-key.delete')
   const database = new Database(join(server.dataFolder, 'gatehouse.db'), { readonly: true })
@@ -293,7 +333,11 @@ test(`SIGKILL under changes, ${ROUNDS} times: the rows, replayed, are exactly wh
 }, 300_000)
 
 /** Makes, changes and deletes gates and keys until nobody answers. */
-async function change({ url, key }: Gatehouse, name: string, acknowledged: Set<string>): Promise<void> {
+async function change(
+  { url, key }: Gatehouse,
+  name: string,
+  acknowledged: Set<string>,
+): Promise<void> {
   const send = async (method: string, path: string, body?: object) => {
     const response = await controlPlaneCall({ url, key }, method, path, body)
     const text = await response.text()
@@ -324,7 +368,12 @@ function assertReplayable(path: string, acknowledged: ReadonlySet<string>): void
   const database = new Database(path, { readonly: true })
   const entries = database
     .query<
-      { resource_type: string; resource_id: string; after_json: string | null; request_id: string | null },
+      {
+        resource_type: string
+        resource_id: string
+        after_json: string | null
+        request_id: string | null
+      },
       []
     >('select * from audit_log order by at, id')
     .all()
@@ -333,7 +382,10 @@ function assertReplayable(path: string, acknowledged: ReadonlySet<string>): void
     const place = `${resource_type} ${resource_id}`
     if (after_json === null) replayed.delete(place)
     else
-      replayed.set(place, String(JSON.parse(after_json)[resource_type === 'gate' ? 'displayName' : 'name']))
+      replayed.set(
+        place,
+        String(JSON.parse(after_json)[resource_type === 'gate' ? 'displayName' : 'name']),
+      )
   }
   const present = database
     .query<{ place: string; name: string }, []>(

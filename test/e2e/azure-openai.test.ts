@@ -8,10 +8,19 @@ import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
 const KEY = 'planted-azure-key'
-const HEAD = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 7, model: 'gpt-5-mini-2025-08-07' }
+const HEAD = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 7,
+  model: 'gpt-5-mini-2025-08-07',
+}
 const event = (members: object) => `data: ${JSON.stringify(members)}\n\n`
 const chunk = (delta: object, finish_reason: string | null = null) =>
-  event({ ...HEAD, choices: [{ index: 0, delta, finish_reason, content_filter_results: {} }], usage: null })
+  event({
+    ...HEAD,
+    choices: [{ index: 0, delta, finish_reason, content_filter_results: {} }],
+    usage: null,
+  })
 const STREAM = [
   event({
     choices: [],
@@ -19,12 +28,18 @@ const STREAM = [
     id: '',
     model: '',
     object: '',
-    prompt_filter_results: [{ prompt_index: 0, content_filter_results: { hate: { filtered: false } } }],
+    prompt_filter_results: [
+      { prompt_index: 0, content_filter_results: { hate: { filtered: false } } },
+    ],
   }),
   chunk({ role: 'assistant', content: '' }),
   chunk({ content: 'Paris.' }),
   chunk({}, 'stop'),
-  event({ ...HEAD, choices: [], usage: { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 } }),
+  event({
+    ...HEAD,
+    choices: [],
+    usage: { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 },
+  }),
   'data: [DONE]\n\n',
 ]
 const USAGE = { inputTokens: 9, outputTokens: 2, cachedInputTokens: 0, reasoningTokens: 0 }
@@ -48,7 +63,11 @@ afterAll(async () => {
 const sent = () => JSON.parse(upstream.last().text)
 
 test('a stream is relayed with what its filter said, and counted', async () => {
-  const openai = new OpenAI({ baseURL: `${gatehouse.url}/v1`, apiKey: gatehouse.key, maxRetries: 0 })
+  const openai = new OpenAI({
+    baseURL: `${gatehouse.url}/v1`,
+    apiKey: gatehouse.key,
+    maxRetries: 0,
+  })
   upstream.answer(streamAnswer(STREAM))
   const { data, response } = await openai.chat.completions
     .create({ model: 'named', messages: [{ role: 'user', content: 'Capital?' }], stream: true })
@@ -61,7 +80,9 @@ test('a stream is relayed with what its filter said, and counted', async () => {
   expect(headers['api-key']).toBe(KEY)
   expect(headers).not.toHaveProperty('authorization')
   expect(sent()).toMatchObject({ model: 'our-deployment', stream_options: { include_usage: true } })
-  expect((await waitForLogRow(gatehouse, response.headers.get('x-request-id'))).usage).toEqual(USAGE)
+  expect((await waitForLogRow(gatehouse, response.headers.get('x-request-id'))).usage).toEqual(
+    USAGE,
+  )
 })
 
 test('for callers of Messages, the answer has its id, its model and its usage', async () => {
@@ -82,27 +103,38 @@ test('for callers of Messages, the answer has its id, its model and its usage', 
 test.each([
   ['reasoning', { model: 'gpt-5-mini', max_output_tokens: 99, store: false }, true],
   ['named', { model: 'our-deployment', max_completion_tokens: 99, temperature: 0.5 }, false],
-])('a deployment named after its model is known to reason: %s', async (gate, members, isReasoning) => {
-  upstream.answer(
-    jsonAnswer(200, {
-      ...HEAD,
-      object: 'chat.completion',
-      choices: [{ index: 0, message: { role: 'assistant', content: 'Paris.' }, finish_reason: 'stop' }],
-      status: 'completed',
-      output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Paris.' }] }],
-    }),
-  )
-  const answer = await fetch(`${gatehouse.url}/v1/messages`, {
-    method: 'POST',
-    headers: { 'x-api-key': gatehouse.key, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      model: gate,
-      max_tokens: 99,
-      temperature: 0.5,
-      messages: [{ role: 'user', content: 'Capital?' }],
-    }),
-  })
-  expect(answer.status).toBe(200)
-  expect(sent()).toMatchObject(members)
-  expect('temperature' in sent()).toBe(!isReasoning)
-})
+])(
+  'a deployment named after its model is known to reason: %s',
+  async (gate, members, isReasoning) => {
+    upstream.answer(
+      jsonAnswer(200, {
+        ...HEAD,
+        object: 'chat.completion',
+        choices: [
+          { index: 0, message: { role: 'assistant', content: 'Paris.' }, finish_reason: 'stop' },
+        ],
+        status: 'completed',
+        output: [
+          {
+            type: 'message',
+            role: 'assistant',
+            content: [{ type: 'output_text', text: 'Paris.' }],
+          },
+        ],
+      }),
+    )
+    const answer = await fetch(`${gatehouse.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': gatehouse.key, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: gate,
+        max_tokens: 99,
+        temperature: 0.5,
+        messages: [{ role: 'user', content: 'Capital?' }],
+      }),
+    })
+    expect(answer.status).toBe(200)
+    expect(sent()).toMatchObject(members)
+    expect('temperature' in sent()).toBe(!isReasoning)
+  },
+)

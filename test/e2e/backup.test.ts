@@ -8,7 +8,13 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { cpSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { startLoad } from '../support/call-load.ts'
-import { controlPlaneCall, createGate, createKey, deleteKey, listLogRows } from '../support/control-plane.ts'
+import {
+  controlPlaneCall,
+  createGate,
+  createKey,
+  deleteKey,
+  listLogRows,
+} from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { findPostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
@@ -41,7 +47,9 @@ function run(...command: string[]): void {
 function scenes(): readonly Scene[] {
   const found = findPostgres()
   // What is found may be links to one or two of the programs.
-  return found === undefined ? [sqlite] : [sqlite, onPostgres(dirname(realpathSync(join(found, 'initdb'))))]
+  return found === undefined
+    ? [sqlite]
+    : [sqlite, onPostgres(dirname(realpathSync(join(found, 'initdb'))))]
 }
 
 const sqlite: Scene = {
@@ -52,7 +60,8 @@ const sqlite: Scene = {
     database.run('VACUUM INTO ?', [join(backup, 'gatehouse.db')])
     database.close()
   },
-  restore: (backup, dataFolder) => cpSync(join(backup, 'gatehouse.db'), join(dataFolder, 'gatehouse.db')),
+  restore: (backup, dataFolder) =>
+    cpSync(join(backup, 'gatehouse.db'), join(dataFolder, 'gatehouse.db')),
   begin: async () => {},
   end: async () => {},
 }
@@ -61,11 +70,17 @@ function onPostgres(bin: string): Scene {
   let server: PostgresServer
   return {
     name: 'Postgres',
-    environment: (isRestored) => ({ DATABASE_URL: server.urlOf(isRestored ? 'restored' : 'gateway') }),
+    environment: (isRestored) => ({
+      DATABASE_URL: server.urlOf(isRestored ? 'restored' : 'gateway'),
+    }),
     dump: (_dataFolder, backup) =>
       run(
         join(bin, 'pg_dump'),
-        ...['--format=custom', `--file=${backup}/gatehouse.dump`, `--dbname=${server.urlOf('gateway')}`],
+        ...[
+          '--format=custom',
+          `--file=${backup}/gatehouse.dump`,
+          `--dbname=${server.urlOf('gateway')}`,
+        ],
       ),
     restore: (backup) =>
       run(
@@ -160,12 +175,16 @@ describe.each(scenes())('on $name', (scene) => {
       expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length)
       const usage = await controlPlaneCall(after, 'GET', '/v1/analytics?interval=all&group_by=gate')
       const sums = (await usage.json()) as { data: { calls: number }[] }
-      expect(sums.data.reduce((sum, { calls }) => sum + calls, 0)).toBe((await listLogRows(after)).length)
+      expect(sums.data.reduce((sum, { calls }) => sum + calls, 0)).toBe(
+        (await listLogRows(after)).length,
+      )
 
       expect(await callAssistant(after, other.key)).toBe(200)
       expect(upstream.last().headers.authorization).toBe(`Bearer ${SEALED}`)
       expect(await callAssistant(after, revoked.key)).toBe(401)
-      expect(readdirSync(join(dataFolder, 'journal')).filter((name) => name.endsWith('.damaged'))).toEqual([])
+      expect(
+        readdirSync(join(dataFolder, 'journal')).filter((name) => name.endsWith('.damaged')),
+      ).toEqual([])
     } finally {
       await after.remove()
     }

@@ -4,7 +4,11 @@ import OpenAI from 'openai'
 import { AWS_STREAM_HEADERS, awsEvent, awsException } from '../support/aws-event-stream.ts'
 import { awsSignatureOf } from '../support/aws-signature.ts'
 import { createGate, waitForLogRow } from '../support/control-plane.ts'
-import { type CapturedRequest, type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import {
+  type CapturedRequest,
+  type RawUpstream,
+  startRawUpstream,
+} from '../support/raw-upstream.ts'
 import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 
@@ -15,7 +19,8 @@ const SIGNING = {
   sessionToken: 'planted-session-token/0123456789==',
 }
 const MODEL = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
-const PROFILE = 'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-opus-4-7'
+const PROFILE =
+  'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-opus-4-7'
 
 interface Scene {
   readonly name: string
@@ -35,9 +40,15 @@ const SCENES: readonly Scene[] = [
     checkCredential: async (request) => {
       expect(request.headers['x-amz-security-token']).toBe(SIGNING.sessionToken)
       expect(request.headers.authorization).toBe(
-        await awsSignatureOf(request, { region: 'us-east-1', service: 'bedrock', credentials: SIGNING }),
+        await awsSignatureOf(request, {
+          region: 'us-east-1',
+          service: 'bedrock',
+          credentials: SIGNING,
+        }),
       )
-      expect(request.headers.authorization).toContain('content-type;host;x-amz-date;x-amz-security-token')
+      expect(request.headers.authorization).toContain(
+        'content-type;host;x-amz-date;x-amz-security-token',
+      )
       expect(request.head).not.toContain(SIGNING.secretAccessKey)
     },
   },
@@ -47,7 +58,10 @@ const tools: OpenAI.Chat.ChatCompletionTool[] = [
   { type: 'function', function: { name: 'weather', parameters: { type: 'object' } } },
   { type: 'function', function: { name: 'now' } },
 ]
-const question: OpenAI.Chat.ChatCompletionMessageParam = { role: 'user', content: 'Weather and time?' }
+const question: OpenAI.Chat.ChatCompletionMessageParam = {
+  role: 'user',
+  content: 'Weather and time?',
+}
 
 interface Block {
   readonly text?: string
@@ -62,7 +76,12 @@ const thinking = (signature: string): Block => ({
 const toolUse = (toolUseId: string, name: string, input: object): Block => ({
   toolUse: { toolUseId, name, input },
 })
-const USAGE = { inputTokens: 10, cacheReadInputTokens: 80, cacheWriteInputTokens: 10, outputTokens: 7 }
+const USAGE = {
+  inputTokens: 10,
+  cacheReadInputTokens: 80,
+  cacheWriteInputTokens: 10,
+  outputTokens: 7,
+}
 const answer = (content: readonly Block[], stopReason: string) => ({
   output: { message: { role: 'assistant', content } },
   stopReason,
@@ -89,7 +108,11 @@ function asStream({ output, stopReason }: (typeof ANSWERS)[number]): Uint8Array[
     if (block.text !== undefined) return [delta({ text: block.text }), stop]
     if (block.reasoningContent !== undefined) {
       const { text, signature } = block.reasoningContent.reasoningText
-      return [delta({ reasoningContent: { text } }), delta({ reasoningContent: { signature } }), stop]
+      return [
+        delta({ reasoningContent: { text } }),
+        delta({ reasoningContent: { signature } }),
+        stop,
+      ]
     }
     const { input, ...named } = block.toolUse ?? { input: {} }
     const written = JSON.stringify(input)
@@ -108,7 +131,8 @@ function asStream({ output, stopReason }: (typeof ANSWERS)[number]): Uint8Array[
   ]
 }
 
-const binary = (pieces: readonly Uint8Array[]) => streamAnswer(pieces, { headers: AWS_STREAM_HEADERS })
+const binary = (pieces: readonly Uint8Array[]) =>
+  streamAnswer(pieces, { headers: AWS_STREAM_HEADERS })
 
 /** What a call was refused with. The SDK's promises are lazy: awaiting is what sends the request. */
 async function failureOf(call: PromiseLike<unknown>): Promise<unknown> {
@@ -155,7 +179,11 @@ describe.each(SCENES)('with $name', ({ credential, checkCredential }) => {
       if (message === undefined) throw new Error('no answer')
       messages.push(message)
       for (const call of message.tool_calls ?? [])
-        messages.push({ role: 'tool', tool_call_id: call.id, content: `result of ${call.id.slice(0, 9)}` })
+        messages.push({
+          role: 'tool',
+          tool_call_id: call.id,
+          content: `result of ${call.id.slice(0, 9)}`,
+        })
       for (const request of upstream.requests) await checkCredential(request)
     }
     return messages.findLast((message) => message.role === 'assistant')?.content as string
@@ -184,7 +212,12 @@ describe.each(SCENES)('with $name', ({ credential, checkCredential }) => {
   test('a tool loop of three turns keeps signed reasoning and parallel calls', async () => {
     for (const whole of ANSWERS) upstream.answerOnce(jsonAnswer(200, whole))
     const last = await runLoop((messages) =>
-      openai.chat.completions.create({ model: 'claude', reasoning_effort: 'high', tools, messages }),
+      openai.chat.completions.create({
+        model: 'claude',
+        reasoning_effort: 'high',
+        tools,
+        messages,
+      }),
     )
     expect(last).toBe('Sunny.')
     expect(upstream.last().path).toBe(`/model/${encodeURIComponent(MODEL)}/converse`)
@@ -205,7 +238,11 @@ describe.each(SCENES)('with $name', ({ credential, checkCredential }) => {
 
   test('a model that is named by an ARN stays one part of the path', async () => {
     upstream.answer(jsonAnswer(200, ANSWERS[2]))
-    await openai.chat.completions.create({ model: 'profile', messages: [question], reasoning_effort: 'low' })
+    await openai.chat.completions.create({
+      model: 'profile',
+      messages: [question],
+      reasoning_effort: 'low',
+    })
     expect(upstream.last().path).toBe(
       '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Ainference-profile%2Fus.anthropic.claude-opus-4-7/converse',
     )
@@ -231,11 +268,17 @@ describe.each(SCENES)('with $name', ({ credential, checkCredential }) => {
     for await (const chunk of data) chunks.push(chunk)
     expect(chunks.at(-1)).toMatchObject({
       choices: [],
-      usage: { prompt_tokens: 100, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 80 } },
+      usage: {
+        prompt_tokens: 100,
+        completion_tokens: 7,
+        prompt_tokens_details: { cached_tokens: 80 },
+      },
     })
     expect(response.headers.get('content-type')).toStartWith('text/event-stream')
     expect(response.headers.get('x-gatehouse-ignored')).toBe('seed')
-    expect(await waitForLogRow(gatehouse, response.headers.get('x-request-id') ?? '')).toMatchObject({
+    expect(
+      await waitForLogRow(gatehouse, response.headers.get('x-request-id') ?? ''),
+    ).toMatchObject({
       target: `bedrock/${MODEL}`,
       usage: { inputTokens: 100, outputTokens: 7, cachedInputTokens: 80 },
     })
@@ -281,7 +324,10 @@ describe.each(SCENES)('with $name', ({ credential, checkCredential }) => {
           messages,
         }),
       })
-      return (await response.json()) as { content: { type: string; id?: string }[]; stop_reason: string }
+      return (await response.json()) as {
+        content: { type: string; id?: string }[]
+        stop_reason: string
+      }
     }
     upstream.answerOnce(jsonAnswer(200, ANSWERS[1]))
     upstream.answerOnce(jsonAnswer(200, ANSWERS[2]))
@@ -303,7 +349,10 @@ describe.each(SCENES)('with $name', ({ credential, checkCredential }) => {
       { role: 'assistant', content: first.content },
       { role: 'user', content: results },
     ])
-    expect(second).toMatchObject({ content: [{ type: 'text', text: 'Sunny.' }], stop_reason: 'end_turn' })
+    expect(second).toMatchObject({
+      content: [{ type: 'text', text: 'Sunny.' }],
+      stop_reason: 'end_turn',
+    })
     expect(sent()).toMatchObject({
       system: [{ text: 'Be brief.' }, { cachePoint: { type: 'default' } }],
       messages: [
@@ -323,12 +372,16 @@ describe.each(SCENES)('with $name', ({ credential, checkCredential }) => {
   test('a refusal keeps its status and its words, and shows nothing of a credential', async () => {
     const echoed = `Malformed: ${credential} ${SIGNING.sessionToken} ${SIGNING.secretAccessKey}`
     upstream.answerOnce(jsonAnswer(400, { message: echoed }))
-    const refused = await failureOf(openai.chat.completions.create({ model: 'claude', messages: [question] }))
+    const refused = await failureOf(
+      openai.chat.completions.create({ model: 'claude', messages: [question] }),
+    )
     expect(refused).toMatchObject({ status: 400, error: { type: 'invalid_request_error' } })
     expect(String(refused)).toContain('Malformed')
     for (const secret of credential.split(':')) expect(String(refused)).not.toContain(secret)
     upstream.answerOnce(jsonAnswer(403, { message: echoed }))
-    const denied = await failureOf(openai.chat.completions.create({ model: 'claude', messages: [question] }))
+    const denied = await failureOf(
+      openai.chat.completions.create({ model: 'claude', messages: [question] }),
+    )
     expect(denied).toMatchObject({ status: 502, code: 'provider_auth_failed' })
   })
 })

@@ -29,7 +29,9 @@ beforeAll(async () => {
       object: 'chat.completion',
       created: 1,
       model: 'gpt-4o',
-      choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+      choices: [
+        { index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' },
+      ],
       usage: { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 },
     }),
   )
@@ -92,7 +94,9 @@ test('people can sign up and in', async () => {
     body,
     headers: { authorization: `Bearer ${gatehouse.key}` },
   })
-  expect(await browser.json('/v1/session', 200)).toMatchObject({ user: { email: 'ada@example.com' } })
+  expect(await browser.json('/v1/session', 200)).toMatchObject({
+    user: { email: 'ada@example.com' },
+  })
 })
 
 test('its command line speaks to a gateway', async () => {
@@ -105,22 +109,22 @@ test('its command line speaks to a gateway', async () => {
   expect(await listed.exited).toBe(0)
 })
 
-testIf(findPostgres() !== undefined && findRedis() !== undefined, 'needs Postgres and redis-server')(
-  'serves with several workers too, and keeps the store in Postgres',
-  async () => {
-    const scene = await createWorkerScene()
-    const stores = await scene.createStores()
-    const own = await startWorkers(stores, 2, { program })
-    try {
-      expect((await post(own)).status).toBe(200)
-      expect(workerPids(own).size).toBe(2)
-      const database = new URL(`${stores.environment.DATABASE_URL}`).pathname.slice(1)
-      expect(own.output()).toContain(`Postgres, 127.0.0.1:${scene.postgres.server.port}/${database}`)
-      expect(await scene.postgres.server.run('SELECT id FROM api_keys', database)).toHaveLength(1)
-      expect(await own.stop()).toBe(0)
-    } finally {
-      await own.remove()
-      await scene.remove()
-    }
-  },
-)
+testIf(
+  findPostgres() !== undefined && findRedis() !== undefined,
+  'needs Postgres and redis-server',
+)('serves with several workers too, and keeps the store in Postgres', async () => {
+  const scene = await createWorkerScene()
+  const stores = await scene.createStores()
+  const own = await startWorkers(stores, 2, { program })
+  try {
+    expect((await post(own)).status).toBe(200)
+    expect(workerPids(own).size).toBe(2)
+    const database = new URL(`${stores.environment.DATABASE_URL}`).pathname.slice(1)
+    expect(own.output()).toContain(`Postgres, 127.0.0.1:${scene.postgres.server.port}/${database}`)
+    expect(await scene.postgres.server.run('SELECT id FROM api_keys', database)).toHaveLength(1)
+    expect(await own.stop()).toBe(0)
+  } finally {
+    await own.remove()
+    await scene.remove()
+  }
+})

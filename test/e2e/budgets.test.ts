@@ -1,5 +1,13 @@
 /** Budgets of keys and gates over the real program: refusals in each dialect, streams that break, crowds, webhooks. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Anthropic from '@anthropic-ai/sdk'
@@ -52,7 +60,9 @@ async function createBudget(body: object): Promise<Budget> {
 }
 
 async function readBudget({ id }: Budget): Promise<Budget> {
-  return (await (await controlPlaneCall(scene.gatehouse, 'GET', `/v1/budgets/${id}`)).json()) as Budget
+  return (await (
+    await controlPlaneCall(scene.gatehouse, 'GET', `/v1/budgets/${id}`)
+  ).json()) as Budget
 }
 
 describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row) => {
@@ -70,9 +80,12 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
     const refusal = await scene.post(row.path, requestBody(row), { authorization })
     expect(refusal.status).toBe(429)
     expect(readErrorCode(row.envelope, refusal.text)).toBe(
-      { nested: 'insufficient_quota', flat: 'quota_exceeded', messages: 'rate_limit_error' }[row.envelope],
+      { nested: 'insufficient_quota', flat: 'quota_exceeded', messages: 'rate_limit_error' }[
+        row.envelope
+      ],
     )
-    if (row.envelope === 'nested') expect(readNestedError(refusal.text).type).toBe('insufficient_quota')
+    if (row.envelope === 'nested')
+      expect(readNestedError(refusal.text).type).toBe('insufficient_quota')
     expect(refusal.text).toContain(budget.id)
     expect(refusal.headers['x-should-retry']).toBe('false')
     expect(Number(refusal.headers['retry-after'])).toBeGreaterThanOrEqual(1)
@@ -128,11 +141,16 @@ describe('nobody gets round a budget by hanging up', () => {
   if (row === undefined) throw new Error('no chat')
   const silence: Script = () => new Promise(() => {})
   const half: Script = async (exchange) => {
-    await exchange.write(answerHead(200, { 'content-type': 'application/json', 'content-length': '500' }))
+    await exchange.write(
+      answerHead(200, { 'content-type': 'application/json', 'content-length': '500' }),
+    )
     await exchange.write('{"id":"half')
     await silence(exchange)
   }
-  const points: readonly (readonly [string, { stream: boolean; upstream: Script; events: number }])[] = [
+  const points: readonly (readonly [
+    string,
+    { stream: boolean; upstream: Script; events: number },
+  ])[] = [
     ['before the first byte', { stream: true, upstream: silence, events: 0 }],
     ['before a whole answer', { stream: false, upstream: silence, events: 0 }],
     ['in a whole answer', { stream: false, upstream: half, events: 0 }],
@@ -194,7 +212,8 @@ test('a crowd passes a gate up to its budget, and what is counted is what the le
   const statuses = (await Promise.all(calls)).map((answer) => answer.status)
   // Those that found all of it reserved were told to come back: now they do.
   let last = 200
-  while (last === 200) last = (await scene.post(row.path, requestBody(row, { model: 'crowded' }))).status
+  while (last === 200)
+    last = (await scene.post(row.path, requestBody(row, { model: 'crowded' }))).status
   expect(last).toBe(429)
   expect(new Set(statuses).size).toBeGreaterThanOrEqual(1)
   const { used, reserved } = await readBudget(budget)
@@ -279,7 +298,9 @@ describe('webhooks', () => {
       ['budget.exhausted', 1],
       ['provider.degraded', 'openai/failing'],
     ])
-    expect(told.every(({ isSigned, event, eventName }) => isSigned && event.type === eventName)).toBeTrue()
+    expect(
+      told.every(({ isSigned, event, eventName }) => isSigned && event.type === eventName),
+    ).toBeTrue()
     expect(new Set(told.map(({ deliveryId }) => deliveryId)).size).toBe(5)
     expect(told[3]?.event.data).toMatchObject({
       budgetId: budget.id,

@@ -77,9 +77,9 @@ async function control(method: string, path: string, body?: unknown): Promise<vo
 const repeatEverything =
   (status: number) =>
   (exchange: Exchange): void | Promise<void> =>
-    jsonAnswer(status, { error: { message: exchange.request.head, type: 't', param: null, code: null } })(
-      exchange,
-    )
+    jsonAnswer(status, {
+      error: { message: exchange.request.head, type: 't', param: null, code: null },
+    })(exchange)
 
 async function call(path: string, body: object, headers: Record<string, string> = {}) {
   return await sendRaw(gatehouse.url, {
@@ -122,7 +122,11 @@ test('everything is asked for, well and badly', async () => {
   upstream.answer(repeatEverything(401))
   await control('POST', '/v1/owned-models', model)
   await control('PATCH', '/v1/owned-models/mine', { credential: PLANTED.ownedCredential })
-  await control('POST', '/v1/owned-models', { ...model, slug: 'other', unheard: PLANTED.ownedCredential })
+  await control('POST', '/v1/owned-models', {
+    ...model,
+    slug: 'other',
+    unheard: PLANTED.ownedCredential,
+  })
   await createGate(gatehouse, 'owned', 'owned/mine')
   await control('POST', '/v1/webhooks', {
     url: `${upstream.url}/hook`,
@@ -143,7 +147,9 @@ test('everything is asked for, well and badly', async () => {
     ['/v1/embeddings', { model: 'openai', input: PLANTED.prompt }],
   ]
   for (const script of [
-    jsonAnswer(200, { choices: [{ message: { content: PLANTED.completion }, finish_reason: 'stop' }] }),
+    jsonAnswer(200, {
+      choices: [{ message: { content: PLANTED.completion }, finish_reason: 'stop' }],
+    }),
     bodyAnswer(200, `{"broken": "${PLANTED.completion}`),
     repeatEverything(400),
     repeatEverything(401),
@@ -176,7 +182,8 @@ test('every document, list, export, metric and command is read', async () => {
     (path) => document.paths[path]?.get !== undefined && !path.includes('{'),
   )
   expect(plain.length).toBeGreaterThan(10)
-  for (const path of plain) await control('GET', path === '/v1/logs/export' ? `${path}?format=csv` : path)
+  for (const path of plain)
+    await control('GET', path === '/v1/logs/export' ? `${path}?format=csv` : path)
   await control('GET', '/v1/logs/export?format=ndjson')
   for (const path of ['/v1/provider-keys', '/v1/owned-models/mine', '/v1/audit-log?limit=100'])
     await control('GET', path)
@@ -218,7 +225,10 @@ test('every document, list, export, metric and command is read', async () => {
 test('nothing planted came out, was logged or is on disk', () => {
   seen.push({ where: 'log', text: gatehouse.output() })
   for (const path of filesOf(gatehouse.dataFolder))
-    seen.push({ where: path.slice(gatehouse.dataFolder.length), text: readFileSync(path, 'latin1') })
+    seen.push({
+      where: path.slice(gatehouse.dataFolder.length),
+      text: readFileSync(path, 'latin1'),
+    })
   const session = browser.cookies.values().next().value
   const secrets = {
     ...PLANTED,

@@ -1,5 +1,13 @@
 /** The rules of the chat endpoints, seen from both sides of the gateway: what the upstream is sent and what the client gets. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { waitForLogRow } from '../support/control-plane.ts'
 import {
   CHAT_JSON,
@@ -150,9 +158,9 @@ describe('usage of a stream', () => {
     scene.upstream.answer(streamAnswer(CHAT_STREAM_WITH_USAGE))
     const body = `{"z" : 1.0,"model":"support","stream":true,${MESSAGES}}`
     await scene.post(CHAT, body)
-    expect(withoutMember(scene.upstream.last().text, '"stream_options":{"include_usage":true}')).toBe(
-      body.replace('"support"', '"gpt-4o"'),
-    )
+    expect(
+      withoutMember(scene.upstream.last().text, '"stream_options":{"include_usage":true}'),
+    ).toBe(body.replace('"support"', '"gpt-4o"'))
   })
 
   test('is hidden however the stream is cut into packets', async () => {

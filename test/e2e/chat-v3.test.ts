@@ -35,7 +35,11 @@ const messages = [{ role: 'user', content: 'Hi' }]
 const post = (body: object, headers: Readonly<Record<string, string>> = {}) =>
   fetch(`${gatehouse.url}/v3/chat`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${gatehouse.key}`, 'content-type': 'application/json', ...headers },
+    headers: {
+      authorization: `Bearer ${gatehouse.key}`,
+      'content-type': 'application/json',
+      ...headers,
+    },
     body: JSON.stringify(body),
   })
 const sent = () => JSON.parse(upstream.last().text)
@@ -87,7 +91,9 @@ test('an answer says who gave it, how long it took, what it used, and what it co
     attempts: [],
   })
   expect(answer.created_at).toBeWithin(1_700_000_000, 9_999_999_999)
-  expect(answer.attempts).toEqual([{ target: 'openai/gpt-4o', status: 200, ms: expect.any(Number) }])
+  expect(answer.attempts).toEqual([
+    { target: 'openai/gpt-4o', status: 200, ms: expect.any(Number) },
+  ])
   expect(answer.latency_ms).toBeGreaterThanOrEqual(0)
   expect(upstream.last().path).toBe('/v1/chat/completions')
   expect(sent()).toEqual({ model: 'gpt-4o', messages, max_completion_tokens: 50 })
@@ -101,7 +107,8 @@ test('an answer says who gave it, how long it took, what it used, and what it co
 })
 
 test('every attempt is told, with its status: also one that had none', async () => {
-  const answerOf = async () => (await (await post({ gate_id: 'either', messages })).json()) as Answer
+  const answerOf = async () =>
+    (await (await post({ gate_id: 'either', messages })).json()) as Answer
   const told = ({ attempts }: Answer) => attempts.map(({ target, status }) => [target, status])
   upstream.answerOnce(jsonAnswer(529, OVERLOADED))
   upstream.answerOnce(jsonAnswer(200, completion({ content: 'Hello' })))
@@ -118,7 +125,9 @@ test('every attempt is told, with its status: also one that had none', async () 
 })
 
 test('a target that was asked because the first was late is told too', async () => {
-  await createGate(gatehouse, 'hedged', ['anthropic/claude-opus-5', 'openai/gpt-4o'], { hedgeAfterMs: 20 })
+  await createGate(gatehouse, 'hedged', ['anthropic/claude-opus-5', 'openai/gpt-4o'], {
+    hedgeAfterMs: 20,
+  })
   upstream.answerOnce(silence)
   upstream.answerOnce(jsonAnswer(200, completion({ content: 'Hello' })))
   const { attempts, model } = (await (await post({ gate_id: 'hedged', messages })).json()) as Answer
@@ -153,7 +162,10 @@ describe('a stream', () => {
       'chat.delta',
       'chat.completed',
     ])
-    expect(events.slice(1, 3).map(({ data }) => data)).toEqual([{ content: 'Grü' }, { content: 'ße 👋' }])
+    expect(events.slice(1, 3).map(({ data }) => data)).toEqual([
+      { content: 'Grü' },
+      { content: 'ße 👋' },
+    ])
     const { data: whole } = events[3] as { data: Answer }
     expect(whole).toMatchObject({
       ...events[0]?.data,
@@ -223,7 +235,9 @@ const MESSAGE = { type: 'message', content: [{ type: 'output_text', text: 'Sunny
 const responsesEvent = (type: string, members: object) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
 const asStream = (output: readonly object[]) => [
-  ...output.map((item, output_index) => responsesEvent('response.output_item.done', { output_index, item })),
+  ...output.map((item, output_index) =>
+    responsesEvent('response.output_item.done', { output_index, item }),
+  ),
   responsesEvent('response.completed', { response: { status: 'completed' } }),
 ]
 
@@ -272,7 +286,11 @@ test('gateId and data.messages are other spellings', async () => {
 
 test('what the target cannot take is named, or refused when the caller is strict', async () => {
   upstream.answer(
-    jsonAnswer(200, { content: [{ type: 'text', text: '{}' }], stop_reason: 'end_turn', usage: {} }),
+    jsonAnswer(200, {
+      content: [{ type: 'text', text: '{}' }],
+      stop_reason: 'end_turn',
+      usage: {},
+    }),
   )
   const body = { gate_id: 'claude', messages, response_format: { type: 'json' } }
   expect((await post(body)).headers.get('x-gatehouse-ignored')).toBe('response_format')
@@ -283,7 +301,13 @@ test('what the target cannot take is named, or refused when the caller is strict
 
 describe('errors are flat', () => {
   test.each([
-    ['an unknown member', { gate_id: 'talker', messages, model: 'x' }, 400, 'invalid_request', 'model'],
+    [
+      'an unknown member',
+      { gate_id: 'talker', messages, model: 'x' },
+      400,
+      'invalid_request',
+      'model',
+    ],
     [
       'an unknown member inside',
       { gate_id: 'talker', messages: [{ role: 'user', content: 'x', name: 'y' }] },
@@ -323,7 +347,11 @@ test.each([false, true])(
   async (stream) => {
     await createGate(gatehouse, `sandbox-${stream}`, ['sandbox/echo-reasoning'])
     const ask = stream ? askStreamed : askWhole
-    const call = { gate_id: `sandbox-${stream}`, tools: [{ name: 'weather' }], tool_choice: 'required' }
+    const call = {
+      gate_id: `sandbox-${stream}`,
+      tools: [{ name: 'weather' }],
+      tool_choice: 'required',
+    }
     const first = await ask({ ...call, messages })
     expect(first.finish_reason).toBe('tool_calls')
     const { content, tool_calls = [] } = first

@@ -36,7 +36,17 @@ test('account tells the plan of the configuration file, where there is one', asy
 
 test('a budget is made, used up, shown, raised and deleted', async () => {
   await run(['gates', 'create', 'try', '--target', 'sandbox/echo'])
-  const made = await run(['budgets', 'create', '--gate', 'try', '--tokens', '1', '--period', 'day', '--json'])
+  const made = await run([
+    'budgets',
+    'create',
+    '--gate',
+    'try',
+    '--tokens',
+    '1',
+    '--period',
+    'day',
+    '--json',
+  ])
   const { id } = JSON.parse(made.stdout) as { id: string }
   expect((await run(['call', 'try', 'Hello'])).exitCode).toBe(0)
   const refused = await run(['call', 'try', 'Hello'], '', runCli)
@@ -55,14 +65,24 @@ test.each([
   ['a share above all', ['budgets', 'create', '--gate', 'try', '--alert-at', '2'], 2],
   ['an update of nothing', ['budgets', 'update', 'bud_1'], 2],
   ['a webhook without events', ['webhooks', 'create', 'https://hooks.example.com'], 2],
-  ['a webhook inside', ['webhooks', 'create', 'http://localhost/', '--events', 'budget.exhausted'], 1],
+  [
+    'a webhook inside',
+    ['webhooks', 'create', 'http://localhost/', '--events', 'budget.exhausted'],
+    1,
+  ],
   ['a webhook update of nothing', ['webhooks', 'update', 'wh_1'], 2],
 ] as const)('%s is refused', async (_name, words, exitCode) => {
   expect(await run(words)).toMatchObject({ exitCode, stdout: '' })
 })
 
 test("a webhook's secret is generated and printed alone, or read from standard input and never shown", async () => {
-  const create = ['webhooks', 'create', 'https://hooks.example.com/a', '--events', 'budget.exhausted']
+  const create = [
+    'webhooks',
+    'create',
+    'https://hooks.example.com/a',
+    '--events',
+    'budget.exhausted',
+  ]
   const made = await run(create)
   expect(made.stdout).toMatch(/^whsec_[0-9a-f]{64}\n$/)
   const id = /wh_[0-9a-f]{32}/.exec(made.stderr)?.[0] ?? ''

@@ -35,11 +35,19 @@ test('beside a running server: the first user is invited, listed, and gets a new
 
   const listed = await run(['list', '--json'], local)
   expect(JSON.parse(listed.stdout)).toEqual([
-    expect.objectContaining({ email: 'owner@example.test', role: 'owner', accountId: 'acct_default' }),
+    expect.objectContaining({
+      email: 'owner@example.test',
+      role: 'owner',
+      accountId: 'acct_default',
+    }),
   ])
   const next = 'quite another passphrase'
-  expect(await run(['reset-password', 'owner@example.test'], local, 'short')).toMatchObject({ exitCode: 2 })
-  expect(await run(['reset-password', 'who@example.test'], local, next)).toMatchObject({ exitCode: 4 })
+  expect(await run(['reset-password', 'owner@example.test'], local, 'short')).toMatchObject({
+    exitCode: 2,
+  })
+  expect(await run(['reset-password', 'who@example.test'], local, next)).toMatchObject({
+    exitCode: 4,
+  })
   const reset = await runCli(['users', 'reset-password', 'Owner@example.test'], {
     environment: local,
     input: `${next}\n`,
@@ -61,7 +69,9 @@ test('against a server far away it lists and invites with a key, and sets no pas
   const invited = await run(['invite', 'guest@example.test', '--json'], remote)
   expect(JSON.parse(invited.stdout)).toMatchObject({ email: 'guest@example.test', status: 'open' })
   expect((await run(['list'], remote)).stdout).toContain('owner@example.test')
-  expect(await run(['reset-password', 'owner@example.test'], remote, password)).toMatchObject({ exitCode: 2 })
+  expect(await run(['reset-password', 'owner@example.test'], remote, password)).toMatchObject({
+    exitCode: 2,
+  })
 })
 
 test('without a server it makes what is missing', async () => {

@@ -36,18 +36,25 @@ describe('on the local data folder', () => {
       },
     )
     const { id, key } = JSON.parse(created.stdout) as { id: string; key: string }
-    const rotated = await run(['keys', 'rotate', id.slice(-12), '--old-ends-in', '60'], { environment })
+    const rotated = await run(['keys', 'rotate', id.slice(-12), '--old-ends-in', '60'], {
+      environment,
+    })
     expect(rotated.exitCode).toBe(0)
     expect(rotated.stdout).toMatch(/^sk-svc-[0-9a-f]{64}\n$/)
     expect(rotated.stdout.trim()).not.toBe(key)
     expect(rotated.stderr).toContain('The old one ends at ')
     expect((await run(['keys', 'rotate', id], { environment })).exitCode).toBe(5)
-    const renamed = await run(['keys', 'update', id, '--name', 'turned', '--expires-at', 'never', '--json'], {
-      environment,
-    })
+    const renamed = await run(
+      ['keys', 'update', id, '--name', 'turned', '--expires-at', 'never', '--json'],
+      {
+        environment,
+      },
+    )
     expect(JSON.parse(renamed.stdout)).toMatchObject({ id, name: 'turned', expiresAt: null })
     expect((await run(['keys', 'update', id], { environment })).exitCode).toBe(2)
-    expect((await run(['keys', 'rotate', id, '--old-ends-in', 'soon'], { environment })).exitCode).not.toBe(0)
+    expect(
+      (await run(['keys', 'rotate', id, '--old-ends-in', 'soon'], { environment })).exitCode,
+    ).not.toBe(0)
   })
 
   test('keys import reads the key from standard input and never shows it', async () => {
@@ -66,7 +73,9 @@ describe('on the local data folder', () => {
     expect(listed.stdout).toMatch(/^sandbox {3}sk-…9f3c {2}yes {5}\d/m)
     const off = await run(['provider-keys', 'deactivate', 'sandbox', '--json'], { environment })
     expect(JSON.parse(off.stdout)).toMatchObject({ provider: 'sandbox', active: false })
-    expect((await run(['provider-keys', 'activate', 'sandbox'], { environment })).stdout).toContain('active')
+    expect((await run(['provider-keys', 'activate', 'sandbox'], { environment })).stdout).toContain(
+      'active',
+    )
     const inactive = ['provider-keys', 'set', 'sandbox', '--inactive', '--json']
     expect(JSON.parse((await run(inactive, { environment, input: key })).stdout)).toMatchObject({
       active: false,
@@ -75,13 +84,20 @@ describe('on the local data folder', () => {
     expect(status.exitCode).toBe(0)
     expect(status.stdout).toMatch(/provider_keys +1 +0 +0/)
     expect((await run(['provider-keys', 'delete', 'sandbox'], { environment })).exitCode).toBe(0)
-    for (const ran of [set, listed, off, status]) expect(ran.stdout + ran.stderr).not.toContain('planted')
+    for (const ran of [set, listed, off, status])
+      expect(ran.stdout + ran.stderr).not.toContain('planted')
   })
 
   test.each([
     ['set for an unknown provider', ['set', 'nobody'], 'k', 4, 'nobody'],
     ['set with nothing on standard input', ['set', 'sandbox'], '', 2, 'no key'],
-    ['set with the key as an argument', ['set', 'sandbox', 'sk-planted'], '', 2, 'too many arguments'],
+    [
+      'set with the key as an argument',
+      ['set', 'sandbox', 'sk-planted'],
+      '',
+      2,
+      'too many arguments',
+    ],
     ['set with two lines', ['set', 'sandbox'], 'planted\nplanted', 1, 'key: must be the whole key'],
     ['deactivated though not there', ['deactivate', 'sandbox'], '', 4, 'no key of its own'],
     ['deleted though not there', ['delete', 'sandbox'], '', 4, 'no key of its own'],
@@ -92,9 +108,16 @@ describe('on the local data folder', () => {
   })
 
   test('a gate can be made, shown, changed, called and deleted', async () => {
-    const made = await run(['gates', 'create', 'try', '--target', 'sandbox/echo', '--json'], { environment })
-    expect(JSON.parse(made.stdout)).toMatchObject({ id: 'try', targets: [{ model: 'sandbox/echo' }] })
-    const updated = await run(['gates', 'update', 'try', '--timeout-ms', '5000', '--json'], { environment })
+    const made = await run(['gates', 'create', 'try', '--target', 'sandbox/echo', '--json'], {
+      environment,
+    })
+    expect(JSON.parse(made.stdout)).toMatchObject({
+      id: 'try',
+      targets: [{ model: 'sandbox/echo' }],
+    })
+    const updated = await run(['gates', 'update', 'try', '--timeout-ms', '5000', '--json'], {
+      environment,
+    })
     expect(JSON.parse(updated.stdout)).toMatchObject({
       timeoutMs: 5000,
       targets: [{ model: 'sandbox/echo' }],
@@ -122,7 +145,8 @@ describe('on the local data folder', () => {
   )
 
   test('defaults of a gate are set one by one, shown, and taken away together', async () => {
-    const gates = async (...words: string[]) => (await run(['gates', ...words], { environment })).stdout
+    const gates = async (...words: string[]) =>
+      (await run(['gates', ...words], { environment })).stdout
     await gates(
       'create',
       'brief',
@@ -153,16 +177,31 @@ describe('on the local data folder', () => {
     const shown = await gates('show', 'brief')
     expect(shown).toMatch(/^instructions +Be brief\.$/m)
     expect(shown).toMatch(/^overrides +allow$/m)
-    const cleared = await gates('update', 'brief', '--clear-defaults', '--reasoning-effort', 'none', '--json')
+    const cleared = await gates(
+      'update',
+      'brief',
+      '--clear-defaults',
+      '--reasoning-effort',
+      'none',
+      '--json',
+    )
     expect(JSON.parse(cleared).defaults).toEqual({ reasoningEffort: 'none' })
-    expect(JSON.parse(await gates('update', 'brief', '--clear-defaults', '--json')).defaults).toEqual({})
+    expect(
+      JSON.parse(await gates('update', 'brief', '--clear-defaults', '--json')).defaults,
+    ).toEqual({})
   })
 
   test('gates test prints a row for each target, and fails when one does', async () => {
-    const targets = ['sandbox/echo', 'sandbox/503', 'groq/llama'].flatMap((target) => ['--target', target])
+    const targets = ['sandbox/echo', 'sandbox/503', 'groq/llama'].flatMap((target) => [
+      '--target',
+      target,
+    ])
     await run(['gates', 'create', 'tested', ...targets], { environment })
     const ran = await run(['gates', 'test', 'tested'], { environment })
-    expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('2 of 3 targets failed') })
+    expect(ran).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('2 of 3 targets failed'),
+    })
     const [head, ...rows] = ran.stdout.trim().split('\n')
     expect(head).toMatch(/^TARGET +STATUS +MS +TOKENS +ERROR$/)
     expect(rows[0]).toMatch(/^sandbox\/echo +ok +\d+ +\d+\+\d+$/)
@@ -171,7 +210,10 @@ describe('on the local data folder', () => {
     const json = await run(['gates', 'test', 'tested', '--json'], { environment })
     expect(JSON.parse(json.stdout).results).toHaveLength(3)
     await run(['gates', 'update', 'tested', '--target', 'sandbox/echo'], { environment })
-    expect(await run(['gates', 'test', 'tested'], { environment })).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(await run(['gates', 'test', 'tested'], { environment })).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    })
   })
 
   test.each([
@@ -181,7 +223,12 @@ describe('on the local data folder', () => {
     ['a test of a gate that is not there', ['gates', 'test', 'nope'], 4, 'gate'],
     ['an option out of range', ['gates', 'create', 'x', '--max-retries', '9'], 2, '0 to 5'],
     ['a missing argument', ['keys', 'create'], 2, 'name'],
-    ['a provider that is not known', ['gates', 'create', 'x', '--target', 'nobody/x'], 1, 'targets[0].model'],
+    [
+      'a provider that is not known',
+      ['gates', 'create', 'x', '--target', 'nobody/x'],
+      1,
+      'targets[0].model',
+    ],
     ['a gate that is not there', ['call', 'nope', 'Hi'], 4, 'gate'],
   ])('%s ends with its exit code and says what is wrong', async (_name, words, exitCode, said) => {
     const ran = await run(words, { environment })
@@ -209,7 +256,10 @@ describe('on the local data folder', () => {
 
   test.each([
     ['a suffix for a chat', ['call', 'x', 'y', '--endpoint', 'chat', '--suffix', 'z']],
-    ['a system prompt for fill-in-the-middle', ['call', 'x', 'y', '--endpoint', 'fim', '--system', 'z']],
+    [
+      'a system prompt for fill-in-the-middle',
+      ['call', 'x', 'y', '--endpoint', 'fim', '--system', 'z'],
+    ],
     ['an empty prompt', ['call', 'x', '-']],
     ['a gate without a target', ['gates', 'create', 'x']],
     ['an update of nothing', ['gates', 'update', 'x']],
@@ -221,7 +271,9 @@ describe('on the local data folder', () => {
 
   test('a list fits into 80 columns, and a listed id is enough to delete', async () => {
     const name = `${'a long name\n'.repeat(9)}\u009b31m`
-    const created = JSON.parse((await run(['keys', 'create', name, '--json'], { environment })).stdout)
+    const created = JSON.parse(
+      (await run(['keys', 'create', name, '--json'], { environment })).stdout,
+    )
     const listed = (await run(['keys', 'list'], { environment })).stdout.trim().split('\n')
     for (const line of listed) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(80)
     expect(listed.join('')).not.toContain('\u009b')
@@ -242,26 +294,32 @@ describe('on the local data folder', () => {
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('%s ends a call, and its row says that it was cancelled', async (signal, exitCode) => {
-    const target = 'sandbox/echo+hang-mid-stream'
-    await run(['gates', 'create', `hang-${signal}`, '--target', target], { environment })
-    const { PATH = '', HOME = '' } = process.env
-    const child = Bun.spawn(boundToTest([...PROGRAM, 'call', `hang-${signal}`, 'one two three four']), {
-      env: { PATH, HOME, ...environment },
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
-    const text = child.stdout.getReader()
-    await text.read()
-    child.kill(signal)
-    // A second signal would end the process at once, and a reader that leaves would be another reason to end.
-    while (!(await text.read()).done);
-    expect(await child.exited).toBe(exitCode)
-    expect(await child.stderr.text()).toBe('')
-    const logs = await run(['logs', '--gate', `hang-${signal}`, '--json'], { environment })
-    expect(JSON.parse(logs.stdout)).toMatchObject([{ outcome: 'cancelled' }])
-  })
+  ] as const)(
+    '%s ends a call, and its row says that it was cancelled',
+    async (signal, exitCode) => {
+      const target = 'sandbox/echo+hang-mid-stream'
+      await run(['gates', 'create', `hang-${signal}`, '--target', target], { environment })
+      const { PATH = '', HOME = '' } = process.env
+      const child = Bun.spawn(
+        boundToTest([...PROGRAM, 'call', `hang-${signal}`, 'one two three four']),
+        {
+          env: { PATH, HOME, ...environment },
+          stdin: 'ignore',
+          stdout: 'pipe',
+          stderr: 'pipe',
+        },
+      )
+      const text = child.stdout.getReader()
+      await text.read()
+      child.kill(signal)
+      // A second signal would end the process at once, and a reader that leaves would be another reason to end.
+      while (!(await text.read()).done);
+      expect(await child.exited).toBe(exitCode)
+      expect(await child.stderr.text()).toBe('')
+      const logs = await run(['logs', '--gate', `hang-${signal}`, '--json'], { environment })
+      expect(JSON.parse(logs.stdout)).toMatchObject([{ outcome: 'cancelled' }])
+    },
+  )
 
   test('every command explains itself with an example', async () => {
     for (const words of [
@@ -323,7 +381,11 @@ describe('starting', () => {
     const environment = { GATEHOUSE_DATA_DIR: folder.path }
     for (const words of [['serve', '--sandbox'], ['sandbox']]) {
       const ran = await runCli([...words, '--port', port], { environment })
-      expect(ran).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(`port ${port}`) })
+      expect(ran).toMatchObject({
+        exitCode: 1,
+        stdout: '',
+        stderr: expect.stringContaining(`port ${port}`),
+      })
     }
     await running.remove()
     const keys = await run(['keys', 'list', '--json'], { environment })
@@ -342,7 +404,10 @@ describe('starting', () => {
 
   test('a file that is no database is told with the way out', async () => {
     const other = await createTemporaryFolder()
-    await Bun.write(`${other.path}/gatehouse.db`, 'not a database, but as long as the header of one would be')
+    await Bun.write(
+      `${other.path}/gatehouse.db`,
+      'not a database, but as long as the header of one would be',
+    )
     const ran = await runCli(['keys', 'list'], { environment: { GATEHOUSE_DATA_DIR: other.path } })
     await other.remove()
     expect(ran.exitCode).toBe(1)
@@ -363,7 +428,9 @@ describe('against a server', () => {
     'calls a gate over %s, as a stream and whole',
     async (endpoint) => {
       for (const flags of [[], ['--no-stream']]) {
-        const ran = await run(['call', 'demo', 'Hello', '--endpoint', endpoint, ...flags], { environment })
+        const ran = await run(['call', 'demo', 'Hello', '--endpoint', endpoint, ...flags], {
+          environment,
+        })
         expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/sandbox/i) })
         expect(ran.stderr).toMatch(/\d+ tokens in, \d+ out/)
       }
@@ -386,7 +453,10 @@ describe('against a server', () => {
     expect(relayed.stdout).toBe('/v1/chat/completions → groq\nrelayed byte for byte\n')
     const [row] = JSON.parse((await run([...words, 'cohere', '--json'], { environment })).stdout)
     expect(row.results.seed).toEqual({ verdict: 'lossless' })
-    expect(await run([...words, 'nobody'], { environment })).toMatchObject({ exitCode: 4, stdout: '' })
+    expect(await run([...words, 'nobody'], { environment })).toMatchObject({
+      exitCode: 4,
+      stdout: '',
+    })
   })
 
   test('an address that is no gateway is told apart from success', async () => {
@@ -397,7 +467,9 @@ describe('against a server', () => {
       ['gates', 'delete', 'x'],
       ['call', 'x', 'y'],
     ]) {
-      const ran = await run(words, { environment: { ...environment, GATEHOUSE_URL: stranger.url.href } })
+      const ran = await run(words, {
+        environment: { ...environment, GATEHOUSE_URL: stranger.url.href },
+      })
       expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('GATEHOUSE_URL') })
       expect(ran.stdout.trim()).toBe('')
     }
@@ -408,7 +480,9 @@ describe('against a server', () => {
     const alone = await run(['keys', 'list'], { environment: { GATEHOUSE_API_KEY: gatehouse.key } })
     expect(alone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('GATEHOUSE_URL') })
     const address = gatehouse.url.replace('//', '//user:hidden@')
-    const password = await run(['keys', 'list'], { environment: { ...environment, GATEHOUSE_URL: address } })
+    const password = await run(['keys', 'list'], {
+      environment: { ...environment, GATEHOUSE_URL: address },
+    })
     expect(password.exitCode).toBe(2)
     expect(alone.stderr + password.stderr).not.toMatch(/hidden|sk-svc/)
   })
@@ -421,11 +495,14 @@ describe('against a server', () => {
   test('a reader that leaves early ends a call without a stack trace', async () => {
     const { PATH = '', HOME = '' } = process.env
     const program = `"${PROGRAM.join('" "')}" call demo "repeat 20000 words"`
-    const shell = Bun.spawn(['bash', '-c', `${program} | head -c 5 > /dev/null; echo "\${PIPESTATUS[0]}"`], {
-      env: { PATH, HOME, ...environment },
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
+    const shell = Bun.spawn(
+      ['bash', '-c', `${program} | head -c 5 > /dev/null; echo "\${PIPESTATUS[0]}"`],
+      {
+        env: { PATH, HOME, ...environment },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      },
+    )
     expect([await shell.stdout.text(), await shell.stderr.text()]).toEqual(['141\n', ''])
   })
 
@@ -447,7 +524,10 @@ describe('against a server', () => {
     const gone = await run(['keys', 'list'], {
       environment: { ...environment, GATEHOUSE_URL: 'http://127.0.0.1:1' },
     })
-    expect(gone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('No gateway answers') })
+    expect(gone).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('No gateway answers'),
+    })
   })
 
   test('two processes never write to one folder: the second says who has it and how to talk to it', async () => {

@@ -47,7 +47,9 @@ test('the nodes are two of a kind, each with a disk of its own', () => {
 })
 
 test('every node stands in the configuration of nginx', () => {
-  const upstreams = [...read('deploy/nginx.conf').matchAll(/server ([\w-]+):4000/g)].map(([, name]) => name)
+  const upstreams = [...read('deploy/nginx.conf').matchAll(/server ([\w-]+):4000/g)].map(
+    ([, name]) => name,
+  )
   expect(upstreams).toEqual(nodes.map(([name]) => name))
 })
 
@@ -58,7 +60,8 @@ test('nginx alone has a port outside, on loopback unless somebody says otherwise
     expect.stringMatching(/^\$\{GATEHOUSE_BIND:-127\.0\.0\.1:8080\}:8080$/),
   ])
   expect(compose.networks.store?.internal).toBeTrue()
-  for (const name of ['postgres', 'valkey']) expect(compose.services[name]?.networks).toEqual(['store'])
+  for (const name of ['postgres', 'valkey'])
+    expect(compose.services[name]?.networks).toEqual(['store'])
 })
 
 test('no secret has a default, and each that is needed stands empty in .env.example', () => {
@@ -75,7 +78,8 @@ test('no secret has a default, and each that is needed stands empty in .env.exam
 
 test('what it sets are settings, and they are right once the secrets are filled in', () => {
   for (const [, node] of nodes) {
-    for (const name of Object.keys(node.environment ?? {})) expect(Object.keys(VARIABLES)).toContain(name)
+    for (const name of Object.keys(node.environment ?? {}))
+      expect(Object.keys(VARIABLES)).toContain(name)
     const filled = Object.fromEntries(
       Object.entries(node.environment ?? {}).map(([name, value]) => [name, fill(value)]),
     )
@@ -90,7 +94,8 @@ test('what it sets are settings, and they are right once the secrets are filled 
 })
 
 test('the nodes reach servers on the machine itself, once the operator has opened them', async () => {
-  for (const [, node] of nodes) expect(node.extra_hosts).toEqual(['host.docker.internal:host-gateway'])
+  for (const [, node] of nodes)
+    expect(node.extra_hosts).toEqual(['host.docker.internal:host-gateway'])
   const address = 'http://host.docker.internal:11434/v1'
   const resolve = async () => ['172.17.0.1']
   const check = (environment: Readonly<Record<string, string>>) => {
@@ -116,7 +121,10 @@ function fill(value: string): string {
 
 test('what runs has no more rights than it needs, and is waited for', () => {
   for (const [name, service] of Object.entries(compose.services)) {
-    expect({ name, options: service.security_opt }).toEqual({ name, options: ['no-new-privileges:true'] })
+    expect({ name, options: service.security_opt }).toEqual({
+      name,
+      options: ['no-new-privileges:true'],
+    })
     for (const other of Object.values(service.depends_on ?? {}))
       expect(other.condition).toBe('service_healthy')
     for (const other of Object.keys(service.depends_on ?? {})) {

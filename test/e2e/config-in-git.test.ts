@@ -78,11 +78,14 @@ async function ask(method: string, path: string, body?: object, on = server): Pr
     headers: { authorization: `Bearer ${on.key}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  if (!response.ok)
+    throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
   return response.status === 204 ? undefined : await response.json()
 }
 async function gateIds(on = server): Promise<string[]> {
-  const { data } = (await ask('GET', '/v1/gates?limit=200', undefined, on)) as { data: { id: string }[] }
+  const { data } = (await ask('GET', '/v1/gates?limit=200', undefined, on)) as {
+    data: { id: string }[]
+  }
   return data.map((gate) => gate.id).toSorted()
 }
 
@@ -103,7 +106,11 @@ gates:
 test('pull → push to an empty server → pull gives the same text, whatever the order of creation', async () => {
   await write(TWO_GATES)
   expect(await run('config push', { how: runCli })).toMatchObject({ exitCode: 0, stderr: '' })
-  await ask('POST', '/v1/gates', { id: 'a', targets: [{ model: 'sandbox/echo', weight: 1 }], maxRetries: 2 })
+  await ask('POST', '/v1/gates', {
+    id: 'a',
+    targets: [{ model: 'sandbox/echo', weight: 1 }],
+    maxRetries: 2,
+  })
   expect(await run('config pull', { how: runCli })).toMatchObject({
     exitCode: 0,
     stdout: expect.stringContaining('gates 3'),
@@ -152,7 +159,12 @@ test('diff tells field by field what push would do, with exit code 1, and a seco
     name: 'plain',
     fields: [{ field: 'maxRetries', from: 0, to: 2 }],
   })
-  expect(changes.at(-1)).toEqual({ action: 'delete', resource: 'gates', name: 'only-here', fields: [] })
+  expect(changes.at(-1)).toEqual({
+    action: 'delete',
+    resource: 'gates',
+    name: 'only-here',
+    fields: [],
+  })
 
   const dry = await run('config push --dry-run')
   expect(dry).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Nothing was changed') })
@@ -194,7 +206,11 @@ describe('a file that is wrong changes nothing, and every fault is told with its
   test.each([
     ['no version', `gates:\n${GOOD}`, [':1: version is required']],
     ['another version', `version: 2\ngates:\n${GOOD}`, [':1: version must be 1']],
-    ['an unknown section', `version: 1\ngates:\n${GOOD}gats: []\n`, [':5: gats is not a known field']],
+    [
+      'an unknown section',
+      `version: 1\ngates:\n${GOOD}gats: []\n`,
+      [':5: gats is not a known field'],
+    ],
     ['no YAML', `version: 1\ngates: [\n`, [': is not valid YAML here']],
     ['a list', '- 1\n', ['the file must be an object']],
     ['nothing', '', [':1: version is required']],
@@ -224,7 +240,10 @@ describe('a file that is wrong changes nothing, and every fault is told with its
     [
       'a credential',
       `version: 1\ngates:\n${GOOD}ownedModels:\n  - slug: x\n    credential: planted-secret\n`,
-      [':7: ownedModels[0].credential must not be here', 'gatehouse owned-models update SLUG --credential'],
+      [
+        ':7: ownedModels[0].credential must not be here',
+        'gatehouse owned-models update SLUG --credential',
+      ],
     ],
     [
       'a secret',
@@ -257,7 +276,10 @@ test('pull replaces what it wrote, keeps its mode, and does not write over anoth
   await run('config pull')
   await chmod(join(work.path, FILE), 0o640)
   await ask('POST', '/v1/gates', { id: 'a', targets: [{ model: 'sandbox/echo' }] })
-  expect(JSON.parse((await run('config pull --json')).stdout)).toMatchObject({ file: FILE, gates: 1 })
+  expect(JSON.parse((await run('config pull --json')).stdout)).toMatchObject({
+    file: FILE,
+    gates: 1,
+  })
   expect((await stat(join(work.path, FILE))).mode & 0o777).toBe(0o640)
   await write('providers: []\n')
   expect(await run('config pull')).toMatchObject({
@@ -269,7 +291,10 @@ test('pull replaces what it wrote, keeps its mode, and does not write over anoth
 
 test('a file that is not there, or a server that is not, is told with the way out', async () => {
   for (const words of ['config push', 'config diff'])
-    expect(await run(words)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--file') })
+    expect(await run(words)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('--file'),
+    })
   await write(TWO_GATES)
   const gone = await startServer()
   await gone.stop()
@@ -306,9 +331,14 @@ test('push stops at the first refusal and tells what was done and what was not',
       { name: 'b', status: 'failed' },
       { name: 'c', status: 'not done' },
     ])
-    expect(JSON.parse(ran.stderr)).toMatchObject({ message: expect.stringContaining('at the gate b') })
+    expect(JSON.parse(ran.stderr)).toMatchObject({
+      message: expect.stringContaining('at the gate b'),
+    })
     const again = await run('config push', { environment })
-    expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Done: 2 created.') })
+    expect(again).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('Done: 2 created.'),
+    })
     expect(await gateIds()).toEqual(['a', 'b', 'c'])
   } finally {
     await front.stop(true)
@@ -364,8 +394,12 @@ test('budgets of gates and webhooks are kept too, by what they are for, and no s
   expect(text).not.toContain('key_')
   await run('config push', { on: other })
   expect((await run('config pull --file -', { on: other })).stdout).toBe(text)
-  await write(text.replace('limitUsd: 5', 'limitUsd: 6').replace('- budget.threshold', '- provider.degraded'))
-  expect(await run('config push')).toMatchObject({ stdout: expect.stringContaining('Done: 2 changed.') })
+  await write(
+    text.replace('limitUsd: 5', 'limitUsd: 6').replace('- budget.threshold', '- provider.degraded'),
+  )
+  expect(await run('config push')).toMatchObject({
+    stdout: expect.stringContaining('Done: 2 changed.'),
+  })
   await write('version: 1\ngates: []\nbudgets: []\nwebhooks: []\n')
   expect(await run('config push --prune --yes')).toMatchObject({
     exitCode: 0,
@@ -377,7 +411,9 @@ test('budgets of gates and webhooks are kept too, by what they are for, and no s
 
 test('a budget names a gate that is there, and two that are alike are two', async () => {
   await write(`${WITH_BUDGETS}  - url: https://example.com/hook\n    events: [budget.exhausted]\n`)
-  expect(await run('config push')).toMatchObject({ stdout: expect.stringContaining('Done: 5 created.') })
+  expect(await run('config push')).toMatchObject({
+    stdout: expect.stringContaining('Done: 5 created.'),
+  })
   expect(await run('config push')).toMatchObject({ stdout: 'Nothing to change.\n' })
   await write(WITH_BUDGETS.replaceAll('gateId: house', 'gateId: none'))
   expect(await run('config push')).toMatchObject({
@@ -402,10 +438,14 @@ gates:
 
 test('an owned model is created without a credential where its variable is empty', async () => {
   await write(OWNED)
-  const pushed = await run('config push', { environment: { OWNED_MODEL_HOUSE_LLAMA_CREDENTIAL: '' } })
+  const pushed = await run('config push', {
+    environment: { OWNED_MODEL_HOUSE_LLAMA_CREDENTIAL: '' },
+  })
   expect(pushed).toMatchObject({
     exitCode: 0,
-    stderr: expect.stringContaining('The owned model house-llama was created without a credential.'),
+    stderr: expect.stringContaining(
+      'The owned model house-llama was created without a credential.',
+    ),
   })
   await write('version: 1\nownedModels: []\ngates: []\n')
   expect(await run('config push --prune --yes')).toMatchObject({ exitCode: 0 })
@@ -438,7 +478,9 @@ test('owned models are made before gates and deleted after them; their credentia
     stderr: expect.stringContaining('ownedModels[0].baseUrl cannot be changed'),
   })
   await write(text.replace('pricingInput: 10', 'pricingInput: 11'))
-  expect(await run('config push')).toMatchObject({ stdout: expect.stringContaining('Done: 1 changed.') })
+  expect(await run('config push')).toMatchObject({
+    stdout: expect.stringContaining('Done: 1 changed.'),
+  })
   await write('version: 1\nownedModels: []\ngates: []\n')
   expect(await run('config push --prune --yes')).toMatchObject({
     exitCode: 0,

@@ -56,7 +56,8 @@ describe('providers of a file', () => {
         PLAIN_AI_API_KEY: 'planted-key-of-plain',
       },
     })
-    for (const id of ['acme', 'plain-ai', 'keyless']) await createGate(gatehouse, `of-${id}`, `${id}/model-1`)
+    for (const id of ['acme', 'plain-ai', 'keyless'])
+      await createGate(gatehouse, `of-${id}`, `${id}/model-1`)
   })
   afterAll(async () => {
     expect(gatehouse.output()).not.toContain('planted-key')
@@ -75,7 +76,10 @@ describe('providers of a file', () => {
 
   test('answer a chat call, under their path, key and headers, whatever the client says', async () => {
     upstream.answer(jsonAnswer(200, CHAT.answer))
-    const { data, response } = await chat('of-acme', { 'x-team': 'another', 'openai-beta': 'passes' })
+    const { data, response } = await chat('of-acme', {
+      'x-team': 'another',
+      'openai-beta': 'passes',
+    })
     expect(data).toMatchObject(JSON.parse(CHAT.answer))
     expect(response.headers.get('x-gatehouse-target')).toBe('acme/model-1')
     const { path, headers, text } = upstream.last()
@@ -86,7 +90,9 @@ describe('providers of a file', () => {
       'openai-beta': 'passes',
     })
     expect(JSON.parse(text).model).toBe('model-1')
-    expect((await waitForLogRow(gatehouse, response.headers.get('x-request-id'))).usage).toEqual(CHAT.usage)
+    expect((await waitForLogRow(gatehouse, response.headers.get('x-request-id'))).usage).toEqual(
+      CHAT.usage,
+    )
   })
 
   test('have a path, a variable and dialects by default, and may speak Responses', async () => {
@@ -145,7 +151,10 @@ describe('providers of a file', () => {
   })
 
   test('cannot be asked without a key', async () => {
-    await expect(chat('of-keyless')).rejects.toMatchObject({ status: 502, code: 'provider_auth_failed' })
+    await expect(chat('of-keyless')).rejects.toMatchObject({
+      status: 502,
+      code: 'provider_auth_failed',
+    })
     expect(upstream.requests).toHaveLength(0)
   })
 })
@@ -197,7 +206,11 @@ describe('a file that is wrong stops the start, and nothing is made,', () => {
       stdout: 'pipe',
       stderr: 'pipe',
     })
-    const [output, errors, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+    const [output, errors, code] = await Promise.all([
+      child.stdout.text(),
+      child.stderr.text(),
+      child.exited,
+    ])
     const made = await readdir(data).catch(() => [])
     return { output, errors, code, made }
   }
@@ -214,7 +227,11 @@ describe('a file that is wrong stops the start, and nothing is made,', () => {
       ':2: providers[0].baseUrl must be an',
     ],
     ['an unknown section', 'plan: {}\n', ':1: plan is not a known field'],
-    ['a plan that there is not', 'plans:\n  default: canary-plan\n', ':2: plans.default is not a plan'],
+    [
+      'a plan that there is not',
+      'plans:\n  default: canary-plan\n',
+      ':2: plans.default is not a plan',
+    ],
     [
       'an id of the catalog',
       'providers:\n- {id: groq, name: G, baseUrl: "https://g.test"}\n',

@@ -9,7 +9,10 @@ beforeAll(async () => {
 afterAll(() => gatehouse.remove())
 
 test('a browser that opens the gateway is led to the dashboard, a program is told what answers', async () => {
-  const asBrowser = await fetch(gatehouse.url, { headers: { accept: 'text/html,*/*' }, redirect: 'manual' })
+  const asBrowser = await fetch(gatehouse.url, {
+    headers: { accept: 'text/html,*/*' },
+    redirect: 'manual',
+  })
   expect({ status: asBrowser.status, location: asBrowser.headers.get('location') }).toEqual({
     status: 302,
     location: '/dashboard',
@@ -35,7 +38,9 @@ test('every file that the page names is there, compressed, and asks no other hos
 test('the key that is printed at the first start is in the dashboard’s link, behind the # that no server sees', async () => {
   const fresh = await startGatehouse({ environment: { GATEHOUSE_BOOTSTRAP_KEY: '' } })
   try {
-    expect(fresh.output()).toMatch(/The dashboard: http:\S+\/dashboard\/welcome#key=sk-svc-[0-9a-f]{64}/)
+    expect(fresh.output()).toMatch(
+      /The dashboard: http:\S+\/dashboard\/welcome#key=sk-svc-[0-9a-f]{64}/,
+    )
   } finally {
     await fresh.remove()
   }

@@ -1,5 +1,13 @@
 /** Silence and delay on either side: every wait has an end, and the client is told in its own dialect. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { createGate } from '../support/control-plane.ts'
 import { DIALECT_GATES, DIALECTS, type DialectRow, requestBody } from '../support/dialect-table.ts'
 import { expectUpstreamError, readErrorCode } from '../support/envelopes.ts'
@@ -25,7 +33,12 @@ afterAll(async () => {
  */
 function describeWith(
   environment: Readonly<Record<string, string>>,
-  describeTests: (row: DialectRow, post: RawScene['post'], scene: () => RawScene, rows: ExpectedRows) => void,
+  describeTests: (
+    row: DialectRow,
+    post: RawScene['post'],
+    scene: () => RawScene,
+    rows: ExpectedRows,
+  ) => void,
 ): void {
   const [name] = Object.entries(environment).map(([variable, value]) => `${variable}=${value}`)
   describe(`with ${name}`, () => {
@@ -58,18 +71,26 @@ const TRIED = DIALECTS.filter((row) => ['openai-responses', 'mistral-fim'].inclu
 describeWith(
   { GATEHOUSE_FIRST_BYTE_TIMEOUT_MS: '200', GATEHOUSE_CONNECT_TIMEOUT_MS: '400' },
   (row, post, scene, rows) => {
-    test.each([false, true])('an upstream that never begins is a 504 (stream: %p)', async (stream) => {
-      const exchange = Promise.withResolvers<Exchange>()
-      scene().upstream.answer((upstreamSide) => {
-        exchange.resolve(upstreamSide)
-        return silence(upstreamSide)
-      })
-      const answer = await post(row.path, requestBody(row, { stream }))
-      expect(answer.status).toBe(504)
-      expectTimeout(row, answer.text)
-      await within(30_000, 'end of the upstream connection', (await exchange.promise).whenClosed)
-      rows.expectRow(answer, { outcome: 'failed', status: 504, errorKind: 'upstream_timeout', usage: null })
-    })
+    test.each([false, true])(
+      'an upstream that never begins is a 504 (stream: %p)',
+      async (stream) => {
+        const exchange = Promise.withResolvers<Exchange>()
+        scene().upstream.answer((upstreamSide) => {
+          exchange.resolve(upstreamSide)
+          return silence(upstreamSide)
+        })
+        const answer = await post(row.path, requestBody(row, { stream }))
+        expect(answer.status).toBe(504)
+        expectTimeout(row, answer.text)
+        await within(30_000, 'end of the upstream connection', (await exchange.promise).whenClosed)
+        rows.expectRow(answer, {
+          outcome: 'failed',
+          status: 504,
+          errorKind: 'upstream_timeout',
+          usage: null,
+        })
+      },
+    )
   },
 )
 
@@ -146,7 +167,10 @@ describeWith({ GATEHOUSE_KEEP_ALIVE_MS: '100' }, (row, post, scene, rows) => {
 test.each(TRIED.map((row) => [row.dialect, row] as const))(
   '%s: a request body that never arrives is a 408',
   async (_, row) => {
-    const scene = await openRawScene({ gates: {}, environment: { GATEHOUSE_BODY_TIMEOUT_MS: '400' } })
+    const scene = await openRawScene({
+      gates: {},
+      environment: { GATEHOUSE_BODY_TIMEOUT_MS: '400' },
+    })
     scenes.push(scene)
     const connection = await connectRaw(scene.gatehouse.url)
     connection.send(

@@ -55,7 +55,9 @@ describe('providers', () => {
       GROQ_API_KEY: 'sk-planted',
       GROQ_BASE_URL: `${upstream.url.href}${what}/v1`,
     })
-    expect(found(examined, 'provider', level)).toMatch(new RegExp(`^groq .*${RegExp.escape(said)}`, 'm'))
+    expect(found(examined, 'provider', level)).toMatch(
+      new RegExp(`^groq .*${RegExp.escape(said)}`, 'm'),
+    )
     expect(examined.said).not.toContain('planted')
   })
 
@@ -94,7 +96,9 @@ describe('providers', () => {
     expect(halves).toContain(
       'azure-openai has a key (AZURE_OPENAI_API_KEY) and no address → Set AZURE_OPENAI_BASE_URL',
     )
-    expect(halves).toContain('mistral has an address (MISTRAL_BASE_URL) and no key → Set MISTRAL_API_KEY')
+    expect(halves).toContain(
+      'mistral has an address (MISTRAL_BASE_URL) and no key → Set MISTRAL_API_KEY',
+    )
   })
 })
 
@@ -117,7 +121,10 @@ describe('a server', () => {
   })
 
   test('is found by its data folder, and a key that only this shell has is told', async () => {
-    const environment = { GATEHOUSE_DATA_DIR: server.dataFolder, GATEHOUSE_PORT: new URL(server.url).port }
+    const environment = {
+      GATEHOUSE_DATA_DIR: server.dataFolder,
+      GATEHOUSE_PORT: new URL(server.url).port,
+    }
     const found1 = await examine(environment)
     expect(found(found1, 'server', 'ok')).toContain(server.url)
     expect(found(found1, 'key', 'warn')).toContain('GATEHOUSE_API_KEY is not set')
@@ -158,8 +165,10 @@ describe('a server', () => {
       fetch(request) {
         const { pathname } = new URL(request.url)
         const headers = { 'x-request-id': `req_${hourAgo}7${'0'.repeat(19)}` }
-        if (pathname === '/healthz') return Response.json({ status: 'ok', version: '99.0.0' }, { headers })
-        if (pathname !== '/readyz') return Response.json({ error: 'unauthorized' }, { status: 401, headers })
+        if (pathname === '/healthz')
+          return Response.json({ status: 'ok', version: '99.0.0' }, { headers })
+        if (pathname !== '/readyz')
+          return Response.json({ error: 'unauthorized' }, { status: 401, headers })
         return Response.json({ checks: { ledger: { reason: 'ENOSPC' } } }, { status: 503, headers })
       },
     })
@@ -167,7 +176,9 @@ describe('a server', () => {
     await front.stop(true)
     expect(found(examined, 'server', 'warn')).toContain('99.0.0')
     expect(found(examined, 'clock', 'warn')).toMatch(/3600 s behind|359\d s behind|360\d s behind/)
-    expect(found(examined, 'server', 'fail')).toContain('not ready: the ledger cannot be written (ENOSPC)')
+    expect(found(examined, 'server', 'fail')).toContain(
+      'not ready: the ledger cannot be written (ENOSPC)',
+    )
   })
 
   test('whose journal does not go into the database is told', async () => {

@@ -60,17 +60,23 @@ describe('variables and runtime', () => {
     [{ GATEHOUSE_PORT: 'planted' }, 'GATEHOUSE_PORT'],
     [{ GATEHOUSE_MASTER_KEY: 'planted' }, 'GATEHOUSE_MASTER_KEY'],
     [{ GATEHOUSE_CONFIG: '/does/not/exist.yaml' }, 'GATEHOUSE_CONFIG'],
-  ] as [Record<string, string>, string][])('%p stops the start, and is told', async (environment, name) => {
-    const examined = await examine(environment)
-    expect(found(examined, 'settings', 'fail')).toContain(name)
-  })
+  ] as [Record<string, string>, string][])(
+    '%p stops the start, and is told',
+    async (environment, name) => {
+      const examined = await examine(environment)
+      expect(found(examined, 'settings', 'fail')).toContain(name)
+    },
+  )
 
   test('too few open files are told', async () => {
     const { PATH = '', HOME = '' } = process.env
-    const child = Bun.spawn(['sh', '-c', 'ulimit -n 512 && exec "$0" src/main.ts doctor', process.execPath], {
-      env: { PATH, HOME, GATEHOUSE_DATA_DIR: folder.path, GATEHOUSE_PORT: '0' },
-      stdout: 'pipe',
-    })
+    const child = Bun.spawn(
+      ['sh', '-c', 'ulimit -n 512 && exec "$0" src/main.ts doctor', process.execPath],
+      {
+        env: { PATH, HOME, GATEHOUSE_DATA_DIR: folder.path, GATEHOUSE_PORT: '0' },
+        stdout: 'pipe',
+      },
+    )
     const said = await new Response(child.stdout).text()
     if (process.platform === 'linux') expect(said).toContain('512 files')
   })
@@ -194,7 +200,8 @@ describe('the master key', () => {
   test('that is well is told, and shown by nothing', async () => {
     const examined = await examine()
     expect(found(examined, 'master key', 'ok')).toContain('opens everything')
-    const key = (await Bun.file(path()).text()).split('\n').find((line) => /^[0-9a-f]{64}$/.test(line)) ?? '?'
+    const key =
+      (await Bun.file(path()).text()).split('\n').find((line) => /^[0-9a-f]{64}$/.test(line)) ?? '?'
     expect(examined.said).not.toContain(key)
     expect(examined.said).not.toContain('planted')
   })
@@ -235,8 +242,12 @@ test('gates whose targets nobody can answer fail, and those with another target 
   database.close()
   const examined = await examine()
   expect(found(examined, 'gates', 'warn')).toContain('half: openai/gpt-5 has no key')
-  expect(found(examined, 'gates', 'fail')).toMatch(/dead: openai\/gpt-5 has no key.*provider-keys set openai/)
-  expect(found(examined, 'gates', 'fail')).toContain('well: gone/x names a provider that is not known')
+  expect(found(examined, 'gates', 'fail')).toMatch(
+    /dead: openai\/gpt-5 has no key.*provider-keys set openai/,
+  )
+  expect(found(examined, 'gates', 'fail')).toContain(
+    'well: gone/x names a provider that is not known',
+  )
   await runCliInProcess(['provider-keys', 'set', 'openai'], {
     environment: { GATEHOUSE_DATA_DIR: folder.path },
     input: 'sk-own-0123456789',

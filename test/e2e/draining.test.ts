@@ -91,7 +91,10 @@ describe('on SIGTERM', () => {
       const answer = await fetch(`${gatehouse.url}/readyz`)
       return answer.status === 503 ? answer : undefined
     })
-    expect(await ready.json()).toMatchObject({ status: 'draining', checks: { ledger: { status: 'ok' } } })
+    expect(await ready.json()).toMatchObject({
+      status: 'draining',
+      checks: { ledger: { status: 'ok' } },
+    })
     // A connection of its own: nobody else has been told yet.
     const call = await connectRaw(gatehouse.url)
     call.send(callOf(gatehouse, 'demo', false))
@@ -143,7 +146,10 @@ describe('on SIGTERM', () => {
   test('a second signal ends it at once, whatever the delay', async () => {
     await open({ GATEHOUSE_DRAIN_DELAY_MS: '3600000' })
     scene.gatehouse.signal('SIGTERM')
-    await pollUntil('the draining', async () => (await fetch(`${scene.gatehouse.url}/readyz`)).status === 503)
+    await pollUntil(
+      'the draining',
+      async () => (await fetch(`${scene.gatehouse.url}/readyz`)).status === 503,
+    )
     scene.gatehouse.signal('SIGTERM')
     expect(await within(45_000, 'exit', scene.gatehouse.exited)).toBe(1)
   })
@@ -159,7 +165,11 @@ describe('under load', () => {
   const CLIENTS = 12
 
   test('an unmodified SDK sees no call fail but those that found nobody to connect to', async () => {
-    const client = new OpenAI({ apiKey: gatehouse.key, baseURL: `${gatehouse.url}/v1`, maxRetries: 0 })
+    const client = new OpenAI({
+      apiKey: gatehouse.key,
+      baseURL: `${gatehouse.url}/v1`,
+      maxRetries: 0,
+    })
     const failed: string[] = []
     const seen = new Set<string>()
     const work = async (number: number) => {

@@ -22,7 +22,11 @@ beforeAll(async () => {
   await createGate(gatehouse, 'gemini', ['gemini/gemini-embedding-001'])
   await createGate(gatehouse, 'cohere', ['cohere/embed-v4.0'])
   await createGate(gatehouse, 'groq', ['groq/llama-4'])
-  await createGate(gatehouse, 'either', ['groq/llama-4', 'cohere/embed-v4.0', 'gemini/gemini-embedding-001'])
+  await createGate(gatehouse, 'either', [
+    'groq/llama-4',
+    'cohere/embed-v4.0',
+    'gemini/gemini-embedding-001',
+  ])
   openai = new OpenAI({ baseURL: `${gatehouse.url}/v1`, apiKey: gatehouse.key, maxRetries: 0 })
 })
 afterEach(() => upstream.reset())
@@ -45,7 +49,11 @@ async function failureOf(call: PromiseLike<unknown>): Promise<unknown> {
 
 test('the SDK, which asks for base64, reads the numbers of a target that sends none', async () => {
   upstream.answer(jsonAnswer(200, geminiAnswer))
-  const { data } = await openai.embeddings.create({ model: 'gemini', input: ['a', 'b'], dimensions: 2 })
+  const { data } = await openai.embeddings.create({
+    model: 'gemini',
+    input: ['a', 'b'],
+    dimensions: 2,
+  })
   expect(data.map((entry) => Array.from(entry.embedding))).toEqual([
     [0.5, -1],
     [0.25, 2],
@@ -99,7 +107,9 @@ test('what a target cannot take is named, or refused when the caller is strict',
 test('targets that have no embeddings are passed over; a gate without any other is refused', async () => {
   upstream.answerOnce(jsonAnswer(500, { message: 'boom' }))
   upstream.answerOnce(jsonAnswer(200, { embeddings: [{ values: [1] }] }))
-  const { response } = await openai.embeddings.create({ model: 'either', input: 'a' }).withResponse()
+  const { response } = await openai.embeddings
+    .create({ model: 'either', input: 'a' })
+    .withResponse()
   expect(response.headers.get('x-gatehouse-target')).toBe('gemini/gemini-embedding-001')
   expect(response.headers.get('x-gatehouse-attempts')).toBe('2')
   const refused = openai.embeddings.create({ model: 'groq', input: 'a' })
@@ -112,7 +122,9 @@ test.each([
   ['no embeddings', {}],
 ])('an answer with %s is a failure of the provider', async (_, answer) => {
   upstream.answer(jsonAnswer(200, answer))
-  expect(await failureOf(openai.embeddings.create({ model: 'gemini', input: ['a', 'b'] }))).toMatchObject({
+  expect(
+    await failureOf(openai.embeddings.create({ model: 'gemini', input: ['a', 'b'] })),
+  ).toMatchObject({
     status: 502,
   })
 })

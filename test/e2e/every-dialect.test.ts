@@ -1,5 +1,13 @@
 /** What holds for every dialect alike: routing, relay byte for byte, refusals, retries and the ledger. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { createGate } from '../support/control-plane.ts'
 import { CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
 import { DIALECT_GATES, DIALECTS, requestBody } from '../support/dialect-table.ts'
@@ -7,7 +15,12 @@ import { expectUpstreamError, readErrorCode, readFlatError } from '../support/en
 import { createExpectedRows } from '../support/expected-rows.ts'
 import { sendRaw } from '../support/raw-client.ts'
 import { openRawScene, plantedKeyOf, type RawScene } from '../support/raw-scene.ts'
-import { bodyAnswer, jsonAnswer, resetBeforeAnswer, streamAnswer } from '../support/scripted-answers.ts'
+import {
+  bodyAnswer,
+  jsonAnswer,
+  resetBeforeAnswer,
+  streamAnswer,
+} from '../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
 setDefaultTimeout(180_000)
@@ -90,10 +103,16 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
     ['another scheme', { authorization: 'Basic abc' }],
     ['two credentials', { authorization: 'Bearer a, Bearer b' }],
   ])('%s is 401 in the own envelope', async (_, headers) => {
-    const answer = await sendRaw(scene.gatehouse.url, { path: row.path, headers, body: requestBody(row) })
+    const answer = await sendRaw(scene.gatehouse.url, {
+      path: row.path,
+      headers,
+      body: requestBody(row),
+    })
     expect(answer.status).toBe(401)
     expect(readErrorCode(row.envelope, answer.text)).toBe(
-      { nested: 'invalid_api_key', flat: 'unauthorized', messages: 'authentication_error' }[row.envelope],
+      { nested: 'invalid_api_key', flat: 'unauthorized', messages: 'authentication_error' }[
+        row.envelope
+      ],
     )
     expect(answer.headers['x-request-id']).toMatch(/^req_/)
     expect(answer.headers['www-authenticate'] ?? 'Bearer').toStartWith('Bearer')
@@ -104,7 +123,9 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
     const answer = await scene.post(row.path, requestBody(row, { model: 'nobody' }))
     expect(answer.status).toBe(404)
     expect(readErrorCode(row.envelope, answer.text)).toBe(
-      { nested: 'model_not_found', flat: 'gate_not_found', messages: 'not_found_error' }[row.envelope],
+      { nested: 'model_not_found', flat: 'gate_not_found', messages: 'not_found_error' }[
+        row.envelope
+      ],
     )
   })
 
@@ -159,21 +180,26 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
     else expect(JSON.parse(answer.text)).toHaveProperty('error.message')
   })
 
-  test.each([400, 404, 409, 429])('an upstream %d keeps its status and its body', async (status) => {
-    scene.upstream.answer(jsonAnswer(status, ownError))
-    const answer = await scene.post(row.path, requestBody(row))
-    expect(answer.status).toBe(status)
-    if (row.envelope !== 'flat') expect(answer.text).toBe(ownError)
-    else {
-      const error = readFlatError(answer.text)
-      expect(error.error).toBe('upstream_error')
-      expect(JSON.stringify(error.details)).toContain('No caf')
-    }
-  })
+  test.each([400, 404, 409, 429])(
+    'an upstream %d keeps its status and its body',
+    async (status) => {
+      scene.upstream.answer(jsonAnswer(status, ownError))
+      const answer = await scene.post(row.path, requestBody(row))
+      expect(answer.status).toBe(status)
+      if (row.envelope !== 'flat') expect(answer.text).toBe(ownError)
+      else {
+        const error = readFlatError(answer.text)
+        expect(error.error).toBe('upstream_error')
+        expect(JSON.stringify(error.details)).toContain('No caf')
+      }
+    },
+  )
 
   test('an upstream 422 is a 400 where the envelope is flat', async () => {
     const body = {
-      detail: [{ loc: ['body', 'x'], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }],
+      detail: [
+        { loc: ['body', 'x'], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' },
+      ],
     }
     scene.upstream.answer(jsonAnswer(422, row.envelope === 'flat' ? body : ownError))
     const answer = await scene.post(row.path, requestBody(row))
@@ -220,9 +246,13 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
   })
 
   test('a refusal that will not pass is not tried again', async () => {
-    await createGate(scene.gatehouse, `${row.gate}-no-retry`, [row.target, row.target], { maxRetries: 2 })
+    await createGate(scene.gatehouse, `${row.gate}-no-retry`, [row.target, row.target], {
+      maxRetries: 2,
+    })
     scene.upstream.answer(jsonAnswer(400, ownError))
-    expect((await scene.post(row.path, requestBody(row, { model: `${row.gate}-no-retry` }))).status).toBe(400)
+    expect(
+      (await scene.post(row.path, requestBody(row, { model: `${row.gate}-no-retry` }))).status,
+    ).toBe(400)
     expect(scene.upstream.requests).toHaveLength(1)
   })
 

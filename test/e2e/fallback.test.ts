@@ -35,7 +35,10 @@ test('a target that cannot be reached is passed over, and the answer says so', a
   scene.upstream.answer(jsonAnswer(200, ANSWER))
   const answer = await call('dead-first')
   expect(answer.status).toBe(200)
-  expect(answer.headers).toMatchObject({ 'x-gatehouse-target': 'openai/gpt-4o', 'x-gatehouse-attempts': '2' })
+  expect(answer.headers).toMatchObject({
+    'x-gatehouse-target': 'openai/gpt-4o',
+    'x-gatehouse-attempts': '2',
+  })
   expect(await waitForLogRow(scene.gatehouse, answer.headers['x-request-id'])).toMatchObject({
     target: 'openai/gpt-4o',
     attempts: 2,
@@ -46,7 +49,10 @@ test('a target that cannot be reached is passed over, and the answer says so', a
 test('a target without a credential is not tried while another has one', async () => {
   scene.upstream.answer(jsonAnswer(200, ANSWER))
   const answer = await call('keyless-first')
-  expect(answer.headers).toMatchObject({ 'x-gatehouse-target': 'openai/gpt-4o', 'x-gatehouse-attempts': '1' })
+  expect(answer.headers).toMatchObject({
+    'x-gatehouse-target': 'openai/gpt-4o',
+    'x-gatehouse-attempts': '1',
+  })
   const refused = await call('keyless')
   expect(refused.status).toBe(502)
   expect(refused.text).toContain('provider_auth_failed')
@@ -56,7 +62,9 @@ test('a target without a credential is not tried while another has one', async (
 test("an upstream's 500 moves on; a client's own 400 does not", async () => {
   scene.upstream.answerOnce(jsonAnswer(500, { error: { message: 'boom' } }))
   scene.upstream.answer(jsonAnswer(200, ANSWER))
-  expect((await call('two-tries')).headers).toMatchObject({ 'x-gatehouse-target': 'openai/gpt-4o-mini' })
+  expect((await call('two-tries')).headers).toMatchObject({
+    'x-gatehouse-target': 'openai/gpt-4o-mini',
+  })
   scene.upstream.reset()
   scene.upstream.answer(jsonAnswer(400, { error: { message: 'no such field' } }))
   expect((await call('two-tries')).status).toBe(400)

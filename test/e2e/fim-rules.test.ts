@@ -1,5 +1,13 @@
 /** The rules of the fill-in-the-middle endpoint, seen from both sides of the gateway. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { waitForLogRow } from '../support/control-plane.ts'
 import { FIM_JSON, FIM_STREAM, FIM_USAGE } from '../support/dialect-samples.ts'
 import { readFlatError } from '../support/envelopes.ts'
@@ -11,7 +19,9 @@ setDefaultTimeout(180_000)
 
 let scene: RawScene
 beforeAll(async () => {
-  scene = await openRawScene({ gates: { codestral: 'mistral/codestral-latest', gpt: 'openai/gpt-4o' } })
+  scene = await openRawScene({
+    gates: { codestral: 'mistral/codestral-latest', gpt: 'openai/gpt-4o' },
+  })
 })
 afterAll(() => scene.close())
 beforeEach(() => {
@@ -139,7 +149,11 @@ describe('fields', () => {
 
 describe('routing', () => {
   test('gate_id routes as well, is not sent, and names the ignored model', async () => {
-    const answer = await scene.post(FIM, { gate_id: 'codestral', model: 'codestral-2501', prompt: 'x' })
+    const answer = await scene.post(FIM, {
+      gate_id: 'codestral',
+      model: 'codestral-2501',
+      prompt: 'x',
+    })
     expect(sent()).toEqual({ model: 'codestral-latest', prompt: 'x' })
     expect(ignored(answer.headers)).toEqual(['model'])
   })

@@ -71,7 +71,9 @@ test('when the one that sealed it cannot answer, the caller is told that, and wh
   expect(answer.status).toBe(503)
   expect(answer.text).toContain('busy')
   expect(answer.headers['x-gatehouse-skipped']).toBe('azure-openai/gpt-5')
-  expect(await waitForLogRow(gatehouse, answer.headers['x-request-id'])).toMatchObject({ attempts: 2 })
+  expect(await waitForLogRow(gatehouse, answer.headers['x-request-id'])).toMatchObject({
+    attempts: 2,
+  })
 })
 
 test('where nobody can read it the provider’s own words are the answer', async () => {

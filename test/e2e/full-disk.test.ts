@@ -13,7 +13,8 @@ import { createTemporaryFolder, type TemporaryFolder } from '../support/temporar
 setDefaultTimeout(180_000)
 
 const canMount = tryMount()
-if (!canMount) process.stderr.write('SKIPPED: a disk that fills up needs the permission to mount a tmpfs.\n')
+if (!canMount)
+  process.stderr.write('SKIPPED: a disk that fills up needs the permission to mount a tmpfs.\n')
 
 describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () => {
   let folder: TemporaryFolder
@@ -51,7 +52,9 @@ describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () 
       return response.status === 200 ? undefined : response
     })
     expect(refused.status).toBe(503)
-    const { error } = (await refused.json()) as { error: { type: string; code: string; message: string } }
+    const { error } = (await refused.json()) as {
+      error: { type: string; code: string; message: string }
+    }
     expect(error).toMatchObject({ type: 'server_error', code: 'unavailable' })
     expect(error.message).not.toContain(folder.path)
     expect(await readiness()).toMatchObject({ status: 503 })
@@ -59,7 +62,9 @@ describeIf(canMount, 'needs the permission to mount a tmpfs')('a full disk', () 
 
     // The database has no room either: nobody is told that we were wrong, and the log says why.
     const unchanged = await pollUntil('a refused change', async () => {
-      const response = await controlPlaneCall(gatehouse, 'POST', '/v1/keys', { name: 'late '.repeat(20) })
+      const response = await controlPlaneCall(gatehouse, 'POST', '/v1/keys', {
+        name: 'late '.repeat(20),
+      })
       return response.status === 201 ? undefined : response
     })
     expect(unchanged.status).toBe(503)

@@ -164,7 +164,9 @@ describe('translated, defaults count as well', () => {
   })
 
   test('a strict caller is not refused for what the gate asks and the target cannot take', async () => {
-    const gate = await gateOf('anthropic/claude-3-5-haiku', { defaults: { reasoningEffort: 'low' } })
+    const gate = await gateOf('anthropic/claude-3-5-haiku', {
+      defaults: { reasoningEffort: 'low' },
+    })
     scene.upstream.answer(jsonAnswer(200, MESSAGES_ANSWER))
     const body = { model: gate, messages: [{ role: 'user', content: 'Hi' }] }
     const strict = { 'x-gatehouse-strict': 'true' }
@@ -178,7 +180,11 @@ describe('a parameter that has a default', () => {
   const defaults = { temperature: 0.25, maxOutputTokens: 77 }
 
   test('ignore: the gate counts, and what did not is named as the caller wrote it', async () => {
-    const answer = await ask(CHAT, await gateOf('openai/gpt-4o', { defaults, overrides: 'ignore' }), SAID)
+    const answer = await ask(
+      CHAT,
+      await gateOf('openai/gpt-4o', { defaults, overrides: 'ignore' }),
+      SAID,
+    )
     expect(answer.ignored).toBe('temperature, max_tokens')
     expect(answer.sent).toBe(
       '{"max_completion_tokens":77,"model":"gpt-4o","messages":[],"temperature":0.25,"top_p":0.9}',
@@ -197,14 +203,20 @@ describe('a parameter that has a default', () => {
       error: { error: { param: 'max_tokens' } },
     })
     // What says the same, or says nothing, contradicts nothing.
-    expect(await ask(CHAT, gate, '"messages":[],"max_tokens":null,"temperature":0.25')).toMatchObject({
+    expect(
+      await ask(CHAT, gate, '"messages":[],"max_tokens":null,"temperature":0.25'),
+    ).toMatchObject({
       status: 200,
       ignored: undefined,
     })
   })
 
   test('allow: the caller counts, and nothing is named', async () => {
-    const answer = await ask(CHAT, await gateOf('openai/gpt-4o', { defaults, overrides: 'allow' }), SAID)
+    const answer = await ask(
+      CHAT,
+      await gateOf('openai/gpt-4o', { defaults, overrides: 'allow' }),
+      SAID,
+    )
     expect(answer).toMatchObject({ status: 200, ignored: undefined })
     expect(answer.sent).toBe(`{"model":"gpt-4o",${SAID}}`)
   })
@@ -212,7 +224,8 @@ describe('a parameter that has a default', () => {
   test('null says nothing: the default is written in its place', async () => {
     const gate = await gateOf('openai/gpt-4o', { defaults, overrides: 'allow' })
     expect(
-      (await ask(CHAT, gate, '"messages":[],"temperature": null,"max_completion_tokens":null')).sent,
+      (await ask(CHAT, gate, '"messages":[],"temperature": null,"max_completion_tokens":null'))
+        .sent,
     ).toBe('{"model":"gpt-4o","messages":[],"temperature": 0.25,"max_completion_tokens":77}')
   })
 
@@ -249,7 +262,10 @@ describe('a model beside gate_id', () => {
   test('reject: 400', async () => {
     const answer = await askBeside('reject', 'openai/other')
     expect(answer).toMatchObject({ status: 400, asked: [] })
-    expect(JSON.parse(answer.text).error).toMatchObject({ param: 'model', code: 'overrides_rejected' })
+    expect(JSON.parse(answer.text).error).toMatchObject({
+      param: 'model',
+      code: 'overrides_rejected',
+    })
   })
 
   test("allow: is asked first, and the gate's own targets follow", async () => {
@@ -304,7 +320,10 @@ describe('on /v3/chat', () => {
     messages: [{ role: 'user', content: 'Hi' }],
     ...rest,
   })
-  const answer = { ...CHAT_ANSWER, choices: [{ message: { content: 'OK' }, finish_reason: 'stop' }] }
+  const answer = {
+    ...CHAT_ANSWER,
+    choices: [{ message: { content: 'OK' }, finish_reason: 'stop' }],
+  }
 
   test('defaults count, and the gate’s instructions are a template that the caller’s variables fill in', async () => {
     const defaults = { instructions: 'Be {{tone}} to {{name}}.', temperature: 0.25 }

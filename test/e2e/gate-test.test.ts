@@ -31,7 +31,10 @@ interface Row {
   readonly latencyMs: number
 }
 
-async function testGate(id: string, server: { url: string; key: string } = gatehouse): Promise<Row[]> {
+async function testGate(
+  id: string,
+  server: { url: string; key: string } = gatehouse,
+): Promise<Row[]> {
   const response = await controlPlaneCall(server, 'POST', `/v1/gates/${id}/test`)
   const text = await response.text()
   expect({ status: response.status, text }).toMatchObject({ status: 200 })
@@ -41,7 +44,8 @@ async function testGate(id: string, server: { url: string; key: string } = gateh
   return body.results
 }
 
-const rowsOf = async (gateId: string) => (await listLogRows(gatehouse)).filter((row) => row.gateId === gateId)
+const rowsOf = async (gateId: string) =>
+  (await listLogRows(gatehouse)).filter((row) => row.gateId === gateId)
 
 test('every target is asked once, and told of in the order of the gate', async () => {
   const targets = [
@@ -52,7 +56,11 @@ test('every target is asked once, and told of in the order of the gate', async (
     'sandbox/echo-reasoning',
     'sandbox/cut-mid-stream',
   ]
-  await createGate(gatehouse, 'mixed', targets, { maxRetries: 3, hedgeAfterMs: 1, overrides: 'reject' })
+  await createGate(gatehouse, 'mixed', targets, {
+    maxRetries: 3,
+    hedgeAfterMs: 1,
+    overrides: 'reject',
+  })
   const rows = await testGate('mixed')
   const usage = expect.objectContaining({ inputTokens: expect.any(Number) })
   const asked = { latencyMs: expect.any(Number), dialect: 'openai-responses' }
@@ -116,7 +124,12 @@ test('every target is asked once, and told of in the order of the gate', async (
 })
 
 test('what a gate says for its callers is tested with it, but for the limit', async () => {
-  const defaults = { maxOutputTokens: 5000, instructions: 'Sing', reasoningEffort: 'low', temperature: 1 }
+  const defaults = {
+    maxOutputTokens: 5000,
+    instructions: 'Sing',
+    reasoningEffort: 'low',
+    temperature: 1,
+  }
   await createGate(gatehouse, 'both', ['anthropic/claude-opus-5', 'gemini/gemini-3-pro'], {
     defaults,
     overrides: 'reject',
@@ -131,7 +144,9 @@ test('what a gate says for its callers is tested with it, but for the limit', as
             stop_reason: 'end_turn',
             usage: { input_tokens: 3, output_tokens: 1 },
           }
-        : { error: { code: 404, message: 'models/gemini-3-pro is not found', status: 'NOT_FOUND' } },
+        : {
+            error: { code: 404, message: 'models/gemini-3-pro is not found', status: 'NOT_FOUND' },
+          },
     )(exchange),
   )
   const rows = await testGate('both')
@@ -162,7 +177,12 @@ test("a test counts for the key's limits, and waits for the places that the key 
     environment: { GATEHOUSE_CONCURRENT_CALLS: '1', GATEHOUSE_REQUESTS_PER_MINUTE: '3' },
   })
   try {
-    await createGate(limited, 'four', ['sandbox/echo', 'sandbox/echo', 'sandbox/echo', 'sandbox/echo'])
+    await createGate(limited, 'four', [
+      'sandbox/echo',
+      'sandbox/echo',
+      'sandbox/echo',
+      'sandbox/echo',
+    ])
     const { key } = await createKey(limited, 'limited')
     expect(await testGate('four', { url: limited.url, key })).toMatchObject([
       { status: 'ok' },
@@ -177,7 +197,7 @@ test("a test counts for the key's limits, and waits for the places that the key 
 
 test('a gate that is not there is a 404, and a test needs a key', async () => {
   expect((await controlPlaneCall(gatehouse, 'POST', '/v1/gates/nope/test')).status).toBe(404)
-  expect((await controlPlaneCall({ ...gatehouse, key: 'no' }, 'POST', '/v1/gates/demo/test')).status).toBe(
-    401,
-  )
+  expect(
+    (await controlPlaneCall({ ...gatehouse, key: 'no' }, 'POST', '/v1/gates/demo/test')).status,
+  ).toBe(401)
 })

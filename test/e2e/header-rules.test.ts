@@ -1,5 +1,13 @@
 /** Which headers may pass the gateway, in either direction. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { DIALECT_GATES, DIALECTS, requestBody } from '../support/dialect-table.ts'
 import { openRawScene, type RawScene } from '../support/raw-scene.ts'
 import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
@@ -91,7 +99,11 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
 
   test('nor do they with an error', async () => {
     scene.upstream.answer(
-      jsonAnswer(400, { error: { message: 'no', type: 't', param: null, code: null } }, FROM_THE_UPSTREAM),
+      jsonAnswer(
+        400,
+        { error: { message: 'no', type: 't', param: null, code: null } },
+        FROM_THE_UPSTREAM,
+      ),
     )
     const answer = await scene.post(row.path, requestBody(row))
     expect(answer.status).toBe(400)

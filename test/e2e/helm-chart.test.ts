@@ -28,12 +28,17 @@ const templates = readdirSync(join(CHART, 'templates')).map((name) => ({
 function valueAt(path: string): unknown {
   return path
     .split('.')
-    .reduce<unknown>((value, part) => (value as Record<string, unknown> | null | undefined)?.[part], values)
+    .reduce<unknown>(
+      (value, part) => (value as Record<string, unknown> | null | undefined)?.[part],
+      values,
+    )
 }
 
 test('the chart is of the version that it installs', async () => {
   const chart = parse(read('Chart.yaml')) as { appVersion: string; version: string }
-  const { version } = (await Bun.file(join(REPOSITORY, 'package.json')).json()) as { version: string }
+  const { version } = (await Bun.file(join(REPOSITORY, 'package.json')).json()) as {
+    version: string
+  }
   expect(chart.appVersion).toBe(version)
   expect(chart.version).toMatch(/^\d+\.\d+\.\d+$/)
 })
@@ -41,8 +46,15 @@ test('the chart is of the version that it installs', async () => {
 test('its values fit their schema, and what is misspelt does not', () => {
   const schema = JSON.parse(read('values.schema.json')) as { properties: Record<string, unknown> }
   const validate = new Ajv({ strict: false, allErrors: true }).compile(schema)
-  expect({ isValid: validate(values), errors: validate.errors }).toEqual({ isValid: true, errors: null })
-  for (const wrong of [{ replicas: 3 }, { store: 'mysql' }, { settings: { DATABASE_URL: 'postgres://' } }])
+  expect({ isValid: validate(values), errors: validate.errors }).toEqual({
+    isValid: true,
+    errors: null,
+  })
+  for (const wrong of [
+    { replicas: 3 },
+    { store: 'mysql' },
+    { settings: { DATABASE_URL: 'postgres://' } },
+  ])
     expect(validate({ ...values, ...wrong })).toBeFalse()
   const described = Object.keys(schema.properties).filter((name) => name !== 'global')
   expect(described.sort()).toEqual(Object.keys(values).sort())
@@ -53,7 +65,11 @@ test('every value that a template uses is there, and every value is used', () =>
     [...text.matchAll(/\.Values\.([\w.]+)/g)].map(([, path = '']) => ({ name, path })),
   )
   for (const { name, path } of used)
-    expect({ name, path, isThere: valueAt(path) !== undefined }).toEqual({ name, path, isThere: true })
+    expect({ name, path, isThere: valueAt(path) !== undefined }).toEqual({
+      name,
+      path,
+      isThere: true,
+    })
   for (const name of Object.keys(values))
     expect({ name, isUsed: used.some(({ path }) => path.split('.')[0] === name) }).toEqual({
       name,
@@ -63,11 +79,14 @@ test('every value that a template uses is there, and every value is used', () =>
 
 test('every variable that it sets is one of the settings', () => {
   const set = templates.flatMap(({ text }) =>
-    [...text.matchAll(/(?:name|key): ((?:GATEHOUSE|DATABASE|REDIS)_\w+)/g)].map(([, name = '']) => name),
+    [...text.matchAll(/(?:name|key): ((?:GATEHOUSE|DATABASE|REDIS)_\w+)/g)].map(
+      ([, name = '']) => name,
+    ),
   )
   expect(set.length).toBeGreaterThan(10)
   for (const name of set) expect(Object.keys(VARIABLES)).toContain(name)
-  for (const name of Object.keys(values.settings as object)) expect(Object.keys(VARIABLES)).toContain(name)
+  for (const name of Object.keys(values.settings as object))
+    expect(Object.keys(VARIABLES)).toContain(name)
 })
 
 describeIf(findHelm() !== undefined, 'needs helm (GATEHOUSE_TEST_HELM)')('helm', () => {
@@ -157,7 +176,9 @@ describeIf(findHelm() !== undefined, 'needs helm (GATEHOUSE_TEST_HELM)')('helm',
     expect(parse(configuration['gatehouse.yaml'])).toEqual({ plans: { default: 'team' } })
     expect(find(manifests, 'ServiceMonitor')).toMatchObject({
       spec: {
-        endpoints: [{ port: 'metrics', relabelings: [{ targetLabel: 'job', replacement: 'gatehouse' }] }],
+        endpoints: [
+          { port: 'metrics', relabelings: [{ targetLabel: 'job', replacement: 'gatehouse' }] },
+        ],
       },
     })
     const rules = find(manifests, 'PrometheusRule')

@@ -16,7 +16,12 @@ import {
 import { join, resolve } from 'node:path'
 import { canConfine, confine, STRANGER } from '../support/confined.ts'
 import { waitForLogRow } from '../support/control-plane.ts'
-import { type Instruction, readCopy, readDockerfile, readEnvironment } from '../support/dockerfile.ts'
+import {
+  type Instruction,
+  readCopy,
+  readDockerfile,
+  readEnvironment,
+} from '../support/dockerfile.ts'
 import { testIf } from '../support/skip-unless.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -73,7 +78,9 @@ describe('what its steps make', () => {
   afterAll(() => folder.remove())
 
   test('is the one program that the image holds', () => {
-    const copied = imageSteps.filter(({ name }) => name === 'COPY').map(({ value }) => readCopy(value))
+    const copied = imageSteps
+      .filter(({ name }) => name === 'COPY')
+      .map(({ value }) => readCopy(value))
     const made = copied.filter(({ from }) => from !== undefined)
     expect(made).toEqual([
       { from: 'build', sources: ['/build/dist/gatehouse'], target: '/usr/local/bin/gatehouse' },
@@ -110,7 +117,10 @@ describe('what its steps make', () => {
         expect(runHealthCheck(gatehouse)).toBe(0)
         expect(gatehouse.output()).not.toMatch(/"level":(?:40|50|60)/)
         for (const name of readdirSync(dataFolder))
-          expect({ name, owner: statSync(join(dataFolder, name)).uid }).toEqual({ name, owner: STRANGER })
+          expect({ name, owner: statSync(join(dataFolder, name)).uid }).toEqual({
+            name,
+            owner: STRANGER,
+          })
         expect(await gatehouse.stop()).toBe(0)
         expect(runHealthCheck(gatehouse)).not.toBe(0)
       } finally {

@@ -61,7 +61,10 @@ async function readOperations(url: string): Promise<readonly Operation[]> {
     security: object[]
     paths: Record<
       string,
-      Record<string, { operationId: string; tags: string[]; security?: object[]; requestBody?: object }>
+      Record<
+        string,
+        { operationId: string; tags: string[]; security?: object[]; requestBody?: object }
+      >
     >
   }
   return Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -83,7 +86,9 @@ function exampleOf(operation: Operation, gateId: string): object | undefined {
   if (!operation.takesBody) return undefined
   const example = exampleBodies[operation.id]
   if (example === undefined)
-    throw new Error(`test/support/route-examples.ts has no body for the operation '${operation.id}'`)
+    throw new Error(
+      `test/support/route-examples.ts has no body for the operation '${operation.id}'`,
+    )
   return example(gateId)
 }
 
@@ -110,7 +115,11 @@ function withHeader(url: string, authorization: string): Browser['send'] {
   return browser.send.bind(browser)
 }
 
-async function ask(send: Browser['send'], operation: Operation, place: { id?: string; gateId: string }) {
+async function ask(
+  send: Browser['send'],
+  operation: Operation,
+  place: { id?: string; gateId: string },
+) {
   const body = exampleOf(operation, place.gateId)
   const path = fill(operation.path, place.id ?? '') + (exampleQueries[operation.id] ?? '')
   const response = await send(path, {
@@ -125,7 +134,10 @@ async function snapshot(tenant: Tenant): Promise<Record<string, unknown>> {
   const seen: Record<string, unknown> = {}
   for (const operation of operations) {
     if (operation.method !== 'GET' || operation.isPublic || operation.isDataPlane) continue
-    const place = { gateId: '', ...(hasParameter(operation) ? { id: ownIdOf(tenant, operation) } : {}) }
+    const place = {
+      gateId: '',
+      ...(hasParameter(operation) ? { id: ownIdOf(tenant, operation) } : {}),
+    }
     const { status, text } = await ask(ways.session(tenant), operation, place)
     expect({ path: operation.path, status }).toEqual({ path: operation.path, status: 200 })
     seen[operation.path] = text.split('\n').map((line) => (line === '' ? null : JSON.parse(line)))
@@ -148,7 +160,10 @@ test.each(['nothing', 'an unknown key'] as const)('every route is 401 with %s', 
     const { status, text } = await ask(ways[way](alice), operation, place)
     expect({ id: operation.id, status }).toEqual({ id: operation.id, status: 401 })
     for (const mark of alice.marks)
-      expect({ id: operation.id, leaks: text.includes(mark) }).toEqual({ id: operation.id, leaks: false })
+      expect({ id: operation.id, leaks: text.includes(mark) }).toEqual({
+        id: operation.id,
+        leaks: false,
+      })
   }
 })
 
@@ -163,18 +178,22 @@ test.each(['key', 'session'] as const)(
       const unknown = `unknown-${crypto.randomUUID().slice(0, 8)}`
       const theirs = await ask(send, operation, { id, gateId: 'bob-gate' })
       const nobodys = await ask(send, operation, { id: unknown, gateId: 'bob-gate' })
-      expect({ id: operation.id, refused: [401, 403, 404].includes(theirs.status), ...theirs }).toMatchObject(
-        {
-          id: operation.id,
-          refused: true,
-        },
-      )
+      expect({
+        id: operation.id,
+        refused: [401, 403, 404].includes(theirs.status),
+        ...theirs,
+      }).toMatchObject({
+        id: operation.id,
+        refused: true,
+      })
       expect({ id: operation.id, ...hide(theirs, id) }).toEqual({
         id: operation.id,
         ...hide(nobodys, unknown),
       })
     }
-    for (const operation of operations.filter(({ isDataPlane, takesBody }) => isDataPlane && takesBody)) {
+    for (const operation of operations.filter(
+      ({ isDataPlane, takesBody }) => isDataPlane && takesBody,
+    )) {
       const keyed = ways.key(bob)
       const theirs = await ask(keyed, operation, { gateId: 'alice-gate' })
       const nobodys = await ask(keyed, operation, { gateId: 'nobody-gate' })
@@ -231,7 +250,9 @@ test('what is asked without naming a thing holds nothing of another account, and
     for (const operation of order.toSorted((a, b) => isLast(a) - isLast(b))) {
       const { status, text } = await ask(ways[way](bob), operation, { gateId: 'bob-gate' })
       const isFine =
-        status < 500 && status !== 400 && (status !== 401 || (way === 'session' && operation.isDataPlane))
+        status < 500 &&
+        status !== 400 &&
+        (status !== 401 || (way === 'session' && operation.isDataPlane))
       expect({ id: operation.id, way, isFine, status, text }).toMatchObject({
         id: operation.id,
         isFine: true,

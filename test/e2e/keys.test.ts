@@ -101,7 +101,10 @@ describe('new keys', () => {
       (await listKeys()).data.find((key) => key.id === created.id)?.lastUsedAt ?? null
     expect(await find()).toBeNull()
     await statusWith(created.key)
-    const lastUsedAt = await pollUntil('the last-used time', async () => (await find()) ?? undefined)
+    const lastUsedAt = await pollUntil(
+      'the last-used time',
+      async () => (await find()) ?? undefined,
+    )
     expect(Number.isNaN(Date.parse(lastUsedAt))).toBeFalse()
   })
 })
@@ -198,7 +201,10 @@ describe('legacy keys', () => {
     'svc_with space inside',
     'svc_caf\u00e9-0123456789',
   ])('%p is no key to import', async (key) => {
-    const response = await controlPlaneCall(gatehouse, 'POST', '/v1/keys/import', { name: 'bad', key })
+    const response = await controlPlaneCall(gatehouse, 'POST', '/v1/keys/import', {
+      name: 'bad',
+      key,
+    })
     expect(response.status).toBe(400)
     const text = await response.text()
     readFlatError(text)

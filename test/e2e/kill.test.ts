@@ -4,7 +4,11 @@ import { startLoad } from '../support/call-load.ts'
 import { IS_LONG } from '../support/chaos-form.ts'
 import { type LogRow, listLogRows } from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
-import { createBootstrapKey, startGatehouse, UNHURRIED_SHIPPING } from '../support/start-gatehouse.ts'
+import {
+  createBootstrapKey,
+  startGatehouse,
+  UNHURRIED_SHIPPING,
+} from '../support/start-gatehouse.ts'
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.

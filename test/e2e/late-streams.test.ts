@@ -88,7 +88,9 @@ const CLIENTS: readonly Client[] = [
         maxRetries: 0,
         fetch,
       })
-      return listOf(await client.messages.create({ model: GATE, messages, max_tokens: 9, stream: true }))
+      return listOf(
+        await client.messages.create({ model: GATE, messages, max_tokens: 9, stream: true }),
+      )
     },
   },
   {
@@ -121,7 +123,8 @@ function open(gateway: InProcessGateway): Scene {
     return new Response(watch(response.body ?? new ReadableStream()), response)
   }
   // Bun takes an async iterable as a body, which the web's own type does not know.
-  const watch = (body: ReadableStream<Uint8Array>) => readAlong(body) as unknown as ReadableStream<Uint8Array>
+  const watch = (body: ReadableStream<Uint8Array>) =>
+    readAlong(body) as unknown as ReadableStream<Uint8Array>
   async function* readAlong(body: ReadableStream<Uint8Array>) {
     for await (const piece of body) {
       received += Buffer.from(piece).toString()
@@ -151,7 +154,9 @@ describe.each(CLIENTS)('$name', ({ target, events, says, read }) => {
     const speaks = Promise.withResolvers<void>()
     const gates = { [GATE]: [target] }
     const early = open(new InProcessGateway({ gates, upstream: [stream(events)] }))
-    const late = open(new InProcessGateway({ gates, upstream: [[hold(speaks.promise), ...stream(events)]] }))
+    const late = open(
+      new InProcessGateway({ gates, upstream: [[hold(speaks.promise), ...stream(events)]] }),
+    )
     const reading = read(late)
     await waitForHead(late)
     speaks.resolve()
@@ -162,9 +167,14 @@ describe.each(CLIENTS)('$name', ({ target, events, says, read }) => {
 
   test('throws what it is told when the target fails after all', async () => {
     const fails = Promise.withResolvers<void>()
-    const refusal = json(429, { error: { message: 'too many of you', type: 't', param: null, code: null } })
+    const refusal = json(429, {
+      error: { message: 'too many of you', type: 't', param: null, code: null },
+    })
     const scene = open(
-      new InProcessGateway({ gates: { [GATE]: [target] }, upstream: [[hold(fails.promise), ...refusal]] }),
+      new InProcessGateway({
+        gates: { [GATE]: [target] },
+        upstream: [[hold(fails.promise), ...refusal]],
+      }),
     )
     const failure = read(scene).then(
       () => undefined,
@@ -185,7 +195,10 @@ describe.each(CLIENTS)('$name', ({ target, events, says, read }) => {
 })
 
 test('a client that hangs up while it waits has its target told so', async () => {
-  const gateway = new InProcessGateway({ gates: { [GATE]: ['openai/gpt-4o'] }, upstream: [[SILENCE]] })
+  const gateway = new InProcessGateway({
+    gates: { [GATE]: ['openai/gpt-4o'] },
+    upstream: [[SILENCE]],
+  })
   const { url } = open(gateway)
   const connection = await connectRaw(url)
   const headers = { authorization: `Bearer ${CALLER_KEY}`, 'content-type': 'application/json' }

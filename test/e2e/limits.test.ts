@@ -58,7 +58,8 @@ describe('requests per minute', () => {
         '0',
         '0',
       ])
-      for (const answer of answers) expect(answer.headers['x-ratelimit-reset-requests']).toMatch(DURATION)
+      for (const answer of answers)
+        expect(answer.headers['x-ratelimit-reset-requests']).toMatch(DURATION)
       const refusal = answers[3]
       if (refusal === undefined) throw new Error('no fourth answer')
       expectRefusal(row, refusal)
@@ -107,7 +108,11 @@ describe('concurrent calls', () => {
     const connection = await connectRaw(scene.gatehouse.url)
     open.push(connection)
     connection.send(
-      composeRequest({ path: row.path, headers: { authorization: `Bearer ${key}` }, body: requestBody(row) }),
+      composeRequest({
+        path: row.path,
+        headers: { authorization: `Bearer ${key}` },
+        body: requestBody(row),
+      }),
     )
     await pollUntil('the call at the upstream', () => scene.upstream.requests.length > asked)
     return connection

@@ -63,9 +63,12 @@ describe('the data plane refuses', () => {
 })
 
 describe('the control plane refuses', () => {
-  test.each(MALFORMED_CONTROL_REQUESTS.map(toCase))('%s %s: %s', async (_method, _path, _name, row) => {
-    await expectRefused(row)
-  })
+  test.each(MALFORMED_CONTROL_REQUESTS.map(toCase))(
+    '%s %s: %s',
+    async (_method, _path, _name, row) => {
+      await expectRefused(row)
+    },
+  )
 })
 
 describe('broken HTTP is no success and no failure of the server', () => {
@@ -113,7 +116,12 @@ describe('broken HTTP is no success and no failure of the server', () => {
 
 describe('sizes', () => {
   test('a body that says it is enormous is refused before it is sent', async () => {
-    for (const path of [RESPONSES, '/v1/chat/completions', '/alt/v1/fim/completions', '/v1/gates']) {
+    for (const path of [
+      RESPONSES,
+      '/v1/chat/completions',
+      '/alt/v1/fim/completions',
+      '/v1/gates',
+    ]) {
       const connection = await connectRaw(gatehouse.url)
       connection.send(
         `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gatehouse.key}\r\ncontent-type: application/json\r\ncontent-length: 10000000000\r\n\r\n{`,
@@ -131,7 +139,11 @@ describe('sizes', () => {
       `POST /v1/gates HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gatehouse.key}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
     )
     const piece = `10000\r\n${' '.repeat(65_536)}\r\n`
-    for (let sent = 0; sent < 400 && connection.received().length === 0 && !connection.closed; sent++) {
+    for (
+      let sent = 0;
+      sent < 400 && connection.received().length === 0 && !connection.closed;
+      sent++
+    ) {
       connection.send(piece)
       await Bun.sleep(1)
     }
@@ -161,12 +173,16 @@ describe('afterwards', () => {
 
   test('nothing was answered with a 500', () => {
     expect(
-      answers.filter((answer) => answer.status >= 500 && answer.status !== 501 && answer.status !== 505),
+      answers.filter(
+        (answer) => answer.status >= 500 && answer.status !== 501 && answer.status !== 505,
+      ),
     ).toEqual([])
   })
 
   test('no planted key shows in any answer or in anything the process wrote', () => {
-    const shown = [...answers.map((answer) => answer.head + answer.text), gatehouse.output()].join('\n')
+    const shown = [...answers.map((answer) => answer.head + answer.text), gatehouse.output()].join(
+      '\n',
+    )
     for (const secret of [PLANTED_OPENAI_KEY, PLANTED_MISTRAL_KEY, gatehouse.key]) {
       expect(shown.includes(secret)).toBeFalse()
     }

@@ -37,7 +37,11 @@ async function start(environment: Record<string, string> = {}): Promise<void> {
   gatehouse = await startGatehouse({
     dataFolder: folder.path,
     ...(previous === undefined ? {} : { key: previous.key }),
-    environment: { OPENAI_BASE_URL: `${upstream.url}/v1`, OPENAI_API_KEY: 'the-platforms', ...environment },
+    environment: {
+      OPENAI_BASE_URL: `${upstream.url}/v1`,
+      OPENAI_API_KEY: 'the-platforms',
+      ...environment,
+    },
   })
 }
 
@@ -95,7 +99,10 @@ test('by file: made when first needed, rotated while a server serves, which then
   await start()
   await createGate(gatehouse, 'one', 'openai/gpt-4o')
   expect(keysInFile()).toEqual([])
-  expect((await masterKey('rotate', {}, runCli)).said).toMatchObject({ outcome: 'nothing', currentId: null })
+  expect((await masterKey('rotate', {}, runCli)).said).toMatchObject({
+    outcome: 'nothing',
+    currentId: null,
+  })
   await setKey(OWN)
   const [made = ''] = keysInFile()
   const before = (await masterKey('status')).said
@@ -148,7 +155,12 @@ test("a webhook's secret is encrypted anew too, and signs before and after, unus
     for (const _ of [1, 2]) {
       const rotated = await masterKey('rotate')
       expect(rotated.said).toMatchObject({ outcome: 'rotated', encryptedAnew: 1 })
-      expect(rotated.said.tables[1]).toEqual({ table: 'webhooks', current: 1, previous: 0, unopened: 0 })
+      expect(rotated.said.tables[1]).toEqual({
+        table: 'webhooks',
+        current: 1,
+        previous: 0,
+        unopened: 0,
+      })
     }
     expect(await isTaken()).toBeTrue()
     await gatehouse.stop()
@@ -177,10 +189,17 @@ test('owned models: rotated beside a server that goes on using and changing them
   for (let round = 1; round <= 2; round += 1) {
     const rotated = await masterKey('rotate')
     expect(rotated.said).toMatchObject({ outcome: 'rotated', encryptedAnew: 1 })
-    expect(rotated.said.tables[2]).toEqual({ table: 'owned_models', current: 1, previous: 0, unopened: 0 })
+    expect(rotated.said.tables[2]).toEqual({
+      table: 'owned_models',
+      current: 1,
+      previous: 0,
+      unopened: 0,
+    })
     // A change of something else does not bring back what was encrypted under the old key.
     const change = { displayName: `round ${round}` }
-    expect((await controlPlaneCall(gatehouse, 'PATCH', '/v1/owned-models/mine', change)).status).toBe(200)
+    expect(
+      (await controlPlaneCall(gatehouse, 'PATCH', '/v1/owned-models/mine', change)).status,
+    ).toBe(200)
     expect((await masterKey('status')).said.tables[2]).toMatchObject({ current: 1, previous: 0 })
     expect(await keyInUse()).toBe(OWN)
   }
@@ -202,7 +221,10 @@ test('killed half-way and begun anew, nothing is lost', async () => {
   )
   database.transaction(() => {
     for (let index = 0; index < MANY; index += 1) {
-      const sealed = vault.encrypt(new Secret(`secret ${index}`), `provider-key/acct_default/p${index}`)
+      const sealed = vault.encrypt(
+        new Secret(`secret ${index}`),
+        `provider-key/acct_default/p${index}`,
+      )
       insert.run(`p${index}`, sealed)
     }
   })()
@@ -238,7 +260,9 @@ test('killed half-way and begun anew, nothing is lost', async () => {
   expect(finished.said).toMatchObject({ outcome: 'finished', encryptedAnew: atDeath })
   const current = createVault([new Secret(keysInFile()[0] ?? '')])
   const rows = database
-    .query<{ provider: string; sealed_key: string }, []>('select provider, sealed_key from provider_keys')
+    .query<{ provider: string; sealed_key: string }, []>(
+      'select provider, sealed_key from provider_keys',
+    )
     .all()
   for (const { provider, sealed_key } of rows) {
     const opened = current.decrypt(sealed_key, `provider-key/acct_default/${provider}`).reveal()
@@ -265,8 +289,14 @@ test('by environment: refused with a key missing, then in the documented order',
   // Without the server's variables nothing is touched.
   for (const environment of [{}, { GATEHOUSE_MASTER_KEY: SECOND }]) {
     const refused = await masterKey('rotate', environment, runCli)
-    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('that is not here') })
-    expect(await masterKey('status', environment)).toMatchObject({ exitCode: 1, table: { unopened: 1 } })
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('that is not here'),
+    })
+    expect(await masterKey('status', environment)).toMatchObject({
+      exitCode: 1,
+      table: { unopened: 1 },
+    })
   }
   expect(keysInFile()).toEqual([])
   expect((await masterKey('rotate', { GATEHOUSE_MASTER_KEY: FIRST })).said.outcome).toBe('nothing')
@@ -275,7 +305,10 @@ test('by environment: refused with a key missing, then in the documented order',
   await gatehouse.stop()
   await start(both)
   expect(await keyInUse()).toBe(OWN)
-  expect((await masterKey('rotate', both)).said).toMatchObject({ outcome: 'finished', encryptedAnew: 1 })
+  expect((await masterKey('rotate', both)).said).toMatchObject({
+    outcome: 'finished',
+    encryptedAnew: 1,
+  })
   await gatehouse.stop()
   await start({ GATEHOUSE_MASTER_KEY: SECOND })
   expect(await keyInUse()).toBe(OWN)

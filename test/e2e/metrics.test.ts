@@ -22,14 +22,17 @@ describe('after a mix of calls', () => {
 
   test('every count is exact', async () => {
     const { upstream } = scene
-    const call = (gate: string, more = '') => scene.post(CHAT, `{"model":"${gate}","messages":[]${more}}`)
+    const call = (gate: string, more = '') =>
+      scene.post(CHAT, `{"model":"${gate}","messages":[]${more}}`)
     upstream.answer(jsonAnswer(200, CHAT_JSON))
     for (let index = 0; index < 3; index += 1) expect((await call('one')).status).toBe(200)
     upstream.answerOnce(streamAnswer(CHAT_STREAM_WITH_USAGE))
     expect((await call('one', ',"stream":true')).complete).toBe(true)
     upstream.answerOnce(jsonAnswer(500, { error: { message: 'boom' } }))
     expect((await call('two')).headers).toMatchObject({ 'x-gatehouse-attempts': '2' })
-    upstream.answerOnce(bodyAnswer(400, '{"error":{"message":"no"}}', { 'content-type': 'application/json' }))
+    upstream.answerOnce(
+      bodyAnswer(400, '{"error":{"message":"no"}}', { 'content-type': 'application/json' }),
+    )
     expect((await call('one')).status).toBe(400)
     upstream.answerOnce(streamAnswer(CHAT_STREAM_WITH_USAGE.slice(0, 2), { ending: 'close' }))
     expect((await call('one', ',"stream":true')).complete).toBe(false)
@@ -38,7 +41,9 @@ describe('after a mix of calls', () => {
     expect((await call('nowhere')).status).toBe(404)
     // Turned away before they were admitted.
     expect((await call('one')).status).toBe(429)
-    expect((await scene.post(RESPONSES, '{}', { authorization: 'Bearer nonsense' })).status).toBe(401)
+    expect((await scene.post(RESPONSES, '{}', { authorization: 'Bearer nonsense' })).status).toBe(
+      401,
+    )
 
     const series = await scrape(`${scene.gatehouse.url}/metrics`, TOKEN)
     const chat = 'dialect="openai-chat"'
@@ -103,11 +108,16 @@ describe('after a mix of calls', () => {
     const names = [...series.keys()].join('\n')
     expect(names).not.toContain('key_')
     expect(names).not.toContain('acct_')
-    const examined = await examine({ GATEHOUSE_URL: scene.gatehouse.url, GATEHOUSE_METRICS_TOKEN: TOKEN })
+    const examined = await examine({
+      GATEHOUSE_URL: scene.gatehouse.url,
+      GATEHOUSE_METRICS_TOKEN: TOKEN,
+    })
     expect(found(examined, 'connections', 'ok')).toContain('openai: 1 opened for 8 calls, 0 failed')
     // A second scrape adds nothing.
     const again = await scrape(`${scene.gatehouse.url}/metrics`, TOKEN)
-    expect(seriesOf(again, 'gatehouse_calls_total')).toEqual(seriesOf(series, 'gatehouse_calls_total'))
+    expect(seriesOf(again, 'gatehouse_calls_total')).toEqual(
+      seriesOf(series, 'gatehouse_calls_total'),
+    )
   })
 })
 
@@ -125,14 +135,19 @@ test('a call under way and an open breaker are seen, and what the journal holds 
     const leave = new AbortController()
     const open = await fetch(`${scene.gatehouse.url}${CHAT}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${scene.gatehouse.key}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${scene.gatehouse.key}`,
+        'content-type': 'application/json',
+      },
       body: '{"model":"hang","messages":[],"stream":true}',
       signal: leave.signal,
     })
     expect(open.status).toBe(200)
     const series = await scrape(url, TOKEN)
     expect(series.get('gatehouse_calls_in_flight')).toBe(1)
-    expect(seriesOf(series, 'gatehouse_breakers_open')).toEqual({ '{target="mistral/codestral-latest"}': 1 })
+    expect(seriesOf(series, 'gatehouse_breakers_open')).toEqual({
+      '{target="mistral/codestral-latest"}': 1,
+    })
     leave.abort()
     await pollUntil(
       'no call in flight',
@@ -163,14 +178,22 @@ describe('who may read the metrics', () => {
 
   test('without a port and a token there are none', async () => {
     const server = await start({})
-    expect(await statusOf(`${server.url}/metrics`, { authorization: `Bearer ${server.key}` })).toBe(404)
+    expect(await statusOf(`${server.url}/metrics`, { authorization: `Bearer ${server.key}` })).toBe(
+      404,
+    )
   })
 
   test('on the main port the token opens them, and an API key does not', async () => {
     const server = await start({ GATEHOUSE_METRICS_TOKEN: TOKEN })
     const url = `${server.url}/metrics`
     expect(await statusOf(url, { authorization: `Bearer ${TOKEN}` })).toBe(200)
-    for (const authorization of [`Bearer ${server.key}`, `Bearer ${TOKEN}x`, `Basic ${TOKEN}`, 'Bearer', ''])
+    for (const authorization of [
+      `Bearer ${server.key}`,
+      `Bearer ${TOKEN}x`,
+      `Basic ${TOKEN}`,
+      'Bearer',
+      '',
+    ])
       expect(await statusOf(url, { authorization })).toBe(401)
     expect(await statusOf(`${url}?token=${TOKEN}`)).toBe(401)
     expect(await statusOf(url, { authorization: `Bearer ${TOKEN}` }, 'POST')).toBe(405)
@@ -179,19 +202,24 @@ describe('who may read the metrics', () => {
     expect(await refused.json()).toMatchObject({ error: 'unauthorized' })
   })
 
-  test.each([undefined, TOKEN])('on a port of their own they are nowhere else (token: %p)', async (token) => {
-    const server = await start({
-      GATEHOUSE_METRICS_PORT: '0',
-      ...(token === undefined ? {} : { GATEHOUSE_METRICS_TOKEN: token }),
-    })
-    const url = await pollUntil(
-      'the address of the metrics',
-      () => /"url":"(http:\/\/127\.0\.0\.1:\d+\/metrics)"/.exec(server.output())?.[1],
-    )
-    expect((await scrape(url, token)).get('gatehouse_calls_in_flight')).toBe(0)
-    expect(await statusOf(url)).toBe(token === undefined ? 200 : 401)
-    expect(await statusOf(url.replace('/metrics', '/v1/gates'))).toBe(404)
-    expect(await statusOf(`${server.url}/metrics`, { authorization: `Bearer ${TOKEN}` })).toBe(404)
-    expect(await server.stop()).toBe(0)
-  })
+  test.each([undefined, TOKEN])(
+    'on a port of their own they are nowhere else (token: %p)',
+    async (token) => {
+      const server = await start({
+        GATEHOUSE_METRICS_PORT: '0',
+        ...(token === undefined ? {} : { GATEHOUSE_METRICS_TOKEN: token }),
+      })
+      const url = await pollUntil(
+        'the address of the metrics',
+        () => /"url":"(http:\/\/127\.0\.0\.1:\d+\/metrics)"/.exec(server.output())?.[1],
+      )
+      expect((await scrape(url, token)).get('gatehouse_calls_in_flight')).toBe(0)
+      expect(await statusOf(url)).toBe(token === undefined ? 200 : 401)
+      expect(await statusOf(url.replace('/metrics', '/v1/gates'))).toBe(404)
+      expect(await statusOf(`${server.url}/metrics`, { authorization: `Bearer ${TOKEN}` })).toBe(
+        404,
+      )
+      expect(await server.stop()).toBe(0)
+    },
+  )
 })

@@ -1,5 +1,13 @@
 /** How a stream that breaks is told to its client, in each dialect (design §4). */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { RESPONSES_STREAM } from '../support/dialect-samples.ts'
 import { DIALECT_GATES, DIALECTS, requestBody } from '../support/dialect-table.ts'
 import { createExpectedRows } from '../support/expected-rows.ts'
@@ -51,9 +59,16 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (dialect
   })
 })
 
-function expectFailure(dialect: string, told: readonly { event: string | undefined; data: string }[]): void {
+function expectFailure(
+  dialect: string,
+  told: readonly { event: string | undefined; data: string }[],
+): void {
   if (dialect === 'openai-responses') {
-    expect(told.map((event) => event.event ?? event.data)).toEqual(['error', 'response.failed', '[DONE]'])
+    expect(told.map((event) => event.event ?? event.data)).toEqual([
+      'error',
+      'response.failed',
+      '[DONE]',
+    ])
     return
   }
   const [error] = told
@@ -84,7 +99,12 @@ describe('responses', () => {
       code: expect.any(String),
       message: expect.any(String),
       param: null,
-      error: { type: 'upstream_error', code: expect.any(String), message: expect.any(String), param: null },
+      error: {
+        type: 'upstream_error',
+        code: expect.any(String),
+        message: expect.any(String),
+        param: null,
+      },
     })
     expect(failed).toMatchObject({
       type: 'response.failed',
@@ -121,7 +141,9 @@ test('the last that is said of a failure arrives every time', async () => {
   const [row] = DIALECTS
   if (row === undefined) throw new Error('no dialects')
   scene.upstream.answer(streamAnswer(row.stream.slice(0, 2), { ending: 'reset' }))
-  const asked = Array.from({ length: 20 }, () => scene.post(row.path, requestBody(row, { stream: true })))
+  const asked = Array.from({ length: 20 }, () =>
+    scene.post(row.path, requestBody(row, { stream: true })),
+  )
   for (const answer of await Promise.all(asked)) {
     expect(answer.complete).toBeFalse()
     expectFailure(row.dialect, parseEvents(answer.text).slice(2))

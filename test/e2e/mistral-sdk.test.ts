@@ -15,7 +15,15 @@ beforeAll(async () => {
   await createGate(gatehouse, 'codestral', 'sandbox/codestral')
   await createGate(gatehouse, 'chat', 'sandbox/echo')
   await createGate(gatehouse, 'not-fim', 'openai/gpt-4o')
-  for (const fault of ['429', '500', '422', '401', 'cut-mid-stream', 'error-mid-stream', 'half-event']) {
+  for (const fault of [
+    '429',
+    '500',
+    '422',
+    '401',
+    'cut-mid-stream',
+    'error-mid-stream',
+    'half-event',
+  ]) {
     await createGate(gatehouse, `fault-${fault}`, `sandbox/${fault}`)
   }
 })
@@ -81,7 +89,8 @@ describe.each(['cut-mid-stream', 'error-mid-stream', 'half-event'])(
 
     test('from fim.stream', async () => {
       const read = async (): Promise<void> => {
-        for await (const event of await connect().fim.stream({ model, prompt: 'repeat 50 words' })) void event
+        for await (const event of await connect().fim.stream({ model, prompt: 'repeat 50 words' }))
+          void event
       }
       expect(await caught(read())).toBeInstanceOf(Error)
     })

@@ -26,7 +26,10 @@ beforeAll(async () => {
   })
   await createGate(gatehouse, 'cohere', ['cohere/command-a-reasoning-08-2025'])
   await createGate(gatehouse, 'mistral', ['mistral/magistral-medium-2509'])
-  await createGate(gatehouse, 'either', ['cohere/command-a-reasoning-08-2025', 'mistral/mistral-large-2'])
+  await createGate(gatehouse, 'either', [
+    'cohere/command-a-reasoning-08-2025',
+    'mistral/mistral-large-2',
+  ])
   openai = new OpenAI({ baseURL: `${gatehouse.url}/v1`, apiKey: gatehouse.key, maxRetries: 0 })
 })
 afterEach(() => upstream.reset())
@@ -106,7 +109,9 @@ const cohere: Vendor = {
       ),
       cohereEvent('tool-call-end', index, {}),
     ]),
-    ...halves(turn.text).map((half) => cohereEvent('content-delta', 0, { content: { text: half } })),
+    ...halves(turn.text).map((half) =>
+      cohereEvent('content-delta', 0, { content: { text: half } }),
+    ),
     `event: message-end\ndata: ${JSON.stringify({
       type: 'message-end',
       delta: { finish_reason: cohereReason(turn), usage: cohereUsage },
@@ -114,7 +119,11 @@ const cohere: Vendor = {
   ],
   history: TURNS.slice(0, 2).flatMap((turn) => [
     { role: 'assistant', tool_plan: turn.reasoning, tool_calls: turn.calls.map(wireCall) },
-    ...turn.calls.map(({ id, name }) => ({ role: 'tool', tool_call_id: id, content: `result of ${name}` })),
+    ...turn.calls.map(({ id, name }) => ({
+      role: 'tool',
+      tool_call_id: id,
+      content: `result of ${name}`,
+    })),
   ]),
 }
 
@@ -223,22 +232,29 @@ describe.each([cohere, mistral])('$gate', (vendor) => {
     ['whole answers, of which the least is kept', whole, keepTheLeast],
     ['streams through the SDK’s accumulator', streamed, (message: Message): Param => message],
     ['streams, of which the least is kept', streamed, keepTheLeast],
-  ] as const)('a tool loop of three turns keeps reasoning and parallel calls: %s', async (_, ask, keep) => {
-    for (const turn of TURNS)
-      upstream.answerOnce(
-        ask === streamed ? streamAnswer([...vendor.stream(turn)]) : jsonAnswer(200, vendor.answer(turn)),
-      )
-    const messages: Param[] = [{ role: 'user', content: 'Weather and time?' }]
-    for (const turn of TURNS) {
-      const completion = await ask(vendor.gate, messages)
-      const answer = answerOf(completion)
-      expect(completion.choices[0]?.finish_reason).toBe(turn.calls.length > 0 ? 'tool_calls' : 'stop')
-      expect(answer.content ?? '').toBe(turn.text)
-      expect(answer.tool_calls?.length ?? 0).toBe(turn.calls.length)
-      messages.push(keep(answer), ...results(answer))
-    }
-    expect(sent().messages.slice(1)).toEqual(vendor.history)
-  })
+  ] as const)(
+    'a tool loop of three turns keeps reasoning and parallel calls: %s',
+    async (_, ask, keep) => {
+      for (const turn of TURNS)
+        upstream.answerOnce(
+          ask === streamed
+            ? streamAnswer([...vendor.stream(turn)])
+            : jsonAnswer(200, vendor.answer(turn)),
+        )
+      const messages: Param[] = [{ role: 'user', content: 'Weather and time?' }]
+      for (const turn of TURNS) {
+        const completion = await ask(vendor.gate, messages)
+        const answer = answerOf(completion)
+        expect(completion.choices[0]?.finish_reason).toBe(
+          turn.calls.length > 0 ? 'tool_calls' : 'stop',
+        )
+        expect(answer.content ?? '').toBe(turn.text)
+        expect(answer.tool_calls?.length ?? 0).toBe(turn.calls.length)
+        messages.push(keep(answer), ...results(answer))
+      }
+      expect(sent().messages.slice(1)).toEqual(vendor.history)
+    },
+  )
 
   test('is asked at its own address with its own key, and is counted', async () => {
     const last = TURNS.at(-1) as Turn
@@ -251,7 +267,9 @@ describe.each([cohere, mistral])('$gate', (vendor) => {
     expect(path).toBe(vendor.path)
     expect(headers.authorization).toBe(`Bearer ${vendor.key}`)
     expect(response.headers.get('x-gatehouse-ignored')).toBe('top_logprobs')
-    expect(await waitForLogRow(gatehouse, response.headers.get('x-request-id') ?? '')).toMatchObject({
+    expect(
+      await waitForLogRow(gatehouse, response.headers.get('x-request-id') ?? ''),
+    ).toMatchObject({
       usage: { inputTokens: 100, outputTokens: 7, cachedInputTokens: 90 },
     })
   })

@@ -115,7 +115,9 @@ describeIf(isHere, 'needs nginx, Postgres and redis-server')('nginx in front of 
       await beginStream(exchange)
       await exchange.write(chunk('data: {"choices":[{"index":0,"delta":{"content":"one"}}]}\n\n'))
       await seen.promise
-      await exchange.write(chunk('data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'))
+      await exchange.write(
+        chunk('data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'),
+      )
       await exchange.write(chunk('data: [DONE]\n\n') + LAST_CHUNK)
     })
     const response = await call({ model: 'assistant', stream: true, messages: MESSAGES })
@@ -133,9 +135,9 @@ describeIf(isHere, 'needs nginx, Postgres and redis-server')('nginx in front of 
 
   test('a body of 20 MB passes, one that is too large is refused in the envelope of the caller, and none is laid down', async () => {
     const large = 'x'.repeat(20_000_000)
-    expect((await call({ model: 'assistant', messages: [{ role: 'user', content: large }] })).status).toBe(
-      200,
-    )
+    expect(
+      (await call({ model: 'assistant', messages: [{ role: 'user', content: large }] })).status,
+    ).toBe(200)
     expect(upstream.last().body.byteLength).toBeGreaterThan(20_000_000)
     const refused = await call({
       model: 'assistant',

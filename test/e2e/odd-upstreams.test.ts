@@ -1,5 +1,13 @@
 /** Upstreams that answer with anything but what was asked for. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { DIALECT_GATES, DIALECTS, requestBody } from '../support/dialect-table.ts'
 import { expectUpstreamError } from '../support/envelopes.ts'
@@ -7,7 +15,12 @@ import { createExpectedRows } from '../support/expected-rows.ts'
 import { openRawScene, type RawScene } from '../support/raw-scene.ts'
 import type { Script } from '../support/raw-upstream.ts'
 import { startRawUpstream } from '../support/raw-upstream.ts'
-import { bodyAnswer, jsonAnswer, resetBeforeAnswer, streamAnswer } from '../support/scripted-answers.ts'
+import {
+  bodyAnswer,
+  jsonAnswer,
+  resetBeforeAnswer,
+  streamAnswer,
+} from '../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
 setDefaultTimeout(180_000)
@@ -32,10 +45,16 @@ const useless: readonly (readonly [string, Script])[] = [
   ['HTML with 200', bodyAnswer(200, '<html>proxy login</html>', { 'content-type': 'text/html' })],
   ['HTML with 502', bodyAnswer(502, '<html>bad gateway</html>', { 'content-type': 'text/html' })],
   ['an empty body that says JSON', bodyAnswer(200, '', { 'content-type': 'application/json' })],
-  ['an empty body that says event stream', bodyAnswer(200, '', { 'content-type': 'text/event-stream' })],
+  [
+    'an empty body that says event stream',
+    bodyAnswer(200, '', { 'content-type': 'text/event-stream' }),
+  ],
   ['204 No Content', raw('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n')],
   ['304 Not Modified', raw('HTTP/1.1 304 Not Modified\r\nconnection: close\r\n\r\n')],
-  ['a picture', bodyAnswer(200, Buffer.from('89504e470d0a1a0a', 'hex'), { 'content-type': 'image/png' })],
+  [
+    'a picture',
+    bodyAnswer(200, Buffer.from('89504e470d0a1a0a', 'hex'), { 'content-type': 'image/png' }),
+  ],
   ['no content type and no JSON', bodyAnswer(200, 'hello')],
   ['a reset before the answer', resetBeforeAnswer],
   ['a close before the answer', (exchange) => exchange.end()],
@@ -79,7 +98,10 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
       const elsewhere = await startRawUpstream()
       elsewhere.answer(jsonAnswer(200, row.answer))
       for (const status of [301, 302, 307, 308]) {
-        await failsWith502(bodyAnswer(status, '', { location: `${elsewhere.url}/v1/stolen` }), stream)
+        await failsWith502(
+          bodyAnswer(status, '', { location: `${elsewhere.url}/v1/stolen` }),
+          stream,
+        )
       }
       expect(elsewhere.requests).toBeEmpty()
       await elsewhere.stop()
@@ -118,9 +140,12 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
   })
 
   test('a chunk per byte gives the same bytes, JSON and stream', async () => {
-    const bytes = (text: string): Uint8Array[] => Array.from(Buffer.from(text), (byte) => Uint8Array.of(byte))
+    const bytes = (text: string): Uint8Array[] =>
+      Array.from(Buffer.from(text), (byte) => Uint8Array.of(byte))
     scene.upstream.answer(
-      streamAnswer(bytes(row.answer), { headers: { 'content-type': 'application/json; charset=utf-8' } }),
+      streamAnswer(bytes(row.answer), {
+        headers: { 'content-type': 'application/json; charset=utf-8' },
+      }),
     )
     expect((await scene.post(row.path, requestBody(row))).text).toBe(row.answer)
     scene.upstream.answer(streamAnswer(bytes(row.stream.join(''))))
@@ -130,7 +155,9 @@ describe.each(DIALECTS.map((row) => [row.dialect, row] as const))('%s', (_, row)
   })
 
   test('a JSON answer without a length or chunks, ended by the close, is whole', async () => {
-    scene.upstream.answer(raw(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n${row.answer}`))
+    scene.upstream.answer(
+      raw(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n${row.answer}`),
+    )
     const answer = await scene.post(row.path, requestBody(row))
     expect(answer).toMatchObject({ status: 200, text: row.answer, complete: true })
   })

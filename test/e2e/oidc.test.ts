@@ -48,7 +48,9 @@ async function signIn(
   const there = await fetch(url, { redirect: 'manual' })
   const callback = there.headers.get('location') ?? ''
   expect(callback).toStartWith(`${PUBLIC}/v1/auth/callback/oidc?`)
-  const back = await browser.send(change(callback.slice(PUBLIC.length)), { headers: { origin: '' } })
+  const back = await browser.send(change(callback.slice(PUBLIC.length)), {
+    headers: { origin: '' },
+  })
   expect(back.status).toBe(302)
   return back.headers.get('location') ?? ''
 }
@@ -89,11 +91,13 @@ test('an invitation that was never handed on captures nobody, however many there
 
   expect(await joinBy(browser, tokens[0] ?? '')).toBe('/home')
   expect(await browser.json('/v1/session', 200)).toMatchObject({ role: 'member' })
-  const statuses = (await browser.json('/v1/invitations', 200)).data as { email: string; status: string }[]
-  expect(statuses.filter(({ email }) => email === 'vic@example.test').map(({ status }) => status)).toEqual([
-    'open',
-    'accepted',
-  ])
+  const statuses = (await browser.json('/v1/invitations', 200)).data as {
+    email: string
+    status: string
+  }[]
+  expect(
+    statuses.filter(({ email }) => email === 'vic@example.test').map(({ status }) => status),
+  ).toEqual(['open', 'accepted'])
   // One who belongs to an account stays there, whatever they are invited with.
   expect(await joinBy(openBrowser(), tokens[1] ?? '')).toBe('/home')
 })
@@ -105,7 +109,9 @@ test('where everybody may sign up, an invitation that was never handed on captur
   try {
     const [own, joined] = [1, 2].map(() => new Browser(open.url, { origin: PUBLIC }))
     if (own === undefined || joined === undefined) throw new Error('no browsers')
-    const made = await controlPlaneCall(open, 'POST', '/v1/invitations', { email: 'una@example.test' })
+    const made = await controlPlaneCall(open, 'POST', '/v1/invitations', {
+      email: 'una@example.test',
+    })
     expect(made.status).toBe(201)
     provider.user = { sub: 'sub-una', email: 'una@example.test', email_verified: true, name: 'Una' }
     expect(await signIn(own)).toBe('/home')
@@ -113,7 +119,9 @@ test('where everybody may sign up, an invitation that was never handed on captur
     expect(session).toMatchObject({ role: 'owner', account: { name: 'una@example.test' } })
     expect((session.account as { id: string }).id).not.toBe('acct_default')
 
-    const other = await controlPlaneCall(open, 'POST', '/v1/invitations', { email: 'ugo@example.test' })
+    const other = await controlPlaneCall(open, 'POST', '/v1/invitations', {
+      email: 'ugo@example.test',
+    })
     const { token } = (await other.json()) as { token: string }
     provider.user = { sub: 'sub-ugo', email: 'ugo@example.test', email_verified: true, name: 'Ugo' }
     // One who says yes to an invitation that is none gets no account by mistake.
@@ -158,11 +166,18 @@ test('an address that the provider does not vouch for opens nothing', async () =
 })
 
 test("a user with a password is not opened by the provider's word", async () => {
-  const created = await controlPlaneCall(server, 'POST', '/v1/invitations', { email: 'cleo@example.test' })
+  const created = await controlPlaneCall(server, 'POST', '/v1/invitations', {
+    email: 'cleo@example.test',
+  })
   const { token } = (await created.json()) as { token: string }
   const body = { email: 'cleo@example.test', name: 'Cleo', password, invitation: token }
   await openBrowser().json('/v1/auth/sign-up', 201, { method: 'POST', body })
-  provider.user = { sub: 'sub-cleo', email: 'cleo@example.test', email_verified: true, name: 'Cleo' }
+  provider.user = {
+    sub: 'sub-cleo',
+    email: 'cleo@example.test',
+    email_verified: true,
+    name: 'Cleo',
+  }
   const browser = openBrowser()
   expect(await signIn(browser)).toContain('error=account_not_linked')
   expect((await browser.send('/v1/session')).status).toBe(401)
@@ -174,16 +189,27 @@ test("another browser's state, a changed one and a second use are refused", asyn
   const browser = openBrowser()
   expect(await signIn(browser, (callback) => (seen = callback))).toBe('/home')
   const victim = openBrowser()
-  expect((await victim.send(seen, { headers: { origin: '' } })).headers.get('location')).toContain('error')
+  expect((await victim.send(seen, { headers: { origin: '' } })).headers.get('location')).toContain(
+    'error',
+  )
   expect(victim.cookies.has('gatehouse.session_token')).toBe(false)
   const other = openBrowser()
-  expect(await signIn(other, (callback) => callback.replace(/state=.{4}/, 'state=0000'))).toContain('error')
+  expect(await signIn(other, (callback) => callback.replace(/state=.{4}/, 'state=0000'))).toContain(
+    'error',
+  )
   expect((await other.send('/v1/session')).status).toBe(401)
 })
 
 test('a callback that nobody began ends on the first page, and without a provider there is none', async () => {
-  for (const query of ['', '?state=x&code=y', '?error=access_denied', `?state=${'x'.repeat(5000)}`]) {
-    const response = await openBrowser().send(`/v1/auth/callback/oidc${query}`, { headers: { origin: '' } })
+  for (const query of [
+    '',
+    '?state=x&code=y',
+    '?error=access_denied',
+    `?state=${'x'.repeat(5000)}`,
+  ]) {
+    const response = await openBrowser().send(`/v1/auth/callback/oidc${query}`, {
+      headers: { origin: '' },
+    })
     expect({ query, status: response.status }).toEqual({ query, status: 302 })
     expect(response.headers.get('location')).toStartWith(`${PUBLIC}/?`)
     expect(response.headers.getSetCookie().join()).not.toContain('session_token=')
@@ -201,7 +227,10 @@ test('a callback that nobody began ends on the first page, and without a provide
 test.each(['//evil.test', 'https://evil.test', '/\\evil.test', 'javascript:alert(1)', '', '/a b'])(
   'the way back does not lead to %p',
   async (returnTo) => {
-    const response = await openBrowser().send('/v1/auth/oidc', { method: 'POST', body: { returnTo } })
+    const response = await openBrowser().send('/v1/auth/oidc', {
+      method: 'POST',
+      body: { returnTo },
+    })
     expect(response.status).toBe(400)
   },
 )
@@ -211,7 +240,8 @@ test('no token of the provider is kept, and its secret is nowhere', () => {
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
   for (const text of [...texts, server.output()]) {
-    for (const canary of ['at-canary', 'rt-canary', provider.clientSecret]) expect(text).not.toContain(canary)
+    for (const canary of ['at-canary', 'rt-canary', provider.clientSecret])
+      expect(text).not.toContain(canary)
   }
 })
 

@@ -19,7 +19,15 @@ beforeAll(async () => {
   gatehouse = await startGatehouse({ sandbox: true })
   await createGate(gatehouse, 'plain', 'sandbox/echo')
   await createGate(gatehouse, 'thinker', 'sandbox/echo-reasoning')
-  for (const fault of ['429', '500', '401', 'cut-mid-stream', 'error-mid-stream', 'half-event', 'html']) {
+  for (const fault of [
+    '429',
+    '500',
+    '401',
+    'cut-mid-stream',
+    'error-mid-stream',
+    'half-event',
+    'html',
+  ]) {
     await createGate(gatehouse, `fault-${fault}`, `sandbox/${fault}`)
   }
   await createGate(gatehouse, 'code', 'mistral/codestral-latest')
@@ -77,7 +85,11 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
     const client = connect(`sk-svc-${'0'.repeat(64)}`)
     const error = await caught(client.responses.create({ model: 'plain', input: 'hi' }))
     expect(error).toBeInstanceOf(Sdk.AuthenticationError)
-    expect(error).toMatchObject({ status: 401, code: 'invalid_api_key', type: 'invalid_request_error' })
+    expect(error).toMatchObject({
+      status: 401,
+      code: 'invalid_api_key',
+      type: 'invalid_request_error',
+    })
   })
 
   test.each([
@@ -108,7 +120,9 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
   })
 
   test('a gate of another provider is a BadRequestError on responses', async () => {
-    const error = await caught(connect(gatehouse.key).responses.create({ model: 'code', input: 'hi' }))
+    const error = await caught(
+      connect(gatehouse.key).responses.create({ model: 'code', input: 'hi' }),
+    )
     expect(error).toBeInstanceOf(Sdk.BadRequestError)
   })
 
@@ -126,7 +140,10 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
 
   test.each<[string, (client: OpenAI) => Promise<unknown>]>([
     ['images.generate', (client) => client.images.generate({ prompt: 'x' })],
-    ['audio.speech', (client) => client.audio.speech.create({ model: 'm', voice: 'alloy', input: 'x' })],
+    [
+      'audio.speech',
+      (client) => client.audio.speech.create({ model: 'm', voice: 'alloy', input: 'x' }),
+    ],
     ['moderations', (client) => client.moderations.create({ input: 'x' })],
     ['files', async (client) => await client.files.list()],
     ['batches', async (client) => await client.batches.list()],
@@ -178,7 +195,9 @@ describe.each(OPENAI_VERSIONS)('%s', (_, Sdk) => {
 
       test('raises from the responses.stream helper', async () => {
         expect(
-          await caught(connect(gatehouse.key).responses.stream({ model: gate, input }).finalResponse()),
+          await caught(
+            connect(gatehouse.key).responses.stream({ model: gate, input }).finalResponse(),
+          ),
         ).toBeInstanceOf(Error)
       })
 

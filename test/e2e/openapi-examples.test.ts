@@ -49,7 +49,16 @@ test('the answers that it shows are what their schemas say', () => {
   const shown = operations.flatMap(({ path, method, responses }) =>
     Object.entries(responses).flatMap(([status, { content = {} }]) =>
       Object.entries(content).map(([type, { example }]) => ({
-        pointer: ['paths', path, method.toLowerCase(), 'responses', status, 'content', type, 'schema'],
+        pointer: [
+          'paths',
+          path,
+          method.toLowerCase(),
+          'responses',
+          status,
+          'content',
+          type,
+          'schema',
+        ],
         example,
       })),
     ),
@@ -67,7 +76,9 @@ for (const operation of operations) {
     test.each(runs.map(([title, body]) => ({ title, body })))('$title', async ({ body }) => {
       expect(findGaps(operation)).toEqual([])
       if (body !== undefined)
-        expect(schemas.check(['paths', path, method.toLowerCase(), ...REQUEST_SCHEMA], body)).toEqual([])
+        expect(
+          schemas.check(['paths', path, method.toLowerCase(), ...REQUEST_SCHEMA], body),
+        ).toEqual([])
       const answer = await runUntilThere(operation, body)
       expect({ status: answer.status, text: answer.text }).toMatchObject({
         status: expectedStatus(operation, answer),
@@ -119,7 +130,9 @@ const REQUEST_SCHEMA = ['requestBody', 'content', 'application/json', 'schema']
 
 /** A call is in the log a moment after its answer: what a header leads to is waited for. */
 async function runUntilThere(operation: Operation, body: unknown): Promise<ReceivedAnswer> {
-  const isLater = [...operation.sources.values()].some(({ expression }) => expression.includes('.header.'))
+  const isLater = [...operation.sources.values()].some(({ expression }) =>
+    expression.includes('.header.'),
+  )
   if (!isLater) return await runExample(gatehouse, journey, { operation, body })
   return await pollUntil(`an answer of ${operation.operationId}`, async () => {
     const answer = await runExample(gatehouse, journey, { operation, body })
@@ -128,7 +141,10 @@ async function runUntilThere(operation: Operation, body: unknown): Promise<Recei
 }
 
 /** An example that is refused is no example, unless the document says that it will be. */
-function expectedStatus({ expectedStatus, responses }: Operation, { status }: ReceivedAnswer): number {
+function expectedStatus(
+  { expectedStatus, responses }: Operation,
+  { status }: ReceivedAnswer,
+): number {
   if (expectedStatus !== undefined) return expectedStatus
   const successes = Object.keys(responses).filter((documented) => /^[23]/.test(documented))
   return successes.includes(String(status)) ? status : Number(successes[0])
@@ -141,7 +157,9 @@ function expectDocumented(
   const { path, method, responses } = operation
   const documented = responses[String(status)]
   const named = Object.keys(documented?.headers ?? {})
-  const undocumented = [...headers.keys()].filter((name) => OWN_HEADER.test(name) && !named.includes(name))
+  const undocumented = [...headers.keys()].filter(
+    (name) => OWN_HEADER.test(name) && !named.includes(name),
+  )
   expect({ undocumented, cure: 'src/admin/openapi-headers.ts' }).toMatchObject({ undocumented: [] })
   if (documented?.content === undefined) {
     expect(text).toBe('')
@@ -151,7 +169,8 @@ function expectDocumented(
   if (contentType === 'text/event-stream') {
     const events = parseEvents(text)
     expect(events.length).toBeGreaterThan(1)
-    for (const { data } of events) if (data !== '[DONE]') expect(() => JSON.parse(data)).not.toThrow()
+    for (const { data } of events)
+      if (data !== '[DONE]') expect(() => JSON.parse(data)).not.toThrow()
   }
   const value: unknown = contentType === 'application/json' ? JSON.parse(text) : text
   const pointer = [

@@ -50,7 +50,11 @@ async function open(environment: Record<string, string>, gates: RawSceneOptions[
 }
 
 const ask = (scene: RawScene, gate: string, headers: Record<string, string> = {}, more = '') =>
-  scene.post(CHAT, `{"model":"${gate}","messages":[{"role":"user","content":"${PROMPT}"}]${more}}`, headers)
+  scene.post(
+    CHAT,
+    `{"model":"${gate}","messages":[{"role":"user","content":"${PROMPT}"}]${more}}`,
+    headers,
+  )
 
 test('a call is a span under the caller’s own, with one under it for each attempt, which upstreams are told of', async () => {
   const { receiver, scene } = await open({
@@ -87,13 +91,16 @@ test('a call is a span under the caller’s own, with one under it for each atte
     ['chat gpt-4o', 3, 2],
     ['chat gpt-4o-mini', 3, 0],
   ])
-  expect(attempts[0]?.attributes).toMatchObject({ 'error.type': '500', 'http.response.status_code': 500 })
+  expect(attempts[0]?.attributes).toMatchObject({
+    'error.type': '500',
+    'http.response.status_code': 500,
+  })
   for (const { startTimeUnixNano, endTimeUnixNano } of spans)
     expect(BigInt(endTimeUnixNano) - BigInt(startTimeUnixNano)).toBeGreaterThanOrEqual(0n)
   // Each upstream works under the span of its own attempt.
-  expect(scene.upstream.requests.map(({ headers }) => [headers.traceparent, headers.tracestate])).toEqual(
-    attempts.map(({ spanId }) => [`00-${TRACE_ID}-${spanId}-01`, 'vendor=1']),
-  )
+  expect(
+    scene.upstream.requests.map(({ headers }) => [headers.traceparent, headers.tracestate]),
+  ).toEqual(attempts.map(({ spanId }) => [`00-${TRACE_ID}-${spanId}-01`, 'vendor=1']))
   expect(receiver.resource()).toMatchObject({ 'service.name': 'edge-gateway', team: 'platform' })
   expect(receiver.headers()[0]?.get('x-collector-key')).toBe('collector-secret')
 })
@@ -111,7 +118,9 @@ test('metrics are those of the conventions, and nothing of a call’s content, k
     'metrics of both',
     () => receiver.points().filter(({ name }) => name.endsWith('duration')).length === 2,
   )
-  const seen = receiver.points().filter(({ attributes }) => attributes['gen_ai.request.model'] === 'gpt-4o')
+  const seen = receiver
+    .points()
+    .filter(({ attributes }) => attributes['gen_ai.request.model'] === 'gpt-4o')
   const attributes = {
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': 'openai',
@@ -156,7 +165,10 @@ test('metrics are those of the conventions, and nothing of a call’s content, k
 test('a caller’s invalid context is replaced; its sampling decision is kept', async () => {
   const { receiver, scene } = await open({})
   scene.upstream.answer(jsonAnswer(200, CHAT_JSON))
-  await ask(scene, 'one', { traceparent: `00-${'0'.repeat(32)}-${CALLER_SPAN}-01`, tracestate: 'vendor=1' })
+  await ask(scene, 'one', {
+    traceparent: `00-${'0'.repeat(32)}-${CALLER_SPAN}-01`,
+    tracestate: 'vendor=1',
+  })
   const first = scene.upstream.last().headers
   expect(first.traceparent).toMatch(/^00-(?!0{32})[0-9a-f]{32}-[0-9a-f]{16}-01$/)
   expect(first.tracestate).toBeUndefined()
@@ -176,7 +188,9 @@ test('a sampler that keeps nothing still passes a context on', async () => {
   })
   scene.upstream.answer(jsonAnswer(200, CHAT_JSON))
   await ask(scene, 'one', { traceparent: PARENT })
-  expect(scene.upstream.last().headers.traceparent).toMatch(new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-00$`))
+  expect(scene.upstream.last().headers.traceparent).toMatch(
+    new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-00$`),
+  )
   await pollUntil('metrics', () => receiver.points().length > 0)
   expect(receiver.spans()).toEqual([])
 })
@@ -226,7 +240,8 @@ test.each([
     const answers = await Promise.all(Array.from({ length: 10 }, () => ask(scene, 'one')))
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
   }
-  const failures = () => scene.gatehouse.output().split('telemetry could not be exported').length - 1
+  const failures = () =>
+    scene.gatehouse.output().split('telemetry could not be exported').length - 1
   await pollUntil('the log to say so', () => failures() > 0)
   expect(await scene.gatehouse.stop()).toBe(0)
   expect(failures()).toBe(1)

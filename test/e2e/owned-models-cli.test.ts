@@ -47,14 +47,25 @@ test('a model is registered, listed, shown, changed and deleted; its credential 
   })
   expect(upstream.last().headers.authorization).toBe(`Bearer ${CREDENTIAL}`)
   expect((await run(['list'])).stdout).toContain('llama  reachable  openai-chat  llama3.3')
-  const changed = await run(['update', 'llama', '--price-cached-input', '5', '--name', 'Llama', '--json'])
+  const changed = await run([
+    'update',
+    'llama',
+    '--price-cached-input',
+    '5',
+    '--name',
+    'Llama',
+    '--json',
+  ])
   expect(JSON.parse(changed.stdout)).toMatchObject({
     pricingCachedInput: 5,
     displayName: 'Llama',
     pricingInput: 25,
   })
   expect((await run(['get', 'llama'])).stdout).toMatch(/target +owned\/llama/)
-  expect(await run(['delete', 'llama', '--yes'])).toMatchObject({ exitCode: 0, stdout: 'Deleted llama.\n' })
+  expect(await run(['delete', 'llama', '--yes'])).toMatchObject({
+    exitCode: 0,
+    stdout: 'Deleted llama.\n',
+  })
   expect((await run(['get', 'llama'])).exitCode).toBe(4)
 })
 
@@ -112,11 +123,19 @@ test('a model needs neither a credential nor prices: none is sent, and it costs 
   // Standard input is not waited for.
   const made = await run([...least('bare'), '--no-credential', '--json'], CREDENTIAL)
   expect(made).toMatchObject({ exitCode: 0, stderr: '' })
-  const nothing = { credentialSetAt: null, pricingInput: 0, pricingOutput: 0, pricingCachedInput: 0 }
+  const nothing = {
+    credentialSetAt: null,
+    pricingInput: 0,
+    pricingOutput: 0,
+    pricingCachedInput: 0,
+  }
   expect(JSON.parse(made.stdout)).toMatchObject({ ...nothing, probe: { status: 'reachable' } })
   expect(upstream.last().headers).not.toHaveProperty('authorization')
   const empty = await run(least('empty'), '')
-  expect(empty).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Without a credential') })
+  expect(empty).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining('Without a credential'),
+  })
   expect(empty.stdout).toMatch(/^credential {2}none$/m)
 })
 

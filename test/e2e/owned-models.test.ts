@@ -2,7 +2,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { controlPlaneCall, createGate, listLogRows, waitForLogRow } from '../support/control-plane.ts'
+import {
+  controlPlaneCall,
+  createGate,
+  listLogRows,
+  waitForLogRow,
+} from '../support/control-plane.ts'
 import {
   CHAT_JSON,
   CHAT_STREAM,
@@ -32,7 +37,10 @@ interface Answer {
   readonly headers: Headers
 }
 
-const TRUSTED = { GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1,localhost', GATEHOUSE_PROBE_TIMEOUT_MS: '2000' }
+const TRUSTED = {
+  GATEHOUSE_TRUSTED_HOSTS: '127.0.0.1,localhost',
+  GATEHOUSE_PROBE_TIMEOUT_MS: '2000',
+}
 const CANARY = 'canary-of-an-owned-model-5577'
 
 let gatehouse: Gatehouse
@@ -47,7 +55,12 @@ afterAll(async () => {
   await upstream.stop()
 })
 
-async function call(method: string, path: string, body?: unknown, server = gatehouse): Promise<Answer> {
+async function call(
+  method: string,
+  path: string,
+  body?: unknown,
+  server = gatehouse,
+): Promise<Answer> {
   const response = await controlPlaneCall(server, method, path, body)
   const text = await response.text()
   const json = text.startsWith('{') ? (JSON.parse(text) as Json) : {}
@@ -127,7 +140,10 @@ describe('registering', () => {
     expect(text).not.toContain(CANARY)
     const { warnings: _, ...shown } = json
     expect((await call('GET', '/v1/owned-models/least')).json).toEqual(shown)
-    expect((await call('GET', '/v1/owned-models')).json).toMatchObject({ data: [shown], nextCursor: null })
+    expect((await call('GET', '/v1/owned-models')).json).toMatchObject({
+      data: [shown],
+      nextCursor: null,
+    })
     expect((await call('POST', '/v1/owned-models', registration('least'))).status).toBe(409)
   })
 
@@ -161,7 +177,11 @@ describe('registering', () => {
     ['a field that is not known', { provider: 'x' }, 'provider: is not a known field'],
     ['a time of its own', { createdAt: 'x' }, 'createdAt: is set by the gateway'],
   ])('%s is a 400 that names the field', async (_what, extra, message) => {
-    const { status, json, text } = await call('POST', '/v1/owned-models', registration('bad', extra))
+    const { status, json, text } = await call(
+      'POST',
+      '/v1/owned-models',
+      registration('bad', extra),
+    )
     expect({ status, json }).toMatchObject({ status: 400, json: { error: 'invalid_request' } })
     expect(json.message).toStartWith(message)
     expect(text).not.toContain(CANARY)
@@ -174,32 +194,47 @@ describe('registering', () => {
     ['openai-responses', '/v1', '/v1/responses', 'authorization', 'Bearer '],
     ['mistral-fim', '/v1', '/v1/fim/completions', 'authorization', 'Bearer '],
     ['anthropic-messages', '', '/v1/messages', 'x-api-key', ''],
-  ])('%s is probed with one small request of its own', async (dialect, base, path, header, prefix) => {
-    upstream.answerOnce(jsonAnswer(200, PROBE_ANSWERS[dialect] ?? ''))
-    upstream.answer(jsonAnswer(404, { detail: 'Not Found' }))
-    const baseUrl = upstream.url + base
-    const { json } = await call(
-      'POST',
-      '/v1/owned-models',
-      registration(`probe-${dialect}`, { dialect, baseUrl }),
-    )
-    expect(json).toMatchObject({ probe: { status: 'reachable' } })
-    const further = upstream.requests.slice(1).map(({ path: asked }) => asked)
-    expect(further).toEqual([...(FURTHER[dialect] ?? [])])
-    const [first] = upstream.requests
-    if (first === undefined) throw new Error('Nobody was asked.')
-    const { method, path: asked, headers, text } = first
-    expect([method, asked, headers[header]]).toEqual(['POST', path, prefix + CANARY])
-    expect(JSON.parse(text)).toMatchObject({ model: 'served/model:7b' })
-    expect(headers['anthropic-version']).toBe(dialect === 'anthropic-messages' ? '2023-06-01' : undefined)
-  })
+  ])(
+    '%s is probed with one small request of its own',
+    async (dialect, base, path, header, prefix) => {
+      upstream.answerOnce(jsonAnswer(200, PROBE_ANSWERS[dialect] ?? ''))
+      upstream.answer(jsonAnswer(404, { detail: 'Not Found' }))
+      const baseUrl = upstream.url + base
+      const { json } = await call(
+        'POST',
+        '/v1/owned-models',
+        registration(`probe-${dialect}`, { dialect, baseUrl }),
+      )
+      expect(json).toMatchObject({ probe: { status: 'reachable' } })
+      const further = upstream.requests.slice(1).map(({ path: asked }) => asked)
+      expect(further).toEqual([...(FURTHER[dialect] ?? [])])
+      const [first] = upstream.requests
+      if (first === undefined) throw new Error('Nobody was asked.')
+      const { method, path: asked, headers, text } = first
+      expect([method, asked, headers[header]]).toEqual(['POST', path, prefix + CANARY])
+      expect(JSON.parse(text)).toMatchObject({ model: 'served/model:7b' })
+      expect(headers['anthropic-version']).toBe(
+        dialect === 'anthropic-messages' ? '2023-06-01' : undefined,
+      )
+    },
+  )
 })
 
 describe('the probe tells', () => {
   const SAID = 'words of the upstream, and canary'
   test.each([
-    ['a refused credential', jsonAnswer(401, { error: { message: SAID } }), 401, 'refused the credential'],
-    ['a forbidden one', jsonAnswer(403, { error: { message: SAID } }), 403, 'refused the credential'],
+    [
+      'a refused credential',
+      jsonAnswer(401, { error: { message: SAID } }),
+      401,
+      'refused the credential',
+    ],
+    [
+      'a forbidden one',
+      jsonAnswer(403, { error: { message: SAID } }),
+      403,
+      'refused the credential',
+    ],
     [
       'an unknown model',
       jsonAnswer(404, { error: { message: `${SAID}: model x not found` } }),
@@ -214,7 +249,12 @@ describe('the probe tells', () => {
     ],
     ['a wrong path', jsonAnswer(404, { detail: SAID }), 404, 'nothing at this address'],
     ['a server in trouble', jsonAnswer(503, { detail: SAID }), 503, 'failed to answer'],
-    ['a redirect, which is not followed', jsonAnswer(302, SAID, { location: '/elsewhere' }), 302, 'redirect'],
+    [
+      'a redirect, which is not followed',
+      jsonAnswer(302, SAID, { location: '/elsewhere' }),
+      302,
+      'redirect',
+    ],
   ])('%s', async (what, script, httpStatus, said) => {
     upstream.answer(script)
     const slug = what.replaceAll(/[^a-z]/g, '-')
@@ -293,8 +333,12 @@ describe('behind a gate', () => {
     await createGate(gatehouse, 'large-gate', 'owned/large')
     upstream.answer(jsonAnswer(200, CHAT_JSON))
     const texts = Array.from({ length: 8 }, (_, index) => `${index}`.repeat(200_000))
-    await Promise.all(texts.map((content) => chat('large-gate', { messages: [{ role: 'user', content }] })))
-    const arrived = upstream.requests.map(({ text }) => JSON.parse(text).messages[0].content as string)
+    await Promise.all(
+      texts.map((content) => chat('large-gate', { messages: [{ role: 'user', content }] })),
+    )
+    const arrived = upstream.requests.map(
+      ({ text }) => JSON.parse(text).messages[0].content as string,
+    )
     expect(arrived.sort()).toEqual(texts)
   })
 
@@ -302,25 +346,40 @@ describe('behind a gate', () => {
     await register('as-responses', { dialect: 'openai-responses' })
     await createGate(gatehouse, 'responses-gate', 'owned/as-responses')
     upstream.answerOnce(jsonAnswer(200, RESPONSES_JSON))
-    expect((await call('POST', '/v1/responses', { model: 'responses-gate', input: 'Hi' })).text).toBe(
-      RESPONSES_JSON,
-    )
-    expect([upstream.last().path, JSON.parse(upstream.last().text).store]).toEqual(['/v1/responses', false])
+    expect(
+      (await call('POST', '/v1/responses', { model: 'responses-gate', input: 'Hi' })).text,
+    ).toBe(RESPONSES_JSON)
+    expect([upstream.last().path, JSON.parse(upstream.last().text).store]).toEqual([
+      '/v1/responses',
+      false,
+    ])
 
     await register('as-fim', { dialect: 'mistral-fim' })
     await createGate(gatehouse, 'fim-gate', 'owned/as-fim')
     upstream.answerOnce(jsonAnswer(200, FIM_JSON))
-    const fim = await call('POST', '/alt/v1/fim/completions', { model: 'fim-gate', prompt: 'a', suffix: 'b' })
+    const fim = await call('POST', '/alt/v1/fim/completions', {
+      model: 'fim-gate',
+      prompt: 'a',
+      suffix: 'b',
+    })
     expect([fim.text, upstream.last().path]).toEqual([FIM_JSON, '/v1/fim/completions'])
     expect((await chat('fim-gate')).status).toBe(400)
 
     await register('as-messages', { dialect: 'anthropic-messages', baseUrl: upstream.url })
     await createGate(gatehouse, 'messages-gate', 'owned/as-messages')
     upstream.answerOnce(jsonAnswer(200, MESSAGES_JSON))
-    const body = { model: 'messages-gate', max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }
+    const body = {
+      model: 'messages-gate',
+      max_tokens: 5,
+      messages: [{ role: 'user', content: 'Hi' }],
+    }
     expect((await call('POST', '/v1/messages', body)).text).toBe(MESSAGES_JSON)
     const { path, headers } = upstream.last()
-    expect([path, headers['x-api-key'], headers.authorization]).toEqual(['/v1/messages', CANARY, undefined])
+    expect([path, headers['x-api-key'], headers.authorization]).toEqual([
+      '/v1/messages',
+      CANARY,
+      undefined,
+    ])
   })
 
   test('chat callers reach one that speaks the Messages format, streamed too', async () => {
@@ -349,11 +408,11 @@ describe('behind a gate', () => {
     await createGate(gatehouse, 'both', ['owned/first', 'owned/second'])
     upstream.answer(jsonAnswer(200, CHAT_JSON))
     const { status, headers } = await chat('both')
-    expect([status, headers.get('x-gatehouse-target'), headers.get('x-gatehouse-attempts')]).toEqual([
-      200,
-      'owned/second',
-      '2',
-    ])
+    expect([
+      status,
+      headers.get('x-gatehouse-target'),
+      headers.get('x-gatehouse-attempts'),
+    ]).toEqual([200, 'owned/second', '2'])
   })
 
   test('a redirect is not followed', async () => {
@@ -370,11 +429,15 @@ describe('behind a gate', () => {
       targets: [{ model: 'openai/x' }, { model: 'owned/none' }],
     })
     expect(unknown.status).toBe(400)
-    expect(unknown.json.message).toStartWith('targets[1].model: names an owned model that does not exist')
+    expect(unknown.json.message).toStartWith(
+      'targets[1].model: names an owned model that does not exist',
+    )
     await register('used')
     await createGate(gatehouse, 'user-b', ['openai/gpt-4o', 'owned/used'])
     await createGate(gatehouse, 'user-a', 'owned/used')
-    expect((await call('PATCH', '/v1/gates/user-a', { targets: [{ model: 'owned/Used' }] })).status).toBe(400)
+    expect(
+      (await call('PATCH', '/v1/gates/user-a', { targets: [{ model: 'owned/Used' }] })).status,
+    ).toBe(400)
     const kept = await call('DELETE', '/v1/owned-models/used')
     expect(kept).toMatchObject({
       status: 409,
@@ -391,7 +454,10 @@ describe('behind a gate', () => {
     for (let round = 0; round < 10; round += 1) {
       await register(`race-${round}`)
       const [gate, deletion] = await Promise.all([
-        call('POST', '/v1/gates', { id: `race-${round}`, targets: [{ model: `owned/race-${round}` }] }),
+        call('POST', '/v1/gates', {
+          id: `race-${round}`,
+          targets: [{ model: `owned/race-${round}` }],
+        }),
         call('DELETE', `/v1/owned-models/race-${round}`),
       ])
       expect([
@@ -408,7 +474,10 @@ describe('over TLS, connected by its checked address', () => {
     const server = createTlsServer({ ...certificate }, (socket) => {
       socket.on('error', () => undefined)
       socket.on('data', (data) => {
-        seen.push({ name: socket.servername, host: /^host: (.*)$/im.exec(String(data))?.[1]?.trim() })
+        seen.push({
+          name: socket.servername,
+          host: /^host: (.*)$/im.exec(String(data))?.[1]?.trim(),
+        })
         socket.end(
           `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${CHAT_JSON_BYTES}\r\n\r\n${CHAT_JSON}`,
         )
@@ -424,16 +493,27 @@ describe('over TLS, connected by its checked address', () => {
 
   test.each([
     ['its certificate must name the host as it was registered', LOCALHOST_CERTIFICATE, 'reachable'],
-    ['one that names another host is refused before anything is sent', OTHER_CERTIFICATE, 'unreachable'],
+    [
+      'one that names another host is refused before anything is sent',
+      OTHER_CERTIFICATE,
+      'unreachable',
+    ],
   ])('%s', async (_what, certificate, status) => {
     const folder = await createTemporaryFolder()
     const tls = await serveTls(certificate)
     const authorities = `${folder.path}/authorities.pem`
     await Bun.write(authorities, LOCALHOST_CERTIFICATE.cert + OTHER_CERTIFICATE.cert)
-    const server = await startGatehouse({ environment: { ...TRUSTED, NODE_EXTRA_CA_CERTS: authorities } })
+    const server = await startGatehouse({
+      environment: { ...TRUSTED, NODE_EXTRA_CA_CERTS: authorities },
+    })
     try {
       const baseUrl = `https://localhost:${tls.port}/v1`
-      const { json } = await call('POST', '/v1/owned-models', registration('tls', { baseUrl }), server)
+      const { json } = await call(
+        'POST',
+        '/v1/owned-models',
+        registration('tls', { baseUrl }),
+        server,
+      )
       expect(json).toMatchObject({ probe: { status } })
       if (status === 'unreachable') return expect(tls.seen).toEqual([])
       await createGate(server, 'tls-gate', 'owned/tls')
@@ -470,13 +550,19 @@ describe('after a restart', () => {
       await server.stop()
       connections = 0
       const files = await Array.fromAsync(new Bun.Glob('**/*').scan(folder.path))
-      for (const file of files) expect(await Bun.file(`${folder.path}/${file}`).text()).not.toContain(CANARY)
+      for (const file of files)
+        expect(await Bun.file(`${folder.path}/${file}`).text()).not.toContain(CANARY)
 
       server = await startGatehouse({ dataFolder: folder.path, key })
       const refused = await chat('inside', {}, server)
       expect(refused).toMatchObject({ status: 502, json: { error: { code: 'address_refused' } } })
       expect(refused.text).toContain('GATEHOUSE_TRUSTED_HOSTS')
-      const patched = await call('PATCH', '/v1/owned-models/moved-inside', { credential: 'new' }, server)
+      const patched = await call(
+        'PATCH',
+        '/v1/owned-models/moved-inside',
+        { credential: 'new' },
+        server,
+      )
       expect(patched).toMatchObject({ status: 200, json: { probe: { status: 'unreachable' } } })
       expect(connections).toBe(0)
       expect(server.output()).not.toContain(CANARY)
@@ -507,9 +593,16 @@ describe('after a restart', () => {
         environment: { ...environment('2b'), GATEHOUSE_DATA_DIR: folder.path },
       })
       expect(accepted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Accepted: ') })
-      server = await startGatehouse({ environment: environment('2b'), dataFolder: folder.path, key })
+      server = await startGatehouse({
+        environment: environment('2b'),
+        dataFolder: folder.path,
+        key,
+      })
       const refused = await chat('sealed-gate', {}, server)
-      expect(refused).toMatchObject({ status: 502, json: { error: { code: 'provider_auth_failed' } } })
+      expect(refused).toMatchObject({
+        status: 502,
+        json: { error: { code: 'provider_auth_failed' } },
+      })
       expect(refused.text).toContain('owned/sealed')
       expect(upstream.requests).toEqual([])
       upstream.answer(jsonAnswer(200, CHAT_JSON))
@@ -524,7 +617,9 @@ describe('after a restart', () => {
 })
 
 test('an entry of GATEHOUSE_TRUSTED_HOSTS that is none keeps the server from starting, and is named', async () => {
-  const started = startGatehouse({ environment: { GATEHOUSE_TRUSTED_HOSTS: 'localhost,10.0.0.1/8' } })
+  const started = startGatehouse({
+    environment: { GATEHOUSE_TRUSTED_HOSTS: 'localhost,10.0.0.1/8' },
+  })
   await expect(started).rejects.toThrow("GATEHOUSE_TRUSTED_HOSTS: '10.0.0.1/8'")
 })
 
@@ -537,7 +632,10 @@ describe('beside what gates and accounts decide', () => {
       overrides: 'reject',
     })
     upstream.answer((exchange) =>
-      jsonAnswer(200, exchange.request.path === '/v1/messages' ? MESSAGES_JSON : FIM_JSON)(exchange),
+      jsonAnswer(
+        200,
+        exchange.request.path === '/v1/messages' ? MESSAGES_JSON : FIM_JSON,
+      )(exchange),
     )
     const { status, json } = await call('POST', '/v1/gates/tested/test')
     expect(status).toBe(200)
@@ -547,7 +645,10 @@ describe('beside what gates and accounts decide', () => {
     ])
     const asked = upstream.requests.find(({ path }) => path === '/v1/messages')
     expect(asked?.headers['x-api-key']).toBe(CANARY)
-    expect(JSON.parse(asked?.text ?? '')).toMatchObject({ model: 'served/model:7b', system: 'Sing' })
+    expect(JSON.parse(asked?.text ?? '')).toMatchObject({
+      model: 'served/model:7b',
+      system: 'Sing',
+    })
     const row = await pollUntil('the row of the test', async () =>
       (await listLogRows(gatehouse)).find((logged) => logged.target === 'owned/tested'),
     )
@@ -563,7 +664,10 @@ describe('beside what gates and accounts decide', () => {
       {
         status: 'failed',
         httpStatus: 502,
-        error: { code: 'provider_auth_failed', message: expect.stringContaining('/v1/owned-models') },
+        error: {
+          code: 'provider_auth_failed',
+          message: expect.stringContaining('/v1/owned-models'),
+        },
       },
     ])
   })
@@ -594,7 +698,10 @@ describe('beside what gates and accounts decide', () => {
     expect(chosen).toMatchObject({ status: 200 })
     expect(chosen.headers.get('x-gatehouse-target')).toBe('owned/chosen')
     // Nothing is known of a model with such a name, so what its owner's gate says is sent.
-    expect(JSON.parse(upstream.last().text)).toMatchObject({ temperature: 0.5, reasoning_effort: 'low' })
+    expect(JSON.parse(upstream.last().text)).toMatchObject({
+      temperature: 0.5,
+      reasoning_effort: 'low',
+    })
     expect(await chat('owned/nobodys', { gate_id: 'choosing' })).toMatchObject({
       status: 400,
       json: { error: { param: 'model' } },

@@ -54,7 +54,9 @@ const play = (body: object, headers: Readonly<Record<string, string>> = {}) =>
   owner.send('/v1/playground', { method: 'POST', body, headers })
 
 const piece = (delta: object, finish_reason: string | null = null) =>
-  chunk(`data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`)
+  chunk(
+    `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`,
+  )
 
 function readerOf(response: Response) {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()
@@ -170,10 +172,16 @@ test('another site’s page cannot make the call', async () => {
 })
 
 test('a key may use it as well, and other methods may not', async () => {
-  const response = await controlPlaneCall(gatehouse, 'POST', '/v1/playground', { gate_id: 'demo', messages })
+  const response = await controlPlaneCall(gatehouse, 'POST', '/v1/playground', {
+    gate_id: 'demo',
+    messages,
+  })
   expect(await response.json()).toMatchObject({ object: 'chat', gate_id: 'demo' })
   const get = await controlPlaneCall(gatehouse, 'GET', '/v1/playground')
-  expect({ status: get.status, allow: get.headers.get('allow') }).toEqual({ status: 405, allow: 'POST' })
+  expect({ status: get.status, allow: get.headers.get('allow') }).toEqual({
+    status: 405,
+    allow: 'POST',
+  })
 })
 
 test('the gate of another account is as if it were not there', async () => {
@@ -190,7 +198,9 @@ test('the gate of another account is as if it were not there', async () => {
 })
 
 test('it takes what `/v3/chat` takes: images of megabytes, and no member that is not known', async () => {
-  upstream.answer(jsonAnswer(200, { choices: [{ message: { content: 'seen' }, finish_reason: 'stop' }] }))
+  upstream.answer(
+    jsonAnswer(200, { choices: [{ message: { content: 'seen' }, finish_reason: 'stop' }] }),
+  )
   const data = Buffer.alloc(3_000_000, 7).toString('base64')
   const image = { type: 'image', data, media_type: 'image/png' }
   const response = await play({ gate_id: 'talker', messages: [{ role: 'user', content: [image] }] })
@@ -215,7 +225,8 @@ test('a user’s calls count for limits of their own', async () => {
       body: { email: 'owner@example.test', name: 'Owner', password },
       headers: { authorization: `Bearer ${limited.key}` },
     })
-    const call = () => browser.send('/v1/playground', { method: 'POST', body: { gate_id: 'demo', messages } })
+    const call = () =>
+      browser.send('/v1/playground', { method: 'POST', body: { gate_id: 'demo', messages } })
     const responses = [await call(), await call(), await call()]
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 429])
     expect(responses[0]?.headers.get('x-ratelimit-limit-requests')).toBe('2')

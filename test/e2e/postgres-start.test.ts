@@ -58,9 +58,9 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
         )
         expect(shown).toHaveLength(1)
         for (const server of servers)
-          expect((await controlPlaneCall({ ...server, key: shown[0] ?? '' }, 'GET', '/v1/keys')).status).toBe(
-            200,
-          )
+          expect(
+            (await controlPlaneCall({ ...server, key: shown[0] ?? '' }, 'GET', '/v1/keys')).status,
+          ).toBe(200)
       } finally {
         for (const server of servers) await server.remove()
       }
@@ -127,7 +127,11 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
     })
 
     test.each([
-      ['nothing listens there', (url: URL) => Object.assign(url, { port: '1' }), 'nothing listens there'],
+      [
+        'nothing listens there',
+        (url: URL) => Object.assign(url, { port: '1' }),
+        'nothing listens there',
+      ],
       [
         'the password is wrong',
         (url: URL) => Object.assign(url, { password: 'planted' }),
@@ -186,7 +190,10 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
         })
         const { token } = JSON.parse(invited.stdout) as { token: string }
         const body = { email: 'guest@example.test', name: 'Guest', password, invitation: token }
-        const joined = await new Browser(server.url).send('/v1/auth/sign-up', { method: 'POST', body })
+        const joined = await new Browser(server.url).send('/v1/auth/sign-up', {
+          method: 'POST',
+          body,
+        })
         expect(joined.status).toBe(201)
         expect((await runCliInProcess(['users', 'list'], { environment })).stdout).toContain(
           'guest@example.test',

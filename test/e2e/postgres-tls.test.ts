@@ -27,7 +27,10 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('a connection to Post
     await folder.remove()
   })
 
-  async function connect(host: string, parameters: Readonly<Record<string, string>>): Promise<string> {
+  async function connect(
+    host: string,
+    parameters: Readonly<Record<string, string>>,
+  ): Promise<string> {
     const url = new URL(postgres.urlOf('postgres'))
     url.hostname = host
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
@@ -43,12 +46,18 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('a connection to Post
 
   test('require: encrypted, with whoever it is; with a certificate named, only with its owner', async () => {
     expect(await connect('127.0.0.1', { sslmode: 'require' })).toContain(', encrypted')
-    expect(await connect('127.0.0.1', { sslmode: 'require', sslrootcert: right })).toContain(', encrypted')
-    expect(await connect('127.0.0.1', { sslmode: 'require', sslrootcert: other })).toContain('cannot be used')
+    expect(await connect('127.0.0.1', { sslmode: 'require', sslrootcert: right })).toContain(
+      ', encrypted',
+    )
+    expect(await connect('127.0.0.1', { sslmode: 'require', sslrootcert: other })).toContain(
+      'cannot be used',
+    )
   })
 
   test('verify-ca: whatever the host is called', async () => {
-    expect(await connect('127.0.0.1', { sslmode: 'verify-ca', sslrootcert: right })).toContain(', encrypted')
+    expect(await connect('127.0.0.1', { sslmode: 'verify-ca', sslrootcert: right })).toContain(
+      ', encrypted',
+    )
     expect(await connect('localhost', { sslmode: 'verify-ca', sslrootcert: other })).toContain(
       'cannot be used',
     )

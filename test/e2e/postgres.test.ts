@@ -93,7 +93,10 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
       const signIn = { method: 'POST', body: { email: owner.email, password } }
       expect((await anew.send('/v1/auth/sign-in', signIn)).status).toBe(200)
       expect((await anew.json('/v1/sessions', 200)).data).toBeArrayOfSize(2)
-      const wrong = { method: 'POST', body: { email: owner.email, password: 'not the password at all' } }
+      const wrong = {
+        method: 'POST',
+        body: { email: owner.email, password: 'not the password at all' },
+      }
       expect((await new Browser(next.url).send('/v1/auth/sign-in', wrong)).status).toBe(401)
       const log = await controlPlaneCall(next, 'GET', '/v1/audit-log')
       expect(await log.text()).toContain('key.delete')
@@ -175,9 +178,9 @@ describeIf(findPostgres() !== undefined, 'needs Postgres')('on Postgres', () => 
           headers: { authorization: `Bearer ${old.key}` },
         })
         const secret = { key: 'sk-a-provider-key-that-is-long-enough' }
-        expect((await controlPlaneCall(old, 'PUT', '/v1/provider-keys/openai', secret)).status).toBeLessThan(
-          300,
-        )
+        expect(
+          (await controlPlaneCall(old, 'PUT', '/v1/provider-keys/openai', secret)).status,
+        ).toBeLessThan(300)
         const shipped = (await call(old)).headers.get('x-request-id')
         await waitForLogRow(old, shipped)
         const environment = { DATABASE_URL: url, GATEHOUSE_DATA_DIR: old.dataFolder }

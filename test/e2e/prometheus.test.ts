@@ -98,7 +98,8 @@ test('a panel of the dashboard names metrics, labels and variables that there ar
   }
   for (const { query } of dashboard.templating.list) {
     const [, metric = '', label = ''] =
-      /^label_values\((\w+), (\w+)\)$/.exec(typeof query === 'object' ? (query.query ?? '') : '') ?? []
+      /^label_values\((\w+), (\w+)\)$/.exec(typeof query === 'object' ? (query.query ?? '') : '') ??
+      []
     if (metric !== '') expect(unknownIn(`sum by (${label}) (${metric})`)).toEqual([])
   }
 })
@@ -121,7 +122,9 @@ describeIf(findPromtool() !== undefined, 'needs promtool')('promtool', () => {
       await Bun.write(join(folder.path, 'gatehouse-metrics-token'), 'token')
       for (const name of ['alerts.yaml', 'scrape.yaml'])
         await Bun.write(join(folder.path, name), read(`deploy/prometheus/${name}`))
-      expect(promtool('check', 'config', join(folder.path, 'scrape.yaml'))).toMatchObject({ exitCode: 0 })
+      expect(promtool('check', 'config', join(folder.path, 'scrape.yaml'))).toMatchObject({
+        exitCode: 0,
+      })
     } finally {
       await folder.remove()
     }

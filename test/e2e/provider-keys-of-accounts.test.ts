@@ -1,7 +1,12 @@
 /** Provider keys of two accounts for one provider: each has its own, is asked with its own, and sees its own. */
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { Browser } from '../support/browser.ts'
-import { controlPlaneCall, createGate, listLogRows, waitForLogRow } from '../support/control-plane.ts'
+import {
+  controlPlaneCall,
+  createGate,
+  listLogRows,
+  waitForLogRow,
+} from '../support/control-plane.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { CHAT, PLANTED_OPENAI_KEY } from '../support/raw-scene.ts'
 import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
@@ -27,7 +32,11 @@ beforeAll(async () => {
   upstream = await startRawUpstream()
   await start()
   browser = new Browser(server.url)
-  const body = { email: 'second@example.test', name: 'Second', password: 'correct horse battery staple' }
+  const body = {
+    email: 'second@example.test',
+    name: 'Second',
+    password: 'correct horse battery staple',
+  }
   await browser.json('/v1/auth/sign-up', 201, { method: 'POST', body })
   const { key } = await browser.json('/v1/keys', 201, { method: 'POST', body: { name: 'second' } })
   second = { url: server.url, key: String(key) }
@@ -78,7 +87,10 @@ test("a second account has a key of its own, set with a session, and neither see
   expect((await list()).second).toBe('{"data":[],"nextCursor":null}')
   expect(await call(second)).toMatchObject({ status: 200, used: PLANTED_OPENAI_KEY })
   for (const [method, body] of [['PATCH', { active: false }], ['DELETE']] as const) {
-    const refused = await browser.send('/v1/provider-keys/openai', { method, ...(body && { body }) })
+    const refused = await browser.send('/v1/provider-keys/openai', {
+      method,
+      ...(body && { body }),
+    })
     expect({ method, status: refused.status }).toEqual({ method, status: 404 })
   }
 
@@ -98,7 +110,9 @@ test("a second account has a key of its own, set with a session, and neither see
 test("a gate tested by a signed-in user is asked with the key of that account, and the call is in that account's log", async () => {
   const { results } = await browser.json('/v1/gates/one/test', 200, { method: 'POST', body: {} })
   expect(results).toMatchObject([{ target: 'openai/gpt-4o' }])
-  expect(upstream.requests.map((request) => request.headers.authorization)).toEqual([`Bearer ${SECOND}`])
+  expect(upstream.requests.map((request) => request.headers.authorization)).toEqual([
+    `Bearer ${SECOND}`,
+  ])
   const isOfUser = (row: object) => 'keyId' in row && String(row.keyId).startsWith('user_')
   const row = await pollUntil('the log row of the test', async () =>
     (await listLogRows(second)).find(isOfUser),
@@ -114,5 +128,8 @@ test("both are there after a restart, and the end of one is not the other's", as
   expect([(await call(server)).used, (await call(second)).used]).toEqual([FIRST, SECOND])
   const gone = await controlPlaneCall(second, 'DELETE', '/v1/provider-keys/openai')
   expect(gone.status).toBe(204)
-  expect([(await call(server)).used, (await call(second)).used]).toEqual([FIRST, PLANTED_OPENAI_KEY])
+  expect([(await call(server)).used, (await call(second)).used]).toEqual([
+    FIRST,
+    PLANTED_OPENAI_KEY,
+  ])
 })

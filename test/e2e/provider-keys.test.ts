@@ -81,7 +81,10 @@ async function accept(environment: Record<string, string>): Promise<void> {
   const accepted = await runCli(['store', 'accept'], {
     environment: { ...environment, GATEHOUSE_DATA_DIR: folder.path },
   })
-  expect(accepted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Accepted: The master key') })
+  expect(accepted).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('Accepted: The master key'),
+  })
 }
 
 function setKey(key: string, extra: object = {}, provider = 'openai'): Promise<Response> {
@@ -100,7 +103,9 @@ async function call(gate: string) {
 
 /** The keys that the upstream was asked with since the last test. */
 function keysSeen(): string[] {
-  return upstream.requests.map((request) => request.headers.authorization?.replace('Bearer ', '') ?? '')
+  return upstream.requests.map(
+    (request) => request.headers.authorization?.replace('Bearer ', '') ?? '',
+  )
 }
 
 async function credentialOf(id: string | null): Promise<unknown> {
@@ -135,7 +140,10 @@ describe('an own key', () => {
   test('opens a provider for which the operator has no key', async () => {
     upstream.answer(jsonAnswer(200, ANSWER))
     const refused = await call('keyless')
-    expect(refused).toMatchObject({ status: 502, text: expect.stringContaining('/v1/provider-keys') })
+    expect(refused).toMatchObject({
+      status: 502,
+      text: expect.stringContaining('/v1/provider-keys'),
+    })
     await setKey(OWN, {}, 'groq')
     expect((await call('keyless')).status).toBe(200)
     expect(keysSeen()).toEqual([OWN])
@@ -153,24 +161,29 @@ describe('an own key', () => {
     expect(keysSeen()).toEqual([OWN])
     const list = await (await controlPlaneCall(gatehouse, 'GET', '/v1/provider-keys')).json()
     expect(list).toMatchObject({
-      data: [{ provider: 'openai', maskedKey: 'sk-…aaaa', active: true, lastUsedAt: expect.any(String) }],
+      data: [
+        { provider: 'openai', maskedKey: 'sk-…aaaa', active: true, lastUsedAt: expect.any(String) },
+      ],
     })
   })
 })
 
 describe("an own key that the provider refuses is never followed by the platform's", () => {
-  test.each([401, 403])('on HTTP %i, with retries and several targets of that provider', async (status) => {
-    // Vendors have been seen repeating the key they refuse.
-    upstream.answer(jsonAnswer(status, { error: { message: `Incorrect API key: ${OWN}` } }))
-    await setKey(OWN)
-    const refused = await call('retried')
-    expect(refused.status).toBe(502)
-    expect(JSON.parse(refused.text)).toMatchObject({ error: { code: 'provider_auth_failed' } })
-    expect(refused.text).toContain("the account's own key")
-    expect(refused.text).not.toContain(OWN)
-    expect(keysSeen()).toEqual([OWN, OWN])
-    expect(await credentialOf(refused.id)).toBe('own')
-  })
+  test.each([401, 403])(
+    'on HTTP %i, with retries and several targets of that provider',
+    async (status) => {
+      // Vendors have been seen repeating the key they refuse.
+      upstream.answer(jsonAnswer(status, { error: { message: `Incorrect API key: ${OWN}` } }))
+      await setKey(OWN)
+      const refused = await call('retried')
+      expect(refused.status).toBe(502)
+      expect(JSON.parse(refused.text)).toMatchObject({ error: { code: 'provider_auth_failed' } })
+      expect(refused.text).toContain("the account's own key")
+      expect(refused.text).not.toContain(OWN)
+      expect(keysSeen()).toEqual([OWN, OWN])
+      expect(await credentialOf(refused.id)).toBe('own')
+    },
+  )
 
   test('the next target is asked with the credential that is its own', async () => {
     await setKey(OWN)
@@ -224,7 +237,10 @@ describe('an own key that cannot be decrypted fails its calls, and no upstream i
       const failed = await call(gate)
       expect(failed.status).toBe(502)
       expect(JSON.parse(failed.text)).toMatchObject({
-        error: { code: 'provider_auth_failed', message: expect.stringContaining('cannot be decrypted') },
+        error: {
+          code: 'provider_auth_failed',
+          message: expect.stringContaining('cannot be decrypted'),
+        },
       })
       // What a caller is told holds nothing of the operator's.
       expect(failed.text).not.toContain(folder.path)
@@ -250,7 +266,9 @@ describe('an own key that cannot be decrypted fails its calls, and no upstream i
     const wrong = { GATEHOUSE_MASTER_KEY: 'ab'.repeat(32) }
     await gatehouse.stop()
     everything += gatehouse.output()
-    const stopped = await startGatehouse({ dataFolder: folder.path, environment: wrong }).catch(String)
+    const stopped = await startGatehouse({ dataFolder: folder.path, environment: wrong }).catch(
+      String,
+    )
     expect(stopped).toMatch(/found [0-9a-f]{8}, expected [0-9a-f]{8}/)
     everything += stopped
     await accept(wrong)
@@ -325,7 +343,8 @@ test('no key shows in anything that was written: output, database, its log, the 
     )
   const whileRunning = read()
   expect(whileRunning.map(({ path }) => path)).toContain(join(folder.path, 'gatehouse.db-wal'))
-  const masterKey = /^[0-9a-f]{64}$/m.exec(readFileSync(join(folder.path, 'master.key'), 'utf8'))?.[0] ?? ''
+  const masterKey =
+    /^[0-9a-f]{64}$/m.exec(readFileSync(join(folder.path, 'master.key'), 'utf8'))?.[0] ?? ''
   expect(masterKey).toHaveLength(64)
   await gatehouse.stop()
   everything += gatehouse.output()
@@ -333,7 +352,9 @@ test('no key shows in anything that was written: output, database, its log, the 
   for (const secret of [OWN, ANOTHER, OWN.slice(4, -4), masterKey]) {
     expect(everything.includes(secret)).toBeFalse()
     const holding = files.filter(({ text }) => text.includes(secret)).map(({ path }) => path)
-    expect([...new Set(holding)]).toEqual(secret === masterKey ? [join(folder.path, 'master.key')] : [])
+    expect([...new Set(holding)]).toEqual(
+      secret === masterKey ? [join(folder.path, 'master.key')] : [],
+    )
   }
   await start()
 })

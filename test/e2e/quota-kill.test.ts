@@ -27,7 +27,12 @@ beforeAll(async () => {
 afterAll(() => folder.remove())
 
 function start(): Promise<Gatehouse> {
-  return startGatehouse({ sandbox: true, dataFolder: folder.path, key, environment: UNHURRIED_SHIPPING })
+  return startGatehouse({
+    sandbox: true,
+    dataFolder: folder.path,
+    key,
+    environment: UNHURRIED_SHIPPING,
+  })
 }
 
 async function usedOf(gatehouse: Gatehouse, path: string): Promise<number> {
@@ -72,10 +77,16 @@ test('SIGKILL under load: after each start the counters are exactly the sum of t
       // Nothing was called yet: what is counted comes from the store and the journal alone.
       const used = await usedOf(gatehouse, '/v1/account')
       expect(await usedOf(gatehouse, `/v1/budgets/${budgetId}`)).toBe(used)
-      await pollUntil('an empty journal', async () => (await unshippedBytes(gatehouse)) === 0 || undefined)
+      await pollUntil(
+        'an empty journal',
+        async () => (await unshippedBytes(gatehouse)) === 0 || undefined,
+      )
       const rows = await listLogRows(gatehouse)
       expect(used).toBe(
-        rows.reduce((sum, row) => sum + (row.usage?.inputTokens ?? 0) + (row.usage?.outputTokens ?? 0), 0),
+        rows.reduce(
+          (sum, row) => sum + (row.usage?.inputTokens ?? 0) + (row.usage?.outputTokens ?? 0),
+          0,
+        ),
       )
       if (round > 0) expect(used).toBeGreaterThan(before)
       before = used

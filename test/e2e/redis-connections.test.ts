@@ -68,7 +68,10 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('a gateway reaches',
     const port = await findFreePort()
     const file = join(folder.path, 'sentinel.conf')
     const lines = [`port ${port}`, 'bind 127.0.0.1', `dir ${folder.path}`, 'logfile sentinel.log']
-    await Bun.write(file, [...lines, `sentinel monitor main 127.0.0.1 ${redis.port} 1`, ''].join('\n'))
+    await Bun.write(
+      file,
+      [...lines, `sentinel monitor main 127.0.0.1 ${redis.port} 1`, ''].join('\n'),
+    )
     const sentinel = Bun.spawn(boundToTest([findRedis() ?? '', file, '--sentinel']), {
       stdout: 'ignore',
       stderr: 'ignore',
@@ -100,7 +103,9 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('a gateway reaches',
     expect(keys.some((name) => /^gatehouse:key:\{key_/.test(name))).toBe(true)
     // What was used goes there with the next round.
     await pollUntil('the quota', async () => {
-      const all = await Promise.all(cluster.servers.map(({ client }) => client.keys('gatehouse:used:*')))
+      const all = await Promise.all(
+        cluster.servers.map(({ client }) => client.keys('gatehouse:used:*')),
+      )
       return all.flat().length > 0
     })
     expect(await redisOf(gatehouse)).toMatchObject({ status: 'ok' })

@@ -1,5 +1,13 @@
 /** Slow and leaving clients: memory stays bounded, and nothing goes on upstream for a client that has gone. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { IS_LONG } from '../support/chaos-form.ts'
 import { createGate, listLogRows, waitForLogRow } from '../support/control-plane.ts'
 import { DIALECT_GATES, DIALECTS, type DialectRow, requestBody } from '../support/dialect-table.ts'
@@ -9,7 +17,13 @@ import { residentBytes } from '../support/process-memory.ts'
 import { connectRaw, finishedAnswer, type RawConnection } from '../support/raw-client.ts'
 import { openRawScene, type RawScene } from '../support/raw-scene.ts'
 import type { Exchange, Script } from '../support/raw-upstream.ts'
-import { answerHead, beginStream, jsonAnswer, silence, streamAnswer } from '../support/scripted-answers.ts'
+import {
+  answerHead,
+  beginStream,
+  jsonAnswer,
+  silence,
+  streamAnswer,
+} from '../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
 setDefaultTimeout(180_000)
@@ -40,7 +54,10 @@ async function connectAndSend(
   connection.send(
     composeRequest({
       path: row.path,
-      headers: { authorization: `Bearer ${scene.gatehouse.key}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${scene.gatehouse.key}`,
+        'content-type': 'application/json',
+      },
       body: requestBody(row, { stream }),
     }),
   )
@@ -98,7 +115,9 @@ describe('back-pressure', () => {
       await exchange.write(LAST_CHUNK)
     })
     const connection = await connectAndSend(row, true, 15 * MEGABYTE)
-    const highest = await highestUntil(() => connection.receivedBytes() >= pieces * event.length * 60)
+    const highest = await highestUntil(
+      () => connection.receivedBytes() >= pieces * event.length * 60,
+    )
     connection.destroy()
     expect(highest).toBeLessThan(MEMORY_BOUND)
   })
@@ -123,7 +142,10 @@ describe('back-pressure', () => {
     await expectSteady(row, false, (begun) => async (exchange) => {
       begun(exchange)
       await exchange.write(
-        answerHead(200, { 'content-type': 'application/json', 'content-length': String(answerBytes) }),
+        answerHead(200, {
+          'content-type': 'application/json',
+          'content-length': String(answerBytes),
+        }),
       )
       await exchange.write('{"output":"')
       for (let sent = 0; sent < answerBytes && !exchange.closed; sent += piece.length)
@@ -167,17 +189,29 @@ describe('abort', () => {
     })
     const connection = await connectAndSend(row, leaving.stream)
     const upstreamSide = await within(30_000, 'request at the upstream', exchange.promise)
-    await pollUntil('the part of the answer that the client waits for', () => leaving.after(connection), {
-      intervalMs: 5,
-    })
+    await pollUntil(
+      'the part of the answer that the client waits for',
+      () => leaving.after(connection),
+      {
+        intervalMs: 5,
+      },
+    )
     const leftAt = Date.now()
     connection.destroy()
-    return (await within(30_000, 'end of the upstream connection', upstreamSide.whenClosed)) - leftAt
+    return (
+      (await within(30_000, 'end of the upstream connection', upstreamSide.whenClosed)) - leftAt
+    )
   }
 
   const situations: readonly (readonly [string, (row: DialectRow) => Leaving])[] = [
-    ['before the first byte of a JSON answer', () => ({ stream: false, begin: silence, after: () => true })],
-    ['before the first byte of a stream', () => ({ stream: true, begin: silence, after: () => true })],
+    [
+      'before the first byte of a JSON answer',
+      () => ({ stream: false, begin: silence, after: () => true }),
+    ],
+    [
+      'before the first byte of a stream',
+      () => ({ stream: true, begin: silence, after: () => true }),
+    ],
     [
       'in the middle of a stream',
       (row) => ({
@@ -213,7 +247,9 @@ describe('abort', () => {
         expect(Math.min(...delays)).toBeLessThanOrEqual(ABORT_BOUND_MS)
 
         const rows = await pollUntil('the log rows', async () => {
-          const fresh = (await listLogRows(scene.gatehouse)).filter((logRow) => logRow.gateId === gate)
+          const fresh = (await listLogRows(scene.gatehouse)).filter(
+            (logRow) => logRow.gateId === gate,
+          )
           return fresh.length >= delays.length ? fresh : undefined
         })
         expect(rows).toHaveLength(delays.length)
@@ -244,7 +280,9 @@ describe('abort', () => {
     await pollUntil('the request at the upstream', () => scene.upstream.requests.length > 0)
     connection.destroy()
     const rows = await pollUntil('the log row', async () => {
-      const found = (await listLogRows(scene.gatehouse)).filter((logRow) => logRow.gateId === 'eager')
+      const found = (await listLogRows(scene.gatehouse)).filter(
+        (logRow) => logRow.gateId === 'eager',
+      )
       return found.length > 0 ? found : undefined
     })
     expect(rows).toHaveLength(1)

@@ -1,5 +1,13 @@
 /** The rules of the responses endpoint, seen from both sides of the gateway. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { waitForLogRow } from '../support/control-plane.ts'
 import { RESPONSES_JSON, RESPONSES_STREAM, RESPONSES_USAGE } from '../support/dialect-samples.ts'
 import { type NestedError, readNestedError } from '../support/envelopes.ts'
@@ -91,7 +99,9 @@ describe('state that a stateless service cannot keep', () => {
   })
 
   test('previous_response_id: null is accepted', async () => {
-    expect((await send({ model: 'gpt5', input: 'hi', previous_response_id: null })).status).toBe(200)
+    expect((await send({ model: 'gpt5', input: 'hi', previous_response_id: null })).status).toBe(
+      200,
+    )
   })
 
   test.each([

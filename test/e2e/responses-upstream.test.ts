@@ -93,7 +93,12 @@ const CREATED = event('response.created', {
 function asStream(output: readonly Item[]): string[] {
   const items = output.flatMap((item, output_index) => {
     const delta = (kind: string, text: string) =>
-      event(`response.${kind}.delta`, { output_index, summary_index: 0, content_index: 0, delta: text })
+      event(`response.${kind}.delta`, {
+        output_index,
+        summary_index: 0,
+        content_index: 0,
+        delta: text,
+      })
     const added = (members: object) =>
       event('response.output_item.added', { output_index, item: { ...item, ...members } })
     const done = event('response.output_item.done', { output_index, item })
@@ -104,9 +109,19 @@ function asStream(output: readonly Item[]): string[] {
         done,
       ]
     if ('content' in item)
-      return [added({ content: [] }), ...item.content.map((part) => delta('output_text', part.text)), done]
-    const pieces = [item.arguments.slice(0, 4), item.arguments.slice(4)].filter((piece) => piece !== '')
-    return [added({ arguments: '' }), ...pieces.map((piece) => delta('function_call_arguments', piece)), done]
+      return [
+        added({ content: [] }),
+        ...item.content.map((part) => delta('output_text', part.text)),
+        done,
+      ]
+    const pieces = [item.arguments.slice(0, 4), item.arguments.slice(4)].filter(
+      (piece) => piece !== '',
+    )
+    return [
+      added({ arguments: '' }),
+      ...pieces.map((piece) => delta('function_call_arguments', piece)),
+      done,
+    ]
   })
   return [CREATED, ...items, event('response.completed', { response: response(output) })]
 }
@@ -121,7 +136,13 @@ async function runLoop(turn: (messages: Anthropic.MessageParam[]) => Promise<Ant
     messages.push({ role: 'assistant', content: answer.content })
     const results = answer.content.flatMap((block) =>
       block.type === 'tool_use'
-        ? [{ type: 'tool_result' as const, tool_use_id: block.id, content: `result of ${block.id}` }]
+        ? [
+            {
+              type: 'tool_result' as const,
+              tool_use_id: block.id,
+              content: `result of ${block.id}`,
+            },
+          ]
         : [],
     )
     messages.push({ role: 'user', content: results })
@@ -188,7 +209,10 @@ test('the same loop streamed through the SDK’s own accumulator', async () => {
     anthropic.messages.stream({ ...question, messages }).finalMessage(),
   )
   expectWholeHistory()
-  expect(last).toMatchObject({ content: [{ type: 'text', text: 'Sunny.' }], stop_reason: 'end_turn' })
+  expect(last).toMatchObject({
+    content: [{ type: 'text', text: 'Sunny.' }],
+    stop_reason: 'end_turn',
+  })
 })
 
 test('a model that does not reason is asked by chat, where nothing would be gained; Chat callers are relayed there', async () => {
@@ -226,7 +250,12 @@ test('an answer that was cut short says so, and is counted', async () => {
 })
 
 test('a failure that is streamed before the model began moves on to the next target', async () => {
-  const error = { type: 'insufficient_quota', code: 'insufficient_quota', message: 'No quota', param: null }
+  const error = {
+    type: 'insufficient_quota',
+    code: 'insufficient_quota',
+    message: 'No quota',
+    param: null,
+  }
   upstream.answerOnce(streamAnswer([CREATED, event('error', { error })]))
   const chunk = (delta: object, finish_reason: string | null) =>
     `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
@@ -239,13 +268,19 @@ test('a failure that is streamed before the model began moves on to the next tar
     messages: [{ role: 'user', content: 'Hi' }],
   })
   expect(await stream.finalText()).toBe('Hello')
-  expect(upstream.requests.map(({ path }) => path)).toEqual(['/v1/responses', '/groq/chat/completions'])
+  expect(upstream.requests.map(({ path }) => path)).toEqual([
+    '/v1/responses',
+    '/groq/chat/completions',
+  ])
 })
 
 test('a stream that breaks, or in which the upstream reports a failure, is a failure for the caller', async () => {
   const pieces = asStream(ANSWERS[0] ?? [])
   const failed = event('response.failed', {
-    response: response([], { status: 'failed', error: { code: 'server_error', message: 'It broke' } }),
+    response: response([], {
+      status: 'failed',
+      error: { code: 'server_error', message: 'It broke' },
+    }),
   })
   const read = () =>
     anthropic.messages

@@ -38,7 +38,8 @@ const modelOf = (text: string) => String((JSON.parse(text) as { model: unknown }
 
 /** What the upstream does depends on the model asked for. */
 function byModel(scripts: Readonly<Record<string, Script>>): Script {
-  return (exchange) => (scripts[modelOf(exchange.request.text)] ?? jsonAnswer(200, ANSWER))(exchange)
+  return (exchange) =>
+    (scripts[modelOf(exchange.request.text)] ?? jsonAnswer(200, ANSWER))(exchange)
 }
 
 test('calls are spread over the targets exactly as their weights say', async () => {
@@ -62,7 +63,9 @@ test('a target that fails five times in a row is left alone, and every caller is
   for (let tried = 0; tried < 10; tried += 1) {
     scene.upstream.reset()
     const sick = `sick-${tried}`
-    await createRoutedGate(sick, { targets: [{ model: `openai/${sick}` }, { model: 'openai/sound' }] })
+    await createRoutedGate(sick, {
+      targets: [{ model: `openai/${sick}` }, { model: 'openai/sound' }],
+    })
     scene.upstream.answer(byModel({ [sick]: jsonAnswer(500, { error: { message: 'boom' } }) }))
     let lastFailureMs = 0
     for (let index = 0; index < 5; index += 1) {
@@ -80,11 +83,16 @@ test('a target that fails five times in a row is left alone, and every caller is
 })
 
 test('a refused credential moves on to the next target; alone it is told as what it is', async () => {
-  await createRoutedGate('refused-first', { targets: [{ model: 'openai/locked' }, { model: 'openai/open' }] })
+  await createRoutedGate('refused-first', {
+    targets: [{ model: 'openai/locked' }, { model: 'openai/open' }],
+  })
   scene.upstream.answer(byModel({ locked: jsonAnswer(401, { error: { message: 'bad key' } }) }))
   const answer = await call('refused-first')
   expect(answer.status).toBe(200)
-  expect(answer.headers).toMatchObject({ 'x-gatehouse-target': 'openai/open', 'x-gatehouse-attempts': '2' })
+  expect(answer.headers).toMatchObject({
+    'x-gatehouse-target': 'openai/open',
+    'x-gatehouse-attempts': '2',
+  })
 })
 
 test('when the first byte is late the next target answers, the late one is cancelled, and one call is written down', async () => {
@@ -103,7 +111,10 @@ test('when the first byte is late the next target answers, the late one is cance
   )
   const answer = await call('hedged')
   expect(answer.status).toBe(200)
-  expect(answer.headers).toMatchObject({ 'x-gatehouse-target': 'openai/prompt', 'x-gatehouse-attempts': '2' })
+  expect(answer.headers).toMatchObject({
+    'x-gatehouse-target': 'openai/prompt',
+    'x-gatehouse-attempts': '2',
+  })
   await lateClosedAt
   expect(await waitForLogRow(scene.gatehouse, answer.headers['x-request-id'])).toMatchObject({
     target: 'openai/prompt',
@@ -129,7 +140,11 @@ test('a first target that answers in time is not hedged', async () => {
 test('when both the late target and its hedge fail, the third is asked', async () => {
   await createRoutedGate('three', {
     hedgeAfterMs: 30,
-    targets: [{ model: 'openai/late-500' }, { model: 'openai/quick-503' }, { model: 'openai/third' }],
+    targets: [
+      { model: 'openai/late-500' },
+      { model: 'openai/quick-503' },
+      { model: 'openai/third' },
+    ],
   })
   scene.upstream.answer(
     byModel({
@@ -141,7 +156,10 @@ test('when both the late target and its hedge fail, the third is asked', async (
     }),
   )
   const answer = await call('three')
-  expect(answer.headers).toMatchObject({ 'x-gatehouse-target': 'openai/third', 'x-gatehouse-attempts': '3' })
+  expect(answer.headers).toMatchObject({
+    'x-gatehouse-target': 'openai/third',
+    'x-gatehouse-attempts': '3',
+  })
 })
 
 test('a client that leaves while a hedge is running cancels both', async () => {

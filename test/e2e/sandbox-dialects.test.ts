@@ -53,7 +53,11 @@ const tools: OpenAI.Chat.ChatCompletionFunctionTool[] = [
     type: 'function',
     function: {
       name: 'get_weather',
-      parameters: { type: 'object', properties: { city: { type: 'string' } }, additionalProperties: false },
+      parameters: {
+        type: 'object',
+        properties: { city: { type: 'string' } },
+        additionalProperties: false,
+      },
     },
   },
   { type: 'function', function: { name: 'now' } },
@@ -81,38 +85,57 @@ describe.each(TARGETS)('%s', (target) => {
   const model = gateOf(target)
 
   test.each([
-    ['whole answers', 'all it got', false, (message: OpenAI.Chat.ChatCompletionMessage): Message => message],
+    [
+      'whole answers',
+      'all it got',
+      false,
+      (message: OpenAI.Chat.ChatCompletionMessage): Message => message,
+    ],
     ['whole answers', 'only OpenAI’s fields', false, bare],
-    ['streams', 'all it got', true, (message: OpenAI.Chat.ChatCompletionMessage): Message => message],
+    [
+      'streams',
+      'all it got',
+      true,
+      (message: OpenAI.Chat.ChatCompletionMessage): Message => message,
+    ],
     ['streams', 'only OpenAI’s fields', true, bare],
-  ])('a tool loop with thinking, by %s; the client sends %s back', async (_, __, isStream, keep) => {
-    const ask = async (messages: Message[]) => {
-      const params = { model, messages, tools, reasoning_effort: 'low' as const }
-      const completion = isStream
-        ? await openai.chat.completions.stream(params).finalChatCompletion()
-        : await openai.chat.completions.create(params)
-      const [choice] = completion.choices
-      if (choice === undefined) throw new Error('no choice')
-      return choice
-    }
-    const first = await ask([question])
-    expect(first.finish_reason).toBe('tool_calls')
-    const calls = (first.message.tool_calls ?? []).flatMap((call) => (call.type === 'function' ? [call] : []))
-    expect(calls.map((call) => [call.function.name, JSON.parse(call.function.arguments)])).toEqual([
-      ['get_weather', { city: 'Ulm' }],
-      ['now', {}],
-    ])
-    const results = calls.map(
-      (call): Message => ({
-        role: 'tool',
-        tool_call_id: call.id,
-        content: `result of ${call.function.name}`,
-      }),
-    )
-    const second = await ask([question, keep(first.message), ...results])
-    expect(second.message.content).toBe('Sandbox echo of tool outputs: result of get_weather; result of now')
-    expect(second.finish_reason).toBe('stop')
-  })
+  ])(
+    'a tool loop with thinking, by %s; the client sends %s back',
+    async (_, __, isStream, keep) => {
+      const ask = async (messages: Message[]) => {
+        const params = { model, messages, tools, reasoning_effort: 'low' as const }
+        const completion = isStream
+          ? await openai.chat.completions.stream(params).finalChatCompletion()
+          : await openai.chat.completions.create(params)
+        const [choice] = completion.choices
+        if (choice === undefined) throw new Error('no choice')
+        return choice
+      }
+      const first = await ask([question])
+      expect(first.finish_reason).toBe('tool_calls')
+      const calls = (first.message.tool_calls ?? []).flatMap((call) =>
+        call.type === 'function' ? [call] : [],
+      )
+      expect(
+        calls.map((call) => [call.function.name, JSON.parse(call.function.arguments)]),
+      ).toEqual([
+        ['get_weather', { city: 'Ulm' }],
+        ['now', {}],
+      ])
+      const results = calls.map(
+        (call): Message => ({
+          role: 'tool',
+          tool_call_id: call.id,
+          content: `result of ${call.function.name}`,
+        }),
+      )
+      const second = await ask([question, keep(first.message), ...results])
+      expect(second.message.content).toBe(
+        'Sandbox echo of tool outputs: result of get_weather; result of now',
+      )
+      expect(second.finish_reason).toBe('stop')
+    },
+  )
 
   test('usage counts the thinking and is written down', async () => {
     const { data, response } = await openai.chat.completions
@@ -120,9 +143,14 @@ describe.each(TARGETS)('%s', (target) => {
       .withResponse()
     expect(data.model).toStartWith('sandbox-')
     expect(data.usage?.completion_tokens).toBeGreaterThan(64)
-    expect(await waitForLogRow(gatehouse, response.headers.get('x-request-id') ?? '')).toMatchObject({
+    expect(
+      await waitForLogRow(gatehouse, response.headers.get('x-request-id') ?? ''),
+    ).toMatchObject({
       target,
-      usage: { inputTokens: data.usage?.prompt_tokens, outputTokens: data.usage?.completion_tokens },
+      usage: {
+        inputTokens: data.usage?.prompt_tokens,
+        outputTokens: data.usage?.completion_tokens,
+      },
     })
   })
 })
@@ -157,16 +185,20 @@ describe.each(['sandbox-anthropic', 'sandbox-gemini', 'sandbox-bedrock', 'sandbo
       for (const after of places) {
         await create(fault + after)
         const failure = await toldFailure(() => read(fault + after))
-        const outcome = failure instanceof OpenAI.APIError ? 'told' : String(failure ?? 'looked whole')
+        const outcome =
+          failure instanceof OpenAI.APIError ? 'told' : String(failure ?? 'looked whole')
         // Converse counts in an event after the one that ends the answer: without it nothing of the answer is missing.
         const isWhole = provider === 'sandbox-bedrock' && fault + after === 'clean-cut-99'
         expect([fault + after, outcome]).toEqual([fault + after, isWhole ? 'looked whole' : 'told'])
       }
     })
 
-    test.each(['drip', 'slow-stream-1', 'leaky-headers', 'big-1'])('%s: harmless', async (fault) => {
-      await create(fault)
-      expect(await read(fault).then(() => 'whole')).toBe('whole')
-    })
+    test.each(['drip', 'slow-stream-1', 'leaky-headers', 'big-1'])(
+      '%s: harmless',
+      async (fault) => {
+        await create(fault)
+        expect(await read(fault).then(() => 'whole')).toBe('whole')
+      },
+    )
   },
 )

@@ -27,7 +27,12 @@ async function invite(email: string): Promise<string> {
   return ((await response.json()) as { token: string }).token
 }
 
-async function signUp(browser: Browser, email: string, more: object, headers: Record<string, string> = {}) {
+async function signUp(
+  browser: Browser,
+  email: string,
+  more: object,
+  headers: Record<string, string> = {},
+) {
   const body = { email, name: 'Somebody', password, ...more }
   return await browser.send('/v1/auth/sign-up', { method: 'POST', body, headers })
 }
@@ -61,7 +66,9 @@ describe('sessions', () => {
     const other = await joinBy('nosy@example.test')
     expect((await other.send(`/v1/sessions/${data[0]?.id}`, { method: 'DELETE' })).status).toBe(404)
     expect((await phone.send('/v1/session')).status).toBe(200)
-    expect((await laptop.send(`/v1/sessions/${data[0]?.id}`, { method: 'DELETE' })).status).toBe(204)
+    expect((await laptop.send(`/v1/sessions/${data[0]?.id}`, { method: 'DELETE' })).status).toBe(
+      204,
+    )
     expect((await phone.send('/v1/session')).status).toBe(401)
     expect((await laptop.send('/v1/session')).status).toBe(200)
   })
@@ -71,7 +78,9 @@ describe('sessions', () => {
     const copy = browser.cookieHeader()
     await browser.json('/v1/session', 204, { method: 'DELETE' })
     expect(browser.cookies.size).toBe(0)
-    expect((await openBrowser().send('/v1/session', { headers: { cookie: copy } })).status).toBe(401)
+    expect((await openBrowser().send('/v1/session', { headers: { cookie: copy } })).status).toBe(
+      401,
+    )
   })
 
   test('end with a new password, but for the one that set it', async () => {
@@ -91,7 +100,12 @@ describe('sessions', () => {
 
   test('are not what calls are made with', async () => {
     const browser = await joinBy('caller@example.test')
-    for (const path of ['/v1/responses', '/v1/chat/completions', '/v3/chat', '/alt/v1/fim/completions']) {
+    for (const path of [
+      '/v1/responses',
+      '/v1/chat/completions',
+      '/v3/chat',
+      '/alt/v1/fim/completions',
+    ]) {
       const body = { model: 'demo', gate_id: 'demo', input: 'x', prompt: 'x', messages: [] }
       expect((await browser.send(path, { method: 'POST', body })).status).toBe(401)
     }
@@ -122,14 +136,18 @@ test('sessions outlive a restart; no secret of a user is in a file or in the log
   })) as { token: string }
   const wrong = 'plainly visible canary 2'
   const signInBody = { email: 'singer@example.test', password: wrong }
-  expect((await browser.send('/v1/auth/sign-in', { method: 'POST', body: signInBody })).status).toBe(401)
+  expect(
+    (await browser.send('/v1/auth/sign-in', { method: 'POST', body: signInBody })).status,
+  ).toBe(401)
   expect(await first.stop()).toBe(0)
 
   const again = await startGatehouse({ dataFolder: first.dataFolder, key: first.key })
   try {
     const moved = new Browser(again.url)
     for (const [name, value] of browser.cookies) moved.cookies.set(name, value)
-    expect(await moved.json('/v1/session', 200)).toMatchObject({ user: { email: 'singer@example.test' } })
+    expect(await moved.json('/v1/session', 200)).toMatchObject({
+      user: { email: 'singer@example.test' },
+    })
     const [cookie = ''] = browser.cookies.values()
     const [sessionToken = '', signature = ''] = decodeURIComponent(cookie).split('.')
     expect(sessionToken.length).toBeGreaterThan(20)

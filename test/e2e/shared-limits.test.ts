@@ -30,7 +30,11 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one 
     redis = await startRedis()
     folder = await createTemporaryFolder()
     // Ids of keys are a node's own: all three begin with the same data.
-    const first = await startGatehouse({ sandbox: true, key, dataFolder: join(folder.path, 'seed') })
+    const first = await startGatehouse({
+      sandbox: true,
+      key,
+      dataFolder: join(folder.path, 'seed'),
+    })
     await createGate(first, 'hang', ['sandbox/hang'])
     await first.stop()
   })
@@ -42,7 +46,10 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one 
     await folder.remove()
   })
 
-  async function start(environment: Record<string, string>, configuration = ''): Promise<Gatehouse[]> {
+  async function start(
+    environment: Record<string, string>,
+    configuration = '',
+  ): Promise<Gatehouse[]> {
     scene += 1
     nodes = []
     for (let index = 0; index < NODES; index++) {
@@ -76,7 +83,9 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one 
   }
 
   async function readMetrics(node: Gatehouse): Promise<string> {
-    return await (await fetch(`${node.url}/metrics`, { headers: { authorization: 'Bearer metrics' } })).text()
+    return await (
+      await fetch(`${node.url}/metrics`, { headers: { authorization: 'Bearer metrics' } })
+    ).text()
   }
 
   async function call(node: Gatehouse, prompt = 'hello'): Promise<Response> {
@@ -114,7 +123,10 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one 
     expect(admitted).toBeLessThanOrEqual(bound())
     await redis.kill()
     for (const node of gateways) {
-      await pollUntil('the loss to be noticed', async () => (await readRedis(node)).status === 'away')
+      await pollUntil(
+        'the loss to be noticed',
+        async () => (await readRedis(node)).status === 'away',
+      )
       expect(await readRedis(node)).toMatchObject({ limits: 'share', nodes: NODES })
       expect((await fetch(`${node.url}/healthz`)).status).toBe(200)
     }
@@ -167,7 +179,10 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one 
     })
 
   test('a monthly quota is one for all nodes, and each of them says what all have used', async () => {
-    const gateways = await start({}, 'plans: {default: small, definitions: {small: {monthlyTokens: 3000}}}')
+    const gateways = await start(
+      {},
+      'plans: {default: small, definitions: {small: {monthlyTokens: 3000}}}',
+    )
     const used: number[] = []
     const spend = async (node: Gatehouse) => {
       for (;;) {
@@ -186,7 +201,9 @@ describeIf(findRedis() !== undefined, 'needs redis-server')('three nodes on one 
     expect(sum).toBeLessThanOrEqual(3000 + Math.max(...used))
     for (const node of gateways) {
       await pollUntil('the same sum on every node', async () => {
-        const answer = await fetch(`${node.url}/v1/account`, { headers: { authorization: `Bearer ${key}` } })
+        const answer = await fetch(`${node.url}/v1/account`, {
+          headers: { authorization: `Bearer ${key}` },
+        })
         return JSON.stringify(await answer.json()).includes(String(sum))
       })
     }

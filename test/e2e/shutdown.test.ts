@@ -21,7 +21,9 @@ afterEach(async () => {
 
 const BODY = '{"model":"chat","stream":true,"stream_options":{"include_usage":true},"messages":[]}'
 
-async function openStream(opened: RawScene): Promise<{ connection: RawConnection; upstreamSide: Exchange }> {
+async function openStream(
+  opened: RawScene,
+): Promise<{ connection: RawConnection; upstreamSide: Exchange }> {
   const exchange = Promise.withResolvers<Exchange>()
   opened.upstream.answer(async (upstreamSide) => {
     await beginStream(upstreamSide)
@@ -32,7 +34,10 @@ async function openStream(opened: RawScene): Promise<{ connection: RawConnection
   connection.send(
     composeRequest({
       path: CHAT,
-      headers: { authorization: `Bearer ${opened.gatehouse.key}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${opened.gatehouse.key}`,
+        'content-type': 'application/json',
+      },
       body: BODY,
     }),
   )
@@ -98,7 +103,10 @@ describe('SIGTERM', () => {
     expect(answer.complete).toBeFalse()
     expect(answer.text).toContain('error')
 
-    const again = await startGatehouse({ dataFolder: scene.gatehouse.dataFolder, key: scene.gatehouse.key })
+    const again = await startGatehouse({
+      dataFolder: scene.gatehouse.dataFolder,
+      key: scene.gatehouse.key,
+    })
     const rows = await pollUntil('the row', async () => {
       const found = await listLogRows(again)
       return found.length > 0 ? found : undefined
@@ -129,7 +137,10 @@ describe('health', () => {
     scene = await openRawScene({ gates: { chat: 'openai/gpt-4o' } })
     await createGate(scene.gatehouse, 'second', 'openai/gpt-5')
     expect(await scene.gatehouse.stop()).toBe(0)
-    const again = await startGatehouse({ dataFolder: scene.gatehouse.dataFolder, key: scene.gatehouse.key })
+    const again = await startGatehouse({
+      dataFolder: scene.gatehouse.dataFolder,
+      key: scene.gatehouse.key,
+    })
     const models = await fetch(`${again.url}/v1/models`, {
       headers: { authorization: `Bearer ${again.key}` },
     })
@@ -141,7 +152,9 @@ describe('health', () => {
   test('two servers never write one data folder', async () => {
     scene = await openRawScene({ gates: {} })
     const { dataFolder, key } = scene.gatehouse
-    const second = await startGatehouse({ dataFolder, key }).catch((error: unknown) => String(error))
+    const second = await startGatehouse({ dataFolder, key }).catch((error: unknown) =>
+      String(error),
+    )
     expect(second).toContain('did not start')
     expect((await fetch(`${scene.gatehouse.url}/healthz`)).status).toBe(200)
   })

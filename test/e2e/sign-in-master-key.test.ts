@@ -17,7 +17,9 @@ const body = { email: 'owner@example.test', name: 'Owner', password }
 async function rotate(dataFolder: string): Promise<void> {
   const environment = { GATEHOUSE_DATA_DIR: dataFolder }
   const { stdout, stderr } = await runCli(['master-key', 'rotate', '--json'], { environment })
-  expect({ stderr, said: JSON.parse(stdout || '{}') }).toMatchObject({ said: { outcome: 'rotated' } })
+  expect({ stderr, said: JSON.parse(stdout || '{}') }).toMatchObject({
+    said: { outcome: 'rotated' },
+  })
 }
 
 function openBrowser(url: string, before?: Browser): Browser {
@@ -59,18 +61,26 @@ test('the master key is made with the first user; a rotation ends sessions with 
     })
     const there = await fetch(String(begun.url), { redirect: 'manual' })
     const callback = (there.headers.get('location') ?? '').slice(PUBLIC.length)
-    expect((await ann.send(callback, { headers: { origin: '' } })).headers.get('location')).toBe('/')
+    expect((await ann.send(callback, { headers: { origin: '' } })).headers.get('location')).toBe(
+      '/',
+    )
     expect(await ann.json('/v1/session', 200)).toMatchObject({ user: { email } })
 
     expect(await server.stop()).toBe(0)
-    const again = await startGatehouse({ dataFolder: server.dataFolder, key: server.key, environment })
+    const again = await startGatehouse({
+      dataFolder: server.dataFolder,
+      key: server.key,
+      environment,
+    })
     try {
       for (const before of [owner, ann])
         expect((await openBrowser(again.url, before).send('/v1/session')).status).toBe(401)
       const returning = openBrowser(again.url)
       const given = { email: body.email, password }
       await returning.json('/v1/auth/sign-in', 200, { method: 'POST', body: given })
-      expect(await returning.json('/v1/session', 200)).toMatchObject({ user: { email: body.email } })
+      expect(await returning.json('/v1/session', 200)).toMatchObject({
+        user: { email: body.email },
+      })
     } finally {
       await again.remove()
     }

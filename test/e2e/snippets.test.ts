@@ -32,7 +32,8 @@ const ids = callSnippets({ baseUrl: 'http://example.test', gateId: GATE })
   .filter((id) => !NOT_RUN.test(id))
 
 async function run(id: string): Promise<{ readonly exitCode: number; readonly output: string }> {
-  const code = callSnippets({ baseUrl: gatehouse.url, gateId: GATE }).find((one) => one.id === id)?.code ?? ''
+  const code =
+    callSnippets({ baseUrl: gatehouse.url, gateId: GATE }).find((one) => one.id === id)?.code ?? ''
   const isCurl = id.startsWith('curl')
   const path = join(folder.path, `${id}.${isCurl ? 'sh' : 'ts'}`)
   await Bun.write(path, code)
@@ -49,7 +50,9 @@ test.each(ids)('%s answers', async (id) => {
   const { exitCode, output } = await run(id)
   expect({ exitCode, output }).toMatchObject({ exitCode: 0 })
   // What the sandbox's echo says again, and what it puts between prompt and suffix.
-  expect(output).toContain(id.includes('fim') ? FILLED_IN : 'Sandbox echo: Say hello in five languages.')
+  expect(output).toContain(
+    id.includes('fim') ? FILLED_IN : 'Sandbox echo: Say hello in five languages.',
+  )
 })
 
 test('the copied ones that are not run here are Python and one more SDK', () => {

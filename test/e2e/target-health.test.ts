@@ -17,12 +17,17 @@ afterAll(() => gatehouse.remove())
 
 async function healthOf(account: ControlPlane, target: string) {
   const response = await controlPlaneCall(account, 'GET', '/v1/targets/health')
-  const { data } = (await response.json()) as { data: ({ target: string } & Record<string, unknown>)[] }
+  const { data } = (await response.json()) as {
+    data: ({ target: string } & Record<string, unknown>)[]
+  }
   return data.filter((row) => row.target === target)
 }
 
 async function call(account: ControlPlane, model: string): Promise<number> {
-  const response = await controlPlaneCall(account, 'POST', '/v1/responses', { model, input: 'hello' })
+  const response = await controlPlaneCall(account, 'POST', '/v1/responses', {
+    model,
+    input: 'hello',
+  })
   await response.text()
   return response.status
 }
@@ -30,8 +35,12 @@ async function call(account: ControlPlane, model: string): Promise<number> {
 test('a target that fails is failing, then rests; the one behind it is healthy; other accounts see nothing of it', async () => {
   await createGate(gatehouse, 'guarded', ['sandbox/500', 'sandbox/echo'])
   await createGate(gatehouse, 'again', ['sandbox/500', 'openai/gpt-5'])
-  expect(await healthOf(gatehouse, 'sandbox/500')).toMatchObject([{ state: 'unknown', configured: true }])
-  expect(await healthOf(gatehouse, 'openai/gpt-5')).toMatchObject([{ state: 'unknown', configured: false }])
+  expect(await healthOf(gatehouse, 'sandbox/500')).toMatchObject([
+    { state: 'unknown', configured: true },
+  ])
+  expect(await healthOf(gatehouse, 'openai/gpt-5')).toMatchObject([
+    { state: 'unknown', configured: false },
+  ])
 
   expect(await call(gatehouse, 'guarded')).toBe(200)
   expect(await healthOf(gatehouse, 'sandbox/500')).toMatchObject([
@@ -54,5 +63,7 @@ test('a target that fails is failing, then rests; the one behind it is healthy; 
 
   const bob = await fillTenant(gatehouse.url, 'bob', {})
   await createGate(bob, 'guarded', ['sandbox/500', 'sandbox/echo'])
-  expect(await healthOf(bob, 'sandbox/500')).toMatchObject([{ state: 'unknown', failuresInARow: 0 }])
+  expect(await healthOf(bob, 'sandbox/500')).toMatchObject([
+    { state: 'unknown', failuresInARow: 0 },
+  ])
 })

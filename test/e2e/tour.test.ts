@@ -23,10 +23,13 @@ interface Block {
 
 async function readBlocks(): Promise<readonly Block[]> {
   const guide = await Bun.file(`${REPOSITORY}/docs/guides/tour.md`).text()
-  const fences = Array.from(guide.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm), ([, language, text = '']) => ({
-    language,
-    text,
-  }))
+  const fences = Array.from(
+    guide.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm),
+    ([, language, text = '']) => ({
+      language,
+      text,
+    }),
+  )
   return fences.flatMap(({ language, text }, index) => {
     if (language !== 'sh') return []
     const next = fences[index + 1]
@@ -113,10 +116,14 @@ testIf(!isCurlMissing, 'needs curl')(
     expect(blocks.length).toBeGreaterThan(10)
     const port = String(findFreePort())
     const withPort = (text: string) => text.replaceAll(STAND_IN, port)
-    const [, trustedHosts] = /^GATEHOUSE_TRUSTED_HOSTS=(\S+) make run$/m.exec(start?.commands ?? '') ?? []
+    const [, trustedHosts] =
+      /^GATEHOUSE_TRUSTED_HOSTS=(\S+) make run$/m.exec(start?.commands ?? '') ?? []
     const gatehouse = await startGatehouse({
       sandbox: true,
-      environment: { GATEHOUSE_TRUSTED_HOSTS: withPort(trustedHosts ?? ''), GATEHOUSE_BOOTSTRAP_KEY: '' },
+      environment: {
+        GATEHOUSE_TRUSTED_HOSTS: withPort(trustedHosts ?? ''),
+        GATEHOUSE_BOOTSTRAP_KEY: '',
+      },
     })
     const folder = await createTemporaryFolder()
     for (const name of ['node_modules', 'src'])
@@ -139,7 +146,9 @@ testIf(!isCurlMissing, 'needs curl')(
           expect(`${commands}${printed}`).toBe(`${commands}${expected.join('\n')}`)
       }
       expect(
-        await shell.paste('gatehouse gates list; gatehouse owned-models list; gatehouse budgets list; ls'),
+        await shell.paste(
+          'gatehouse gates list; gatehouse owned-models list; gatehouse budgets list; ls',
+        ),
       ).not.toMatch(/assistant|house|bud_|calls/)
     } finally {
       await shell.close()

@@ -75,9 +75,17 @@ test('the upstream is asked in its own dialect, with its own key header, and the
     object: 'chat.completion',
     model: 'claude-opus-5-1',
     choices: [
-      { index: 0, message: { role: 'assistant', content: 'Hello', refusal: null }, finish_reason: 'stop' },
+      {
+        index: 0,
+        message: { role: 'assistant', content: 'Hello', refusal: null },
+        finish_reason: 'stop',
+      },
     ],
-    usage: { prompt_tokens: 100, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 90 } },
+    usage: {
+      prompt_tokens: 100,
+      completion_tokens: 7,
+      prompt_tokens_details: { cached_tokens: 90 },
+    },
   })
   const { path, headers } = upstream.last()
   expect(path).toBe('/v1/messages')
@@ -96,7 +104,11 @@ test('what would be left out is refused when the caller is strict', async () => 
     { model: 'claude', messages: [{ role: 'user', content: 'Hi' }], seed: 1 },
     { headers: { 'x-gatehouse-strict': 'true' } },
   )
-  expect(await failureOf(strict)).toMatchObject({ status: 400, param: 'seed', code: 'unsupported_parameter' })
+  expect(await failureOf(strict)).toMatchObject({
+    status: 400,
+    param: 'seed',
+    code: 'unsupported_parameter',
+  })
   expect(upstream.requests).toHaveLength(0)
 })
 
@@ -106,13 +118,19 @@ async function runLoop(
     messages: OpenAI.Chat.ChatCompletionMessageParam[],
   ) => Promise<OpenAI.Chat.ChatCompletionMessageParam>,
 ) {
-  const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Weather and time?' }]
+  const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [
+    { role: 'user', content: 'Weather and time?' },
+  ]
   for (let round = 0; round < 3; round += 1) {
     const answer = await turn(messages)
     messages.push(answer)
     if (answer.role !== 'assistant') throw new Error('no answer')
     for (const call of answer.tool_calls ?? [])
-      messages.push({ role: 'tool', tool_call_id: call.id, content: `result of ${call.id.slice(0, 7)}` })
+      messages.push({
+        role: 'tool',
+        tool_call_id: call.id,
+        content: `result of ${call.id.slice(0, 7)}`,
+      })
   }
   return messages
 }
@@ -204,7 +222,8 @@ test.each([
 function asStream(answer: (typeof ANSWERS)[number]): string[] {
   const blocks = answer.content.flatMap((block, index) => {
     const stop = event({ type: 'content_block_stop', index })
-    const begin = (content_block: object) => event({ type: 'content_block_start', index, content_block })
+    const begin = (content_block: object) =>
+      event({ type: 'content_block_start', index, content_block })
     const delta = (members: object) => event({ type: 'content_block_delta', index, delta: members })
     const { type } = block as { type: string }
     const fields = block as Record<string, unknown>
@@ -229,7 +248,11 @@ function asStream(answer: (typeof ANSWERS)[number]): string[] {
     event({ type: 'message_start', message: { ...answer, content: [], stop_reason: null } }),
     event({ type: 'ping' }),
     ...blocks,
-    event({ type: 'message_delta', delta: { stop_reason: answer.stop_reason }, usage: { output_tokens: 7 } }),
+    event({
+      type: 'message_delta',
+      delta: { stop_reason: answer.stop_reason },
+      usage: { output_tokens: 7 },
+    }),
     event({ type: 'message_stop' }),
   ]
 }
@@ -263,13 +286,19 @@ test('usage is streamed when asked for, and counted either way', async () => {
   })
   for await (const chunk of stream) chunks.push(chunk)
   expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: '', refusal: null })
-  expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 100, completion_tokens: 7 } })
+  expect(chunks.at(-1)).toMatchObject({
+    choices: [],
+    usage: { prompt_tokens: 100, completion_tokens: 7 },
+  })
   expect(chunks.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true)
 })
 
 test('a stream that is cut, and one in which the upstream reports a failure, are failures for the caller', async () => {
   const pieces = asStream(ANSWERS[2] as (typeof ANSWERS)[number])
-  const failure = event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })
+  const failure = event({
+    type: 'error',
+    error: { type: 'overloaded_error', message: 'Overloaded' },
+  })
   const read = async () => {
     const stream = await openai.chat.completions.create({
       model: 'claude',
@@ -311,7 +340,10 @@ test('a request that cannot be read names the field', async () => {
     model: 'claude',
     messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'ftp://x' } }] }],
   })
-  expect(await failureOf(wrong)).toMatchObject({ status: 400, param: 'messages[0].content[0].image_url.url' })
+  expect(await failureOf(wrong)).toMatchObject({
+    status: 400,
+    param: 'messages[0].content[0].image_url.url',
+  })
 })
 
 const geminiPiece = (parts: object[], finishReason?: string) =>
@@ -340,7 +372,11 @@ test('a signature on a function call comes back on it, through the SDK’s accum
   expect(first.finish_reason).toBe('tool_calls')
   const calls = first.message.tool_calls ?? []
   expect(new Set(calls.map((made) => made.id)).size).toBe(2)
-  const results = calls.map((made) => ({ role: 'tool' as const, tool_call_id: made.id, content: 'sun' }))
+  const results = calls.map((made) => ({
+    role: 'tool' as const,
+    tool_call_id: made.id,
+    content: 'sun',
+  }))
   const second = await ask([question, first.message, ...results])
   expect(second.message.content).toBe('Sunny.')
   expect(upstream.last().path).toBe('/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse')
@@ -364,17 +400,28 @@ test.each([false, true])(
       ...(signature === undefined ? {} : { thoughtSignature: signature }),
     })
     const turns = [
-      [{ text: 'Two calls.', thought: true }, call('weather', { city: 'Ulm' }, 'c2lnMQ=='), call('now', {})],
+      [
+        { text: 'Two calls.', thought: true },
+        call('weather', { city: 'Ulm' }, 'c2lnMQ=='),
+        call('now', {}),
+      ],
       [call('now', {}, 'c2lnMg==')],
       [{ text: 'Sunny.' }],
     ]
     for (const parts of turns)
       upstream.answerOnce(
         streams
-          ? streamAnswer([...parts.map((part) => geminiPiece([part])), geminiPiece([{ text: '' }], 'STOP')])
+          ? streamAnswer([
+              ...parts.map((part) => geminiPiece([part])),
+              geminiPiece([{ text: '' }], 'STOP'),
+            ])
           : jsonAnswer(200, {
               candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }],
-              usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 4, thoughtsTokenCount: 2 },
+              usageMetadata: {
+                promptTokenCount: 9,
+                candidatesTokenCount: 4,
+                thoughtsTokenCount: 2,
+              },
             }),
       )
     const messages = await runLoop(async (history) => {
@@ -397,7 +444,10 @@ test.each([false, true])(
       { role: 'model', parts: [call('now', {}, 'c2lnMg==')] },
       { role: 'user', parts: [response('now')] },
     ])
-    expect(sent().generationConfig.thinkingConfig).toEqual({ thinkingLevel: 'HIGH', includeThoughts: true })
+    expect(sent().generationConfig.thinkingConfig).toEqual({
+      thinkingLevel: 'HIGH',
+      includeThoughts: true,
+    })
   },
 )
 
@@ -407,9 +457,14 @@ test('when one vendor fails, the other answers in the middle of a loop; its fore
     jsonAnswer(529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
   )
   upstream.answerOnce(
-    jsonAnswer(200, { candidates: [{ content: { parts: [{ text: 'Sunny.' }] }, finishReason: 'STOP' }] }),
+    jsonAnswer(200, {
+      candidates: [{ content: { parts: [{ text: 'Sunny.' }] }, finishReason: 'STOP' }],
+    }),
   )
-  const question: OpenAI.Chat.ChatCompletionMessageParam = { role: 'user', content: 'Weather and time?' }
+  const question: OpenAI.Chat.ChatCompletionMessageParam = {
+    role: 'user',
+    content: 'Weather and time?',
+  }
   const first = await openai.chat.completions.create({
     model: 'either',
     reasoning_effort: 'low',
@@ -424,7 +479,12 @@ test('when one vendor fails, the other answers in the middle of a loop; its fore
     content: 'sun',
   }))
   const { data, response } = await openai.chat.completions
-    .create({ model: 'either', reasoning_effort: 'low', tools, messages: [question, answer, ...results] })
+    .create({
+      model: 'either',
+      reasoning_effort: 'low',
+      tools,
+      messages: [question, answer, ...results],
+    })
     .withResponse()
   expect(data.choices[0]?.message.content).toBe('Sunny.')
   expect(response.headers.get('x-gatehouse-target')).toBe('gemini/gemini-3-pro')

@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { boundToTest } from '../support/bound-to-test.ts'
 import { IS_LONG } from '../support/chaos-form.ts'
-import { controlPlaneCall, createGate, listLogRows, waitForLogRow } from '../support/control-plane.ts'
+import {
+  controlPlaneCall,
+  createGate,
+  listLogRows,
+  waitForLogRow,
+} from '../support/control-plane.ts'
 import { PROGRAM } from '../support/program.ts'
 import { runCliInProcess } from '../support/run-cli-in-process.ts'
 import {
@@ -25,7 +30,12 @@ beforeAll(async () => {
 afterAll(() => folder.remove())
 
 function start(): Promise<Gatehouse> {
-  return startGatehouse({ sandbox: true, dataFolder: folder.path, key, environment: UNHURRIED_SHIPPING })
+  return startGatehouse({
+    sandbox: true,
+    dataFolder: folder.path,
+    key,
+    environment: UNHURRIED_SHIPPING,
+  })
 }
 
 async function call(gatehouse: Gatehouse, gate: string): Promise<string> {
@@ -47,7 +57,11 @@ interface Sum {
 }
 
 async function readSums(gatehouse: Gatehouse, groupBy: string): Promise<readonly Sum[]> {
-  const response = await controlPlaneCall(gatehouse, 'GET', `/v1/analytics?interval=all&group_by=${groupBy}`)
+  const response = await controlPlaneCall(
+    gatehouse,
+    'GET',
+    `/v1/analytics?interval=all&group_by=${groupBy}`,
+  )
   return ((await response.json()) as { data: Sum[] }).data
 }
 
@@ -125,19 +139,24 @@ test('the command line shows sums and calls, verifies costs, and follows', async
     expect(json.data.reduce((total, sum) => total + sum.calls, 0)).toBe(rows.length)
 
     const logs = await run(gatehouse, 'logs', '--gate', 'failing', '--json', '--limit', '500')
-    expect(JSON.parse(logs.output)).toHaveLength(rows.filter((row) => row.gateId === 'failing').length)
+    expect(JSON.parse(logs.output)).toHaveLength(
+      rows.filter((row) => row.gateId === 'failing').length,
+    )
     expect(await run(gatehouse, 'logs', '--from', 'soon')).toMatchObject({ exitCode: 1 })
 
     const verified = await run(gatehouse, 'costs', 'verify')
     expect(verified).toMatchObject({ exitCode: 0 })
     expect(verified.output).toContain(`Checked ${rows.length} calls`)
 
-    const follower = Bun.spawn(boundToTest([...PROGRAM, 'logs', '--follow', '--json', '--limit', '1']), {
-      env: { PATH: process.env.PATH ?? '', GATEHOUSE_URL: gatehouse.url, GATEHOUSE_API_KEY: key },
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'inherit',
-    })
+    const follower = Bun.spawn(
+      boundToTest([...PROGRAM, 'logs', '--follow', '--json', '--limit', '1']),
+      {
+        env: { PATH: process.env.PATH ?? '', GATEHOUSE_URL: gatehouse.url, GATEHOUSE_API_KEY: key },
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'inherit',
+      },
+    )
     let followed = ''
     let latest: string | undefined
     for await (const chunk of follower.stdout) {
@@ -159,7 +178,9 @@ test('an export is streamed over HTTP, whole', async () => {
     const rows = await listLogRows(gatehouse)
     const csv = await controlPlaneCall(gatehouse, 'GET', '/v1/logs/export?format=csv')
     expect((await csv.text()).trimEnd().split('\r\n')).toHaveLength(rows.length + 1)
-    const lines = await (await controlPlaneCall(gatehouse, 'GET', '/v1/logs/export?format=ndjson')).text()
+    const lines = await (
+      await controlPlaneCall(gatehouse, 'GET', '/v1/logs/export?format=ndjson')
+    ).text()
     expect(
       lines
         .trimEnd()

@@ -25,7 +25,12 @@ async function invite(email: string): Promise<string> {
   return ((await response.json()) as { token: string }).token
 }
 
-async function signUp(browser: Browser, email: string, more: object, headers: Record<string, string> = {}) {
+async function signUp(
+  browser: Browser,
+  email: string,
+  more: object,
+  headers: Record<string, string> = {},
+) {
   const body = { email, name: 'Somebody', password, ...more }
   return await browser.send('/v1/auth/sign-up', { method: 'POST', body, headers })
 }
@@ -104,7 +109,8 @@ describe('signing in', () => {
         const response = await signIn(browser, email, 'not the password at all')
         const body = (await response.json()) as { error: string; message: string }
         seen.push([response.status, body.error, body.message.replace(/\d+/, 'N')])
-        if (response.status === 429) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+        if (response.status === 429)
+          expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
         expect(response.headers.getSetCookie()).toEqual([])
       }
       answers[email] = seen
@@ -118,7 +124,8 @@ describe('signing in', () => {
     // However many they are: another place guesses too.
     const email = 'careful@example.test'
     const guesser = openBrowser()
-    for (let count = 0; count < 11; count += 1) await signIn(guesser, email, 'not the password at all')
+    for (let count = 0; count < 11; count += 1)
+      await signIn(guesser, email, 'not the password at all')
     // Not with the right one either.
     for (const place of [first, guesser]) {
       // The wait at a place is half a minute at first, which may be over: a wrong try more begins a longer one.
@@ -198,7 +205,11 @@ describe('requests of other sites', () => {
       ['POST', '/v1/auth/sign-in', { email: 'owner@example.test', password }],
     ]
     for (const [method, path, body] of calls) {
-      const response = await browser.send(path, { method, headers, ...(body === undefined ? {} : { body }) })
+      const response = await browser.send(path, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body }),
+      })
       expect({ method, path, status: response.status }).toEqual({ method, path, status: 403 })
     }
     const gates = (await browser.json('/v1/gates', 200)) as { data: { id: string }[] }
@@ -234,7 +245,9 @@ describe('invitations', () => {
     expect(JSON.stringify(listed)).not.toContain(invitation)
     const rows = listed.data as { id: string; status: string; email: string }[]
     const used = rows.find((row) => row.email === 'guest@example.test' && row.status === 'accepted')
-    expect(await guest.json(`/v1/invitations/${used?.id}`, 200)).toMatchObject({ status: 'accepted' })
+    expect(await guest.json(`/v1/invitations/${used?.id}`, 200)).toMatchObject({
+      status: 'accepted',
+    })
   })
 
   test('name their account and who invited to whoever holds the token, and to nobody else', async () => {
@@ -259,17 +272,27 @@ describe('invitations', () => {
       expect((await ask(wrong)).status).toBe(404)
     expect((await ask('')).status).toBe(400)
     expect((await ask(token, { origin: 'https://evil.test' })).status).toBe(403)
-    expect((await signUp(openBrowser(), 'asked@example.test', { invitation: token })).status).toBe(201)
+    expect((await signUp(openBrowser(), 'asked@example.test', { invitation: token })).status).toBe(
+      201,
+    )
     expect((await ask(token)).status).toBe(404)
   })
 
   test('can be withdrawn', async () => {
-    const created = await controlPlaneCall(server, 'POST', '/v1/invitations', { email: 'gone@example.test' })
-    const { id, token, link } = (await created.json()) as { id: string; token: string; link: string }
+    const created = await controlPlaneCall(server, 'POST', '/v1/invitations', {
+      email: 'gone@example.test',
+    })
+    const { id, token, link } = (await created.json()) as {
+      id: string
+      token: string
+      link: string
+    }
     expect(link).toBe(`${server.url}/dashboard/sign-up#invitation=${token}`)
     expect((await controlPlaneCall(server, 'DELETE', `/v1/invitations/${id}`)).status).toBe(204)
     expect((await controlPlaneCall(server, 'DELETE', `/v1/invitations/${id}`)).status).toBe(404)
-    expect((await signUp(openBrowser(), 'gone@example.test', { invitation: token })).status).toBe(403)
+    expect((await signUp(openBrowser(), 'gone@example.test', { invitation: token })).status).toBe(
+      403,
+    )
   })
 
   test('used from many places at once, one makes one user', async () => {
@@ -303,10 +326,14 @@ describe('members', () => {
     await signIn(owner, 'owner@example.test')
     expect((await owner.send(`/v1/members/${id}`, { method: 'DELETE' })).status).toBe(204)
     expect((await owner.send(`/v1/members/${id}`, { method: 'DELETE' })).status).toBe(404)
-    expect((await owner.send(`/v1/members/${await idOf(owner)}`, { method: 'DELETE' })).status).toBe(409)
+    expect(
+      (await owner.send(`/v1/members/${await idOf(owner)}`, { method: 'DELETE' })).status,
+    ).toBe(409)
     expect((await member.send('/v1/session')).status).toBe(401)
     expect((await signIn(openBrowser(), 'member@example.test')).status).toBe(401)
-    expect((await signUp(openBrowser(), 'back-door@example.test', { invitation: token })).status).toBe(403)
+    expect(
+      (await signUp(openBrowser(), 'back-door@example.test', { invitation: token })).status,
+    ).toBe(403)
     await joinBy('member@example.test')
   })
 
@@ -319,7 +346,9 @@ describe('members', () => {
     await signIn(owner, 'owner@example.test')
     const { data } = (await owner.json('/v1/members', 200)) as { data: { id: string }[] }
     expect(data.map((each) => each.id)).not.toContain(id)
-    expect((await owner.send(`/v1/members/${await idOf(owner)}`, { method: 'DELETE' })).status).toBe(409)
+    expect(
+      (await owner.send(`/v1/members/${await idOf(owner)}`, { method: 'DELETE' })).status,
+    ).toBe(409)
   })
 
   test('take the account over when the owner hands it on', async () => {
@@ -339,7 +368,9 @@ describe('members', () => {
 
 describe('other ways to sign up', () => {
   test('open: everybody gets an account of their own, and nobody the first one', async () => {
-    const open = await startGatehouse({ environment: { ...environment, GATEHOUSE_SIGN_UP: 'open' } })
+    const open = await startGatehouse({
+      environment: { ...environment, GATEHOUSE_SIGN_UP: 'open' },
+    })
     try {
       const browser = new Browser(open.url)
       const body = { email: 'new@example.test', name: 'New', password }
@@ -348,17 +379,25 @@ describe('other ways to sign up', () => {
       expect((session.account as { id: string }).id).not.toBe('acct_default')
       expect(await browser.json('/v1/auth', 200)).toMatchObject({ hasOwner: false })
       // Without a proxy it is the connection that tells where somebody comes from.
-      expect(await browser.json('/v1/sessions', 200)).toMatchObject({ data: [{ address: '127.0.0.1' }] })
+      expect(await browser.json('/v1/sessions', 200)).toMatchObject({
+        data: [{ address: '127.0.0.1' }],
+      })
 
       await createGate(open, 'theirs', 'sandbox/echo')
       expect(await browser.json('/v1/gates', 200)).toMatchObject({ data: [] })
-      const { key } = (await browser.json('/v1/keys', 201, { method: 'POST', body: { name: 'mine' } })) as {
+      const { key } = (await browser.json('/v1/keys', 201, {
+        method: 'POST',
+        body: { name: 'mine' },
+      })) as {
         key: string
       }
       const mine = { url: open.url, key }
       expect((await controlPlaneCall(mine, 'GET', '/v1/gates/theirs')).status).toBe(404)
       expect((await controlPlaneCall(mine, 'GET', '/v1/session')).status).toBe(200)
-      const call = await controlPlaneCall(mine, 'POST', '/v1/responses', { model: 'theirs', input: 'x' })
+      const call = await controlPlaneCall(mine, 'POST', '/v1/responses', {
+        model: 'theirs',
+        input: 'x',
+      })
       expect(call.status).toBe(404)
     } finally {
       await open.remove()
@@ -390,7 +429,9 @@ describe('other ways to sign up', () => {
       const browser = new Browser(proxied.url)
       const body = { email: 'owner@example.test', name: 'Owner', password }
       const headers = { authorization: `Bearer ${proxied.key}` }
-      expect((await browser.send('/v1/auth/sign-up', { method: 'POST', body, headers })).status).toBe(403)
+      expect(
+        (await browser.send('/v1/auth/sign-up', { method: 'POST', body, headers })).status,
+      ).toBe(403)
       const call = { method: 'POST', body, headers: { ...headers, origin } }
       await browser.json('/v1/auth/sign-up', 201, call)
       expect(browser.received[0]).toMatch(/^__Host-gatehouse\.session_token=/)

@@ -2,14 +2,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { createGate, waitForLogRow } from '../support/control-plane.ts'
-import { type CapturedRequest, type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import {
+  type CapturedRequest,
+  type RawUpstream,
+  startRawUpstream,
+} from '../support/raw-upstream.ts'
 import { jsonAnswer, streamAnswer } from '../support/scripted-answers.ts'
 import { createServiceAccount, type ServiceAccount } from '../support/service-account.ts'
 import { type Gatehouse, startGatehouse } from '../support/start-gatehouse.ts'
 import { TRANSLATED, TRANSLATED_TEXT, type TranslatedRow } from '../support/translated-samples.ts'
 
 const CLOUD = '/v1/projects/acme-1/locations/eu/publishers'
-const rowOf = (dialect: string) => TRANSLATED.find((row) => row.dialect === dialect) as TranslatedRow
+const rowOf = (dialect: string) =>
+  TRANSLATED.find((row) => row.dialect === dialect) as TranslatedRow
 const GEMINI = rowOf('gemini-generate-content')
 const CLAUDE = rowOf('anthropic-messages')
 
@@ -22,7 +27,9 @@ const tools: OpenAI.Chat.ChatCompletionTool[] = [
 ]
 
 /** What a call was refused with. The SDK's promises are lazy: awaiting is what sends the request. */
-async function failureOf(call: PromiseLike<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
+async function failureOf(
+  call: PromiseLike<unknown>,
+): Promise<InstanceType<typeof OpenAI.APIError>> {
   try {
     await call
   } catch (failure) {
@@ -121,14 +128,19 @@ describe('with a service account', () => {
         expect(text).toBe(TRANSLATED_TEXT)
         expect(bearerOf(vertex.last())).toBe(token)
       }
-      expect(vertex.last().path).toBe(`${CLOUD}/google/models/gemini-2.5-flash:streamGenerateContent?alt=sse`)
+      expect(vertex.last().path).toBe(
+        `${CLOUD}/google/models/gemini-2.5-flash:streamGenerateContent?alt=sse`,
+      )
       expect(tokens.requests).toHaveLength(2)
     })
   })
 
   test('that is refused, a call fails as one whose credential was, and the next target answers', async () => {
     await withServer(account.json, async ({ gatehouse, openai }) => {
-      await createGate(gatehouse, 'both', ['vertex/gemini-2.5-flash', 'vertex-anthropic/claude-opus-5'])
+      await createGate(gatehouse, 'both', [
+        'vertex/gemini-2.5-flash',
+        'vertex-anthropic/claude-opus-5',
+      ])
       tokens.answer(jsonAnswer(400, { error: 'invalid_grant', error_description: 'ya29.shown' }))
       const failure = await failureOf(
         openai.chat.completions.create({ model: 'gemini', messages: [question] }),
@@ -138,7 +150,9 @@ describe('with a service account', () => {
       expect(failure.message).toContain('vertex/gemini-2.5-flash')
       for (const secret of account.secrets) expect(failure.message).not.toContain(secret)
       expect(vertex.requests).toHaveLength(0)
-      expect((await waitForLogRow(gatehouse, failure.requestID)).errorKind).toBe('provider_auth_failed')
+      expect((await waitForLogRow(gatehouse, failure.requestID)).errorKind).toBe(
+        'provider_auth_failed',
+      )
 
       tokens.answerOnce(jsonAnswer(400, { error: 'invalid_grant' }))
       tokens.answerOnce(granted('ya29.good', 3600))
@@ -169,7 +183,9 @@ describe('with a service account', () => {
   test('an upstream that repeats the token is not repeated', async () => {
     await withServer(account.json, async ({ openai }) => {
       tokens.answer(granted('ya29.repeated', 3600))
-      vertex.answer(jsonAnswer(400, { error: { code: 400, message: 'bad: ya29.repeated', status: 'X' } }))
+      vertex.answer(
+        jsonAnswer(400, { error: { code: 400, message: 'bad: ya29.repeated', status: 'X' } }),
+      )
       const ask = openai.chat.completions.create({ model: 'gemini', messages: [question] })
       expect((await failureOf(ask)).message).toContain('bad: [secret]')
     })
@@ -197,7 +213,9 @@ describe('with an access token', () => {
           question,
           {
             role: 'assistant',
-            tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{}' } }],
+            tool_calls: [
+              { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{}' } },
+            ],
           },
           { role: 'tool', tool_call_id: 'call_1', content: 'sunny' },
         ],

@@ -35,9 +35,15 @@ const GATES = [
   },
 ]
 
-async function make(gatehouse: Gatehouse, method: string, path: string, body: unknown): Promise<void> {
+async function make(
+  gatehouse: Gatehouse,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<void> {
   const response = await controlPlaneCall(gatehouse, method, path, body)
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  if (!response.ok)
+    throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
 }
 
 /** @returns the ids of its keys, by name */

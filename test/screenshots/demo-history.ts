@@ -132,7 +132,8 @@ function makeUp(startedAt: number, { keys, random, price, now }: Making): CallRe
   const isCancelled = !hasFailed && random() < 0.01
   const target = fellBack ? traffic.targets[1] : traffic.targets[0]
   const size = 0.4 + random() ** 2 * 2.4
-  const durationMs = Math.round(traffic.durationMs * size * (0.7 + random() * 0.6)) + (fellBack ? 900 : 0)
+  const durationMs =
+    Math.round(traffic.durationMs * size * (0.7 + random() * 0.6)) + (fellBack ? 900 : 0)
   const usage: Usage = {
     inputTokens: Math.round(traffic.inputTokens * (0.5 + random())),
     outputTokens: Math.round(traffic.outputTokens * size),
@@ -187,7 +188,9 @@ function createPricing(): Making['price'] {
     const name = provider === 'gemini' ? 'google' : provider
     const prices = table.find(name, model, Date.now())?.prices
     const rate = (value: unknown): number =>
-      typeof value === 'number' ? value : rate((value as { readonly base?: number } | undefined)?.base ?? 0)
+      typeof value === 'number'
+        ? value
+        : rate((value as { readonly base?: number } | undefined)?.base ?? 0)
     const microUsd =
       usage.inputTokens * rate(prices?.input_mtok) + usage.outputTokens * rate(prices?.output_mtok)
     return { microUsd: Math.round(microUsd), status: 'exact', source: table.source }

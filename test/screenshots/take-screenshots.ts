@@ -21,7 +21,15 @@ const { values } = parseArgs({
 
 /** A page has few colours: a third of the bytes shows the same. */
 function shrink(path: string): void {
-  const { exitCode, stderr } = Bun.spawnSync(['pngquant', '--force', '--ext', '.png', '--strip', '128', path])
+  const { exitCode, stderr } = Bun.spawnSync([
+    'pngquant',
+    '--force',
+    '--ext',
+    '.png',
+    '--strip',
+    '128',
+    path,
+  ])
   if (exitCode !== 0) throw new Error(`pngquant: ${stderr}`)
 }
 
@@ -38,7 +46,11 @@ const ENVIRONMENT = {
 
 const folder = await createTemporaryFolder()
 const browser = await openBrowser()
-let gatehouse = await startGatehouse({ dataFolder: folder.path, sandbox: true, environment: ENVIRONMENT })
+let gatehouse = await startGatehouse({
+  dataFolder: folder.path,
+  sandbox: true,
+  environment: ENVIRONMENT,
+})
 try {
   const keys = await makeDemoAccount(gatehouse)
   // The history is written past the server, so the server has to be away meanwhile.

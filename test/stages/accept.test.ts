@@ -2,7 +2,15 @@
 import { describe, expect, test } from 'bun:test'
 import { readErrorCode } from '../support/envelopes.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
-import { CHAT, CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
+import {
+  CHAT,
+  CHAT_ANSWER,
+  chatBody,
+  GATE,
+  runRow,
+  runRows,
+  TARGET,
+} from '../support/stage-rows.ts'
 
 const TEXT = JSON.stringify(chatBody())
 const LIMITS = { maxBodyBytes: Buffer.byteLength(TEXT), bodyTimeoutMs: 1_000 }
@@ -26,24 +34,45 @@ function arriving(
 }
 
 const refused = (status: number, error: object) => ({
-  seen: { status, json: { error }, headers: { 'x-gatehouse-target': null, 'cache-control': 'no-store' } },
+  seen: {
+    status,
+    json: { error },
+    headers: { 'x-gatehouse-target': null, 'cache-control': 'no-store' },
+  },
   settled: null,
 })
 
 describe('what is no usable request', () => {
   const invalid = (code: string | null, message: string, param: string | null = null) =>
-    refused(400, { type: 'invalid_request_error', code, param, message: expect.stringContaining(message) })
+    refused(400, {
+      type: 'invalid_request_error',
+      code,
+      param,
+      message: expect.stringContaining(message),
+    })
   runRows([
     { name: 'nothing', request: { body: undefined }, ...invalid('invalid_json', 'is empty') },
-    { name: 'nothing, with its length', request: { body: '' }, ...invalid('invalid_json', 'is empty') },
-    { name: 'nothing, in pieces', request: { body: arriving([]) }, ...invalid('invalid_json', 'is empty') },
+    {
+      name: 'nothing, with its length',
+      request: { body: '' },
+      ...invalid('invalid_json', 'is empty'),
+    },
+    {
+      name: 'nothing, in pieces',
+      request: { body: arriving([]) },
+      ...invalid('invalid_json', 'is empty'),
+    },
     {
       name: 'half a JSON text',
       request: { body: TEXT.slice(0, -1) },
       ...invalid('invalid_json', 'not usable'),
     },
     { name: 'an array', request: { body: '[]' }, ...invalid('invalid_json', 'not usable') },
-    { name: 'text after it', request: { body: `${TEXT} {}` }, ...invalid('invalid_json', 'not usable') },
+    {
+      name: 'text after it',
+      request: { body: `${TEXT} {}` },
+      ...invalid('invalid_json', 'not usable'),
+    },
     {
       name: 'two members of one name',
       request: { body: `{"model":"${GATE}","model":"b","messages":[]}` },
@@ -51,7 +80,9 @@ describe('what is no usable request', () => {
     },
     {
       name: 'bytes that are no UTF-8',
-      request: { body: Buffer.concat([Buffer.from('{"model":"'), Buffer.from([0xff]), Buffer.from('"}')]) },
+      request: {
+        body: Buffer.concat([Buffer.from('{"model":"'), Buffer.from([0xff]), Buffer.from('"}')]),
+      },
       ...invalid('invalid_json', 'not usable'),
     },
     {
@@ -82,7 +113,13 @@ describe('what is no usable request', () => {
   ])
 
   test.each([
-    ['/v1/responses', { model: GATE, input: 'x', store: true }, 'nested', 'unsupported_parameter', 'store'],
+    [
+      '/v1/responses',
+      { model: GATE, input: 'x', store: true },
+      'nested',
+      'unsupported_parameter',
+      'store',
+    ],
     ['/v1/embeddings', { model: GATE }, 'nested', 'missing_required_parameter', 'input'],
     ['/v1/messages', chatBody(), 'messages', 'invalid_request_error', 'max_tokens'],
     ['/v1/messages/count_tokens', { model: GATE }, 'messages', 'invalid_request_error', 'messages'],
@@ -112,9 +149,11 @@ describe('headers of the body', () => {
     settled: { outcome: 'succeeded' as const },
   }
   runRows([
-    ...['application/json; charset=utf-8', 'APPLICATION/JSON;charset="UTF8"', 'application/x.y+json'].map(
-      (value) => ({ name: `${value} passes`, request: type(value), ...passed }),
-    ),
+    ...[
+      'application/json; charset=utf-8',
+      'APPLICATION/JSON;charset="UTF8"',
+      'application/x.y+json',
+    ].map((value) => ({ name: `${value} passes`, request: type(value), ...passed })),
     { name: 'no content type passes', request: { ...type(null), body: TEXT }, ...passed },
     {
       name: 'a body that says it is not compressed passes',
@@ -154,7 +193,12 @@ describe('size', () => {
     { name: 'as large as it may be, with its length', request: { body: TEXT }, ...passed },
     { name: 'as large as it may be, in pieces', request: { body: arriving(half) }, ...passed },
     { name: 'a byte more, with its length', gateway, request: { body: `${TEXT} ` }, ...tooLarge },
-    { name: 'a byte more, in pieces', gateway, request: { body: arriving([...half, ' ']) }, ...tooLarge },
+    {
+      name: 'a byte more, in pieces',
+      gateway,
+      request: { body: arriving([...half, ' ']) },
+      ...tooLarge,
+    },
     {
       name: 'without an end, in pieces: it is refused before that',
       gateway,
@@ -189,9 +233,16 @@ describe('time', () => {
   ])
 
   test('what arrives in time waits for nothing and leaves no deadline behind', async () => {
-    const scene = new InProcessGateway({ gates: { [GATE]: [TARGET] }, ...gateway, upstream: [CHAT_ANSWER] })
+    const scene = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      ...gateway,
+      upstream: [CHAT_ANSWER],
+    })
     const seen = await scene.ask({ path: CHAT, body: arriving([TEXT]) })
-    expect({ status: seen.status, pending: scene.deadlines.size }).toEqual({ status: 200, pending: 0 })
+    expect({ status: seen.status, pending: scene.deadlines.size }).toEqual({
+      status: 200,
+      pending: 0,
+    })
     expect(scene.clock.passedMs).toBe(0)
   })
 })

@@ -14,7 +14,9 @@ const throwing = (error: unknown) => () => {
 }
 const limited = {
   status: 429,
-  json: { error: { code: 'rate_limit_exceeded', message: 'Too many requests.', type: 'rate_limit_error' } },
+  json: {
+    error: { code: 'rate_limit_exceeded', message: 'Too many requests.', type: 'rate_limit_error' },
+  },
   headers: {
     'retry-after': '3',
     'x-ratelimit-remaining-requests': '0',
@@ -56,7 +58,9 @@ describe('turned away: no place is taken, nobody is asked, nothing is written do
     {
       name: 'while the ledger cannot be written, before the limits are asked',
       gateway: {
-        ledger: { assertWritable: throwing(new GatewayError('unavailable', 'The journal is full.')) },
+        ledger: {
+          assertWritable: throwing(new GatewayError('unavailable', 'The journal is full.')),
+        },
         limits: { admit: throwing(new Error('the limits were asked')) },
       },
       seen: { status: 503, json: { error: { message: 'The journal is full.' } } },
@@ -65,7 +69,11 @@ describe('turned away: no place is taken, nobody is asked, nothing is written do
     {
       name: 'by a failure of our own, which is told to the operator and not to the caller',
       gateway: { limits: { admit: throwing(new Error('secret detail')) } },
-      seen: { status: 500, json: { error: { code: 'internal_error' } }, forbids: ['secret detail'] },
+      seen: {
+        status: 500,
+        json: { error: { code: 'internal_error' } },
+        forbids: ['secret detail'],
+      },
       settled: null,
       failures: [{ kind: 'internal_error', cause: new Error('secret detail') }],
     },
@@ -120,7 +128,13 @@ describe('let in', () => {
       name: 'and refused by a later stage: the headers are there, and the place is given back',
       request: { body: chatBody({ model: 'nobody' }) },
       seen: { status: 404, headers: { 'x-ratelimit-remaining-requests': '41' } },
-      settled: { outcome: 'failed', status: 404, gateId: '(unknown)' as never, attempts: 0, target: null },
+      settled: {
+        outcome: 'failed',
+        status: 404,
+        gateId: '(unknown)' as never,
+        attempts: 0,
+        target: null,
+      },
       spent: { tokens: 0, countsForQuota: true },
     },
   ])

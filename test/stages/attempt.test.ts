@@ -117,7 +117,12 @@ describe('headers', () => {
       name: 'of the caller do not pass to a target of another dialect',
       gateway: { gates: { [GATE]: [CLAUDE] } },
       request: {
-        headers: { 'x-custom': 'dropped', 'user-agent': 'client/1', traceparent: TRACE, tracestate: 'a=b' },
+        headers: {
+          'x-custom': 'dropped',
+          'user-agent': 'client/1',
+          traceparent: TRACE,
+          tracestate: 'a=b',
+        },
       },
       upstream: [json(200, MESSAGES_JSON)],
       seen: { status: 200 },
@@ -247,7 +252,8 @@ describe('an address of a customer’s', () => {
       seen: { status: 200, headers: { 'x-gatehouse-target': TARGET } },
       sent: [{}, { url: 'https://openai.test/base/chat/completions' }],
       settled: { attempts: 2, target: TARGET },
-      check: () => expect(avoided.splice(0)).toEqual(['https://models.example/v1/chat/completions']),
+      check: () =>
+        expect(avoided.splice(0)).toEqual(['https://models.example/v1/chat/completions']),
     },
     {
       name: 'that is not allowed is never connected to nor tried again, and the next target is asked',
@@ -285,7 +291,9 @@ describe('an address of a customer’s', () => {
     {
       name: 'whose name leads nowhere is unreachable',
       gateway: {
-        ...gateway({ resolve: () => Promise.reject(new UpstreamFailure('connect_failed', 'No such name.')) }),
+        ...gateway({
+          resolve: () => Promise.reject(new UpstreamFailure('connect_failed', 'No such name.')),
+        }),
         gates: { [GATE]: ['owned/mine'] },
       },
       seen: { status: 502, json: { error: { code: 'connect_failed' } } },
@@ -378,11 +386,16 @@ describe('a refusal', () => {
   test.each([401, 403])('of %d is of our credential, and its words are not passed on', (status) =>
     runRow({
       name: '',
-      upstream: [json(status, `{"error":{"message":"Incorrect API key ${plantedCredentialOf('openai')}"}}`)],
+      upstream: [
+        json(status, `{"error":{"message":"Incorrect API key ${plantedCredentialOf('openai')}"}}`),
+      ],
       seen: {
         status: 502,
         json: {
-          error: { code: 'provider_auth_failed', message: expect.stringContaining(`(HTTP ${status})`) },
+          error: {
+            code: 'provider_auth_failed',
+            message: expect.stringContaining(`(HTTP ${status})`),
+          },
         },
         forbids: ['Incorrect'],
       },
@@ -429,7 +442,11 @@ describe('a refusal', () => {
       json(400, '[{"error":{"message":"bad","status":"INVALID"}}]'),
       nested('bad', { status: 'INVALID' }),
     ],
-    ['without a type', json(400, '{"error":{"message":"bad","code":7}}'), nested('bad', { code: 7 })],
+    [
+      'without a type',
+      json(400, '{"error":{"message":"bad","code":7}}'),
+      nested('bad', { code: 7 }),
+    ],
   ]
   runRows(
     shapes.map(([name, script, seen]) => ({
@@ -492,7 +509,9 @@ describe('a refusal', () => {
     runRow({
       name: '',
       upstream: [
-        json(400, { error: { message: `bad key ${plantedCredentialOf('openai')}`, type: 't', code: null } }),
+        json(400, {
+          error: { message: `bad key ${plantedCredentialOf('openai')}`, type: 't', code: null },
+        }),
       ],
       seen: { status: 400, json: { error: { message: 'bad key [secret]' } } },
       sent: [{}],
@@ -503,11 +522,18 @@ describe('a refusal', () => {
     await runRow({
       name: '',
       gateway: { gates: { [GATE]: [CLAUDE] } },
-      upstream: [json(400, '{"type":"error","error":{"type":"invalid_request_error","message":"bad"}}')],
+      upstream: [
+        json(400, '{"type":"error","error":{"type":"invalid_request_error","message":"bad"}}'),
+      ],
       seen: {
         status: 400,
         json: {
-          error: { message: 'bad', type: 'invalid_request_error', param: null, code: 'upstream_error' },
+          error: {
+            message: 'bad',
+            type: 'invalid_request_error',
+            param: null,
+            code: 'upstream_error',
+          },
         },
       },
       sent: [{}],
@@ -537,8 +563,16 @@ describe('what is no answer', () => {
       { path: '/v1/responses', body: { model: GATE, input: 'x' }, target: 'openai/gpt-5' },
       { path: '/v1/messages', body: chatBody({ max_tokens: 9 }), target: CLAUDE },
       { path: '/v1/messages/count_tokens', body: chatBody(), target: CLAUDE },
-      { path: '/v1/embeddings', body: { model: GATE, input: 'x' }, target: 'openai/text-embedding-3-small' },
-      { path: '/alt/v1/fim/completions', body: { model: GATE, prompt: 'x' }, target: 'mistral/codestral' },
+      {
+        path: '/v1/embeddings',
+        body: { model: GATE, input: 'x' },
+        target: 'openai/text-embedding-3-small',
+      },
+      {
+        path: '/alt/v1/fim/completions',
+        body: { model: GATE, prompt: 'x' },
+        target: 'mistral/codestral',
+      },
       { path: '/alt/v1/chat/completions', body: chatBody(), target: 'mistral/large' },
       { path: '/v1/chat/completions', body: chatBody(), target: CLAUDE },
       { path: '/v1/chat/completions', body: chatBody(), target: 'gemini/gemini-2.5-flash' },
@@ -582,7 +616,9 @@ describe('what is no answer', () => {
     ['an empty object', json(200, '{}'), 'sent JSON that is no answer in the format asked for'],
     [
       'an error',
-      json(200, { error: { message: `No credit for ${plantedCredentialOf('openai')}`, code: 402 } }),
+      json(200, {
+        error: { message: `No credit for ${plantedCredentialOf('openai')}`, code: 402 },
+      }),
       'reported a failure with a 200: No credit for [secret]',
     ],
     [
@@ -629,7 +665,9 @@ describe('what is no answer', () => {
     },
     {
       name: 'and JSON of another name is one',
-      upstream: [json(200, '{"choices":[]}', { 'content-type': 'application/vnd.api+json; charset=utf-8' })],
+      upstream: [
+        json(200, '{"choices":[]}', { 'content-type': 'application/vnd.api+json; charset=utf-8' }),
+      ],
       seen: { status: 200, text: '{"choices":[]}' },
       sent: [{}],
       settled: succeeded,

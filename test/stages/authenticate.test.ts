@@ -20,8 +20,16 @@ describe('refused with 401 before anything else is looked at', () => {
     ['two credentials', { authorization: `Bearer ${CALLER_KEY}, Bearer x` }, MALFORMED],
     ['a key that nobody has', { authorization: `Bearer sk-svc-${'0'.repeat(64)}` }, INVALID],
     ['a key in no form that we make', { authorization: 'Bearer sk-proj-abc' }, INVALID],
-    ['a legacy key that nobody imported', { authorization: 'Bearer svc_0123456789abcdef' }, INVALID],
-    ['a key in the header of another dialect', { authorization: null, 'x-api-key': CALLER_KEY }, MISSING],
+    [
+      'a legacy key that nobody imported',
+      { authorization: 'Bearer svc_0123456789abcdef' },
+      INVALID,
+    ],
+    [
+      'a key in the header of another dialect',
+      { authorization: null, 'x-api-key': CALLER_KEY },
+      MISSING,
+    ],
     ['the hash of a key', { authorization: `Bearer ${'a'.repeat(64)}` }, INVALID],
   ]
   runRows(
@@ -31,8 +39,14 @@ describe('refused with 401 before anything else is looked at', () => {
       request: { headers: { ...headers, 'content-type': 'text/plain' }, body: 'no JSON' },
       seen: {
         status: 401,
-        json: { error: { message, type: 'invalid_request_error', param: null, code: 'invalid_api_key' } },
-        headers: { 'www-authenticate': 'Bearer', 'cache-control': 'no-store', 'x-gatehouse-target': null },
+        json: {
+          error: { message, type: 'invalid_request_error', param: null, code: 'invalid_api_key' },
+        },
+        headers: {
+          'www-authenticate': 'Bearer',
+          'cache-control': 'no-store',
+          'x-gatehouse-target': null,
+        },
         forbids: [CALLER_KEY, 'sk-'],
       },
       settled: null,
@@ -80,10 +94,17 @@ describe('let in', () => {
     })),
   )
 
-  const messages = json(200, { type: 'message', content: [], usage: { input_tokens: 1, output_tokens: 1 } })
+  const messages = json(200, {
+    type: 'message',
+    content: [],
+    usage: { input_tokens: 1, output_tokens: 1 },
+  })
   runRows(
     [
-      { name: 'by the dialect’s own header', headers: { authorization: null, 'x-api-key': CALLER_KEY } },
+      {
+        name: 'by the dialect’s own header',
+        headers: { authorization: null, 'x-api-key': CALLER_KEY },
+      },
       {
         name: 'by the usual header, which counts where both are there',
         headers: { 'x-api-key': `sk-svc-${'0'.repeat(64)}` },
@@ -101,7 +122,9 @@ describe('let in', () => {
 })
 
 describe('a node that may be out of date', () => {
-  const away = new GatewayError('unavailable', 'This node cannot say.', { headers: { 'retry-after': '1' } })
+  const away = new GatewayError('unavailable', 'This node cannot say.', {
+    headers: { 'retry-after': '1' },
+  })
   const freshness = (members: Partial<Freshness>): Freshness => ({
     isFresh: () => true,
     refresh: () => Promise.reject(new Error('nobody had to refresh')),
@@ -134,7 +157,9 @@ describe('a node that may be out of date', () => {
   runRows([
     {
       name: 'that cannot catch up refuses',
-      gateway: { freshness: freshness({ isFresh: () => false, refresh: () => Promise.reject(away) }) },
+      gateway: {
+        freshness: freshness({ isFresh: () => false, refresh: () => Promise.reject(away) }),
+      },
       seen: {
         status: 503,
         headers: { 'retry-after': '1' },

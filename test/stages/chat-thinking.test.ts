@@ -62,7 +62,10 @@ const goOn = (gate: string, blocks: readonly Block[], stream = false) => ({
   messages: [
     ...FIRST.messages,
     { role: 'assistant', content: blocks },
-    { role: 'user', content: [{ type: 'tool_result', tool_use_id: idOf(blocks), content: 'rain' }] },
+    {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: idOf(blocks), content: 'rain' }],
+    },
   ],
 })
 
@@ -148,11 +151,18 @@ describe('what does not go back is named, and a strict call is refused for it', 
   ])[] = [
     ['at another server', 'other', 'messages.content.signature', (blocks) => blocks],
     ['without a signature', 'qwen', 'messages.content.thinking', (blocks) => changed(blocks, '')],
-    ['signed by somebody else', 'qwen', 'messages.content.signature', (blocks) => changed(blocks, 'EqMB')],
+    [
+      'signed by somebody else',
+      'qwen',
+      'messages.content.signature',
+      (blocks) => changed(blocks, 'EqMB'),
+    ],
   ]
   test.each(cases)('%s', async (_, gate, named, change) => {
     const gateway = openGateway({ qwen: 'vllm/qwen3', other: 'openrouter/qwen3' })
-    const blocks = change(await firstTurn(gateway, { member: 'reasoning_content', isStream: false }))
+    const blocks = change(
+      await firstTurn(gateway, { member: 'reasoning_content', isStream: false }),
+    )
     gateway.upstream.script(SECOND)
     const seen = await gateway.ask({ path: MESSAGES, body: goOn(gate, blocks) })
     expect(seen).toMatchObject({ status: 200, headers: { 'x-gatehouse-ignored': named } })

@@ -11,7 +11,8 @@ import { createServiceAccount, type ServiceAccount } from '../support/service-ac
 import { CHAT, CHAT_ANSWER, chatBody, GATE } from '../support/stage-rows.ts'
 import { TRANSLATED } from '../support/translated-samples.ts'
 
-const answerOf = (dialect: string) => json(200, TRANSLATED.find((row) => row.dialect === dialect)?.answer)
+const answerOf = (dialect: string) =>
+  json(200, TRANSLATED.find((row) => row.dialect === dialect)?.answer)
 const refusal = (message: string) => json(400, { message, error: { message, status: 'INVALID' } })
 
 interface Scene extends Partial<GatewayScript> {
@@ -22,7 +23,9 @@ interface Scene extends Partial<GatewayScript> {
 
 function open({ target, credential, ...script }: Scene): InProcessGateway {
   const providerId = target.slice(0, target.indexOf('/'))
-  const credentials = { [providerId]: { secret: new Secret(credential), owner: 'platform' as const } }
+  const credentials = {
+    [providerId]: { secret: new Secret(credential), owner: 'platform' as const },
+  }
   return new InProcessGateway({ gates: { [GATE]: [target] }, credentials, ...script })
 }
 
@@ -66,7 +69,11 @@ describe('a pair of AWS’s', () => {
     [' of a session', SESSION],
   ])('signs what is sent, to the byte, and is not sent itself%s', async (_, session) => {
     const credential = [KEY_ID, SECRET, ...(session === undefined ? [] : [session])].join(':')
-    const { seen, sent } = await ask({ target, credential, upstream: [answerOf('bedrock-converse')] })
+    const { seen, sent } = await ask({
+      target,
+      credential,
+      upstream: [answerOf('bedrock-converse')],
+    })
     expect(seen.status).toBe(200)
     const [request] = sent
     if (request === undefined) throw new Error('Nothing was sent.')
@@ -83,7 +90,9 @@ describe('a pair of AWS’s', () => {
     const said = `${SECRET} of ${KEY_ID} in ${SESSION}, which is ${credential}`
     const { seen } = await ask({ target, credential, upstream: [refusal(said)] })
     expect(seen.status).toBe(400)
-    expect(JSON.parse(seen.text).error.message).toBe('[secret] of [secret] in [secret], which is [secret]')
+    expect(JSON.parse(seen.text).error.message).toBe(
+      '[secret] of [secret] in [secret], which is [secret]',
+    )
   })
 
   test.each(['bedrock-api-key-0123456789', 'AKID:short', `${KEY_ID}:${SECRET}:${SESSION}:more`])(
@@ -94,7 +103,9 @@ describe('a pair of AWS’s', () => {
       const answered = await gateway.begin({ path: CHAT, body: chatBody() }).seen
       const refused = await gateway.begin({ path: CHAT, body: chatBody() }).seen
       expect([answered.status, refused.status]).toEqual([200, 400])
-      expect(gateway.upstream.sent[0]?.headers).toMatchObject({ authorization: `Bearer ${credential}` })
+      expect(gateway.upstream.sent[0]?.headers).toMatchObject({
+        authorization: `Bearer ${credential}`,
+      })
       expect(gateway.upstream.sent[0]?.headers).not.toHaveProperty('x-amz-date')
       expect(refused.text).toContain('bad [secret]')
     },
@@ -121,7 +132,10 @@ describe('a service account of Google’s', () => {
     for (const status of [200, 200])
       expect((await gateway.begin({ path: CHAT, body: chatBody() }).seen).status).toBe(status)
     const { sent } = gateway.upstream
-    expect(sent.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${TOKEN}`, `Bearer ${TOKEN}`])
+    expect(sent.map(({ headers }) => headers.authorization)).toEqual([
+      `Bearer ${TOKEN}`,
+      `Bearer ${TOKEN}`,
+    ])
     for (const secret of account.secrets) expect(JSON.stringify(sent)).not.toContain(secret)
     expect(endpoint.requests).toHaveLength(1)
     expect(account.readClaims(endpoint.last().text)).toMatchObject({
@@ -131,13 +145,21 @@ describe('a service account of Google’s', () => {
 
   test('shows neither its token nor itself, whoever repeats it', async () => {
     grant()
-    const { seen } = await ask({ target, credential: account.json, upstream: [refusal(`bad ${TOKEN}`)] })
+    const { seen } = await ask({
+      target,
+      credential: account.json,
+      upstream: [refusal(`bad ${TOKEN}`)],
+    })
     expect(seen.status).toBe(400)
     expect(JSON.parse(seen.text).error.message).toBe('bad [secret]')
   })
 
   test('that is none is a token already, sent as it is and not shown', async () => {
-    const { seen, sent } = await ask({ target, credential: TOKEN, upstream: [refusal(`bad ${TOKEN}`)] })
+    const { seen, sent } = await ask({
+      target,
+      credential: TOKEN,
+      upstream: [refusal(`bad ${TOKEN}`)],
+    })
     expect(sent[0]?.headers).toMatchObject({ authorization: `Bearer ${TOKEN}` })
     expect(JSON.parse(seen.text).error.message).toBe('bad [secret]')
     expect(endpoint.requests).toEqual([])
@@ -154,20 +176,25 @@ describe('a service account of Google’s', () => {
     ['has no endpoint at work', 503, {}, 'token_endpoint_failed', 'failed (HTTP 503)'],
     ['gets no token', 200, {}, 'token_endpoint_failed', 'answered without a token'],
   ] as const
-  test.each(failures)('that %s: why is told, and nobody is asked', async (_, status, answer, code, why) => {
-    endpoint.answer(jsonAnswer(status, answer))
-    const { seen, sent, gateway } = await ask({ target, credential: account.json })
-    expect(seen.status).toBe(502)
-    const { error } = JSON.parse(seen.text)
-    expect(error.code).toBe(code)
-    expect(error.message).toContain(why)
-    expect(error.message).toEndWith(` (${target})`)
-    for (const secret of account.secrets) expect(seen.text).not.toContain(secret)
-    expect(sent).toEqual([])
-    const errorKind = code === 'token_endpoint_failed' ? 'upstream_error' : code
-    expect(gateway.ledger.records).toMatchObject([{ outcome: 'failed', status: 502, errorKind, attempts: 1 }])
-    expect(gateway.failures).toEqual([])
-  })
+  test.each(failures)(
+    'that %s: why is told, and nobody is asked',
+    async (_, status, answer, code, why) => {
+      endpoint.answer(jsonAnswer(status, answer))
+      const { seen, sent, gateway } = await ask({ target, credential: account.json })
+      expect(seen.status).toBe(502)
+      const { error } = JSON.parse(seen.text)
+      expect(error.code).toBe(code)
+      expect(error.message).toContain(why)
+      expect(error.message).toEndWith(` (${target})`)
+      for (const secret of account.secrets) expect(seen.text).not.toContain(secret)
+      expect(sent).toEqual([])
+      const errorKind = code === 'token_endpoint_failed' ? 'upstream_error' : code
+      expect(gateway.ledger.records).toMatchObject([
+        { outcome: 'failed', status: 502, errorKind, attempts: 1 },
+      ])
+      expect(gateway.failures).toEqual([])
+    },
+  )
 
   test.each(failures)('that %s: the next target is asked', async (_, status, answer) => {
     endpoint.answer(jsonAnswer(status, answer))

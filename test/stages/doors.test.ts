@@ -48,7 +48,17 @@ const STREAMED = {
 }
 
 describe('relayed to the byte', () => {
-  for (const { dialect, path, upstreamPath, target, fields, answer, usage, keyHeader, ...row } of DIALECTS) {
+  for (const {
+    dialect,
+    path,
+    upstreamPath,
+    target,
+    fields,
+    answer,
+    usage,
+    keyHeader,
+    ...row
+  } of DIALECTS) {
     const provider = providerOf(target)
     const credential = plantedCredentialOf(provider)
     const sent = {
@@ -238,8 +248,14 @@ describe('without streams', () => {
 })
 
 describe('/v1/models', () => {
-  const scene = () => new InProcessGateway({ gates: { one: ['openai/gpt-4o'], two: ['mistral/large'] } })
-  const model = (id: string) => ({ id, object: 'model', created: 1_780_000_000, owned_by: 'gatehouse' })
+  const scene = () =>
+    new InProcessGateway({ gates: { one: ['openai/gpt-4o'], two: ['mistral/large'] } })
+  const model = (id: string) => ({
+    id,
+    object: 'model',
+    created: 1_780_000_000,
+    owned_by: 'gatehouse',
+  })
 
   test('lists the gates of the account, and names each alone', async () => {
     const gateway = scene()
@@ -257,7 +273,11 @@ describe('/v1/models', () => {
 
   test('are Anthropic’s to whoever says that it speaks its interface, page by page, with the key where it has it', async () => {
     const gateway = scene()
-    const headers = { authorization: null, 'x-api-key': CALLER_KEY, 'anthropic-version': '2023-06-01' }
+    const headers = {
+      authorization: null,
+      'x-api-key': CALLER_KEY,
+      'anthropic-version': '2023-06-01',
+    }
     const ask = async (path: string) => {
       const { status, text, headers: seen } = await gateway.ask({ path, method: 'GET', headers })
       expect(seen['request-id']).toBe(seen['x-request-id'] ?? '')
@@ -291,9 +311,18 @@ describe('/v1/models', () => {
       ['before_id=one', page([], false, null)],
     ] as const)
       expect({ query, ...(await ask(`/v1/models?${query}`)).json }).toEqual({ query, ...expected })
-    for (const query of ['limit=0', 'limit=1001', 'limit=', 'limit=1.5', 'after_id=three', 'before_id='])
+    for (const query of [
+      'limit=0',
+      'limit=1001',
+      'limit=',
+      'limit=1.5',
+      'after_id=three',
+      'before_id=',
+    ])
       expect((await ask(`/v1/models?${query}`)).status).toBe(400)
-    expect((await ask('/v1/models/three')).json).toMatchObject({ error: { type: 'not_found_error' } })
+    expect((await ask('/v1/models/three')).json).toMatchObject({
+      error: { type: 'not_found_error' },
+    })
   })
 
   test('take the key from x-api-key for OpenAI’s shape too', async () => {
@@ -312,11 +341,17 @@ describe('/v1/models', () => {
       capabilities: { completion_chat: takes, completion_fim: takes, function_calling: takes },
     })
     const list = await gateway.ask({ path: '/alt/v1/models', method: 'GET' })
-    expect(JSON.parse(list.text)).toEqual({ object: 'list', data: [card('one', false), card('two', true)] })
+    expect(JSON.parse(list.text)).toEqual({
+      object: 'list',
+      data: [card('one', false), card('two', true)],
+    })
     const two = await gateway.ask({ path: '/alt/v1/models/two', method: 'GET' })
     expect(JSON.parse(two.text)).toEqual(card('two', true))
     const three = await gateway.ask({ path: '/alt/v1/models/three', method: 'GET' })
-    expect(readMistralError(three.text)).toMatchObject({ error: 'gate_not_found', code: 'model_not_found' })
+    expect(readMistralError(three.text)).toMatchObject({
+      error: 'gate_not_found',
+      code: 'model_not_found',
+    })
   })
 
   test.each([
@@ -359,7 +394,9 @@ describe('another method than the door has', () => {
         ['/alt/v1/fim/completions', 'flat'],
         ['/alt/v1/chat/completions', 'flat'],
       ] as const
-    ).map(([path, envelope]) => [path, envelope, 'POST', ['GET', 'HEAD', 'PUT', 'DELETE']] as const),
+    ).map(
+      ([path, envelope]) => [path, envelope, 'POST', ['GET', 'HEAD', 'PUT', 'DELETE']] as const,
+    ),
   ]
   const scene = () => new InProcessGateway({ gates: { one: ['openai/gpt-4o'] } })
   const codes = {
@@ -368,19 +405,22 @@ describe('another method than the door has', () => {
     messages: 'invalid_request_error',
   }
 
-  test.each(doors)('%s says which there are, in its own envelope', async (path, envelope, allow, methods) => {
-    for (const method of methods) {
-      const seen = await scene().ask({ path, method })
-      expect({ method, status: seen.status, allow: seen.headers.allow }).toEqual({
-        method,
-        status: 405,
-        allow,
-      })
-      expect(seen.headers['x-request-id']).toMatch(/^req_/)
-      expect(readErrorCode(envelope, seen.text)).toBe(codes[envelope])
-      expect(seen.text).toContain(`${method} is not allowed on this path: use ${allow}.`)
-    }
-  })
+  test.each(doors)(
+    '%s says which there are, in its own envelope',
+    async (path, envelope, allow, methods) => {
+      for (const method of methods) {
+        const seen = await scene().ask({ path, method })
+        expect({ method, status: seen.status, allow: seen.headers.allow }).toEqual({
+          method,
+          status: 405,
+          allow,
+        })
+        expect(seen.headers['x-request-id']).toMatch(/^req_/)
+        expect(readErrorCode(envelope, seen.text)).toBe(codes[envelope])
+        expect(seen.text).toContain(`${method} is not allowed on this path: use ${allow}.`)
+      }
+    },
+  )
 
   test.each(doors)('%s and an upgrade to a WebSocket', async (path, envelope, allow) => {
     for (const upgrade of ['websocket', 'WebSocket']) {

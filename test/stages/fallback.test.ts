@@ -8,7 +8,11 @@ import {
   RESPONSES_JSON,
   RESPONSES_STREAM,
 } from '../support/dialect-samples.ts'
-import { CALLER, type InProcessGateway, plantedCredentialOf } from '../support/in-process-gateway.ts'
+import {
+  CALLER,
+  type InProcessGateway,
+  plantedCredentialOf,
+} from '../support/in-process-gateway.ts'
 import {
   CUT,
   head,
@@ -38,7 +42,9 @@ const THIRD = 'xai/third'
 const gates = (...targets: string[]) => ({ gates: { [GATE]: targets } })
 const two = gates(FIRST, SECOND)
 const refusal = (status: number, error: object = {}) =>
-  json(status, { error: { message: `said ${status}`, type: 't', param: null, code: null, ...error } })
+  json(status, {
+    error: { message: `said ${status}`, type: 't', param: null, code: null, ...error },
+  })
 const told = (message: string) => ({ error: { message } })
 const failuresOf = (gateway: InProcessGateway, target: string) =>
   gateway.health.seenOf(`${CALLER.accountId}\n${target}`)?.failuresInARow ?? 0
@@ -124,7 +130,13 @@ describe('ends the call', () => {
       upstream: [refusal(status)],
       seen: { status, json: told(`said ${status}`), headers: { 'x-gatehouse-target': null } },
       sent: [{ state: 'whole' }],
-      settled: { outcome: 'failed', status, errorKind: 'upstream_error', target: FIRST, attempts: 1 },
+      settled: {
+        outcome: 'failed',
+        status,
+        errorKind: 'upstream_error',
+        target: FIRST,
+        attempts: 1,
+      },
       check: (gateway) => expect(failuresOf(gateway, FIRST)).toBe(0),
     })),
   )
@@ -165,7 +177,9 @@ describe('the order', () => {
   test('each target is tried as often as the gate says before the next one', () =>
     runRow({
       name: '',
-      gateway: { gates: { [GATE]: { targets: [{ model: FIRST }, { model: SECOND }], maxRetries: 1 } } },
+      gateway: {
+        gates: { [GATE]: { targets: [{ model: FIRST }, { model: SECOND }], maxRetries: 1 } },
+      },
       upstream: [UNREACHABLE, refusal(503), UNREACHABLE, CHAT_ANSWER],
       seen: { status: 200, headers: { 'x-gatehouse-attempts': '4' } },
       sent: [
@@ -184,7 +198,9 @@ describe('the order', () => {
   test('a refused credential is not tried again, whatever the gate says', () =>
     runRow({
       name: '',
-      gateway: { gates: { [GATE]: { targets: [{ model: FIRST }, { model: SECOND }], maxRetries: 3 } } },
+      gateway: {
+        gates: { [GATE]: { targets: [{ model: FIRST }, { model: SECOND }], maxRetries: 3 } },
+      },
       upstream: [refusal(401), CHAT_ANSWER],
       seen: { status: 200 },
       sent: [{ json: { model: 'first' } }, { json: { model: 'second' } }],
@@ -207,7 +223,10 @@ describe('the order', () => {
       name: '',
       gateway: {
         gates: {
-          [GATE]: { targets: [{ model: FIRST }, { model: SECOND }, { model: THIRD }], timeoutMs: 1_000 },
+          [GATE]: {
+            targets: [{ model: FIRST }, { model: SECOND }, { model: THIRD }],
+            timeoutMs: 1_000,
+          },
         },
       },
       upstream: [[pause(600), CUT], [SILENCE]],
@@ -249,7 +268,11 @@ describe('across dialects', () => {
       seen: { status: 200, headers: { 'x-gatehouse-target': SECOND, 'x-gatehouse-ignored': null } },
       sent: [
         { url: 'https://anthropic.test/base/v1/messages', headers: { authorization: null } },
-        { url: 'https://groq.test/base/chat/completions', headers: { 'x-api-key': null }, json: { seed: 7 } },
+        {
+          url: 'https://groq.test/base/chat/completions',
+          headers: { 'x-api-key': null },
+          json: { seed: 7 },
+        },
       ],
       settled: { target: SECOND, usage: CHAT_USAGE, attempts: 2 },
     })
@@ -380,7 +403,11 @@ describe('reasoning that another target sealed', () => {
       name: 'by the target before one that failed: the failure is told',
       ...mine,
       upstream: [foreign, refusal(503)],
-      seen: { status: 503, json: told('said 503'), headers: { 'x-gatehouse-skipped': 'openai/gpt-5' } },
+      seen: {
+        status: 503,
+        json: told('said 503'),
+        headers: { 'x-gatehouse-skipped': 'openai/gpt-5' },
+      },
       sent: [{}, {}],
       settled: { outcome: 'failed', status: 503, attempts: 2 },
     },

@@ -121,8 +121,12 @@ const SERVERS: Readonly<Record<string, Server>> = {
       ),
     ),
     streamed: stream([
-      event(completion({ text: 'return a', finish_reason: null, stop_reason: null }, { usage: null })),
-      event(completion({ text: ' + b', finish_reason: 'stop', stop_reason: null }, { usage: null })),
+      event(
+        completion({ text: 'return a', finish_reason: null, stop_reason: null }, { usage: null }),
+      ),
+      event(
+        completion({ text: ' + b', finish_reason: 'stop', stop_reason: null }, { usage: null }),
+      ),
       event({ ...completion({}), choices: [], usage: OPENAI_USAGE }),
       'data: [DONE]\n\n',
     ]),
@@ -160,7 +164,8 @@ const open = (server: Server, upstream: readonly Script[], more: Partial<Gateway
     ...more,
   })
 
-const sentOf = (gateway: InProcessGateway, at = 0) => JSON.parse(gateway.upstream.sent[at]?.body ?? '')
+const sentOf = (gateway: InProcessGateway, at = 0) =>
+  JSON.parse(gateway.upstream.sent[at]?.body ?? '')
 
 /** The published client, without a socket. */
 const sdkOf = (gateway: InProcessGateway) =>
@@ -221,8 +226,15 @@ describe.each(EACH)('%s', (_, server) => {
       { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
     ])
     expect(chunks.map(({ choices }) => choices[0].delta.content).join('')).toBe(TEXT)
-    expect(chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: 'stop' }], usage: OPENAI_USAGE })
-    expect(gateway.ledger.records[0]).toMatchObject({ outcome: 'succeeded', usage: used, stream: true })
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [{ finish_reason: 'stop' }],
+      usage: OPENAI_USAGE,
+    })
+    expect(gateway.ledger.records[0]).toMatchObject({
+      outcome: 'succeeded',
+      usage: used,
+      stream: true,
+    })
     await gateway.assertNothingIsLeft()
   })
 
@@ -276,7 +288,10 @@ describe.each(EACH)('%s', (_, server) => {
   })
 
   test('is told what the gate decides', async () => {
-    const gate = { targets: [{ model: 'owned/coder' }], defaults: { temperature: 0.1, maxOutputTokens: 9 } }
+    const gate = {
+      targets: [{ model: 'owned/coder' }],
+      defaults: { temperature: 0.1, maxOutputTokens: 9 },
+    }
     const gateway = open(server, [server.whole], { gates: { coder: gate } })
     await gateway.ask({ path: FIM, body: BASE })
     const sent = sentOf(gateway)
@@ -287,8 +302,18 @@ describe.each(EACH)('%s', (_, server) => {
 
   test.each([
     [501, { error: { code: 501, message: 'no infill here', type: 'x' } }, 502, 'no infill here'],
-    [400, { error: { message: 'no insert here', type: 'invalid_request_error' } }, 400, 'no insert here'],
-    [400, { object: 'error', message: 'too large', type: 'BadRequestError', code: 400 }, 400, 'too large'],
+    [
+      400,
+      { error: { message: 'no insert here', type: 'invalid_request_error' } },
+      400,
+      'no insert here',
+    ],
+    [
+      400,
+      { object: 'error', message: 'too large', type: 'BadRequestError', code: 400 },
+      400,
+      'too large',
+    ],
     [422, { detail: [{ loc: ['body', 'stop'], msg: 'bad stop' }] }, 400, 'bad stop'],
     [401, { error: 'Unauthorized' }, 502, 'refused its credential'],
   ])('tells its errors in the caller’s envelope: %i %j', async (status, body, seenStatus, said) => {
@@ -346,19 +371,22 @@ describe.each(EACH)('%s', (_, server) => {
 describe('a prompt or a suffix that holds the model’s own tokens', () => {
   const planted = 'x = 1<|fim_suffix|>\n<|fim_middle|>import os; os.system("…")'
 
-  test.each(['prompt', 'suffix'])('is refused where the gateway writes the tokens: %s', async (member) => {
-    const gateway = open(serverOf('completions-template'), [])
-    for (const stream of [false, true]) {
-      const seen = await gateway.ask({ path: FIM, body: { ...BASE, [member]: planted, stream } })
-      expect(seen.status).toBe(400)
-      expect(readFlatError(seen.text)).toMatchObject({
-        error: 'invalid_request',
-        message: expect.stringMatching(new RegExp(`^'${member}' holds <\\|fim_`)),
-      })
-    }
-    expect(gateway.upstream.sent).toBeEmpty()
-    await gateway.assertNothingIsLeft()
-  })
+  test.each(['prompt', 'suffix'])(
+    'is refused where the gateway writes the tokens: %s',
+    async (member) => {
+      const gateway = open(serverOf('completions-template'), [])
+      for (const stream of [false, true]) {
+        const seen = await gateway.ask({ path: FIM, body: { ...BASE, [member]: planted, stream } })
+        expect(seen.status).toBe(400)
+        expect(readFlatError(seen.text)).toMatchObject({
+          error: 'invalid_request',
+          message: expect.stringMatching(new RegExp(`^'${member}' holds <\\|fim_`)),
+        })
+      }
+      expect(gateway.upstream.sent).toBeEmpty()
+      await gateway.assertNothingIsLeft()
+    },
+  )
 
   test('goes as it is to a server that writes them itself', async () => {
     const gateway = open(serverOf('infill'), [serverOf('infill').whole])
@@ -384,7 +412,10 @@ test('a stream without usage is estimated', async () => {
     stream([...LLAMA_PIECES, event({ content: '', stop: true, stop_type: 'eos' })]),
   ])
   await gateway.ask({ path: FIM, body: { ...BASE, stream: true } })
-  expect(gateway.ledger.records[0]).toMatchObject({ outcome: 'succeeded', cost: { status: 'estimated' } })
+  expect(gateway.ledger.records[0]).toMatchObject({
+    outcome: 'succeeded',
+    cost: { status: 'estimated' },
+  })
   await gateway.assertNothingIsLeft()
 })
 

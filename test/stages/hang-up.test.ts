@@ -251,7 +251,11 @@ describe('in the middle of a stream', () => {
     {
       name: 'at the head of an answer too large to hold',
       upstream: [
-        [head(200, { 'content-type': 'application/json' }), piece('x'.repeat(4 * 1024 * 1024 + 1)), SILENCE],
+        [
+          head(200, { 'content-type': 'application/json' }),
+          piece('x'.repeat(4 * 1024 * 1024 + 1)),
+          SILENCE,
+        ],
       ],
       client: { leavesAfterEvents: 0 },
       seen: { status: 200, ending: 'left' },
@@ -280,7 +284,9 @@ describe('in the middle of a stream', () => {
       upstream: [
         [
           head(200, { 'content-type': 'application/json' }),
-          piece(`{"usage":{"prompt_tokens":11,"completion_tokens":7},"x":"${'x'.repeat(4 * 1024 * 1024)}`),
+          piece(
+            `{"usage":{"prompt_tokens":11,"completion_tokens":7},"x":"${'x'.repeat(4 * 1024 * 1024)}`,
+          ),
           piece('y\n\n'),
           piece('z'),
           SILENCE,
@@ -315,27 +321,26 @@ describe('at each event of a stream, kept up with or not', () => {
   const all = CHAT_STREAM_WITH_USAGE.length
   const points = Array.from({ length: all + 1 }, (_, events) => events)
 
-  test.each(points.flatMap((events) => [[events, 'a quick'] as const, [events, 'a slow'] as const]))(
-    'after %i events by %s client',
-    async (events, pace) => {
-      const gateway = new InProcessGateway({
-        gates: { [GATE]: [TARGET] },
-        upstream: [stream(CHAT_STREAM_WITH_USAGE, { ending: [SILENCE] })],
-      })
-      const seen = await gateway.ask(
-        { path: CHAT, ...streamed() },
-        { leavesAfterEvents: events, ...(pace === 'a slow' ? { msForEachPiece: 100 } : {}) },
-      )
-      expect(seen).toMatchObject({ status: 200, ending: 'left' })
-      expect(seen.text).toBe(CHAT_STREAM_WITH_USAGE.slice(0, events).join(''))
-      await gateway.clock.advance(200)
-      // Whoever has the last event has had all of it.
-      expect(gateway.ledger.records).toMatchObject([
-        { outcome: events === all ? 'succeeded' : 'cancelled', status: 200, stream: true },
-      ])
-      await gateway.assertNothingIsLeft()
-    },
-  )
+  test.each(
+    points.flatMap((events) => [[events, 'a quick'] as const, [events, 'a slow'] as const]),
+  )('after %i events by %s client', async (events, pace) => {
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      upstream: [stream(CHAT_STREAM_WITH_USAGE, { ending: [SILENCE] })],
+    })
+    const seen = await gateway.ask(
+      { path: CHAT, ...streamed() },
+      { leavesAfterEvents: events, ...(pace === 'a slow' ? { msForEachPiece: 100 } : {}) },
+    )
+    expect(seen).toMatchObject({ status: 200, ending: 'left' })
+    expect(seen.text).toBe(CHAT_STREAM_WITH_USAGE.slice(0, events).join(''))
+    await gateway.clock.advance(200)
+    // Whoever has the last event has had all of it.
+    expect(gateway.ledger.records).toMatchObject([
+      { outcome: events === all ? 'succeeded' : 'cancelled', status: 200, stream: true },
+    ])
+    await gateway.assertNothingIsLeft()
+  })
 })
 
 describe('after all of it', () => {

@@ -2,7 +2,16 @@
 import { describe, expect, test } from 'bun:test'
 import { CHAT_JSON, CHAT_STREAM, CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
 import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
-import { CUT, hold, json, pause, piece, type Script, SILENCE, stream } from '../support/scripted-upstream.ts'
+import {
+  CUT,
+  hold,
+  json,
+  pause,
+  piece,
+  type Script,
+  SILENCE,
+  stream,
+} from '../support/scripted-upstream.ts'
 import {
   CHAT,
   CHAT_ANSWER,
@@ -19,7 +28,9 @@ const SECOND = 'groq/second'
 const THIRD = 'xai/third'
 
 const hedged = (targets: readonly string[] = [FIRST, SECOND], members: object = {}) => ({
-  gates: { [GATE]: { targets: targets.map((model) => ({ model })), hedgeAfterMs: 200, ...members } },
+  gates: {
+    [GATE]: { targets: targets.map((model) => ({ model })), hedgeAfterMs: 200, ...members },
+  },
 })
 const gateway = hedged()
 const answering = (ms: number, script: Script = CHAT_ANSWER): Script => [pause(ms), ...script]
@@ -44,7 +55,9 @@ describe('a first target in time', () => {
       gateway,
       request: { body: chatBody({ stream: true }) },
       upstream: [
-        stream(CHAT_STREAM.slice(0, 1), { ending: [pause(900), ...CHAT_STREAM.slice(1).map(piece)] }),
+        stream(CHAT_STREAM.slice(0, 1), {
+          ending: [pause(900), ...CHAT_STREAM.slice(1).map(piece)],
+        }),
       ],
       seen: { status: 200, headers: { 'x-gatehouse-attempts': '1' } },
       sent: [{ state: 'whole' }],
@@ -113,7 +126,10 @@ describe('a late first target', () => {
         target: FIRST,
         attempts: 2,
         durationMs: 450,
-        ...details({ status: 200, durationMs: 450 }, { status: null, afterMs: 200, durationMs: 250 }),
+        ...details(
+          { status: 200, durationMs: 450 },
+          { status: null, afterMs: 200, durationMs: 250 },
+        ),
       },
       tookMs: 450,
       check: (scene) => expect(conditionOf(scene, SECOND)).toBe(0),
@@ -125,7 +141,12 @@ describe('a late first target', () => {
       upstream: [stream([], { ending: [SILENCE] }), CHAT_EVENTS],
       seen: { status: 200, text: CHAT_STREAM.join(''), headers: { 'x-gatehouse-target': SECOND } },
       sent: [{ state: 'cancelled' }, { atMs: 200, state: 'whole' }],
-      settled: { target: SECOND, attempts: 2, stream: true, ...details({ status: 200 }, { status: 200 }) },
+      settled: {
+        target: SECOND,
+        attempts: 2,
+        stream: true,
+        ...details({ status: 200 }, { status: 200 }),
+      },
     },
     {
       name: 'that fails leaves it to the second',
@@ -243,7 +264,8 @@ describe('a client that leaves', () => {
       settled: { ...settled, ...read(32), attempts: 2, durationMs: 700 },
       spent: { tokens: 32 },
       tookMs: 700,
-      check: (scene) => expect([conditionOf(scene, FIRST), conditionOf(scene, SECOND)]).toEqual([0, 0]),
+      check: (scene) =>
+        expect([conditionOf(scene, FIRST), conditionOf(scene, SECOND)]).toEqual([0, 0]),
     },
     {
       name: 'after one of them has failed: the other is cancelled, and nobody else is asked',
@@ -303,7 +325,11 @@ describe('what is told of the winner is the winner’s', () => {
 
   test('what had no effect with it, though the loser takes more or less', async () => {
     const body = chatBody({ seed: 7 })
-    const messages = json(200, { type: 'message', content: [], usage: { input_tokens: 1, output_tokens: 1 } })
+    const messages = json(200, {
+      type: 'message',
+      content: [],
+      usage: { input_tokens: 1, output_tokens: 1 },
+    })
     await runRow({
       name: '',
       gateway: hedged([FIRST, 'anthropic/claude-opus-5']),

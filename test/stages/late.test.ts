@@ -103,7 +103,8 @@ describe.each(DIALECTS)('$path', ({ path, target, body, events, told }) => {
     gateway: { gates: { [GATE]: [target] } },
     request: { path, body: { model: GATE, stream: true, ...body } },
   }
-  const own = path === '/v3/chat' ? { body: { gate_id: GATE, stream: true, ...body }, path } : row.request
+  const own =
+    path === '/v3/chat' ? { body: { gate_id: GATE, stream: true, ...body }, path } : row.request
 
   test('a target that begins late finds its answer begun, and goes on in it to the byte', () =>
     runRow({
@@ -131,7 +132,13 @@ describe.each(DIALECTS)('$path', ({ path, target, body, events, told }) => {
       upstream: [answering(COMMIT_MS + 1, refusal(429))],
       seen: { status: 200, headers: committed, ending: 'cut' },
       sent: [{}],
-      settled: { outcome: 'failed', status: 429, errorKind: 'upstream_error', target, firstByteMs: null },
+      settled: {
+        outcome: 'failed',
+        status: 429,
+        errorKind: 'upstream_error',
+        target,
+        firstByteMs: null,
+      },
       spent: { tokens: 0 },
       check: (_, seen) => {
         text = seen.text
@@ -148,7 +155,11 @@ describe.each(DIALECTS)('$path', ({ path, target, body, events, told }) => {
       ...row,
       request: own,
       upstream: [answering(COMMIT_MS - 1, refusal(429))],
-      seen: { status: 429, headers: { 'content-type': 'application/json' }, forbids: ['keep-alive'] },
+      seen: {
+        status: 429,
+        headers: { 'content-type': 'application/json' },
+        forbids: ['keep-alive'],
+      },
       sent: [{}],
       settled: { outcome: 'failed', status: 429 },
     }))
@@ -173,10 +184,16 @@ describe('while it waits', () => {
       name: 'a target in time loses nothing of its head',
       gateway: { commitAfterMs: 2_000 },
       request: streaming,
-      upstream: [answering(1_999, stream(CHAT_STREAM_WITH_USAGE, { headers: { 'openai-version': 'x' } }))],
+      upstream: [
+        answering(1_999, stream(CHAT_STREAM_WITH_USAGE, { headers: { 'openai-version': 'x' } })),
+      ],
       seen: {
         status: 200,
-        headers: { 'x-gatehouse-target': TARGET, 'x-gatehouse-attempts': '1', 'openai-version': 'x' },
+        headers: {
+          'x-gatehouse-target': TARGET,
+          'x-gatehouse-attempts': '1',
+          'openai-version': 'x',
+        },
         text: CHAT_STREAM_WITH_USAGE.join(''),
       },
       sent: [{}],
@@ -230,7 +247,10 @@ describe('behind the beginning that was made', () => {
       name: 'the same target is asked again',
       gateway: two({ maxRetries: 1, targets: [{ model: FIRST }] }),
       request: streaming,
-      upstream: [answering(3_000, json(503, { error: { message: 'x' } }, { 'retry-after': '1' })), EVENTS],
+      upstream: [
+        answering(3_000, json(503, { error: { message: 'x' } }, { 'retry-after': '1' })),
+        EVENTS,
+      ],
       seen: { status: 200, headers: committed, text: KEEP_ALIVE + CHAT_STREAM_WITH_USAGE.join('') },
       sent: [{ atMs: 0 }, { atMs: 4_000 }],
       settled: { ...succeeded, target: FIRST, attempts: 2 },
@@ -249,10 +269,21 @@ describe('behind the beginning that was made', () => {
       gateway: two(),
       request: streaming,
       upstream: [answering(3_000, refusal(503)), refusal(400, 'the prompt is wrong')],
-      seen: { status: 200, ending: 'cut', contains: ['the prompt is wrong'], forbids: ['said 503'] },
+      seen: {
+        status: 200,
+        ending: 'cut',
+        contains: ['the prompt is wrong'],
+        forbids: ['said 503'],
+      },
       sent: [{}, {}],
       settled: {
-        ...{ outcome: 'failed', status: 400, errorKind: 'upstream_error', target: SECOND, attempts: 2 },
+        ...{
+          outcome: 'failed',
+          status: 400,
+          errorKind: 'upstream_error',
+          target: SECOND,
+          attempts: 2,
+        },
         attemptDetails: [
           expect.objectContaining({ target: FIRST, status: 503 }),
           expect.objectContaining({ target: SECOND, status: 400 }),
@@ -266,14 +297,23 @@ describe('behind the beginning that was made', () => {
       upstream: [[SILENCE]],
       seen: { status: 200, ending: 'cut', contains: [KEEP_ALIVE, '"code":"first_byte_timeout"'] },
       sent: [{ state: 'first_byte_timeout' }],
-      settled: { outcome: 'failed', status: 504, errorKind: 'upstream_timeout', durationMs: 20_000 },
+      settled: {
+        outcome: 'failed',
+        status: 504,
+        errorKind: 'upstream_timeout',
+        durationMs: 20_000,
+      },
     },
     {
       name: 'a stream that breaks later breaks as any other',
       gateway: { commitAfterMs: 2_000 },
       request: streaming,
       upstream: [answering(3_000, stream(CHAT_STREAM.slice(0, 2)))],
-      seen: { status: 200, ending: 'cut', contains: [KEEP_ALIVE + CHAT_STREAM.slice(0, 2).join('')] },
+      seen: {
+        status: 200,
+        ending: 'cut',
+        contains: [KEEP_ALIVE + CHAT_STREAM.slice(0, 2).join('')],
+      },
       sent: [{}],
       settled: { outcome: 'failed', status: 200, errorKind: 'upstream_error', firstByteMs: 3_000 },
     },
@@ -289,7 +329,9 @@ describe('behind the beginning that was made', () => {
       ],
       seen: {
         ...{ status: 200, ending: 'cut' },
-        contains: ['\n\ndata: {   "error": {  "message":"a", "type":"t", "param":null, "code":"c"} }\n\n'],
+        contains: [
+          '\n\ndata: {   "error": {  "message":"a", "type":"t", "param":null, "code":"c"} }\n\n',
+        ],
       },
       sent: [{}],
       settled: { outcome: 'failed', status: 400 },
@@ -298,14 +340,19 @@ describe('behind the beginning that was made', () => {
       name: 'a full context is told by the code that agents of Responses look for',
       gateway: { commitAfterMs: 2_000, gates: { [GATE]: ['openai/gpt-5'] } },
       request: { path: '/v1/responses', body: { model: GATE, input: 'x', stream: true } },
-      upstream: [answering(3_000, refusal(400, 'This model’s maximum context length is 9 tokens.'))],
+      upstream: [
+        answering(3_000, refusal(400, 'This model’s maximum context length is 9 tokens.')),
+      ],
       seen: { status: 200, ending: 'cut', contains: ['"error":{"code":"context_length_exceeded"'] },
       sent: [{}],
       settled: { outcome: 'failed', status: 400 },
     },
     {
       name: 'a ledger that cannot be written is told, and what was settled stays',
-      gateway: { commitAfterMs: 2_000, ledger: { record: () => Promise.reject(new Error('full')) } },
+      gateway: {
+        commitAfterMs: 2_000,
+        ledger: { record: () => Promise.reject(new Error('full')) },
+      },
       request: streaming,
       upstream: [answering(3_000, refusal(400))],
       seen: { status: 200, ending: 'cut', contains: ['internal_error'] },
@@ -327,7 +374,12 @@ describe('behind the beginning that was made', () => {
 })
 
 describe('a client that hangs up while it waits', () => {
-  const cancelled = { outcome: 'cancelled', status: 499, errorKind: null, firstByteMs: null } as const
+  const cancelled = {
+    outcome: 'cancelled',
+    status: 499,
+    errorKind: null,
+    firstByteMs: null,
+  } as const
   const waiting = { gateway: { commitAfterMs: 2_000, keepAliveMs: 1_000 }, request: streaming }
   runRows([
     {
@@ -406,6 +458,8 @@ test('a shutdown ends the wait, and is told in the stream', async () => {
   const seen = await gateway.clock.finish(call.seen)
   expect(seen).toMatchObject({ status: 200, ending: 'cut' })
   expect(seen.text).toContain('"type":"server_error"')
-  expect(gateway.ledger.records).toMatchObject([{ outcome: 'failed', status: 503, errorKind: 'unavailable' }])
+  expect(gateway.ledger.records).toMatchObject([
+    { outcome: 'failed', status: 503, errorKind: 'unavailable' },
+  ])
   await gateway.assertNothingIsLeft()
 })

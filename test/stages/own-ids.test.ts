@@ -2,7 +2,15 @@
 import { describe, expect, test } from 'bun:test'
 import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
 import { json } from '../support/scripted-upstream.ts'
-import { CHAT, CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
+import {
+  CHAT,
+  CHAT_ANSWER,
+  chatBody,
+  GATE,
+  runRow,
+  runRows,
+  TARGET,
+} from '../support/stage-rows.ts'
 
 const file = { role: 'user', content: [{ type: 'file', file: { file_id: 'file-abc' } }] }
 const withFile = { body: chatBody({ messages: [file] }) }
@@ -21,7 +29,11 @@ const refused = (member: string) => ({
 
 describe('on the shared credential', () => {
   runRows([
-    { name: 'a file is refused', request: withFile, ...refused('messages[0].content[0].file.file_id') },
+    {
+      name: 'a file is refused',
+      request: withFile,
+      ...refused('messages[0].content[0].file.file_id'),
+    },
     {
       name: 'a vector store is refused',
       ...responses({ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }),
@@ -34,7 +46,9 @@ describe('on the shared credential', () => {
     },
     {
       name: 'a file for a new container is refused',
-      ...responses({ tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['f'] } }] }),
+      ...responses({
+        tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['f'] } }],
+      }),
       ...refused('tools[0].container.file_ids'),
     },
     {
@@ -42,7 +56,11 @@ describe('on the shared credential', () => {
       ...messages({ container: 'c_1' }),
       ...refused('container'),
     },
-    { name: 'one with skills too', ...messages({ container: { id: 'c_1' } }), ...refused('container') },
+    {
+      name: 'one with skills too',
+      ...messages({ container: { id: 'c_1' } }),
+      ...refused('container'),
+    },
   ])
 
   test.each([
@@ -50,7 +68,9 @@ describe('on the shared credential', () => {
     ['none', { container: null }],
     [
       'a tool with a parameter of that name',
-      { tools: [{ type: 'function', parameters: { properties: { file_id: { type: 'string' } } } }] },
+      {
+        tools: [{ type: 'function', parameters: { properties: { file_id: { type: 'string' } } } }],
+      },
     ],
     ['text that names one', { input: 'say {"file_id":"x"}' }],
     ['text that is one of the names', { input: 'file_id' }],
@@ -125,5 +145,6 @@ describe('an idempotency key', () => {
     expect(sent).not.toContain(CALLER.accountId)
   })
 
-  test('is as it was in the account’s own', async () => expect(await sentWith('account')).toBe('order-1'))
+  test('is as it was in the account’s own', async () =>
+    expect(await sentWith('account')).toBe('order-1'))
 })

@@ -64,7 +64,14 @@ test.each<[string, number, unknown, number, string, string]>([
     'overloaded_error',
     'Loading model',
   ],
-  ['FastAPI in words', 400, { detail: 'no such thing' }, 400, 'invalid_request_error', 'no such thing'],
+  [
+    'FastAPI in words',
+    400,
+    { detail: 'no such thing' },
+    400,
+    'invalid_request_error',
+    'no such thing',
+  ],
   ['FastAPI in a list', 422, { detail: LOC }, 422, 'invalid_request_error', JSON.stringify(LOC)],
   ['a nested error without words', 500, { error: { code: 7 } }, 502, 'api_error', 'HTTP 500'],
   [
@@ -75,14 +82,17 @@ test.each<[string, number, unknown, number, string, string]>([
     'invalid_request_error',
     'no type',
   ],
-])('the error of %s comes in Anthropic’s envelope', async (_, sent, body, status, type, message) => {
-  const told = await refusedWith(json(sent, body))
-  expect(told.status).toBe(status)
-  expect(JSON.parse(told.text)).toEqual({
-    type: 'error',
-    error: { type, message: expect.stringContaining(message) },
-  })
-})
+])(
+  'the error of %s comes in Anthropic’s envelope',
+  async (_, sent, body, status, type, message) => {
+    const told = await refusedWith(json(sent, body))
+    expect(told.status).toBe(status)
+    expect(JSON.parse(told.text)).toEqual({
+      type: 'error',
+      error: { type, message: expect.stringContaining(message) },
+    })
+  },
+)
 
 test('an error that has the envelope already passes byte for byte', async () => {
   const body =
@@ -92,7 +102,9 @@ test('an error that has the envelope already passes byte for byte', async () => 
 
 test('a prompt that is too long begins as Anthropic’s clients look for it, whatever the server’s form', async () => {
   const said = 'This model has a maximum context length of 8 tokens.'
-  const { status, text } = await refusedWith(json(400, { error: { message: said, type: 'BadRequestError' } }))
+  const { status, text } = await refusedWith(
+    json(400, { error: { message: said, type: 'BadRequestError' } }),
+  )
   expect(status).toBe(400)
   expect(JSON.parse(text)).toEqual({
     type: 'error',

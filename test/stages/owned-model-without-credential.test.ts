@@ -25,7 +25,12 @@ const ROWS: Readonly<Record<string, Row>> = {
     body: chat,
     answer: MESSAGES_JSON,
   },
-  Messages: { dialect: 'anthropic-messages', path: '/v1/messages', body: chat, answer: MESSAGES_JSON },
+  Messages: {
+    dialect: 'anthropic-messages',
+    path: '/v1/messages',
+    body: chat,
+    answer: MESSAGES_JSON,
+  },
   'Messages of a server that takes a bearer token': {
     dialect: 'anthropic-messages',
     server: { credentialHeader: 'authorization' },
@@ -51,7 +56,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     server: { embeddings: true },
     path: '/v1/embeddings',
     body: { model: 'house', input: 'Hi' },
-    answer: { object: 'list', model: 'served', data: [{ object: 'embedding', index: 0, embedding: [0.5] }] },
+    answer: {
+      object: 'list',
+      model: 'served',
+      data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
+    },
   },
   'filling in the middle': {
     dialect: 'mistral-fim',

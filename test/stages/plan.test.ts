@@ -9,14 +9,28 @@ import { catalog } from '../../src/providers/catalog.ts'
 import { MESSAGES_JSON, RESPONSES_JSON } from '../support/dialect-samples.ts'
 import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
 import { json, UNREACHABLE } from '../support/scripted-upstream.ts'
-import { CHAT, CHAT_ANSWER, chatBody, GATE, runRow, runRows, TARGET } from '../support/stage-rows.ts'
+import {
+  CHAT,
+  CHAT_ANSWER,
+  chatBody,
+  GATE,
+  runRow,
+  runRows,
+  TARGET,
+} from '../support/stage-rows.ts'
 
 const OTHER = 'groq/other'
 const CLAUDE = 'anthropic/claude-opus-5'
 const refused = (status: number, error: object) => ({
   seen: { status, json: { error }, headers: { 'x-gatehouse-target': null } },
 })
-const unasked = { outcome: 'failed', attempts: 0, target: null, credential: null, usage: null } as const
+const unasked = {
+  outcome: 'failed',
+  attempts: 0,
+  target: null,
+  credential: null,
+  usage: null,
+} as const
 
 describe('what only a provider can keep or run', () => {
   const CLAUDE = 'anthropic/claude-opus-5'
@@ -34,14 +48,24 @@ describe('what only a provider can keep or run', () => {
     },
   }
   const own = { anthropic: 'account', gemini: 'account' } as const
-  const refusedHere = { outcome: 'failed', attempts: 0, status: 400, errorKind: 'invalid_request' } as const
+  const refusedHere = {
+    outcome: 'failed',
+    attempts: 0,
+    status: 400,
+    errorKind: 'invalid_request',
+  } as const
   const thread = { thread: { type: 'continue', previous_message_id: 'msg_1' } }
 
   runRows([
     ...(
       [
         ['on the platform’s key', [CLAUDE], {}, thread],
-        ['through a gate with two targets', [CLAUDE, 'anthropic/claude-haiku-5'], own, { thread: {} }],
+        [
+          'through a gate with two targets',
+          [CLAUDE, 'anthropic/claude-haiku-5'],
+          own,
+          { thread: {} },
+        ],
         ['where one of two could keep it', ['gemini/gemini-3-pro', CLAUDE], own, thread],
         ['at a target of another format', ['gemini/gemini-3-pro'], own, thread],
         ['at the same model elsewhere', ['vertex-anthropic/claude-opus-5'], own, thread],
@@ -116,7 +140,12 @@ describe('refused, and nobody is asked', () => {
         param: 'model',
         message: expect.stringContaining("'nobody'"),
       }),
-      settled: { ...unasked, status: 404, errorKind: 'gate_not_found', gateId: '(unknown)' as never },
+      settled: {
+        ...unasked,
+        status: 404,
+        errorKind: 'gate_not_found',
+        gateId: '(unknown)' as never,
+      },
     },
     {
       name: 'a gate of another case: names are exact',
@@ -133,22 +162,36 @@ describe('refused, and nobody is asked', () => {
     {
       name: 'a name that is no gate is repeated no longer than helps',
       request: { body: chatBody({ gate_id: 'x'.repeat(500), model: 'y' }) },
-      ...refused(404, { param: 'gate_id', message: expect.stringContaining(`'${'x'.repeat(64)}…'`) }),
+      ...refused(404, {
+        param: 'gate_id',
+        message: expect.stringContaining(`'${'x'.repeat(64)}…'`),
+      }),
       settled: { ...unasked, gateId: '(unknown)' as never },
     },
     {
       name: 'a gate whose providers have no credential',
-      gateway: { gates: { [GATE]: [TARGET, OTHER] }, credentials: { openai: 'none', groq: 'none' } },
+      gateway: {
+        gates: { [GATE]: [TARGET, OTHER] },
+        credentials: { openai: 'none', groq: 'none' },
+      },
       ...refused(502, {
         code: 'provider_auth_failed',
         message: expect.stringContaining('No credential is configured for OpenAI or Groq'),
       }),
-      settled: { ...unasked, status: 502, errorKind: 'provider_auth_failed', gateId: GATE as never },
+      settled: {
+        ...unasked,
+        status: 502,
+        errorKind: 'provider_auth_failed',
+        gateId: GATE as never,
+      },
     },
     {
       name: 'a gate whose provider is not known',
       gateway: { gates: { [GATE]: ['nobody/model'] } },
-      ...refused(502, { code: 'provider_not_configured', message: expect.stringContaining('nobody') }),
+      ...refused(502, {
+        code: 'provider_not_configured',
+        message: expect.stringContaining('nobody'),
+      }),
       settled: { ...unasked, status: 502, errorKind: 'provider_auth_failed' },
     },
     {
@@ -158,7 +201,9 @@ describe('refused, and nobody is asked', () => {
       ...refused(400, {
         code: 'provider_mismatch',
         param: 'model',
-        message: expect.stringContaining('Cross-provider routing is done through /v1/chat/completions.'),
+        message: expect.stringContaining(
+          'Cross-provider routing is done through /v1/chat/completions.',
+        ),
       }),
       settled: { ...unasked, status: 400, errorKind: 'invalid_request' },
     },
@@ -175,7 +220,9 @@ describe('refused, and nobody is asked', () => {
     },
     {
       name: 'a gate whose only credential cannot be opened: why is told',
-      gateway: { credentials: { openai: new GatewayError('provider_auth_failed', 'It cannot be opened.') } },
+      gateway: {
+        credentials: { openai: new GatewayError('provider_auth_failed', 'It cannot be opened.') },
+      },
       ...refused(502, { code: 'provider_auth_failed', message: 'It cannot be opened.' }),
       settled: { ...unasked, status: 502, errorKind: 'provider_auth_failed' },
     },
@@ -200,7 +247,11 @@ describe('a known provider without an address', () => {
   })
   const mismatch = (target: string, path: string) => ({
     ...calling(target, path),
-    ...refused(400, { code: 'provider_mismatch', param: 'model', message: expect.stringContaining(target) }),
+    ...refused(400, {
+      code: 'provider_mismatch',
+      param: 'model',
+      message: expect.stringContaining(target),
+    }),
     settled: { ...unasked, status: 400, errorKind: 'invalid_request' as const },
   })
   const unconfigured = (target: string, path: string, variable: string) => ({
@@ -286,7 +337,11 @@ describe('a model beside the gate', () => {
   const answered = (target: string, ignored: string | null) => ({
     seen: {
       status: 200,
-      headers: { 'x-gatehouse-target': target, 'x-gatehouse-ignored': ignored, 'x-gatehouse-attempts': '1' },
+      headers: {
+        'x-gatehouse-target': target,
+        'x-gatehouse-ignored': ignored,
+        'x-gatehouse-attempts': '1',
+      },
     },
     settled: { outcome: 'succeeded' as const, target, gateId: GATE as never },
   })
@@ -325,9 +380,17 @@ describe('a model beside the gate', () => {
       upstream: [UNREACHABLE, UNREACHABLE, CHAT_ANSWER],
       seen: {
         status: 200,
-        headers: { 'x-gatehouse-target': OTHER, 'x-gatehouse-ignored': null, 'x-gatehouse-attempts': '3' },
+        headers: {
+          'x-gatehouse-target': OTHER,
+          'x-gatehouse-ignored': null,
+          'x-gatehouse-attempts': '3',
+        },
       },
-      sent: [{ json: { model: 'grok' } }, { json: { model: 'gpt-4o' } }, { json: { model: 'other' } }],
+      sent: [
+        { json: { model: 'grok' } },
+        { json: { model: 'gpt-4o' } },
+        { json: { model: 'other' } },
+      ],
       settled: { outcome: 'succeeded', target: OTHER, attempts: 3 },
     },
     {
@@ -367,7 +430,9 @@ describe('a model beside the gate', () => {
     },
     {
       name: 'that does not speak the endpoint’s dialect is refused',
-      gateway: { gates: { [GATE]: { targets: [{ model: 'mistral/codestral' }], overrides: 'allow' } } },
+      gateway: {
+        gates: { [GATE]: { targets: [{ model: 'mistral/codestral' }], overrides: 'allow' } },
+      },
       request: {
         path: '/alt/v1/fim/completions',
         body: { gate_id: GATE, model: 'openai/gpt-4o', prompt: 'x' },
@@ -395,7 +460,9 @@ describe('what a gate says for its callers', () => {
       gateway: gate('ignore'),
       ...asked,
       seen: { status: 200, headers: { 'x-gatehouse-ignored': null } },
-      sent: [{ json: { temperature: 0.25, messages: [{ content: 'Be kind.' }, { content: 'hi' }] } }],
+      sent: [
+        { json: { temperature: 0.25, messages: [{ content: 'Be kind.' }, { content: 'hi' }] } },
+      ],
     },
     {
       name: 'counts more than what the caller says, which is named',
@@ -463,9 +530,18 @@ describe('an owned model', () => {
   test('that is changed, or no more, is so in the next call through a gate that stays the same', async () => {
     const models = [owned(true)]
     const gates = gateway.gates
-    const scene = new InProcessGateway({ gates, ownedModels: models, upstream: Array(4).fill(CHAT_ANSWER) })
+    const scene = new InProcessGateway({
+      gates,
+      ownedModels: models,
+      upstream: Array(4).fill(CHAT_ANSWER),
+    })
     const ask = () => scene.ask({ path: CHAT, body: chatBody() })
-    for (const change of [{}, {}, { upstreamModelId: 'llama-8b' }, { baseUrl: 'https://new.example' }]) {
+    for (const change of [
+      {},
+      {},
+      { upstreamModelId: 'llama-8b' },
+      { baseUrl: 'https://new.example' },
+    ]) {
       if (Object.keys(change).length > 0) models.splice(0, 1, owned(true, change))
       expect((await ask()).status).toBe(200)
     }
@@ -505,7 +581,12 @@ describe('a gate’s word on effort goes to a model', () => {
   const named = (upstreamModelId: string, dialect: OwnedModel['dialect']) => [
     toOwnedUpstream(
       {
-        ...{ accountId: CALLER.accountId, slug: 'mine', dialect, baseUrl: 'https://models.example/v1' },
+        ...{
+          accountId: CALLER.accountId,
+          slug: 'mine',
+          dialect,
+          baseUrl: 'https://models.example/v1',
+        },
         upstreamModelId,
       } as OwnedModel,
       { secret: new Secret('planted-owned'), owner: 'account' },
@@ -518,9 +599,19 @@ describe('a gate’s word on effort goes to a model', () => {
     ['that does not', 'does not', 'openai/gpt-4o', undefined],
     ['of a vendor of which nothing is known', 'goes', 'groq/any', undefined],
     ['of an owned server, under a name that thinks', 'goes', 'gpt-5', 'openai-chat'],
-    ['of an owned server, under a name of which nothing is known', 'goes', 'llama-7b', 'openai-chat'],
+    [
+      'of an owned server, under a name of which nothing is known',
+      'goes',
+      'llama-7b',
+      'openai-chat',
+    ],
     ['of an owned Responses server, under a name that thinks', 'goes', 'gpt-5', 'openai-responses'],
-    ['of an owned Responses server of which nothing is known', 'goes', 'llama-7b', 'openai-responses'],
+    [
+      'of an owned Responses server of which nothing is known',
+      'goes',
+      'llama-7b',
+      'openai-responses',
+    ],
   ])('%s: it %s', async (_, goes, model, dialect) => {
     const gate = {
       targets: [{ model: dialect === undefined ? model : 'owned/mine' }],
@@ -618,7 +709,12 @@ describe('the quota of the account', () => {
         json: { error: { code: 'insufficient_quota', message: 'The quota is used up.' } },
         headers: { 'x-should-retry': 'false', 'x-ratelimit-remaining-requests': '41' },
       },
-      settled: { ...unasked, status: 429, errorKind: 'quota_exceeded' as const, gateId: GATE as never },
+      settled: {
+        ...unasked,
+        status: 429,
+        errorKind: 'quota_exceeded' as const,
+        gateId: GATE as never,
+      },
       spent: { tokens: 0 },
       check: reserved(1),
     })),

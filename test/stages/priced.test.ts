@@ -32,7 +32,10 @@ describe('a target whose price is not known', () => {
     {
       name: 'is refused where a budget is, and the error says how to declare a price',
       gateway: gateway([UNPRICED], { budget, plan: undefined }),
-      seen: { ...refused, contains: [UNPRICED, budget, 'owned model with its prices', '\\"unpriced\\"'] },
+      seen: {
+        ...refused,
+        contains: [UNPRICED, budget, 'owned model with its prices', '\\"unpriced\\"'],
+      },
       settled: { outcome: 'failed', status: 400, errorKind: 'invalid_request', attempts: 0 },
       spent: { tokens: 0 },
     },
@@ -60,7 +63,10 @@ describe('a target whose price is not known', () => {
     },
     {
       name: 'that the account pays for itself is no concern of its plan',
-      gateway: { ...gateway([UNPRICED], { budget: undefined, plan }), credentials: { groq: 'account' } },
+      gateway: {
+        ...gateway([UNPRICED], { budget: undefined, plan }),
+        credentials: { groq: 'account' },
+      },
       upstream: [CHAT_ANSWER],
       seen: { status: 200 },
       sent: [{}],
@@ -102,7 +108,9 @@ describe('who asks for prices', () => {
     limits.putBudget(budgetOf({ ...account, id: 'allowing', limit: spend, unpriced: 'allow' }))
     limits.putBudget(budgetOf({ ...account, id: 'tokens', unpriced: 'refuse' }))
     expect(ask(limits)).toBeUndefined()
-    limits.putBudget(budgetOf({ ...account, id: 'strict', name: 'n', limit: spend, unpriced: 'refuse' }))
+    limits.putBudget(
+      budgetOf({ ...account, id: 'strict', name: 'n', limit: spend, unpriced: 'refuse' }),
+    )
     expect(ask(limits)).toEqual({ plan: undefined, budget: 'the budget n (strict)' })
     expect(limits.priceDemand(CALLER, 'another')).toBeUndefined()
   })
@@ -115,7 +123,9 @@ describe('a call that asks for what is charged beside tokens', () => {
     upstream: [CHAT_ANSWER],
     seen: { status: 200 },
     sent: [{}],
-    settled: { cost: { microUsd: 81, status: isExtra ? 'estimated' : 'exact', source: 'scripted' } as const },
+    settled: {
+      cost: { microUsd: 81, status: isExtra ? 'estimated' : 'exact', source: 'scripted' } as const,
+    },
   })
   runRows([
     asks({ service_tier: 'flex' }, true),
@@ -123,7 +133,10 @@ describe('a call that asks for what is charged beside tokens', () => {
     asks({ service_tier: 'default' }, false),
     asks({ service_tier: null }, false),
     asks({ tools: [{ type: 'web_search_preview' }] }, true),
-    asks({ tools: [{ type: 'function', function: { name: 'f' } }, { type: 'code_interpreter' }] }, true),
+    asks(
+      { tools: [{ type: 'function', function: { name: 'f' } }, { type: 'code_interpreter' }] },
+      true,
+    ),
     asks({ tools: [{ type: 'function', function: { name: 'web_search' } }] }, false),
     asks({ tools: [null, 'web_search'] }, false),
     asks({ web_search_options: {} }, true),

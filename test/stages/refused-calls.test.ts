@@ -34,8 +34,20 @@ const limitedBy = (error: GatewayError) => ({
 describe('is noted under the id that its caller was given', () => {
   const { accountId, keyId } = CALLER
   const usual = {
-    ...{ accountId, keyId, dialect: 'openai-chat', outcome: 'failed' as const, target: null, attempts: 0 },
-    ...{ usage: null, credential: null, refusals: 1, cost: { microUsd: 0, status: 'exact' as const } },
+    ...{
+      accountId,
+      keyId,
+      dialect: 'openai-chat',
+      outcome: 'failed' as const,
+      target: null,
+      attempts: 0,
+    },
+    ...{
+      usage: null,
+      credential: null,
+      refusals: 1,
+      cost: { microUsd: 0, status: 'exact' as const },
+    },
   }
   test.each<[string, Partial<GatewayScript>, Partial<ClientRequest>, Partial<CallRecord>]>([
     [
@@ -72,12 +84,17 @@ describe('is noted under the id that its caller was given', () => {
 
 describe('is not noted', () => {
   test('a call of a key that is not known', async () => {
-    const { seen, noted } = await refusedBy({}, { headers: { authorization: 'Bearer sk-svc-nobody' } })
+    const { seen, noted } = await refusedBy(
+      {},
+      { headers: { authorization: 'Bearer sk-svc-nobody' } },
+    )
     expect([seen.status, noted]).toEqual([401, []])
   })
 
   test('a failure of the gateway itself', async () => {
-    const { seen, noted } = await refusedBy(limitedBy(new GatewayError('unavailable', 'Nobody can say.')))
+    const { seen, noted } = await refusedBy(
+      limitedBy(new GatewayError('unavailable', 'Nobody can say.')),
+    )
     expect([seen.status, noted]).toEqual([503, []])
   })
 })

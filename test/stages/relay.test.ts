@@ -9,7 +9,16 @@ import {
   RESPONSES_STREAM,
 } from '../support/dialect-samples.ts'
 import { InProcessGateway } from '../support/in-process-gateway.ts'
-import { CUT, head, json, pause, piece, type Script, SILENCE, stream } from '../support/scripted-upstream.ts'
+import {
+  CUT,
+  head,
+  json,
+  pause,
+  piece,
+  type Script,
+  SILENCE,
+  stream,
+} from '../support/scripted-upstream.ts'
 import {
   CHAT,
   CHAT_ANSWER,
@@ -102,14 +111,21 @@ describe('headers', () => {
       name: 'of a stream',
       request: streaming,
       upstream: [stream(CHAT_STREAM_WITH_USAGE, { headers: hop })],
-      seen: { status: 200, headers: { ...passed, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' } },
+      seen: {
+        status: 200,
+        headers: { ...passed, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
+      },
       sent: [{}],
       settled: succeeded,
     },
     {
       name: 'of a refusal: only those that say when to come back',
       upstream: [
-        json(429, { error: { message: 'later' } }, { ...hop, 'retry-after': '9', 'x-should-retry': 'true' }),
+        json(
+          429,
+          { error: { message: 'later' } },
+          { ...hop, 'retry-after': '9', 'x-should-retry': 'true' },
+        ),
       ],
       seen: {
         status: 429,
@@ -294,7 +310,8 @@ describe('nothing ends before it is written down', () => {
     await gateway.assertNothingIsLeft()
   })
 
-  const full = () => Promise.reject(new GatewayError('unavailable', 'The journal cannot be written.'))
+  const full = () =>
+    Promise.reject(new GatewayError('unavailable', 'The journal cannot be written.'))
   const ledger = { record: full }
   runRows([
     {
@@ -313,7 +330,8 @@ describe('nothing ends before it is written down', () => {
       seen: { status: 200, ending: 'cut', contains: ['The journal cannot be written.'] },
       sent: [{ state: 'closed' }],
       settled: { outcome: 'succeeded' },
-      check: ({ health }) => expect(health.seenOf(`acct_caller\n${TARGET}`)?.failuresInARow).toBe(0),
+      check: ({ health }) =>
+        expect(health.seenOf(`acct_caller\n${TARGET}`)?.failuresInARow).toBe(0),
     },
     {
       name: 'a refusal that cannot be written down is our own failure',
@@ -418,7 +436,9 @@ describe('an answer too large to hold', () => {
     },
     {
       name: 'with its length too',
-      upstream: [[head(200, { ...type, 'content-length': String(text.length) }), ...pieces.map(piece)]],
+      upstream: [
+        [head(200, { ...type, 'content-length': String(text.length) }), ...pieces.map(piece)],
+      ],
       seen: { status: 200, text },
       sent: [{ state: 'whole' }],
       settled: { ...succeeded, usage: null },

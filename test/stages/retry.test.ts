@@ -29,7 +29,11 @@ const gate = (maxRetries: number, members: object = {}) => ({
   gates: { [GATE]: { targets: [{ model: TARGET }], maxRetries, ...members } },
 })
 const refusal = (status: number, headers: Readonly<Record<string, string>> = {}) =>
-  json(status, { error: { message: `said ${status}`, type: 't', param: null, code: null } }, headers)
+  json(
+    status,
+    { error: { message: `said ${status}`, type: 't', param: null, code: null } },
+    headers,
+  )
 
 /** Half of every backoff, so that pauses are known. */
 let random: Mock<typeof Math.random>
@@ -114,7 +118,13 @@ describe('not tried again', () => {
       upstream: [script],
       seen: { status },
       sent: [{}],
-      settled: { outcome: 'failed', status, errorKind: errorKind as never, attempts: 1, usage: null },
+      settled: {
+        outcome: 'failed',
+        status,
+        errorKind: errorKind as never,
+        attempts: 1,
+        usage: null,
+      },
       spent: { tokens: 0 },
       tookMs: 0,
     })),
@@ -273,7 +283,11 @@ describe('the time that the gate grants', () => {
       name: 'is not waited for: a retry that would begin after it is not made, and why is told at once',
       gateway: gate(3, { timeoutMs: 5_000 }),
       upstream: [busy],
-      seen: { status: 429, json: { error: { message: 'said 429' } }, headers: { 'retry-after': '8' } },
+      seen: {
+        status: 429,
+        json: { error: { message: 'said 429' } },
+        headers: { 'retry-after': '8' },
+      },
       sent: [{}],
       settled: { outcome: 'failed', status: 429, attempts: 1, durationMs: 0 },
       tookMs: 0,

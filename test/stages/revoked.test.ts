@@ -105,7 +105,12 @@ test('what the upstream has reported until then is counted', async () => {
     gates: { [GATE]: [TRANSLATING] },
     upstream: [stream([begins, more[0] ?? ''], { ending: [SILENCE] })],
   })
-  const body = { model: GATE, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], stream: true }
+  const body = {
+    model: GATE,
+    max_tokens: 9,
+    messages: [{ role: 'user', content: 'hi' }],
+    stream: true,
+  }
   const { seen } = gateway.begin({ path: '/v1/messages', body })
   await gateway.clock.advance(1_000)
   gateway.deleteKey()

@@ -5,7 +5,15 @@ import { GatewayError } from '../../src/core/errors.ts'
 import type { CallObserver, Refusal } from '../../src/gateway/call-observer.ts'
 import { CHAT_STREAM_WITH_USAGE } from '../support/dialect-samples.ts'
 import { CALLER, InProcessGateway } from '../support/in-process-gateway.ts'
-import { CUT, json, pause, piece, SILENCE, stream, UNREACHABLE } from '../support/scripted-upstream.ts'
+import {
+  CUT,
+  json,
+  pause,
+  piece,
+  SILENCE,
+  stream,
+  UNREACHABLE,
+} from '../support/scripted-upstream.ts'
 import {
   CHAT,
   CHAT_ANSWER,
@@ -36,7 +44,9 @@ describe('usage', () => {
     },
     {
       name: 'is what the provider reported, whose zero may have a minus',
-      upstream: [json(200, '{"id":"c","choices":[],"usage":{"prompt_tokens":11,"completion_tokens":-0}}')],
+      upstream: [
+        json(200, '{"id":"c","choices":[],"usage":{"prompt_tokens":11,"completion_tokens":-0}}'),
+      ],
       seen: { status: 200 },
       sent: [{}],
       settled: { usage: { ...plain, outputTokens: 0 } },
@@ -208,12 +218,23 @@ describe('once', () => {
       streamed: () => stream(CHAT_STREAM_WITH_USAGE),
     }
     const kinds = Object.keys(scripts) as (keyof typeof scripts)[]
-    const gateway = new InProcessGateway({ gates: { [GATE]: [TARGET] }, timeouts: { firstByteMs: 500 } })
-    const calls = Array.from({ length: 60 }, (_, index) => kinds[index % kinds.length] ?? 'succeeded')
-    gateway.upstream.script(...calls.map((kind) => [pause(calls.indexOf(kind)), ...scripts[kind]()]))
+    const gateway = new InProcessGateway({
+      gates: { [GATE]: [TARGET] },
+      timeouts: { firstByteMs: 500 },
+    })
+    const calls = Array.from(
+      { length: 60 },
+      (_, index) => kinds[index % kinds.length] ?? 'succeeded',
+    )
+    gateway.upstream.script(
+      ...calls.map((kind) => [pause(calls.indexOf(kind)), ...scripts[kind]()]),
+    )
     const begun = calls.map((kind, index) =>
       gateway.begin(
-        { path: CHAT, ...(kind === 'cut' || kind === 'streamed' ? streaming : { body: chatBody() }) },
+        {
+          path: CHAT,
+          ...(kind === 'cut' || kind === 'streamed' ? streaming : { body: chatBody() }),
+        },
         index % 4 === 0 ? { leavesAfterMs: index % 8 } : {},
       ),
     )
@@ -271,12 +292,22 @@ describe('who watches', () => {
     ],
     [
       'of a gate that there is not, whose call was admitted',
-      { name: '', request: { body: chatBody({ model: 'nobody' }) }, seen: { status: 404 }, settled: {} },
+      {
+        name: '',
+        request: { body: chatBody({ model: 'nobody' }) },
+        seen: { status: 404 },
+        settled: {},
+      },
       'finish failed 0',
     ],
     [
       'of a key that nobody has',
-      { name: '', request: { headers: { authorization: 'Bearer x' } }, seen: { status: 401 }, settled: null },
+      {
+        name: '',
+        request: { headers: { authorization: 'Bearer x' } },
+        seen: { status: 401 },
+        settled: null,
+      },
       'refuse unauthorized',
     ],
     [
@@ -340,7 +371,9 @@ describe('a failure of our own', () => {
   const row = {
     seen: {
       status: 500,
-      json: { error: { code: 'internal_error', message: 'The gateway failed to handle this request.' } },
+      json: {
+        error: { code: 'internal_error', message: 'The gateway failed to handle this request.' },
+      },
       forbids: ['detail'],
     },
     failures: [{ kind: 'internal_error' as const, cause: broken }],

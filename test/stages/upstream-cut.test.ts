@@ -102,36 +102,55 @@ describe.each(DOORS.map((door) => [door.name, door] as const))('%s', (_, door) =
   const row = { name: '', gateway: gatewayOf(door), request: { path, body } }
   const before = events.slice(0, -1)
 
-  test.each(BREAKAGES)('$name before the first event: a real status', ({ ending, errorKind, state }) =>
-    runRow({
-      ...row,
-      upstream: [stream([], { ending, ...(headers && { headers }) })],
-      seen: { status: errorKind === 'upstream_timeout' ? 504 : 502, headers: { 'x-gatehouse-target': null } },
-      sent: [{ state: state === 'idle_timeout' ? 'first_byte_timeout' : state }],
-      settled: { outcome: 'failed', errorKind, usage: null, firstByteMs: null, attempts: 1 },
-      spent: { tokens: 0 },
-      check: ({ health }, { text }) => {
-        readErrorCode(envelope, text)
-        expect(health.seenOf(failuresOf(target))?.failuresInARow).toBe(1)
-      },
-    }),
+  test.each(BREAKAGES)(
+    '$name before the first event: a real status',
+    ({ ending, errorKind, state }) =>
+      runRow({
+        ...row,
+        upstream: [stream([], { ending, ...(headers && { headers }) })],
+        seen: {
+          status: errorKind === 'upstream_timeout' ? 504 : 502,
+          headers: { 'x-gatehouse-target': null },
+        },
+        sent: [{ state: state === 'idle_timeout' ? 'first_byte_timeout' : state }],
+        settled: { outcome: 'failed', errorKind, usage: null, firstByteMs: null, attempts: 1 },
+        spent: { tokens: 0 },
+        check: ({ health }, { text }) => {
+          readErrorCode(envelope, text)
+          expect(health.seenOf(failuresOf(target))?.failuresInARow).toBe(1)
+        },
+      }),
   )
 
-  test.each(BREAKAGES.flatMap((breakage) => before.map((_, index) => ({ ...breakage, count: index + 1 }))))(
+  test.each(
+    BREAKAGES.flatMap((breakage) => before.map((_, index) => ({ ...breakage, count: index + 1 }))),
+  )(
     '$name after $count: told in the stream, and cut',
     async ({ ending, errorKind, state, count }) => {
       const sent = events.slice(0, count)
       const upstream = [stream(sent, { ending })]
       // A last chunk of chat that says why it ends is enough: without the mark behind it the answer is whole too.
-      const saysWhy = door.isRelayed && sent.some((event) => /"finish_reason":"\w+"/.test(String(event)))
+      const saysWhy =
+        door.isRelayed && sent.some((event) => /"finish_reason":"\w+"/.test(String(event)))
       if (saysWhy && ending.length === 0) {
         const seen = { status: 200, text: sent.join('') }
-        return await runRow({ ...row, upstream, seen, sent: [{ state }], settled: { outcome: 'succeeded' } })
+        return await runRow({
+          ...row,
+          upstream,
+          seen,
+          sent: [{ state }],
+          settled: { outcome: 'succeeded' },
+        })
       }
       await runRow({
         ...row,
         upstream,
-        seen: { status: 200, ending: 'cut', headers: { 'x-gatehouse-target': target }, forbids: ['"half"'] },
+        seen: {
+          status: 200,
+          ending: 'cut',
+          headers: { 'x-gatehouse-target': target },
+          forbids: ['"half"'],
+        },
         sent: [{ state }],
         settled: { outcome: 'failed', status: 200, errorKind, target, attempts: 1, firstByteMs: 0 },
         check: ({ health, ledger: { records } }, { text }) => {
@@ -171,7 +190,11 @@ describe('a whole answer', () => {
     errorKind: Breakage['errorKind'],
     state: Breakage['state'],
   ): Omit<StageRow, 'name'> => ({
-    seen: { status, json: { error: { type: 'upstream_error' } }, headers: { 'x-gatehouse-target': null } },
+    seen: {
+      status,
+      json: { error: { type: 'upstream_error' } },
+      headers: { 'x-gatehouse-target': null },
+    },
     sent: [{ state }],
     settled: { outcome: 'failed', status, errorKind, usage: null, firstByteMs: null },
     spent: { tokens: 0 },
@@ -206,7 +229,9 @@ describe('a whole answer', () => {
     },
     {
       name: 'a refusal cut short is still a refusal',
-      upstream: [[head(404, { 'content-type': 'application/json' }), piece('{"error":{"mess'), CUT]],
+      upstream: [
+        [head(404, { 'content-type': 'application/json' }), piece('{"error":{"mess'), CUT],
+      ],
       seen: { status: 404, json: { error: { type: 'upstream_error' } } },
       sent: [{ state: 'connection_lost' }],
       settled: { outcome: 'failed', status: 404, errorKind: 'upstream_error' },
@@ -259,7 +284,9 @@ describe('a shutdown', () => {
 
   test('before an answer is 503, and nobody else is asked', async () => {
     const gateway = new InProcessGateway({
-      gates: { [GATE]: { targets: [{ model: 'openai/gpt-4o' }, { model: 'groq/other' }], maxRetries: 2 } },
+      gates: {
+        [GATE]: { targets: [{ model: 'openai/gpt-4o' }, { model: 'groq/other' }], maxRetries: 2 },
+      },
       upstream: [[SILENCE]],
     })
     const call = gateway.begin({ path: CHAT, body: chatBody() })
@@ -319,7 +346,10 @@ test('JSON for a stream and a stream for JSON are no answers', async () => {
     name: '',
     request: { body: chatBody({ stream: true }) },
     upstream: [json(200, { choices: [] })],
-    seen: { status: 502, contains: ['answered with application/json where an event stream was asked for'] },
+    seen: {
+      status: 502,
+      contains: ['answered with application/json where an event stream was asked for'],
+    },
     sent: [{ state: 'closed', taken: 0 }],
     settled: { outcome: 'failed', errorKind: 'upstream_error', firstByteMs: null },
   })

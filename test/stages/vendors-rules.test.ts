@@ -203,7 +203,9 @@ describe('what a vendor would refuse is adapted and named, or refused here with 
       (target): StageRow => ({
         name: `instructions alone, to ${target}`,
         gateway: { gates: { [GATE]: [target] } },
-        request: { body: chatBody({ messages: [system, { role: 'developer', content: 'Briefly.' }] }) },
+        request: {
+          body: chatBody({ messages: [system, { role: 'developer', content: 'Briefly.' }] }),
+        },
         seen: {
           status: 400,
           json: {
@@ -245,7 +247,13 @@ describe('what is odd in a vendor’s answer is understood', () => {
     object: 'chat.completion.chunk',
     choices: [{ index: 0, delta: { content: 'He' }, finish_reason: null }],
   })
-  const error = data({ object: 'error', message: 'Busy now.', type: 'x', param: null, code: '3505' })
+  const error = data({
+    object: 'error',
+    message: 'Busy now.',
+    type: 'x',
+    param: null,
+    code: '3505',
+  })
   const DONE = 'data: [DONE]\n\n'
   const streaming = (path: string, members: object = {}) => ({
     gateway: { gates: { [GATE]: [MISTRAL] } },
@@ -288,7 +296,9 @@ describe('what is odd in a vendor’s answer is understood', () => {
       name: 'cached tokens that Moonshot reports beside the details are cached',
       upstream: [
         json(200, {
-          choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }],
+          choices: [
+            { index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' },
+          ],
           usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12, cached_tokens: 8 },
         }),
       ],
@@ -335,7 +345,9 @@ describe('what is odd in a vendor’s answer is understood', () => {
     {
       name: 'a translated 400 is the caller’s own in its type too',
       gateway: { gates: { [GATE]: ['anthropic/claude-opus-5'] } },
-      upstream: [json(400, { type: 'error', error: { type: 'invalid_request_error', message: 'bad' } })],
+      upstream: [
+        json(400, { type: 'error', error: { type: 'invalid_request_error', message: 'bad' } }),
+      ],
       seen: { status: 400, json: { error: { type: 'invalid_request_error', message: 'bad' } } },
       sent: [{}],
       settled: { ...failed, status: 400 },
@@ -356,7 +368,10 @@ describe('a full context is recognisable, whatever the vendor said', () => {
     [
       'anthropic/claude-opus-5',
       400,
-      { type: 'error', ...nested('input length and `max_tokens` exceed context limit: 9 + 8 > 10') },
+      {
+        type: 'error',
+        ...nested('input length and `max_tokens` exceed context limit: 9 + 8 > 10'),
+      },
     ],
     ['bedrock/anthropic.claude-opus-5', 400, { message: 'Input is too long for requested model.' }],
     [
@@ -388,19 +403,32 @@ describe('a full context is recognisable, whatever the vendor said', () => {
     [
       'openai/gpt-4o',
       400,
-      nested("This model's maximum context length is 8 tokens.", { code: 'context_length_exceeded' }),
+      nested("This model's maximum context length is 8 tokens.", {
+        code: 'context_length_exceeded',
+      }),
     ],
     ['groq/llama', 413, nested('Please reduce the length of the messages or completion.')],
-    ['xai/grok', 400, nested("This model's maximum prompt length is 8 but the request contains 9 tokens.")],
+    [
+      'xai/grok',
+      400,
+      nested("This model's maximum prompt length is 8 but the request contains 9 tokens."),
+    ],
     [
       'ollama/llama3',
       400,
-      nested('the request exceeds the available context size', { type: 'exceed_context_size_error' }),
+      nested('the request exceeds the available context size', {
+        type: 'exceed_context_size_error',
+      }),
     ],
   ]
   const refused = (status: number) => ({
     sent: [{}],
-    settled: { outcome: 'failed' as const, status, errorKind: 'upstream_error' as const, attempts: 1 },
+    settled: {
+      outcome: 'failed' as const,
+      status,
+      errorKind: 'upstream_error' as const,
+      attempts: 1,
+    },
   })
   runRows(
     VENDORS.flatMap(([target, status, body]): StageRow[] => [
@@ -424,7 +452,9 @@ describe('a full context is recognisable, whatever the vendor said', () => {
           json: {
             type: 'error',
             error: {
-              message: expect.stringMatching(/^prompt is too long|exceed context limit: 9 \+ 8 > 10$/),
+              message: expect.stringMatching(
+                /^prompt is too long|exceed context limit: 9 \+ 8 > 10$/,
+              ),
             },
           },
         },
@@ -437,13 +467,19 @@ describe('a full context is recognisable, whatever the vendor said', () => {
       name: 'by its code to Responses callers',
       gateway: { gates: { [GATE]: ['openai/gpt-5'] } },
       request: { path: '/v1/responses', body: { model: GATE, input: 'x' } },
-      upstream: [json(400, nested('Your input exceeds the context window of this model.', { extra: 1 }))],
+      upstream: [
+        json(400, nested('Your input exceeds the context window of this model.', { extra: 1 })),
+      ],
       seen: { status: 400, json: { error: { code: 'context_length_exceeded', extra: 1 } } },
       ...refused(400),
     },
     ...[
       { path: CHAT, body: chatBody({ stream: true }), told: '"code":"context_length_exceeded"' },
-      { path: MESSAGES, body: messagesBody({ stream: true }), told: '"prompt is too long: Your input' },
+      {
+        path: MESSAGES,
+        body: messagesBody({ stream: true }),
+        told: '"prompt is too long: Your input',
+      },
     ].map(
       ({ told, ...request }): StageRow => ({
         name: `as a status, where a stream begins with it: ${request.path}`,
@@ -460,7 +496,9 @@ describe('a full context is recognisable, whatever the vendor said', () => {
     ),
     {
       name: 'in the vendor’s own bytes, where they say so already',
-      upstream: [json(400, '{ "error":{"message":"Too much","type":"t", "code":"context_length_exceeded"}}')],
+      upstream: [
+        json(400, '{ "error":{"message":"Too much","type":"t", "code":"context_length_exceeded"}}'),
+      ],
       seen: {
         status: 400,
         text: '{ "error":{"message":"Too much","type":"t", "code":"context_length_exceeded"}}',

@@ -19,7 +19,10 @@ function scene(gate: Partial<Gate> & Pick<Gate, 'targets'>, ...upstream: readonl
 }
 
 function weighted(weights: Readonly<Record<string, number | undefined>>) {
-  const targets = Object.entries(weights).map(([name, weight]) => ({ model: `openai/${name}`, weight }))
+  const targets = Object.entries(weights).map(([name, weight]) => ({
+    model: `openai/${name}`,
+    weight,
+  }))
   return { strategy: 'weighted' as const, targets }
 }
 
@@ -54,7 +57,11 @@ describe('weighted', () => {
 
   test('a target of weight 0 is only asked when the others fail', async () => {
     const { ask } = scene(weighted({ spare: 0, a: 3 }))
-    const asked = [await ask(CHAT_ANSWER), await ask(CHAT_ANSWER), await ask(...FAILING(1), CHAT_ANSWER)]
+    const asked = [
+      await ask(CHAT_ANSWER),
+      await ask(CHAT_ANSWER),
+      await ask(...FAILING(1), CHAT_ANSWER),
+    ]
     expect(asked).toEqual(['a', 'a', 'a spare'])
   })
 })
@@ -74,9 +81,12 @@ describe('fastest', () => {
     const targets = ['slow', 'fast'].map((name) => ({ model: `openai/${name}` }))
     const { ask } = scene({ strategy: 'fastest', targets })
     const asked: string[] = []
-    for (let call = 1; call <= 40; call += 1) asked.push(await ask(taking(asked.length === 0 ? 900 : 100)))
+    for (let call = 1; call <= 40; call += 1)
+      asked.push(await ask(taking(asked.length === 0 ? 900 : 100)))
     // The first two calls find out who is fast.
-    expect(asked.map((name, index) => (name === 'slow' ? index + 1 : 0)).filter(Boolean)).toEqual([1, 20, 40])
+    expect(asked.map((name, index) => (name === 'slow' ? index + 1 : 0)).filter(Boolean)).toEqual([
+      1, 20, 40,
+    ])
   })
 })
 
@@ -85,7 +95,8 @@ describe('a target that fails again and again', () => {
 
   test('rests for five seconds, is asked when all others fail, and is tried by one call after that', async () => {
     const { gateway, ask } = scene({ targets })
-    for (let call = 0; call < 5; call += 1) expect(await ask(UNREACHABLE, CHAT_ANSWER)).toBe('sick well')
+    for (let call = 0; call < 5; call += 1)
+      expect(await ask(UNREACHABLE, CHAT_ANSWER)).toBe('sick well')
     expect(await ask(CHAT_ANSWER)).toBe('well')
     expect(await ask(UNREACHABLE, CHAT_ANSWER)).toBe('well sick')
     await gateway.assertNothingIsLeft()
@@ -135,7 +146,11 @@ describe('a target that fails again and again', () => {
   test('rests as long as it asked for, from the first time on', async () => {
     const { gateway, ask } = scene({ targets })
     const busy: Script = [
-      { type: 'head', status: 429, headers: { 'retry-after': '30', 'content-type': 'application/json' } },
+      {
+        type: 'head',
+        status: 429,
+        headers: { 'retry-after': '30', 'content-type': 'application/json' },
+      },
     ]
     expect(await ask(busy, CHAT_ANSWER)).toBe('sick well')
     await gateway.clock.advance(29_999)

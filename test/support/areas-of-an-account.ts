@@ -81,14 +81,19 @@ function steps(list: readonly Step[]): Walk {
   }
 }
 
-async function take(server: ControlPlane, [method, path, status, body]: Step): Promise<readonly string[]> {
+async function take(
+  server: ControlPlane,
+  [method, path, status, body]: Step,
+): Promise<readonly string[]> {
   const response = await controlPlaneCall(server, method, path, body)
   const text = await response.text()
   return response.status === status ? [] : [`${method} ${path}: ${response.status} ${text}`]
 }
 
 async function walkGates(server: ControlPlane): Promise<readonly string[]> {
-  const calls = DIALECTS.map((row): Step => ['POST', row.path, 200, { model: row.gate, ...row.fields }])
+  const calls = DIALECTS.map(
+    (row): Step => ['POST', row.path, 200, { model: row.gate, ...row.fields }],
+  )
   const messages = [{ role: 'user', content: 'hi' }]
   return await steps([
     ...calls,

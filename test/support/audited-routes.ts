@@ -30,7 +30,8 @@ export interface AuditedRoute {
 
 const password = 'correct horse battery staple'
 
-const makeGate = ({ server }: Scene) => createGate(server, `audited-${crypto.randomUUID()}`, 'sandbox/echo')
+const makeGate = ({ server }: Scene) =>
+  createGate(server, `audited-${crypto.randomUUID()}`, 'sandbox/echo')
 
 export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
   createGate: { action: 'gate.create' },
@@ -74,7 +75,10 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
   updateWebhook: { action: 'webhook.update', prepare: makeWebhook },
   deleteWebhook: { action: 'webhook.delete', prepare: makeWebhook },
   createInvitation: { action: 'invitation.create' },
-  deleteInvitation: { action: 'invitation.delete', prepare: async (scene) => (await invite(scene)).id },
+  deleteInvitation: {
+    action: 'invitation.delete',
+    prepare: async (scene) => (await invite(scene)).id,
+  },
   signUp: {
     action: 'member.create',
     by: 'visitor',
@@ -96,7 +100,8 @@ export const auditedRoutes: Readonly<Record<string, AuditedRoute>> = {
 export const unauditedRoutes: Readonly<Record<string, string>> = {
   testGate: 'It changes nothing: it makes calls, which are in the log of calls.',
   testWebhook: 'It changes nothing: it sends an event.',
-  probeOwnedModel: 'It changes nothing that anybody has set: it asks the model, and notes what it found.',
+  probeOwnedModel:
+    'It changes nothing that anybody has set: it asks the model, and notes what it found.',
   verifyCosts:
     'It changes nothing unless told to, and then only costs that the price table already says, which its answer lists.',
   signIn: 'A session is not a thing of the account; who signs in changes nothing yet.',
@@ -134,13 +139,15 @@ function makeWebhook({ server, gateId }: Scene): Promise<string> {
 async function makeOwnedModel({ server, gateId }: Scene): Promise<string> {
   const body = exampleBodies.createOwnedModel?.(gateId) as { slug: string }
   const response = await controlPlaneCall(server, 'POST', '/v1/owned-models', body)
-  if (response.status !== 201) throw new Error(`wanted 201, got ${response.status}: ${await response.text()}`)
+  if (response.status !== 201)
+    throw new Error(`wanted 201, got ${response.status}: ${await response.text()}`)
   return body.slug
 }
 
 async function make(server: ControlPlane, path: string, body: object): Promise<string> {
   const response = await controlPlaneCall(server, 'POST', path, body)
-  if (response.status !== 201) throw new Error(`wanted 201, got ${response.status}: ${await response.text()}`)
+  if (response.status !== 201)
+    throw new Error(`wanted 201, got ${response.status}: ${await response.text()}`)
   return ((await response.json()) as { id: string }).id
 }
 

@@ -29,7 +29,11 @@ export function awsFrame(headers: Readonly<Record<string, string>>, body: string
 }
 
 export function awsEvent(type: string, body: object): Buffer {
-  const headers = { ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }
+  const headers = {
+    ':event-type': type,
+    ':content-type': 'application/json',
+    ':message-type': 'event',
+  }
   return awsFrame(headers, JSON.stringify(body))
 }
 

@@ -112,7 +112,10 @@ ${ports.map((each) => `    server 127.0.0.1:${each} max_fails=0;`).join('\n')}
   )
   const child = Bun.spawn(
     // Its workers end with it only where it can tell them to.
-    boundToTest([program, '-c', configuration, '-p', folder.path, '-e', `${folder.path}/error.log`], 'TERM'),
+    boundToTest(
+      [program, '-c', configuration, '-p', folder.path, '-e', `${folder.path}/error.log`],
+      'TERM',
+    ),
     {
       stdio: ['ignore', 'ignore', 'ignore'],
     },

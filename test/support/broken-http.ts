@@ -21,7 +21,10 @@ export const BROKEN_HTTP: readonly (readonly [string, string])[] = [
   ['TRACE', 'TRACE /v1/responses HTTP/1.1\r\nhost: x\r\n\r\n'],
   ['an asterisk for a path', 'OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n'],
   ['no host', 'POST /v1/responses HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}'],
-  ['a host with spaces', 'POST /v1/responses HTTP/1.1\r\nhost: a b c\r\ncontent-length: 2\r\n\r\n{}'],
+  [
+    'a host with spaces',
+    'POST /v1/responses HTTP/1.1\r\nhost: a b c\r\ncontent-length: 2\r\n\r\n{}',
+  ],
   ['a header without a colon', `${CALL}nonsense\r\n\r\n`],
   ['a header without a name', `${CALL}: x\r\n\r\n`],
   ['a space before the colon', `${CALL}content-length : 2\r\n${KEYLESS_BODY}`],
@@ -34,18 +37,30 @@ export const BROKEN_HTTP: readonly (readonly [string, string])[] = [
   ['a length that is no number', `${CALL}content-length: many\r\n${KEYLESS_BODY}`],
   ['a negative length', `${CALL}content-length: -1\r\n${KEYLESS_BODY}`],
   ['a length with a sign', `${CALL}content-length: +2\r\n${KEYLESS_BODY}`],
-  ['a length beyond every number', `${CALL}content-length: 99999999999999999999999\r\n${KEYLESS_BODY}`],
+  [
+    'a length beyond every number',
+    `${CALL}content-length: 99999999999999999999999\r\n${KEYLESS_BODY}`,
+  ],
   ['two lengths', `${CALL}content-length: 2\r\ncontent-length: 3\r\n${KEYLESS_BODY}`],
   ['a list of lengths', `${CALL}content-length: 2, 3\r\n${KEYLESS_BODY}`],
-  ['a length beside chunks', `${CALL}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
+  [
+    'a length beside chunks',
+    `${CALL}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+  ],
   ['an unknown transfer encoding', `${CALL}transfer-encoding: rot13\r\n\r\n{}`],
-  ['a chunk size that is no number', `${CALL}transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
+  [
+    'a chunk size that is no number',
+    `${CALL}transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`,
+  ],
   ['a negative chunk size', `${CALL}transfer-encoding: chunked\r\n\r\n-2\r\n{}\r\n0\r\n\r\n`],
   [
     'a chunk size beyond every number',
     `${CALL}transfer-encoding: chunked\r\n\r\nffffffffffffffffff\r\n{}\r\n0\r\n\r\n`,
   ],
-  ['a chunk longer than it says', `${CALL}transfer-encoding: chunked\r\n\r\n1\r\n{}}}}\r\n0\r\n\r\n`],
+  [
+    'a chunk longer than it says',
+    `${CALL}transfer-encoding: chunked\r\n\r\n1\r\n{}}}}\r\n0\r\n\r\n`,
+  ],
   [
     'an upgrade to HTTP/2',
     `${CALL}connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n\r\n`,

@@ -20,7 +20,10 @@ export class Browser {
     this.#headers = headers
   }
 
-  async send(path: string, { method = 'GET', body, headers = {} }: BrowserCall = {}): Promise<Response> {
+  async send(
+    path: string,
+    { method = 'GET', body, headers = {} }: BrowserCall = {},
+  ): Promise<Response> {
     const all = new Headers({
       origin: this.#url,
       'x-gatehouse-csrf': '1',
@@ -41,10 +44,15 @@ export class Browser {
   }
 
   /** The answer's JSON. @throws when the status is another one */
-  async json(path: string, status: number, call: BrowserCall = {}): Promise<Record<string, unknown>> {
+  async json(
+    path: string,
+    status: number,
+    call: BrowserCall = {},
+  ): Promise<Record<string, unknown>> {
     const response = await this.send(path, call)
     const text = await response.text()
-    if (response.status !== status) throw new Error(`wanted ${status}, got ${response.status}: ${text}`)
+    if (response.status !== status)
+      throw new Error(`wanted ${status}, got ${response.status}: ${text}`)
     return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)
   }
 
@@ -55,7 +63,10 @@ export class Browser {
   #keep(cookie: string): void {
     this.received.push(cookie)
     const [pair = ''] = cookie.split(';')
-    const [name = '', value = ''] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]
+    const [name = '', value = ''] = [
+      pair.slice(0, pair.indexOf('=')),
+      pair.slice(pair.indexOf('=') + 1),
+    ]
     if (value === '' || /;\s*max-age=0/i.test(cookie)) this.cookies.delete(name)
     else this.cookies.set(name, value)
   }

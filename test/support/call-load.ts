@@ -48,7 +48,9 @@ export function startLoad({ url, key }: ControlPlane, options: LoadOptions): Loa
     hurry: async () => {
       pauseMs = 0
       const before = complete.size
-      await pollUntil('answers without pauses', () => complete.size > before + count, { intervalMs: 2 })
+      await pollUntil('answers without pauses', () => complete.size > before + count, {
+        intervalMs: 2,
+      })
     },
     stop: async () => {
       stopped = true

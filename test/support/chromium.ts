@@ -20,7 +20,11 @@ const TIMEOUT_MS = 60_000
 /** For a test of many steps. */
 export const BROWSER_TEST_TIMEOUT_MS = 180_000
 
-export const OWNER = { name: 'Ada Owner', email: 'ada@example.com', password: 'correct horse battery 7' }
+export const OWNER = {
+  name: 'Ada Owner',
+  email: 'ada@example.com',
+  password: 'correct horse battery 7',
+}
 
 export interface Visit {
   readonly page: Page
@@ -58,7 +62,12 @@ export async function openBrowser(): Promise<{
       })
       context.setDefaultTimeout(TIMEOUT_MS)
       const page = await context.newPage()
-      return { page, context, complaints: collectComplaints(page, baseUrl), close: () => context.close() }
+      return {
+        page,
+        context,
+        complaints: collectComplaints(page, baseUrl),
+        close: () => context.close(),
+      }
     },
     close: async () => {
       await browser.close()
@@ -94,7 +103,8 @@ export async function enterAsOwner(
     headers: { authorization: `Bearer ${key}`, origin: url, 'x-gatehouse-csrf': '1' },
     data: OWNER,
   })
-  if (answer.status() !== 201) throw new Error(`no owner: ${answer.status()} ${await answer.text()}`)
+  if (answer.status() !== 201)
+    throw new Error(`no owner: ${answer.status()} ${await answer.text()}`)
   await page.goto(`/dashboard${firstPath}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
 }
@@ -142,7 +152,11 @@ export async function findAccessibilityFaults(
   await page.evaluate(FINISH_ANIMATIONS)
   const violations = (await page.evaluate(
     `axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] }).then((found) => found.violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map((node) => node.html.slice(0, 160) + ' :: ' + node.failureSummary) })))`,
-  )) as readonly { readonly id: string; readonly impact: string; readonly nodes: readonly string[] }[]
+  )) as readonly {
+    readonly id: string
+    readonly impact: string
+    readonly nodes: readonly string[]
+  }[]
   return violations
     .filter(({ impact }) => SERIOUS.includes(impact))
     .map(({ id, impact, nodes }) => `${id} (${impact}): ${nodes.join(' | ')}`)

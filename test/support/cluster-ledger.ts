@@ -11,7 +11,9 @@ export interface LedgerRow {
 }
 
 /** Rows of calls that were admitted, by id. Once `whenShipped` has resolved, these are all. */
-export async function readLedger(cluster: Pick<Cluster, 'query'>): Promise<ReadonlyMap<string, LedgerRow>> {
+export async function readLedger(
+  cluster: Pick<Cluster, 'query'>,
+): Promise<ReadonlyMap<string, LedgerRow>> {
   const rows = await cluster.query<Record<keyof LedgerRow, string>>(
     `SELECT id, outcome, status, coalesce(input_tokens, 0) + coalesce(output_tokens, 0) AS tokens FROM calls WHERE refusals IS NULL`,
   )
@@ -53,7 +55,11 @@ export async function readUsage(node: Pick<ClusterNode, 'url' | 'key'>): Promise
 
 /** Tokens that the account's quota says are used. */
 export async function readQuotaUsed(node: Pick<ClusterNode, 'url' | 'key'>): Promise<number> {
-  const { quota } = await askControlPlane<{ quota: { tokens: { used: number } } }>(node, 'GET', '/v1/account')
+  const { quota } = await askControlPlane<{ quota: { tokens: { used: number } } }>(
+    node,
+    'GET',
+    '/v1/account',
+  )
   return quota.tokens.used
 }
 
@@ -92,7 +98,11 @@ export async function expectCountedOnce(
   const isAgreed = async (node: ClusterNode): Promise<boolean> => {
     const sums = await readUsage(node)
     const quota = await readQuotaUsed(node)
-    const budget = await askControlPlane<{ used: { tokens: number } }>(node, 'GET', `/v1/budgets/${budgetId}`)
+    const budget = await askControlPlane<{ used: { tokens: number } }>(
+      node,
+      'GET',
+      `/v1/budgets/${budgetId}`,
+    )
     said = `node ${node.index}: sums ${sums.calls} calls and ${sums.tokens} tokens, quota ${quota}, budget ${budget.used.tokens}`
     return (
       sums.calls === ofRows.calls &&
@@ -106,10 +116,11 @@ export async function expectCountedOnce(
       return false
     })
   for (const node of cluster.nodes) {
-    await pollUntil('sums that agree', () => tryAgreed(node), { timeoutMs: 60_000, intervalMs: 500 }).catch(
-      () => {
-        throw new Error(`rows: ${ofRows.calls} calls and ${ofRows.tokens} tokens; ${said}`)
-      },
-    )
+    await pollUntil('sums that agree', () => tryAgreed(node), {
+      timeoutMs: 60_000,
+      intervalMs: 500,
+    }).catch(() => {
+      throw new Error(`rows: ${ofRows.calls} calls and ${ofRows.tokens} tokens; ${said}`)
+    })
   }
 }

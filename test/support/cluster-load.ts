@@ -96,7 +96,9 @@ export function startClusterLoad(
       if (pauseMs > 0) await Bun.sleep(pauseMs)
     }
   }
-  const done = Promise.all(Array.from({ length: clients }, (_, offset) => client(offset))).then(() => {})
+  const done = Promise.all(Array.from({ length: clients }, (_, offset) => client(offset))).then(
+    () => {},
+  )
   // Who stops it is told of what went wrong; until then it is nobody's.
   done.catch(() => {})
   const load: ClusterLoad = {
@@ -130,7 +132,11 @@ export async function makeCall(
       signal: AbortSignal.timeout(leaves === 'early' ? LEAVING_MS : timeoutMs),
     })
     const id = response.headers.get('x-request-id') ?? undefined
-    seen = { id, status: response.status, ...(await readAnswer(response, isStream, leaves === 'midway')) }
+    seen = {
+      id,
+      status: response.status,
+      ...(await readAnswer(response, isStream, leaves === 'midway')),
+    }
   } catch (error) {
     seen = { id: undefined, status: 0, isComplete: false, tokens: 0, problem: String(error) }
   }

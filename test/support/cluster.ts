@@ -69,7 +69,11 @@ export interface ClusterNode {
 export interface Readiness {
   readonly status: number
   readonly checks: Readonly<Record<string, Readonly<Record<string, unknown>>>> & {
-    readonly ledger: { readonly unshippedBytes: number; readonly dropped: number; readonly backlog: number }
+    readonly ledger: {
+      readonly unshippedBytes: number
+      readonly dropped: number
+      readonly backlog: number
+    }
   }
 }
 
@@ -107,7 +111,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     const isOurs = options.source === undefined
     const postgres = await startPostgres(isOurs ? { content: OUR_TABLES } : {})
     endings.push(() => postgres.remove())
-    await (isOurs ? createMigratedDatabase(postgres, DATABASE) : postgres.run(`CREATE DATABASE ${DATABASE}`))
+    await (isOurs
+      ? createMigratedDatabase(postgres, DATABASE)
+      : postgres.run(`CREATE DATABASE ${DATABASE}`))
     const redis = await startRedis()
     endings.push(() => redis.remove())
     const sandbox = await startSandboxServer({ delayMs: options.eventPauseMs ?? 0 })
@@ -132,8 +138,12 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
         key,
         dataFolder,
         environment: {
-          DATABASE_URL: postgres.urlOf(DATABASE).replace(`:${postgres.port}/`, `:${wires.postgres.port}/`),
-          ...(options.hasRedis === false ? {} : { REDIS_URL: `redis://127.0.0.1:${wires.redis.port}` }),
+          DATABASE_URL: postgres
+            .urlOf(DATABASE)
+            .replace(`:${postgres.port}/`, `:${wires.postgres.port}/`),
+          ...(options.hasRedis === false
+            ? {}
+            : { REDIS_URL: `redis://127.0.0.1:${wires.redis.port}` }),
           GATEHOUSE_MASTER_KEY: masterKey,
           GATEHOUSE_LOG_LEVEL: 'info',
           SANDBOX_BASE_URL: sandbox.url,
@@ -172,7 +182,8 @@ function describe(
       for (const each of nodes) {
         await pollUntil(
           `an empty journal of node ${each.index}`,
-          async () => !each.isRunning || (await each.readiness()).checks.ledger.unshippedBytes === 0,
+          async () =>
+            !each.isRunning || (await each.readiness()).checks.ledger.unshippedBytes === 0,
           { timeoutMs, intervalMs: 100 },
         )
       }
@@ -197,7 +208,8 @@ async function startAgainWhereLate(options: StartOptions): Promise<Gatehouse> {
     try {
       return await startGatehouse(options)
     } catch (error) {
-      if (started === STARTS || !String(error).includes('no connection was made in time')) throw error
+      if (started === STARTS || !String(error).includes('no connection was made in time'))
+        throw error
     }
   }
 }

@@ -34,6 +34,7 @@ export function canConfine(): boolean {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
   const [program = '', ...rest] = confine('/var/tmp', ['true'])
   const { status, stderr } = spawnSync(program, rest)
-  if (status !== 0 && process.env.CI) throw new Error(`nothing can be confined here: ${String(stderr)}`)
+  if (status !== 0 && process.env.CI)
+    throw new Error(`nothing can be confined here: ${String(stderr)}`)
   return status === 0
 }

@@ -71,7 +71,10 @@ export async function createGate(
 }
 
 export async function createKey(server: ControlPlane, name: string): Promise<CreatedKey> {
-  const response = await expectStatus(await controlPlaneCall(server, 'POST', '/v1/keys', { name }), 201)
+  const response = await expectStatus(
+    await controlPlaneCall(server, 'POST', '/v1/keys', { name }),
+    201,
+  )
   return (await response.json()) as CreatedKey
 }
 
@@ -80,7 +83,10 @@ export async function deleteKey(server: ControlPlane, id: string): Promise<void>
 }
 
 /** The row of a call, once it has been shipped to the store. */
-export function waitForLogRow(server: ControlPlane, callId: string | null | undefined): Promise<LogRow> {
+export function waitForLogRow(
+  server: ControlPlane,
+  callId: string | null | undefined,
+): Promise<LogRow> {
   return pollUntil(`the log row of ${callId}`, async () => {
     const response = await controlPlaneCall(server, 'GET', `/v1/logs/${callId}`)
     if (response.status === 404) return undefined

@@ -16,8 +16,15 @@ export async function startWithDamagedGate(
   const intact = await startGatehouse({ sandbox: true })
   await createGate(intact, DAMAGED_GATE, 'sandbox/echo')
   await intact.stop()
-  runSql(intact.dataFolder, `update gates set targets = '[{"model":7}]' where id = '${DAMAGED_GATE}'`)
-  const damaged = await startGatehouse({ ...options, dataFolder: intact.dataFolder, key: intact.key })
+  runSql(
+    intact.dataFolder,
+    `update gates set targets = '[{"model":7}]' where id = '${DAMAGED_GATE}'`,
+  )
+  const damaged = await startGatehouse({
+    ...options,
+    dataFolder: intact.dataFolder,
+    key: intact.key,
+  })
   return {
     ...damaged,
     remove: async () => {

@@ -60,9 +60,9 @@ describe.each(databases.filter(({ name }) => name === 'Postgres'))('on $name', (
     await changed.run('ALTER TABLE gates ADD COLUMN colour text')
     await expect(changed.remove()).rejects.toThrow('create({ own: true })')
     const next = await kind.create()
-    expect(await next.run("SELECT 1 FROM information_schema.columns WHERE column_name = 'colour'")).toEqual(
-      [],
-    )
+    expect(
+      await next.run("SELECT 1 FROM information_schema.columns WHERE column_name = 'colour'"),
+    ).toEqual([])
     await next.remove()
   })
 

@@ -7,7 +7,12 @@ import { openStore, type Store } from '../../src/store/open-store.ts'
 import { IS_LONG } from './chaos-form.ts'
 import { LentDatabases } from './lent-databases.ts'
 import { writeMigratedFile } from './migrated-file.ts'
-import { findPostgres, isPostgresLeftOut, type PostgresServer, sharedPostgres } from './postgres-server.ts'
+import {
+  findPostgres,
+  isPostgresLeftOut,
+  type PostgresServer,
+  sharedPostgres,
+} from './postgres-server.ts'
 import { testIf } from './skip-unless.ts'
 import { createTemporaryFolder } from './temporary-folder.ts'
 
@@ -45,7 +50,9 @@ const sqlite: DatabaseKind = {
   },
 }
 
-let lent: Promise<{ readonly server: PostgresServer; readonly databases: LentDatabases }> | undefined
+let lent:
+  | Promise<{ readonly server: PostgresServer; readonly databases: LentDatabases }>
+  | undefined
 
 const postgres: DatabaseKind = {
   name: 'Postgres',

@@ -8,7 +8,12 @@ export const RESPONSES_JSON = `{ "id":"resp_1","object": "response", "created_at
  "usage":{"input_tokens":11,"input_tokens_details":{"cached_tokens":3},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":2},"total_tokens":18},"store":false,"x_big":12345678901234567890,"x_float":1.50 }
 `
 
-export const RESPONSES_USAGE = { inputTokens: 11, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 2 }
+export const RESPONSES_USAGE = {
+  inputTokens: 11,
+  outputTokens: 7,
+  cachedInputTokens: 3,
+  reasoningTokens: 2,
+}
 
 const responseObject = (status: string, usage: string): string =>
   `{"id":"resp_1","object":"response","created_at":1767225600,"status":"${status}","model":"gpt-5","output":[],"usage":${usage}}`
@@ -52,7 +57,12 @@ export const CHAT_STREAM_WITH_USAGE: readonly string[] = [
 export const FIM_JSON = `{"id":"cmpl-1","object":"chat.completion", "model":"codestral-latest","created":1767225600,
  "usage":{"prompt_tokens":11,"completion_tokens":7,"total_tokens":18},"choices":[{"index":0,"message":{"role":"assistant","content":"return caf\\u00e9 \u{1F600}","tool_calls":null,"prefix":false},"finish_reason":"stop"}],"x_big":12345678901234567890}`
 
-export const FIM_USAGE = { inputTokens: 11, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 }
+export const FIM_USAGE = {
+  inputTokens: 11,
+  outputTokens: 7,
+  cachedInputTokens: 0,
+  reasoningTokens: 0,
+}
 
 const fimChunk = (delta: string, finish: string, tail = ''): string =>
   `data: {"id":"cmpl-1","object":"chat.completion.chunk","created":1767225600,"model":"codestral-latest","choices":[{"index":0,"delta":${delta},"finish_reason":${finish}}]${tail}}\n\n`
@@ -71,7 +81,12 @@ export const FIM_STREAM: readonly string[] = [
 export const MESSAGES_JSON = `{"id":"msg_1", "type":"message","role":"assistant","model":"claude-opus-5-1","content":[{"type":"thinking","thinking":"hm \\u00e9","signature":"c2ln"},{"type":"text","text":"caf\\u00e9 \u{1F600}"}],
  "stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":8,"cache_read_input_tokens":3,"output_tokens":7},"x_big":12345678901234567890}`
 
-export const MESSAGES_USAGE = { inputTokens: 11, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 0 }
+export const MESSAGES_USAGE = {
+  inputTokens: 11,
+  outputTokens: 7,
+  cachedInputTokens: 3,
+  reasoningTokens: 0,
+}
 
 const messagesEvent = (type: string, members: string): string =>
   `event: ${type}\ndata: {"type":"${type}",${members}}\n\n`
@@ -85,7 +100,10 @@ export const MESSAGES_STREAM: readonly string[] = [
     'content_block_start',
     '"index":0,"content_block":{"type":"text","text":""}, "x_unheard":"message_stop"',
   ),
-  messagesEvent('content_block_delta', '"index":0,"delta":{"type":"text_delta","text":"h\\u00e9 \u{1F600}"}'),
+  messagesEvent(
+    'content_block_delta',
+    '"index":0,"delta":{"type":"text_delta","text":"h\\u00e9 \u{1F600}"}',
+  ),
   messagesEvent('content_block_stop', '"index":0'),
   messagesEvent(
     'message_delta',

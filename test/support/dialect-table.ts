@@ -104,6 +104,9 @@ export const DIALECT_GATES: Readonly<Record<string, string>> = Object.fromEntrie
   DIALECTS.map((row) => [row.gate, row.target]),
 )
 
-export function requestBody(row: DialectRow, extra: Readonly<Record<string, unknown>> = {}): string {
+export function requestBody(
+  row: DialectRow,
+  extra: Readonly<Record<string, unknown>> = {},
+): string {
   return JSON.stringify({ model: row.gate, ...row.fields, ...extra })
 }

@@ -33,10 +33,13 @@ interface MistralMembers {
 }
 
 export function readFlatError(text: string): FlatError {
-  const { object, type, param, code, ...envelope } = JSON.parse(text) as FlatError & Partial<MistralMembers>
+  const { object, type, param, code, ...envelope } = JSON.parse(text) as FlatError &
+    Partial<MistralMembers>
   if (object !== undefined) readMistralError(text)
   else expect([type, param, code]).toEqual([undefined, undefined, undefined])
-  expect(Object.keys(envelope).filter((key) => !['error', 'message', 'details'].includes(key))).toEqual([])
+  expect(
+    Object.keys(envelope).filter((key) => !['error', 'message', 'details'].includes(key)),
+  ).toEqual([])
   expect(envelope.error).toMatch(/^[a-z_]+$/)
   expect(envelope.message).toBeString()
   expect(envelope.message).not.toBe('')
@@ -58,7 +61,10 @@ export function readMistralError(text: string): FlatError & MistralMembers {
 
 export type Envelope = 'nested' | 'flat' | 'messages'
 
-export function readMessagesError(text: string): { readonly type: string; readonly message: string } {
+export function readMessagesError(text: string): {
+  readonly type: string
+  readonly message: string
+} {
   const { type, error, ...others } = JSON.parse(text) as {
     type: string
     error: { type: string; message: string }

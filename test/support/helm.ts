@@ -17,7 +17,11 @@ export function findHelm(): string | undefined {
   return process.env.GATEHOUSE_TEST_HELM ?? Bun.which('helm') ?? undefined
 }
 
-export function runHelm(...parameters: string[]): { exitCode: number; stdout: string; stderr: string } {
+export function runHelm(...parameters: string[]): {
+  exitCode: number
+  stdout: string
+  stderr: string
+} {
   const ran = Bun.spawnSync([findHelm() ?? 'helm', ...parameters])
   return { exitCode: ran.exitCode, stdout: String(ran.stdout), stderr: String(ran.stderr) }
 }
@@ -27,7 +31,17 @@ export async function renderChart(folder: string, values: object): Promise<Manif
   const path = join(folder, 'values.yaml')
   await Bun.write(path, JSON.stringify(values))
   const { exitCode, stdout, stderr } = runHelm(
-    ...['template', 'test', CHART, '--namespace', 'llm', '--values', path, '--kube-version', KUBERNETES],
+    ...[
+      'template',
+      'test',
+      CHART,
+      '--namespace',
+      'llm',
+      '--values',
+      path,
+      '--kube-version',
+      KUBERNETES,
+    ],
   )
   if (exitCode !== 0) throw new Error(stderr)
   return parseAllDocuments(stdout)

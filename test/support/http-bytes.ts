@@ -27,10 +27,12 @@ export function readBody(
   bytes: Buffer,
   options: { emptyWithoutLength?: boolean } = {},
 ): BodyBytes {
-  if (headers['transfer-encoding']?.toLowerCase().includes('chunked') === true) return readChunks(bytes)
+  if (headers['transfer-encoding']?.toLowerCase().includes('chunked') === true)
+    return readChunks(bytes)
   const length = headers['content-length']
   if (length === undefined) {
-    if (options.emptyWithoutLength === true) return { bytes: Buffer.alloc(0), complete: true, consumed: 0 }
+    if (options.emptyWithoutLength === true)
+      return { bytes: Buffer.alloc(0), complete: true, consumed: 0 }
     return { bytes, complete: false, consumed: bytes.length }
   }
   const wanted = Number(length)
@@ -73,7 +75,10 @@ export function composeRequest(parts: RequestParts): Buffer {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   if (!framed && parts.body !== undefined) lines.push(`content-length: ${body.length}\r\n`)
   return Buffer.concat([
-    Buffer.from(`${parts.method ?? 'POST'} ${parts.path} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'),
+    Buffer.from(
+      `${parts.method ?? 'POST'} ${parts.path} HTTP/1.1\r\n${lines.join('')}\r\n`,
+      'latin1',
+    ),
     body,
   ])
 }
@@ -81,7 +86,11 @@ export function composeRequest(parts: RequestParts): Buffer {
 /** One piece of a chunked body. */
 export function chunk(data: string | Uint8Array): Buffer {
   const bytes = Buffer.from(data)
-  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
+  return Buffer.concat([
+    Buffer.from(`${bytes.length.toString(16)}\r\n`),
+    bytes,
+    Buffer.from('\r\n'),
+  ])
 }
 
 export const LAST_CHUNK = '0\r\n\r\n'

@@ -41,7 +41,10 @@ export function startIdentityProvider(options: { readonly port?: number } = {}):
       case '/authorize':
         return authorize(url.searchParams)
       case '/token':
-        return token(new URLSearchParams(await request.text()), request.headers.get('authorization'))
+        return token(
+          new URLSearchParams(await request.text()),
+          request.headers.get('authorization'),
+        )
       default:
         return new Response(null, { status: 404 })
     }

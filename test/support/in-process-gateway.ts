@@ -80,7 +80,12 @@ export interface GatewayScript {
   readonly hasNoPrices?: true
 }
 
-const TIMEOUTS: ExchangeTimeouts = { connectMs: 2_000, firstByteMs: 20_000, idleMs: 10_000, totalMs: 60_000 }
+const TIMEOUTS: ExchangeTimeouts = {
+  connectMs: 2_000,
+  firstByteMs: 20_000,
+  idleMs: 10_000,
+  totalMs: 60_000,
+}
 const KEEP_ALIVE_MS = 15_000
 const COMMIT_AFTER_MS = 15_000
 export const REVOKED_CALLS_MS = 2_000
@@ -153,7 +158,8 @@ export class InProcessGateway {
     this.ports = {
       clock: this.clock,
       keys: {
-        find: (sha256) => (sha256 === hashApiKey(CALLER_KEY) && !this.#isKeyDeleted ? CALLER : undefined),
+        find: (sha256) =>
+          sha256 === hashApiKey(CALLER_KEY) && !this.#isKeyDeleted ? CALLER : undefined,
         touch: (keyId) => void this.touched.push(keyId),
       },
       freshness: script.freshness,
@@ -178,13 +184,18 @@ export class InProcessGateway {
           if (kind instanceof GatewayError) throw kind
           if (typeof kind === 'object') return kind
           const known = credentials.get(providerId)
-          const credential = known ?? { secret: new Secret(plantedCredentialOf(providerId)), owner: kind }
+          const credential = known ?? {
+            secret: new Secret(plantedCredentialOf(providerId)),
+            owner: kind,
+          }
           credentials.set(providerId, credential)
           return credential
         },
         touch: (_, providerId) => void this.touched.push(providerId),
       },
-      providers: new Map([...PROVIDERS].filter(([id]) => script.withoutAddress?.includes(id) !== true)),
+      providers: new Map(
+        [...PROVIDERS].filter(([id]) => script.withoutAddress?.includes(id) !== true),
+      ),
       health: this.health,
       order: new TargetOrder(this.health),
       upstream: this.upstream,
@@ -206,7 +217,12 @@ export class InProcessGateway {
   deleteKey(): void {
     this.#isKeyDeleted = true
     const { clock, keys } = this.ports
-    const stop = endRevokedCalls({ clock, keys, deadlines: this.deadlines, withinMs: REVOKED_CALLS_MS })
+    const stop = endRevokedCalls({
+      clock,
+      keys,
+      deadlines: this.deadlines,
+      withinMs: REVOKED_CALLS_MS,
+    })
     clock.after(REVOKED_CALLS_MS, stop)
   }
 
@@ -223,7 +239,10 @@ export class InProcessGateway {
   }
 
   /** A call that the test lets go on: time stands still until the clock is told otherwise. */
-  begin({ path, method = 'POST', headers, body }: ClientRequest, client: ClientScript = {}): BegunCall {
+  begin(
+    { path, method = 'POST', headers, body }: ClientRequest,
+    client: ClientScript = {},
+  ): BegunCall {
     const [door = ''] = path.split('?', 1)
     const handle = this.#find(door)
     if (handle === undefined) throw new Error(`The data plane has no door at ${path}.`)
@@ -248,13 +267,21 @@ export class InProcessGateway {
       ...this.ledger.problems(),
       ...(this.ledger.records.length === this.limits.tickets.length
         ? []
-        : [`${this.limits.tickets.length} calls were admitted, ${this.ledger.records.length} were settled`]),
-      ...this.upstream.sent.filter(({ state }) => state === 'open').map(({ url }) => `${url} is still open`),
+        : [
+            `${this.limits.tickets.length} calls were admitted, ${this.ledger.records.length} were settled`,
+          ]),
+      ...this.upstream.sent
+        .filter(({ state }) => state === 'open')
+        .map(({ url }) => `${url} is still open`),
       ...(this.upstream.unusedScripts === 0
         ? []
         : [`${this.upstream.unusedScripts} scripts of the upstream were never asked for`]),
-      ...(this.bodyRoom.heldBytes === 0 ? [] : [`${this.bodyRoom.heldBytes} bytes of bodies are still held`]),
-      ...(this.deadlines.size === 0 ? [] : [`${this.deadlines.size} deadlines are still waited for`]),
+      ...(this.bodyRoom.heldBytes === 0
+        ? []
+        : [`${this.bodyRoom.heldBytes} bytes of bodies are still held`]),
+      ...(this.deadlines.size === 0
+        ? []
+        : [`${this.deadlines.size} deadlines are still waited for`]),
       ...(this.clock.pending === 0 ? [] : [`${this.clock.pending} timers are still set`]),
     ]
     if (left.length > 0) throw new Error(`When all was over: ${left.join('; ')}.`)
@@ -292,7 +319,13 @@ class ReadingClient {
       const response = await answer
       const ending = await this.#readBody(response)
       const headers = Object.fromEntries(response.headers)
-      return { status: response.status, headers, pieces: this.#pieces, text: this.#pieces.join(''), ending }
+      return {
+        status: response.status,
+        headers,
+        pieces: this.#pieces,
+        text: this.#pieces.join(''),
+        ending,
+      }
     } finally {
       callOff?.()
     }
@@ -321,7 +354,8 @@ class ReadingClient {
         const piece = decoder.decode(bytes as Uint8Array, { stream: true })
         this.#pieces.push(piece)
         const events = this.#pieces.join('').split('\n\n').length - 1
-        if (leavesAfterEvents !== undefined && events >= leavesAfterEvents) queueMicrotask(() => this.leave())
+        if (leavesAfterEvents !== undefined && events >= leavesAfterEvents)
+          queueMicrotask(() => this.leave())
         return this.#take(piece.length)
       },
       flush: () => 0,
@@ -338,14 +372,19 @@ class ReadingClient {
     const { msForEachPiece } = this.#script
     if (msForEachPiece === undefined) return length
     // A client that leaves waits for nothing more.
-    const taking = new Promise<number>((resolve) => this.#clock.after(msForEachPiece, () => resolve(length)))
+    const taking = new Promise<number>((resolve) =>
+      this.#clock.after(msForEachPiece, () => resolve(length)),
+    )
     return Promise.race([taking, this.#left.promise.then(() => 0)])
   }
 }
 
 /** Each provider at a host of its own, so that what was sent says to whom. */
 const PROVIDERS: PipelinePorts['providers'] = new Map(
-  catalog.map((provider) => [provider.id, { ...provider, baseUrl: `https://${provider.id}.test/base` }]),
+  catalog.map((provider) => [
+    provider.id,
+    { ...provider, baseUrl: `https://${provider.id}.test/base` },
+  ]),
 )
 
 const SCRIPTED_PRICES: PipelinePorts['prices'] = {
@@ -383,7 +422,11 @@ function isTargetList(script: GateScript): script is readonly string[] {
   return Array.isArray(script)
 }
 
-type Content = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | undefined
+type Content =
+  | string
+  | Uint8Array<ArrayBuffer>
+  | ReadableStream<Uint8Array<ArrayBuffer>>
+  | undefined
 
 function toContent(body: unknown): Content {
   if (body === undefined || typeof body === 'string' || body instanceof ReadableStream) return body

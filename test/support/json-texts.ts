@@ -4,22 +4,42 @@ import fc from 'fast-check'
 export const space = fc.string({ unit: fc.constantFrom(' ', '\n', '\r', '\t'), maxLength: 3 })
 const stringPart = fc.oneof(
   fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 12 }),
-  fc.constantFrom('"', '\\', '/', '\b', '\f', '\n', '\r', '\t', '\0', '\u001f', '\u007f', 'é', '日本', '😀'),
+  fc.constantFrom(
+    '"',
+    '\\',
+    '/',
+    '\b',
+    '\f',
+    '\n',
+    '\r',
+    '\t',
+    '\0',
+    '\u001f',
+    '\u007f',
+    'é',
+    '日本',
+    '😀',
+  ),
   fc.constantFrom('\ufeff', '\ud800', '\udc00', '\u2028', '\uffff', '__proto__'),
 )
 
 function toUnicodeEscapes(part: string): string {
-  return part.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return part.replaceAll(
+    /[\s\S]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** A string in one of the spellings that JSON has for it. */
-export const stringText = fc.array(fc.tuple(stringPart, fc.nat(2)), { maxLength: 8 }).map((parts) => {
-  const spelt = parts.map(([part, spelling]) => {
-    const usual = JSON.stringify(part).slice(1, -1)
-    return [usual, usual.replaceAll('/', '\\/'), toUnicodeEscapes(part)][spelling]
+export const stringText = fc
+  .array(fc.tuple(stringPart, fc.nat(2)), { maxLength: 8 })
+  .map((parts) => {
+    const spelt = parts.map(([part, spelling]) => {
+      const usual = JSON.stringify(part).slice(1, -1)
+      return [usual, usual.replaceAll('/', '\\/'), toUnicodeEscapes(part)][spelling]
+    })
+    return `"${spelt.join('')}"`
   })
-  return `"${spelt.join('')}"`
-})
 
 const numberText = fc
   .tuple(
@@ -33,23 +53,28 @@ const numberText = fc
   )
   .map((parts) => parts.join(''))
 
-export const { value: valueText } = fc.letrec<{ value: string; array: string; object: string }>((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 4 },
-    stringText,
-    numberText,
-    fc.constantFrom('true', 'false', 'null'),
-    tie('array'),
-    tie('object'),
-  ),
-  array: fc
-    .array(fc.tuple(space, tie('value'), space), { maxLength: 4 })
-    .map((items) => `[${items.map((item) => item.join('')).join(',') || ' '}]`),
-  // Inner objects may hold a key twice: only the top level is ours to judge.
-  object: fc
-    .array(fc.tuple(space, stringText, space, tie('value'), space), { maxLength: 4 })
-    .map((items) => `{${items.map(([a, key, b, value, c]) => `${a}${key}${b}:${b}${value}${c}`).join(',')}}`),
-}))
+export const { value: valueText } = fc.letrec<{ value: string; array: string; object: string }>(
+  (tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      stringText,
+      numberText,
+      fc.constantFrom('true', 'false', 'null'),
+      tie('array'),
+      tie('object'),
+    ),
+    array: fc
+      .array(fc.tuple(space, tie('value'), space), { maxLength: 4 })
+      .map((items) => `[${items.map((item) => item.join('')).join(',') || ' '}]`),
+    // Inner objects may hold a key twice: only the top level is ours to judge.
+    object: fc
+      .array(fc.tuple(space, stringText, space, tie('value'), space), { maxLength: 4 })
+      .map(
+        (items) =>
+          `{${items.map(([a, key, b, value, c]) => `${a}${key}${b}:${b}${value}${c}`).join(',')}}`,
+      ),
+  }),
+)
 
 /** An object whose top-level keys differ. */
 export const objectText = fc

@@ -90,7 +90,9 @@ export class LentDatabases {
   }
 
   #readAside(): readonly string[] {
-    return existsSync(this.#asidePath) ? (JSON.parse(readFileSync(this.#asidePath, 'utf8')) as string[]) : []
+    return existsSync(this.#asidePath)
+      ? (JSON.parse(readFileSync(this.#asidePath, 'utf8')) as string[])
+      : []
   }
 
   #takeAside(): string | undefined {

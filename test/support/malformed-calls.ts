@@ -150,11 +150,31 @@ const BAD_FIELDS: Readonly<Record<string, readonly (readonly [string, unknown])[
   ],
 }
 
-const BAD_HEADERS: readonly (readonly [string, Readonly<Record<string, string>>, number, string?])[] = [
+const BAD_HEADERS: readonly (readonly [
+  string,
+  Readonly<Record<string, string>>,
+  number,
+  string?,
+])[] = [
   ['content-type text/plain', { 'content-type': 'text/plain' }, 400, 'content-type'],
-  ['a form content type', { 'content-type': 'application/x-www-form-urlencoded' }, 400, 'content-type'],
-  ['a multipart content type', { 'content-type': 'multipart/form-data; boundary=x' }, 400, 'content-type'],
-  ['charset latin1', { 'content-type': 'application/json; charset=iso-8859-1' }, 400, 'content-type'],
+  [
+    'a form content type',
+    { 'content-type': 'application/x-www-form-urlencoded' },
+    400,
+    'content-type',
+  ],
+  [
+    'a multipart content type',
+    { 'content-type': 'multipart/form-data; boundary=x' },
+    400,
+    'content-type',
+  ],
+  [
+    'charset latin1',
+    { 'content-type': 'application/json; charset=iso-8859-1' },
+    400,
+    'content-type',
+  ],
   ['charset UTF-16', { 'content-type': 'application/json; charset=utf-16' }, 400, 'content-type'],
   ['a content type that is none', { 'content-type': ';;;' }, 400, 'content-type'],
   ['content-encoding gzip', { 'content-encoding': 'gzip' }, 400, 'content-encoding'],

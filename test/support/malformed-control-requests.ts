@@ -12,7 +12,11 @@ const BAD_GATES: readonly (readonly [string, string, string])[] = [
   ['too many targets', gate({ targets: Array.from({ length: 21 }, () => targets[0]) }), 'targets'],
   ['a target without a provider', gate({ targets: [{ model: 'echo' }] }), 'targets[0].model'],
   ['a target without a model', gate({ targets: [{ model: 'sandbox/' }] }), 'targets[0].model'],
-  ['a target of an unknown provider', gate({ targets: [{ model: 'nobody/x' }] }), 'targets[0].model'],
+  [
+    'a target of an unknown provider',
+    gate({ targets: [{ model: 'nobody/x' }] }),
+    'targets[0].model',
+  ],
   ['a target of the prototype', gate({ targets: [{ model: '__proto__/x' }] }), 'targets[0].model'],
   ['a target that is a string', gate({ targets: ['sandbox/echo'] }), 'targets[0]'],
   [
@@ -20,7 +24,11 @@ const BAD_GATES: readonly (readonly [string, string, string])[] = [
     gate({ targets: [{ model: 'sandbox/echo', baseUrl: 'http://x' }] }),
     'baseUrl',
   ],
-  ['a very long target', gate({ targets: [{ model: `sandbox/${'x'.repeat(300)}` }] }), 'targets[0].model'],
+  [
+    'a very long target',
+    gate({ targets: [{ model: `sandbox/${'x'.repeat(300)}` }] }),
+    'targets[0].model',
+  ],
   ['a weight that is text', gate({ targets: [{ model: 'sandbox/echo', weight: '1' }] }), 'weight'],
   ['an unknown field', gate({ unheard: 1 }), 'unheard'],
   ['a field of another account', gate({ accountId: 'acct_other' }), 'accountId'],
@@ -118,7 +126,13 @@ const NOTHING_THERE: readonly string[] = [
 
 export const MALFORMED_CONTROL_REQUESTS: readonly MalformedRequest[] = [
   ...['/v1/gates', '/v1/keys', '/v1/keys/import', '/v1/budgets', '/v1/webhooks'].flatMap((path) =>
-    UNUSABLE_BODIES.map(([name, body]) => ({ name, path, body, status: 400, envelope: 'flat' as const })),
+    UNUSABLE_BODIES.map(([name, body]) => ({
+      name,
+      path,
+      body,
+      status: 400,
+      envelope: 'flat' as const,
+    })),
   ),
   ...BAD_GATES.map(([name, body, contains]) => ({
     name,
@@ -145,27 +159,38 @@ export const MALFORMED_CONTROL_REQUESTS: readonly MalformedRequest[] = [
     status: 400,
     envelope: 'flat' as const,
   })),
-  ...['/v1/gates', '/v1/keys', '/v1/logs', '/v1/budgets', '/v1/webhooks', '/v1/provider-keys'].flatMap(
-    (path) =>
-      BAD_QUERIES.map(([query, contains]) => ({
-        name: query,
-        method: 'GET',
-        path: `${path}?${query}`,
-        contains,
-        status: 400,
-        envelope: 'flat' as const,
-      })),
+  ...[
+    '/v1/gates',
+    '/v1/keys',
+    '/v1/logs',
+    '/v1/budgets',
+    '/v1/webhooks',
+    '/v1/provider-keys',
+  ].flatMap((path) =>
+    BAD_QUERIES.map(([query, contains]) => ({
+      name: query,
+      method: 'GET',
+      path: `${path}?${query}`,
+      contains,
+      status: 400,
+      envelope: 'flat' as const,
+    })),
   ),
   ...IMPOSSIBLE_NAMES.filter((name) => name.length < 1000).flatMap((name) =>
-    ['/v1/gates/', '/v1/logs/', '/v1/keys/', '/v1/budgets/', '/v1/webhooks/', '/v1/provider-keys/'].map(
-      (path) => ({
-        name: `the id ${JSON.stringify(name)}`,
-        method: path === '/v1/keys/' || path === '/v1/provider-keys/' ? 'DELETE' : 'GET',
-        path: path + encodeURIComponent(name),
-        status: 404,
-        envelope: 'flat' as const,
-      }),
-    ),
+    [
+      '/v1/gates/',
+      '/v1/logs/',
+      '/v1/keys/',
+      '/v1/budgets/',
+      '/v1/webhooks/',
+      '/v1/provider-keys/',
+    ].map((path) => ({
+      name: `the id ${JSON.stringify(name)}`,
+      method: path === '/v1/keys/' || path === '/v1/provider-keys/' ? 'DELETE' : 'GET',
+      path: path + encodeURIComponent(name),
+      status: 404,
+      envelope: 'flat' as const,
+    })),
   ),
   ...NOTHING_THERE.map((path) => ({
     name: 'nothing there',
@@ -227,8 +252,22 @@ export const MALFORMED_CONTROL_REQUESTS: readonly MalformedRequest[] = [
     [
       ['an id in a change', 'PATCH', '/v1/gates/demo', '{"id":"other"}', 400, 'id'],
       ['an unknown field in a change', 'PATCH', '/v1/gates/demo', '{"unheard":1}', 400, 'unheard'],
-      ['a change to an unknown gate', 'PATCH', '/v1/gates/nobody', '{"displayName":"x"}', 404, 'error'],
-      ['a gate that exists', 'POST', '/v1/gates', JSON.stringify({ id: 'demo', targets }), 409, 'conflict'],
+      [
+        'a change to an unknown gate',
+        'PATCH',
+        '/v1/gates/nobody',
+        '{"displayName":"x"}',
+        404,
+        'error',
+      ],
+      [
+        'a gate that exists',
+        'POST',
+        '/v1/gates',
+        JSON.stringify({ id: 'demo', targets }),
+        409,
+        'conflict',
+      ],
       ['the deletion of an unknown gate', 'DELETE', '/v1/gates/nobody', '', 404, 'error'],
     ] as const
   ).map(([name, method, path, body, status, contains]) => ({

@@ -17,7 +17,9 @@ export interface MalformedRequest {
 
 const json = (text: string): Uint8Array => Buffer.from(text)
 const bytes = (...values: (string | readonly number[])[]): Uint8Array =>
-  Buffer.concat(values.map((value) => (typeof value === 'string' ? Buffer.from(value) : Buffer.from(value))))
+  Buffer.concat(
+    values.map((value) => (typeof value === 'string' ? Buffer.from(value) : Buffer.from(value))),
+  )
 
 /** Not one JSON object in UTF-8 with distinct keys: refused by every endpoint that takes a body. */
 export const UNUSABLE_BODIES: readonly (readonly [string, Uint8Array])[] = [

@@ -37,7 +37,12 @@ async function fimStream({ client, fimGate }: MistralScene): Promise<void> {
 
 /** `min_tokens` is accepted and has no effect. */
 async function fimWithMinTokens({ client, fimGate }: MistralScene): Promise<void> {
-  const completion = await client.fim.complete({ model: fimGate, ...FIM, minTokens: 1, maxTokens: 50 })
+  const completion = await client.fim.complete({
+    model: fimGate,
+    ...FIM,
+    minTokens: 1,
+    maxTokens: 50,
+  })
   expect(completion.choices?.[0]?.message?.content).toBeTruthy()
 }
 
@@ -57,7 +62,10 @@ async function chatStream({ client, chatGate }: MistralScene): Promise<void> {
 }
 
 /** By name, so that a test can be made of each. */
-export const MISTRAL_SCENARIOS: readonly (readonly [string, (scene: MistralScene) => Promise<void>])[] = [
+export const MISTRAL_SCENARIOS: readonly (readonly [
+  string,
+  (scene: MistralScene) => Promise<void>,
+])[] = [
   ['fim.complete', fimComplete],
   ['fim.stream', fimStream],
   ['fim.complete with minTokens', fimWithMinTokens],

@@ -27,9 +27,13 @@ export interface Nginx {
 export function findNginx(): string | undefined {
   const debian = '/usr/sbin/nginx'
   const found =
-    process.env.GATEHOUSE_TEST_NGINX ?? Bun.which('nginx') ?? (existsSync(debian) ? debian : undefined)
+    process.env.GATEHOUSE_TEST_NGINX ??
+    Bun.which('nginx') ??
+    (existsSync(debian) ? debian : undefined)
   if (found === undefined && process.env.CI)
-    throw new Error("nginx is not here: install Debian's package nginx, or name it in GATEHOUSE_TEST_NGINX.")
+    throw new Error(
+      "nginx is not here: install Debian's package nginx, or name it in GATEHOUSE_TEST_NGINX.",
+    )
   return found
 }
 
@@ -91,6 +95,7 @@ export async function startNginx(nodes: readonly string[]): Promise<Nginx> {
 
 function replaceExactly(text: string, pattern: RegExp, times: number, by: () => string): string {
   const found = text.match(pattern)?.length ?? 0
-  if (found !== times) throw new Error(`${pattern} is in deploy/nginx.conf ${found} times, not ${times}`)
+  if (found !== times)
+    throw new Error(`${pattern} is in deploy/nginx.conf ${found} times, not ${times}`)
   return text.replaceAll(pattern, by)
 }

@@ -135,7 +135,10 @@ async function chatStreamHelper({ client, gate }: OpenAiScene): Promise<void> {
 
 async function chatToolLoop({ client, gate }: OpenAiScene): Promise<void> {
   const tools: OpenAI.Chat.ChatCompletionTool[] = [
-    { type: 'function', function: { name: 'get_weather', parameters: WEATHER_TOOL.parameters ?? {} } },
+    {
+      type: 'function',
+      function: { name: 'get_weather', parameters: WEATHER_TOOL.parameters ?? {} },
+    },
   ]
   const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [
     { role: 'user', content: 'Use get_weather for Paris, then tell me.' },
@@ -143,7 +146,8 @@ async function chatToolLoop({ client, gate }: OpenAiScene): Promise<void> {
   const first = await client.chat.completions.create({ model: gate, messages, tools })
   const message = first.choices[0]?.message
   const [call] = message?.tool_calls ?? []
-  if (message === undefined || call?.type !== 'function') throw new Error('the model called no tool')
+  if (message === undefined || call?.type !== 'function')
+    throw new Error('the model called no tool')
   expect(first.choices[0]?.finish_reason).toBe('tool_calls')
   JSON.parse(call.function.arguments)
   messages.push(message, { role: 'tool', tool_call_id: call.id, content: '{"celsius":21}' })
@@ -164,7 +168,10 @@ async function firstToolTurn(
   return { input, output: response.output }
 }
 
-function toNextInput(input: readonly Item[], output: readonly OpenAI.Responses.ResponseOutputItem[]): Item[] {
+function toNextInput(
+  input: readonly Item[],
+  output: readonly OpenAI.Responses.ResponseOutputItem[],
+): Item[] {
   const call = output.find((item) => item.type === 'function_call')
   if (call === undefined) throw new Error('the model called no tool')
   return [
@@ -199,7 +206,8 @@ export async function alteredReplay(scene: OpenAiScene): Promise<void> {
     if (item.type !== 'reasoning' || item.encrypted_content == null) return item
     const middle = Math.floor(item.encrypted_content.length / 2)
     const letter = item.encrypted_content[middle] === 'A' ? 'B' : 'A'
-    const text = item.encrypted_content.slice(0, middle) + letter + item.encrypted_content.slice(middle + 1)
+    const text =
+      item.encrypted_content.slice(0, middle) + letter + item.encrypted_content.slice(middle + 1)
     return { ...item, encrypted_content: text }
   })
   await scene.client.responses.create({
@@ -210,7 +218,10 @@ export async function alteredReplay(scene: OpenAiScene): Promise<void> {
 }
 
 /** By name, so that a test can be made of each. */
-export const OPENAI_SCENARIOS: readonly (readonly [string, (scene: OpenAiScene) => Promise<void>])[] = [
+export const OPENAI_SCENARIOS: readonly (readonly [
+  string,
+  (scene: OpenAiScene) => Promise<void>,
+])[] = [
   ['responses.create', responsesJson],
   ['responses.create with stream: true', responsesStream],
   ['responses.stream', responsesStreamHelper],

@@ -13,7 +13,10 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Answer>>
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   /** Where a path parameter comes from: another operation and an expression on its answer. */
-  readonly sources: ReadonlyMap<string, { readonly operationId: string; readonly expression: string }>
+  readonly sources: ReadonlyMap<
+    string,
+    { readonly operationId: string; readonly expression: string }
+  >
   readonly expectedStatus: number | undefined
 }
 
@@ -29,7 +32,10 @@ export interface Answer {
   readonly content?: Readonly<Record<string, { readonly example?: unknown }>>
   readonly headers?: Readonly<Record<string, unknown>>
   readonly links?: Readonly<
-    Record<string, { readonly operationId: string; readonly parameters: Readonly<Record<string, string>> }>
+    Record<
+      string,
+      { readonly operationId: string; readonly parameters: Readonly<Record<string, string>> }
+    >
   >
 }
 
@@ -38,7 +44,10 @@ interface RawOperation {
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: {
     readonly content: Readonly<
-      Record<string, { readonly examples?: Readonly<Record<string, { summary: string; value: unknown }>> }>
+      Record<
+        string,
+        { readonly examples?: Readonly<Record<string, { summary: string; value: unknown }>> }
+      >
     >
   }
   readonly responses: Readonly<Record<string, Answer>>
@@ -66,7 +75,8 @@ export function orderOperations(document: OpenApiDocument): readonly Operation[]
     ordered.push(operation)
   }
   // Parts of a thing are taken away before the thing.
-  const removalDepth = ({ method, path }: Operation) => (method === 'DELETE' ? path.split('/').length : 0)
+  const removalDepth = ({ method, path }: Operation) =>
+    method === 'DELETE' ? path.split('/').length : 0
   const compare = (one: Operation, other: Operation) =>
     rank(one) - rank(other) || removalDepth(other) - removalDepth(one)
   for (const operation of operations.toSorted(compare)) place(operation)
@@ -75,7 +85,11 @@ export function orderOperations(document: OpenApiDocument): readonly Operation[]
 
 function toOperation(
   document: OpenApiDocument,
-  { path, method, raw }: { readonly path: string; readonly method: string; readonly raw: RawOperation },
+  {
+    path,
+    method,
+    raw,
+  }: { readonly path: string; readonly method: string; readonly raw: RawOperation },
 ): Operation {
   const examples = raw.requestBody?.content['application/json']?.examples ?? {}
   const sources = new Map<string, { operationId: string; expression: string }>()
@@ -104,7 +118,8 @@ function toOperation(
 
 function rank({ method, path, security }: Operation): number {
   const isOnOne = path.includes('{')
-  const isBySessionOnly = security.length > 0 && security.every((one) => Object.hasOwn(one, 'session'))
+  const isBySessionOnly =
+    security.length > 0 && security.every((one) => Object.hasOwn(one, 'session'))
   // A new password ends all other sessions, and signing out the last: what needs them comes before.
   if (isBySessionOnly && !isOnOne && method !== 'GET') return method === 'DELETE' ? 7 : 6
   switch (method) {
@@ -127,7 +142,10 @@ export function findGaps(operation: Operation): readonly string[] {
   const where = `add it to '${operationId}' in src/admin/openapi-examples.ts`
   const gaps = parameters
     .filter((parameter) => parameter.required === true && exampleOf(parameter) === undefined)
-    .map(({ name, in: place }) => `${operationId}: its ${place} parameter '${name}' has no example: ${where}`)
+    .map(
+      ({ name, in: place }) =>
+        `${operationId}: its ${place} parameter '${name}' has no example: ${where}`,
+    )
   if (takesBody && bodies.length === 0)
     gaps.push(`${operationId}: its body has no example: ${where} (bodies)`)
   return gaps
@@ -144,16 +162,22 @@ export class DocumentSchemas {
   constructor(document: object) {
     this.#ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
     // Published as CommonJS: the function is the module's default, or the module itself.
-    const add = addFormats as unknown as { default?: (ajv: Ajv2020) => void } & ((ajv: Ajv2020) => void)
+    const add = addFormats as unknown as { default?: (ajv: Ajv2020) => void } & ((
+      ajv: Ajv2020,
+    ) => void)
     ;(add.default ?? add)(this.#ajv)
     this.#ajv.addSchema({ $id: 'gatehouse', ...document })
   }
 
   /** @param pointer a schema's place in the document, step by step. @returns what is wrong; empty when nothing is */
   check(pointer: readonly string[], value: unknown): readonly string[] {
-    const steps = pointer.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')))
+    const steps = pointer.map((step) =>
+      encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')),
+    )
     const validate: ValidateFunction = this.#ajv.compile({ $ref: `gatehouse#/${steps.join('/')}` })
     if (validate(value)) return []
-    return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'}: ${message}`)
+    return (validate.errors ?? []).map(
+      ({ instancePath, message }) => `${instancePath || '/'}: ${message}`,
+    )
   }
 }

@@ -19,7 +19,10 @@ export async function findFaultsOfPalettes(page: Page): Promise<string[]> {
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await page.locator(`html[data-theme=${colorScheme}]`).waitFor()
-    const found = await findAccessibilityFaults(page, colorScheme === 'dark' ? RULES_OF_COLOURS : undefined)
+    const found = await findAccessibilityFaults(
+      page,
+      colorScheme === 'dark' ? RULES_OF_COLOURS : undefined,
+    )
     faults.push(...found.map((fault) => `${colorScheme}: ${fault}`))
   }
   await page.emulateMedia({ reducedMotion: null })
@@ -35,7 +38,9 @@ export async function findPageFaults(page: Page): Promise<string[]> {
       PHONE.width,
     )
   // Charts take their new width a moment later.
-  await untilItHolds(fits).catch((error: unknown) => faults.push(`it is too wide for a phone: ${error}`))
+  await untilItHolds(fits).catch((error: unknown) =>
+    faults.push(`it is too wide for a phone: ${error}`),
+  )
   await page.setViewportSize(DESKTOP)
   return faults
 }

@@ -56,7 +56,10 @@ export function expectNoPassword(text: string): void {
   expect(text).not.toContain(encodeURIComponent(POSTGRES_PASSWORD))
 }
 
-export async function waitForRows(gatehouse: Gatehouse, ids: ReadonlySet<string>): Promise<LogRow[]> {
+export async function waitForRows(
+  gatehouse: Gatehouse,
+  ids: ReadonlySet<string>,
+): Promise<LogRow[]> {
   return await pollUntil(
     'the rows of every complete answer',
     async () => {

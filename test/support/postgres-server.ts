@@ -37,7 +37,11 @@ export interface PostgresServer {
   /** SQL in a database of the server, outside of any transaction. */
   run<Row extends object>(sql: string, database?: string): Promise<Row[]>
   /** Runs SQL and keeps its session, with the locks that it took, until `released`. */
-  hold(sql: string, database: string, released: Promise<void>): { held: Promise<void>; ended: Promise<void> }
+  hold(
+    sql: string,
+    database: string,
+    released: Promise<void>,
+  ): { held: Promise<void>; ended: Promise<void> }
   /** To every process of it: SIGSTOP makes it silent, as a network does that loses everything. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
   /** As an operator would (`fast`), or as a crash does (`immediate`). The data stay. */
@@ -113,7 +117,10 @@ let ownServers = 0
 /** One of the test's own, to be stopped and started. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   ownServers += 1
-  return await createIn(join(tmpdir(), `${STEM}${process.pid}-${ownServers}-${Date.now()}`), options)
+  return await createIn(
+    join(tmpdir(), `${STEM}${process.pid}-${ownServers}-${Date.now()}`),
+    options,
+  )
 }
 
 async function createIn(folder: string, options: PostgresOptions = {}): Promise<PostgresServer> {
@@ -145,7 +152,10 @@ interface DataOptions {
 }
 
 /** Made once in a run of the tests, which names a folder for it, and copied. */
-async function makeData(server: PostgresServer, { content, isDurable }: DataOptions): Promise<void> {
+async function makeData(
+  server: PostgresServer,
+  { content, isDurable }: DataOptions,
+): Promise<void> {
   const run = process.env.GATEHOUSE_TEST_RUN_FOLDER
   const data = join(server.folder, 'data')
   const makeEmpty = async () => initialise(server.folder, { isDurable })
@@ -212,7 +222,9 @@ function takeLock(path: string): boolean {
 
 /** With its owner, who is not whoever runs the tests. */
 function copy(from: string, to: string): void {
-  const { status, stderr } = spawnSync('cp', ['-a', from, to], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const { status, stderr } = spawnSync('cp', ['-a', from, to], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   if (status !== 0) throw new Error(`The data could not be copied: ${String(stderr)}`)
 }
 
@@ -240,7 +252,8 @@ function describe(folder: string, port: number, isDurable = false): PostgresServ
     const others = String(spawnSync('ps', ['-o', 'pid=', '--ppid', leader]).stdout)
       .trim()
       .split(/\s+/)
-    for (const pid of [leader, ...others]) if (isRunning(Number(pid))) process.kill(Number(pid), name)
+    for (const pid of [leader, ...others])
+      if (isRunning(Number(pid))) process.kill(Number(pid), name)
   }
   const stop = async (mode: 'fast' | 'immediate') => {
     asPostgres('pg_ctl', ['-D', data, '-m', mode, '-w', 'stop'])
@@ -297,7 +310,8 @@ function asPostgres(program: string, parameters: readonly string[]) {
 
 function identityOfPostgres(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
-  const idOf = (option: string) => Number(String(spawnSync('id', [option, 'postgres']).stdout).trim())
+  const idOf = (option: string) =>
+    Number(String(spawnSync('id', [option, 'postgres']).stdout).trim())
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
 

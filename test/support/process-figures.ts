@@ -6,7 +6,8 @@ import { join } from 'node:path'
 export async function privateBytes(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8')
   let kilobytes = 0
-  for (const [, found] of text.matchAll(/^Private_(?:Clean|Dirty):\s+(\d+) kB$/gm)) kilobytes += Number(found)
+  for (const [, found] of text.matchAll(/^Private_(?:Clean|Dirty):\s+(\d+) kB$/gm))
+    kilobytes += Number(found)
   return kilobytes * 1024
 }
 
@@ -20,7 +21,9 @@ export async function journalBytes(dataFolder: string): Promise<number> {
   const folder = join(dataFolder, 'journal')
   const names = await readdir(folder).catch(() => [])
   // One that is shipped meanwhile is gone.
-  const sizes = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)))
+  const sizes = await Promise.all(
+    names.map((name) => stat(join(folder, name)).catch(() => undefined)),
+  )
   return sizes.reduce((sum, found) => sum + (found?.size ?? 0), 0)
 }
 

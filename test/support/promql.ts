@@ -10,7 +10,9 @@ const METRICS_OF_ALL = ['up']
 export function unknownIn(expression: string): string[] {
   const unknown: string[] = []
   const known = new Set(LABELS_OF_ALL)
-  for (const [, name = '', matchers = ''] of expression.matchAll(/\b(gatehouse_\w+|up)\b(?:\{([^}]*)\})?/g)) {
+  for (const [, name = '', matchers = ''] of expression.matchAll(
+    /\b(gatehouse_\w+|up)\b(?:\{([^}]*)\})?/g,
+  )) {
     const labels = labelsOf(name)
     if (labels === undefined) unknown.push(name)
     for (const label of labels ?? []) known.add(label)
@@ -31,7 +33,9 @@ export function labelsShownIn(text: string): string[] {
 
 function labelsOf(name: string): readonly string[] | undefined {
   if (METRICS_OF_ALL.includes(name)) return []
-  const metrics: Readonly<Record<string, { readonly type: string; readonly labels: readonly string[] }>> = {
+  const metrics: Readonly<
+    Record<string, { readonly type: string; readonly labels: readonly string[] }>
+  > = {
     ...METRICS,
     ...SUPERVISOR_METRICS,
   }

@@ -6,7 +6,10 @@ import { runsOn } from './property-runs.ts'
 function triedOn(name: 'SQLite' | 'Postgres', isLong: boolean): readonly string[] {
   const tried: string[] = []
   const property = fc.property(fc.constant('random'), (value: string) => void tried.push(value))
-  fc.assert(property, runsOn({ name }, { numRuns: 3, numShortRuns: 1, example: ['example'] }, { isLong }))
+  fc.assert(
+    property,
+    runsOn({ name }, { numRuns: 3, numShortRuns: 1, example: ['example'] }, { isLong }),
+  )
   return tried
 }
 

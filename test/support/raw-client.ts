@@ -33,7 +33,10 @@ export interface ConnectOptions {
   readonly readBytesPerSecond?: number
 }
 
-export async function connectRaw(url: string, options: ConnectOptions = {}): Promise<RawConnection> {
+export async function connectRaw(
+  url: string,
+  options: ConnectOptions = {},
+): Promise<RawConnection> {
   const { hostname, port } = new URL(url)
   const parts: Buffer[] = []
   let bytes = 0
@@ -73,7 +76,10 @@ export async function connectRaw(url: string, options: ConnectOptions = {}): Pro
 }
 
 /** Sends one request and waits until its answer is whole or the server has closed the connection. */
-export async function sendRaw(url: string, request: RequestParts | Uint8Array | string): Promise<RawAnswer> {
+export async function sendRaw(
+  url: string,
+  request: RequestParts | Uint8Array | string,
+): Promise<RawAnswer> {
   const connection = await connectRaw(url)
   try {
     if (typeof request === 'string' || request instanceof Uint8Array) {
@@ -82,7 +88,9 @@ export async function sendRaw(url: string, request: RequestParts | Uint8Array | 
     }
     connection.send(composeRequest(request))
     // The length in an answer to HEAD is that of a body that does not come.
-    return request.method === 'HEAD' ? await answerHead(connection) : await finishedAnswer(connection)
+    return request.method === 'HEAD'
+      ? await answerHead(connection)
+      : await finishedAnswer(connection)
   } finally {
     connection.destroy()
   }
@@ -123,6 +131,15 @@ function readAnswer(bytes: Buffer): RawAnswer {
   const status = Number(head.split(' ')[1] ?? 0)
   if (status === 100) return readAnswer(bytes.subarray(headEnd + 4))
   const headers = parseHeaders(head)
-  const body = readBody(headers, bytes.subarray(headEnd + 4), { emptyWithoutLength: status === 204 })
-  return { status, head, headers, body: body.bytes, text: body.bytes.toString(), complete: body.complete }
+  const body = readBody(headers, bytes.subarray(headEnd + 4), {
+    emptyWithoutLength: status === 204,
+  })
+  return {
+    status,
+    head,
+    headers,
+    body: body.bytes,
+    text: body.bytes.toString(),
+    complete: body.complete,
+  }
 }

@@ -16,14 +16,22 @@ describe('raw upstream and raw client', () => {
     upstream.answer(bodyAnswer(200, 'hello', { 'x-odd': 'Yes' }))
     const body = '{ "b":1, "a" : 12345678901234567890,"\u{1F600}":"\\u00e9" }'
     const answer = await sendRaw(upstream.url, { path: '/v1/x', headers: { 'X-Odd': 'a' }, body })
-    expect(answer).toMatchObject({ status: 200, text: 'hello', complete: true, headers: { 'x-odd': 'Yes' } })
+    expect(answer).toMatchObject({
+      status: 200,
+      text: 'hello',
+      complete: true,
+      headers: { 'x-odd': 'Yes' },
+    })
     expect(upstream.last()).toMatchObject({ method: 'POST', path: '/v1/x', text: body })
     expect(upstream.last().head).toContain('X-Odd: a')
   })
 
   test('a connection serves one request after another', async () => {
     upstream.answer(bodyAnswer(200, 'again'))
-    const texts = [await (await fetch(upstream.url)).text(), await (await fetch(upstream.url)).text()]
+    const texts = [
+      await (await fetch(upstream.url)).text(),
+      await (await fetch(upstream.url)).text(),
+    ]
     expect(texts).toEqual(['again', 'again'])
   })
 
@@ -34,7 +42,9 @@ describe('raw upstream and raw client', () => {
       complete: false,
     })
     upstream.answer(streamAnswer(['data: 1\n\n'], { ending: 'reset' }))
-    expect(await sendRaw(upstream.url, { path: '/', body: '{}' })).toMatchObject({ complete: false })
+    expect(await sendRaw(upstream.url, { path: '/', body: '{}' })).toMatchObject({
+      complete: false,
+    })
   })
 
   test('the upstream notices that its peer has gone', async () => {

@@ -105,7 +105,8 @@ export async function startRawUpstream(): Promise<RawUpstream> {
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the raw upstream has no port')
+  if (address === null || typeof address === 'string')
+    throw new Error('the raw upstream has no port')
 
   return {
     url: `http://127.0.0.1:${address.port}`,
@@ -150,7 +151,9 @@ function parseRequest(bytes: Buffer): { request: CapturedRequest; length: number
 async function whenPeerHasRead(socket: Socket): Promise<void> {
   if (process.platform !== 'linux') return
   const portOf = (port = 0) => port.toString(16).toUpperCase().padStart(4, '0')
-  const peer = new RegExp(`:${portOf(socket.remotePort)} \\w+:${portOf(socket.localPort)} \\w+ \\w+:(\\w+)`)
+  const peer = new RegExp(
+    `:${portOf(socket.remotePort)} \\w+:${portOf(socket.localPort)} \\w+ \\w+:(\\w+)`,
+  )
   await pollUntil(
     'the gateway to read',
     () => Number.parseInt(peer.exec(readFileSync('/proc/net/tcp', 'latin1'))?.[1] ?? '0', 16) === 0,

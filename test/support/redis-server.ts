@@ -34,7 +34,10 @@ export interface RedisServer {
  */
 export function findRedis(): string | undefined {
   const found =
-    process.env.GATEHOUSE_TEST_REDIS ?? Bun.which('redis-server') ?? Bun.which('valkey-server') ?? undefined
+    process.env.GATEHOUSE_TEST_REDIS ??
+    Bun.which('redis-server') ??
+    Bun.which('valkey-server') ??
+    undefined
   if (found === undefined && process.env.CI)
     throw new Error(
       "Redis is not here: install Debian's package redis-server, or name it in GATEHOUSE_TEST_REDIS.",
@@ -85,7 +88,9 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   const servers: RedisServer[] = []
   try {
     for (let index = 0; index < 3; index++)
-      servers.push(await startRedis([...['--cluster-enabled', 'yes'], ...['--cluster-node-timeout', '2000']]))
+      servers.push(
+        await startRedis([...['--cluster-enabled', 'yes'], ...['--cluster-node-timeout', '2000']]),
+      )
     const [first] = servers
     if (first === undefined) throw new Error('no servers')
     for (const [index, { client }] of servers.entries()) {
@@ -94,7 +99,8 @@ export async function startRedisCluster(): Promise<RedisCluster> {
       await client.call('CLUSTER', 'ADDSLOTSRANGE', from, to)
       await client.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
     }
-    for (const { port } of servers.slice(1)) await first.client.call('CLUSTER', 'MEET', '127.0.0.1', port)
+    for (const { port } of servers.slice(1))
+      await first.client.call('CLUSTER', 'MEET', '127.0.0.1', port)
     for (const { client } of servers) {
       await pollUntil('the cluster', async () => {
         const info = String(await client.call('CLUSTER', 'INFO'))
@@ -125,7 +131,16 @@ async function launch(
       program,
       ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder.path],
       // What a cluster's nodes talk on is this far above; the usual 10000 may be above all ports.
-      ...['--save', '', '--appendonly', 'no', '--daemonize', 'no', '--logfile', `${folder.path}/log`],
+      ...[
+        '--save',
+        '',
+        '--appendonly',
+        'no',
+        '--daemonize',
+        'no',
+        '--logfile',
+        `${folder.path}/log`,
+      ],
       ...settings,
     ]),
     { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },

@@ -62,7 +62,10 @@ export const exampleBodies: Readonly<Record<string, (gateId: string) => object>>
   countMessageTokens: (model) => ({ model, messages: [{ role: 'user', content: 'x' }] }),
   createEmbeddings: (model) => ({ model, input: 'x' }),
   createChat: (gateId) => ({ gate_id: gateId, messages: [{ role: 'user', content: 'x' }] }),
-  createPlaygroundChat: (gateId) => ({ gate_id: gateId, messages: [{ role: 'user', content: 'x' }] }),
+  createPlaygroundChat: (gateId) => ({
+    gate_id: gateId,
+    messages: [{ role: 'user', content: 'x' }],
+  }),
   createFimCompletion: (model) => ({ model, prompt: 'x' }),
   createAltChatCompletion: (model) => ({ model, messages: [{ role: 'user', content: 'x' }] }),
 }
@@ -76,12 +79,13 @@ export const exampleQueries: Readonly<Record<string, string>> = {
  * Path templates whose parameter is a name that every account may use for a thing of its own: one that `fillTenant` has
  * used, and one that nobody has.
  */
-export const sharedNames: ReadonlyMap<string, { readonly taken: string; readonly free: string }> = new Map([
-  ['/v1/provider-keys/{provider}', { taken: 'openai', free: 'mistral' }],
-  ['/v1/owned-models/{slug}', { taken: 'model-of-many', free: 'model-of-nobody' }],
-  ['/v1/owned-models/{slug}/credential', { taken: 'model-of-many', free: 'model-of-nobody' }],
-  ['/v1/owned-models/{slug}/probe', { taken: 'model-of-many', free: 'model-of-nobody' }],
-])
+export const sharedNames: ReadonlyMap<string, { readonly taken: string; readonly free: string }> =
+  new Map([
+    ['/v1/provider-keys/{provider}', { taken: 'openai', free: 'mistral' }],
+    ['/v1/owned-models/{slug}', { taken: 'model-of-many', free: 'model-of-nobody' }],
+    ['/v1/owned-models/{slug}/credential', { taken: 'model-of-many', free: 'model-of-nobody' }],
+    ['/v1/owned-models/{slug}/probe', { taken: 'model-of-many', free: 'model-of-nobody' }],
+  ])
 
 /** Fills an account with one of everything. `headers`: such as its key, for the first user of an account. */
 export async function fillTenant(
@@ -115,7 +119,10 @@ export async function fillTenant(
     method: 'POST',
     body: { ...ownedModel('model-of-many'), displayName: `${name} model` },
   })
-  const call = await controlPlaneCall(server, 'POST', '/v1/responses', { model: gateId, input: 'x' })
+  const call = await controlPlaneCall(server, 'POST', '/v1/responses', {
+    model: gateId,
+    input: 'x',
+  })
   const callId = call.headers.get('x-request-id') ?? ''
   await call.body?.cancel()
   await waitForLogRow(server, callId)

@@ -39,7 +39,8 @@ function pipes(input: string, written: { output: string; error: string }): Termi
       written[name] += text
     },
   })
-  const refuse = (question: string) => Promise.reject(new Error(`There is nobody to ask: ${question}`))
+  const refuse = (question: string) =>
+    Promise.reject(new Error(`There is nobody to ask: ${question}`))
   return {
     input: { isTerminal: false, readText: async () => input },
     output: pipeTo('output'),

@@ -56,7 +56,8 @@ function toAddress(operation: Operation, journey: Journey): string {
   for (const parameter of operation.parameters) {
     const value = findValue(operation, parameter.name, journey) ?? exampleOf(parameter)
     if (value === undefined) continue
-    if (parameter.in === 'path') path = path.replace(`{${parameter.name}}`, encodeURIComponent(String(value)))
+    if (parameter.in === 'path')
+      path = path.replace(`{${parameter.name}}`, encodeURIComponent(String(value)))
     if (parameter.in === 'query') query.set(parameter.name, String(value))
   }
   return query.size === 0 ? path : `${path}?${query}`
@@ -68,7 +69,8 @@ function findValue({ sources }: Operation, name: string, { answers }: Journey): 
   if (source === undefined) return undefined
   const { operationId, expression } = source
   const answer = answers.get(operationId)
-  if (answer === undefined) throw new Error(`${operationId} has to succeed first: its answer leads here`)
+  if (answer === undefined)
+    throw new Error(`${operationId} has to succeed first: its answer leads here`)
   const found = evaluate(expression, answer)
   if (found === undefined || found === null)
     throw new Error(`${operationId} answered nothing at ${expression}`)
@@ -81,7 +83,8 @@ function evaluate(expression: string, answer: ReceivedAnswer): unknown {
   const pointer = /^\$response\.body#\/(.+)$/.exec(expression)?.[1]
   if (pointer === undefined) throw new Error(`this expression is not known here: ${expression}`)
   let value: unknown = JSON.parse(answer.text)
-  for (const step of pointer.split('/')) value = (value as Record<string, unknown> | undefined)?.[step]
+  for (const step of pointer.split('/'))
+    value = (value as Record<string, unknown> | undefined)?.[step]
   return value
 }
 

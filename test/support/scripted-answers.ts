@@ -15,7 +15,11 @@ export function answerHead(status: number, headers: Headers): string {
 }
 
 /** A whole body with its length. */
-export function bodyAnswer(status: number, body: string | Uint8Array, headers: Headers = {}): Script {
+export function bodyAnswer(
+  status: number,
+  body: string | Uint8Array,
+  headers: Headers = {},
+): Script {
   const bytes = Buffer.from(body)
   return async (exchange) => {
     await exchange.write(answerHead(status, { ...headers, 'content-length': String(bytes.length) }))
@@ -46,7 +50,10 @@ export interface StreamOptions {
 }
 
 /** A chunked event stream, one chunk a piece. */
-export function streamAnswer(pieces: readonly (string | Uint8Array)[], options: StreamOptions = {}): Script {
+export function streamAnswer(
+  pieces: readonly (string | Uint8Array)[],
+  options: StreamOptions = {},
+): Script {
   return async (exchange) => {
     await beginStream(exchange, options.headers)
     for (const piece of pieces) {

@@ -87,7 +87,8 @@ export class ScriptedClock implements Timekeeper {
       await this.idle()
       if (isOver) return await work
       const next = this.#next()
-      if (next === undefined) throw new Error('This hangs for ever: no timer is set that could end it.')
+      if (next === undefined)
+        throw new Error('This hangs for ever: no timer is set that could end it.')
       if (next.dueAt > until) throw new Error(`This goes on for more than ${LONGEST_MS} ms.`)
       this.#fire(next)
     }
@@ -95,7 +96,8 @@ export class ScriptedClock implements Timekeeper {
 
   /** Lets everything happen that needs no more time. */
   async idle(): Promise<void> {
-    for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    for (let turn = 0; turn < TURNS; turn += 1)
+      await new Promise((resolve) => setImmediate(resolve))
   }
 
   #add(timer: Timer): () => void {
@@ -106,7 +108,8 @@ export class ScriptedClock implements Timekeeper {
   /** The earliest; of several at the same moment the one that was set first. */
   #next(): Timer | undefined {
     let next: Timer | undefined
-    for (const timer of this.#timers) if (next === undefined || timer.dueAt < next.dueAt) next = timer
+    for (const timer of this.#timers)
+      if (next === undefined || timer.dueAt < next.dueAt) next = timer
     return next
   }
 

@@ -22,6 +22,8 @@ export class ScriptedLedger implements Ledger {
   /** Calls that were written down more than once. */
   problems(): string[] {
     const ids = this.records.map(({ id }) => id)
-    return ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `${id} was written down twice`)
+    return ids
+      .filter((id, index) => ids.indexOf(id) !== index)
+      .map((id) => `${id} was written down twice`)
   }
 }

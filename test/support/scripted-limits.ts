@@ -1,6 +1,14 @@
 /** Limits that do what a test says, and keep what they were told: who was let in, what was set aside, what was given back. */
 import type { GatewayError } from '../../src/core/errors.ts'
-import type { CallAhead, Caller, Limits, Place, PriceDemand, Spent, Ticket } from '../../src/gateway/ports.ts'
+import type {
+  CallAhead,
+  Caller,
+  Limits,
+  Place,
+  PriceDemand,
+  Spent,
+  Ticket,
+} from '../../src/gateway/ports.ts'
 
 type MaybeLater<T> = T | Promise<T>
 

@@ -14,7 +14,11 @@ import { UpstreamFailure, type UpstreamFailureType } from '../../src/upstream/up
 import type { ScriptedClock } from './scripted-clock.ts'
 
 type Step =
-  | { readonly type: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly type: 'head'
+      readonly status: number
+      readonly headers: Readonly<Record<string, string>>
+    }
   | { readonly type: 'piece'; readonly bytes: Uint8Array }
   | { readonly type: 'pause'; readonly ms: number }
   | { readonly type: 'hold'; readonly until: Promise<void> }
@@ -55,7 +59,11 @@ export const CUT: Step = { type: 'fail', failure: 'connection_lost' }
 export const UNREACHABLE: Script = [{ type: 'fail', failure: 'connect_failed' }]
 
 /** A whole answer with its length. */
-export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Script {
+export function json(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Script {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
   const own = { 'content-type': 'application/json', 'content-length': String(bytes.byteLength) }
   return [head(status, { ...own, ...headers }), piece(bytes)]
@@ -64,7 +72,10 @@ export function json(status: number, body: unknown, headers: Readonly<Record<str
 /** An event stream, one piece each; `ending` follows the last one instead of the clean end. */
 export function stream(
   pieces: readonly (string | Uint8Array)[],
-  { ending = [], headers = {} }: { ending?: Script; headers?: Readonly<Record<string, string>> } = {},
+  {
+    ending = [],
+    headers = {},
+  }: { ending?: Script; headers?: Readonly<Record<string, string>> } = {},
 ): Script {
   return [head(200, { 'content-type': EVENT_STREAM, ...headers }), ...pieces.map(piece), ...ending]
 }

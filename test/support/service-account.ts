@@ -29,7 +29,8 @@ export function createServiceAccount(tokenUri: string, members: object = {}): Se
       const assertion = new URLSearchParams(form).get('assertion') ?? ''
       const [head = '', payload = '', signature = ''] = assertion.split('.')
       const verifier = createVerify('RSA-SHA256').update(`${head}.${payload}`)
-      if (!verifier.verify(publicKey, signature, 'base64url')) throw new Error('the signature is wrong')
+      if (!verifier.verify(publicKey, signature, 'base64url'))
+        throw new Error('the signature is wrong')
       return JSON.parse(Buffer.from(payload, 'base64url').toString())
     },
   }

@@ -16,7 +16,8 @@ export interface SlowDisk {
 
 export function canSlowDisk(): boolean {
   return (
-    process.getuid?.() === 0 && ['fsfreeze', 'mkfs.ext4', 'mount'].every((name) => Bun.which(name) !== null)
+    process.getuid?.() === 0 &&
+    ['fsfreeze', 'mkfs.ext4', 'mount'].every((name) => Bun.which(name) !== null)
   )
 }
 

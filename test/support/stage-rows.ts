@@ -68,7 +68,12 @@ export const GATE = 'the-gate'
 export const TARGET = 'openai/gpt-4o'
 
 /** What `CHAT_ANSWER` reports. */
-export const CHAT_USAGE = { inputTokens: 11, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 2 }
+export const CHAT_USAGE = {
+  inputTokens: 11,
+  outputTokens: 7,
+  cachedInputTokens: 3,
+  reasoningTokens: 2,
+}
 const UNKNOWN_COST = { microUsd: null, status: 'unknown', source: null } as const
 
 export const CHAT_ANSWER: Script = json(200, CHAT_JSON)
@@ -101,7 +106,15 @@ export async function runRow(row: StageRow): Promise<void> {
 }
 
 function expectAnswer(seen: Seen, expected: ExpectedAnswer): void {
-  const { status, headers = {}, text, json, contains = [], forbids = [], ending = 'whole' } = expected
+  const {
+    status,
+    headers = {},
+    text,
+    json,
+    contains = [],
+    forbids = [],
+    ending = 'whole',
+  } = expected
   // With its text, so that a row that fails says why.
   expect({ status: seen.status, text: seen.text }).toEqual({ status, text: text ?? seen.text })
   expect(seen.ending).toBe(ending)
@@ -113,7 +126,9 @@ function expectAnswer(seen: Seen, expected: ExpectedAnswer): void {
 }
 
 function expectRequests(sent: readonly SentRequest[], expected: readonly ExpectedRequest[]): void {
-  expect(sent.map(({ url }) => url)).toEqual(sent.map(({ url }, index) => expected[index]?.url ?? url))
+  expect(sent.map(({ url }) => url)).toEqual(
+    sent.map(({ url }, index) => expected[index]?.url ?? url),
+  )
   expect(sent).toHaveLength(expected.length)
   for (const [index, { headers = {}, json, ...members }] of expected.entries()) {
     const request = sent[index]
@@ -142,12 +157,16 @@ function expectSettled(gateway: InProcessGateway, seen: Seen, { settled, spent }
     return
   }
   const { accountId, keyId } = CALLER
-  expect(records).toMatchObject([{ accountId, keyId, id: seen.headers['x-request-id'], ...settled }])
+  expect(records).toMatchObject([
+    { accountId, keyId, id: seen.headers['x-request-id'], ...settled },
+  ])
   // Whatever a call has cost, its ledger and its limits were told the same.
   const [record] = records
   const tokens = record?.usage ? record.usage.inputTokens + record.usage.outputTokens : undefined
   const cost = record?.cost ?? UNKNOWN_COST
-  expect(tickets[0]?.spent).toMatchObject([{ cost, ...(tokens === undefined ? {} : { tokens }), ...spent }])
+  expect(tickets[0]?.spent).toMatchObject([
+    { cost, ...(tokens === undefined ? {} : { tokens }), ...spent },
+  ])
 }
 
 /** No answer shows what opens a provider, and nothing that is sent shows what opens this gateway. */

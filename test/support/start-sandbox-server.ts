@@ -16,7 +16,10 @@ export interface SandboxServer {
 /** @param delayMs pause between the events of a stream */
 export async function startSandboxServer({ delayMs = 0 } = {}): Promise<SandboxServer> {
   const child = Bun.spawn(
-    boundToTest([...[...PROGRAM, 'sandbox', '--json'], ...['--port', '0', '--delay-ms', String(delayMs)]]),
+    boundToTest([
+      ...[...PROGRAM, 'sandbox', '--json'],
+      ...['--port', '0', '--delay-ms', String(delayMs)],
+    ]),
     {
       cwd: REPOSITORY,
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' },

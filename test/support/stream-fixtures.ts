@@ -13,11 +13,19 @@ export interface StreamFixture {
   readonly isWholeAtEnd: boolean
 }
 
-const event = (data: object) => `event: ${(data as { type: string }).type}\ndata: ${JSON.stringify(data)}\n\n`
+const event = (data: object) =>
+  `event: ${(data as { type: string }).type}\ndata: ${JSON.stringify(data)}\n\n`
 const chunk = (data: object) => `data: ${JSON.stringify(data)}\n\n`
 const DONE = 'data: [DONE]\n\n'
 
-const RESPONSE = { id: 'resp_1', object: 'response', created_at: 1, model: 'gpt-5', output: [], usage: null }
+const RESPONSE = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  model: 'gpt-5',
+  output: [],
+  usage: null,
+}
 const RESPONSE_USAGE = {
   input_tokens: 865,
   input_tokens_details: { cached_tokens: 512 },
@@ -33,7 +41,11 @@ const RESPONSES_HEAD = [
     delta: 'Grüße 👋 "usage" [DONE]',
     obfuscation: 'x',
   }),
-  event({ type: 'response.apply_patch_call_operation_diff.delta', sequence_number: 2, delta: '{"error":1}' }),
+  event({
+    type: 'response.apply_patch_call_operation_diff.delta',
+    sequence_number: 2,
+    delta: '{"error":1}',
+  }),
 ]
 
 export const RESPONSES_STREAMS: readonly StreamFixture[] = [
@@ -55,7 +67,11 @@ export const RESPONSES_STREAMS: readonly StreamFixture[] = [
     name: 'incomplete, then [DONE], CRLF',
     text: [
       ...RESPONSES_HEAD,
-      event({ type: 'response.incomplete', sequence_number: 3, response: { usage: RESPONSE_USAGE } }),
+      event({
+        type: 'response.incomplete',
+        sequence_number: 3,
+        response: { usage: RESPONSE_USAGE },
+      }),
       DONE,
     ]
       .join('')
@@ -68,8 +84,16 @@ export const RESPONSES_STREAMS: readonly StreamFixture[] = [
     name: 'the upstream reports an error',
     text: [
       RESPONSES_HEAD[0],
-      event({ type: 'error', sequence_number: 1, error: { type: 'server_error', message: 'boom' } }),
-      event({ type: 'response.failed', sequence_number: 2, response: { ...RESPONSE, status: 'failed' } }),
+      event({
+        type: 'error',
+        sequence_number: 1,
+        error: { type: 'server_error', message: 'boom' },
+      }),
+      event({
+        type: 'response.failed',
+        sequence_number: 2,
+        response: { ...RESPONSE, status: 'failed' },
+      }),
     ].join(''),
     usage: null,
     verdict: 'failed',
@@ -156,14 +180,18 @@ export const CHAT_STREAMS: readonly StreamFixture[] = [
   },
   {
     name: 'an error in the middle',
-    text: [chunk(delta('a')), chunk({ error: { message: 'overloaded', code: 503 } }), DONE].join(''),
+    text: [chunk(delta('a')), chunk({ error: { message: 'overloaded', code: 503 } }), DONE].join(
+      '',
+    ),
     usage: null,
     verdict: 'failed',
     isWholeAtEnd: false,
   },
   {
     name: 'CR LF line ends',
-    text: [chunk(delta('a')), chunk(finish({ usage: CHAT_USAGE })), DONE].join('').replaceAll('\n', '\r\n'),
+    text: [chunk(delta('a')), chunk(finish({ usage: CHAT_USAGE })), DONE]
+      .join('')
+      .replaceAll('\n', '\r\n'),
     usage: COUNTED,
     verdict: 'complete',
     isWholeAtEnd: false,
@@ -173,7 +201,10 @@ export const CHAT_STREAMS: readonly StreamFixture[] = [
 const MESSAGES_HEAD = [
   event({
     type: 'message_start',
-    message: { id: 'msg_1', usage: { input_tokens: 5, cache_read_input_tokens: 40, output_tokens: 1 } },
+    message: {
+      id: 'msg_1',
+      usage: { input_tokens: 5, cache_read_input_tokens: 40, output_tokens: 1 },
+    },
   }),
   event({
     type: 'content_block_delta',
@@ -183,10 +214,19 @@ const MESSAGES_HEAD = [
   event({ type: 'content_block_stop', index: 0 }),
 ]
 const MESSAGES_TAIL = [
-  event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 662 } }),
+  event({
+    type: 'message_delta',
+    delta: { stop_reason: 'end_turn' },
+    usage: { output_tokens: 662 },
+  }),
   event({ type: 'message_stop' }),
 ]
-const MESSAGES_COUNTED = { inputTokens: 45, outputTokens: 662, cachedInputTokens: 40, reasoningTokens: 0 }
+const MESSAGES_COUNTED = {
+  inputTokens: 45,
+  outputTokens: 662,
+  cachedInputTokens: 40,
+  reasoningTokens: 0,
+}
 
 export const MESSAGES_STREAMS: readonly StreamFixture[] = [
   {

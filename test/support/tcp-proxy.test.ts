@@ -30,7 +30,11 @@ function talkTo(port: number): Talker {
 }
 
 /** Says everything back. */
-async function startEcho(): Promise<{ proxy: TcpProxy; server: Server; connections: () => number }> {
+async function startEcho(): Promise<{
+  proxy: TcpProxy
+  server: Server
+  connections: () => number
+}> {
   let connections = 0
   const server = createServer((socket) => {
     connections += 1

@@ -19,8 +19,10 @@ export const TRANSLATED_USAGE: Usage = {
   reasoningTokens: 0,
 }
 
-const anthropicEvent = (data: { readonly type: string; readonly [name: string]: unknown }): string =>
-  `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+const anthropicEvent = (data: {
+  readonly type: string
+  readonly [name: string]: unknown
+}): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 const anthropicMessage = {
   id: 'msg_1',
   type: 'message',
@@ -81,7 +83,11 @@ export const TRANSLATED: readonly TranslatedRow[] = [
           usage: { input_tokens: 8, cache_read_input_tokens: 3, output_tokens: 1 },
         },
       }),
-      anthropicEvent({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+      anthropicEvent({
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'text', text: '' },
+      }),
       anthropicEvent({
         type: 'content_block_delta',
         index: 0,
@@ -113,7 +119,10 @@ export const TRANSLATED: readonly TranslatedRow[] = [
       usage: cohereUsage,
     }),
     stream: [
-      cohereEvent('message-start', { id: 'r1', delta: { message: { role: 'assistant', content: [] } } }),
+      cohereEvent('message-start', {
+        id: 'r1',
+        delta: { message: { role: 'assistant', content: [] } },
+      }),
       cohereEvent('content-start', {
         index: 0,
         delta: { message: { content: { type: 'text', text: '' } } },
@@ -132,7 +141,11 @@ export const TRANSLATED: readonly TranslatedRow[] = [
       ...mistralHead,
       object: 'chat.completion',
       choices: [
-        { index: 0, message: { role: 'assistant', content: TRANSLATED_TEXT }, finish_reason: 'stop' },
+        {
+          index: 0,
+          message: { role: 'assistant', content: TRANSLATED_TEXT },
+          finish_reason: 'stop',
+        },
       ],
       usage: mistralUsage,
     }),
@@ -153,7 +166,11 @@ export const TRANSLATED: readonly TranslatedRow[] = [
     }),
     stream: [
       awsEvent('messageStart', { role: 'assistant' }),
-      awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: TRANSLATED_TEXT }, p: 'abc' }),
+      awsEvent('contentBlockDelta', {
+        contentBlockIndex: 0,
+        delta: { text: TRANSLATED_TEXT },
+        p: 'abc',
+      }),
       awsEvent('contentBlockStop', { contentBlockIndex: 0 }),
       awsEvent('messageStop', { stopReason: 'end_turn' }),
       awsEvent('metadata', { usage: BEDROCK_USAGE, metrics: { latencyMs: 1 } }),

@@ -27,7 +27,9 @@ export async function watchInteractions(page: Page): Promise<InteractionWatch> {
       }
       const names = [...new Set(interactions.map(([name]) => name))]
       const parts = names.map((name) => {
-        const durations = interactions.filter(([other]) => other === name).map(([, duration]) => duration)
+        const durations = interactions
+          .filter(([other]) => other === name)
+          .map(([, duration]) => duration)
         return `${name} ${Math.max(...durations)} ms (${durations.length})`
       })
       const longest = Math.round(Math.max(0, ...longTasks))

@@ -16,7 +16,11 @@ export interface WholeAnswerRow {
 const EMBEDDINGS = '/v1/embeddings'
 const fields = { input: ['a', 'b'] }
 const usage: Usage = { inputTokens: 11, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
-const entry = (index: number, embedding: readonly number[]) => ({ object: 'embedding', index, embedding })
+const entry = (index: number, embedding: readonly number[]) => ({
+  object: 'embedding',
+  index,
+  embedding,
+})
 const data = [entry(0, [0.5, -1]), entry(1, [0.25, 2])]
 
 export const WHOLE_ANSWERS: readonly WholeAnswerRow[] = [
@@ -31,7 +35,10 @@ export const WHOLE_ANSWERS: readonly WholeAnswerRow[] = [
     dialect: 'mistral-embeddings',
     path: EMBEDDINGS,
     fields,
-    answer: JSON.stringify({ data: data.toReversed(), usage: { prompt_tokens: 11, total_tokens: 11 } }),
+    answer: JSON.stringify({
+      data: data.toReversed(),
+      usage: { prompt_tokens: 11, total_tokens: 11 },
+    }),
     seen: { object: 'list', data, usage: { prompt_tokens: 11, total_tokens: 11 } },
     usage,
   },

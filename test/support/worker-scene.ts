@@ -49,7 +49,9 @@ export async function createWorkerScene(): Promise<WorkerScene> {
           GATEHOUSE_METRICS_TOKEN: METRICS_TOKEN,
         },
         callIds: async () =>
-          (await postgres.server.run<{ id: string }>('SELECT id FROM calls', database)).map(({ id }) => id),
+          (await postgres.server.run<{ id: string }>('SELECT id FROM calls', database)).map(
+            ({ id }) => id,
+          ),
       }
     },
     remove: async () => {
@@ -73,7 +75,9 @@ export function startWorkers(
 
 /** The process that each worker is now, by the log. */
 export function workerPids({ output }: Gatehouse): ReadonlyMap<number, number> {
-  const found = output().matchAll(/"worker":(\d+),"pid":(\d+),"restarts":\d+,"msg":"worker is ready"/g)
+  const found = output().matchAll(
+    /"worker":(\d+),"pid":(\d+),"restarts":\d+,"msg":"worker is ready"/g,
+  )
   return new Map([...found].map(([, worker, pid]) => [Number(worker), Number(pid)]))
 }
 
@@ -90,7 +94,11 @@ export function isRunning(pid: number): boolean {
 export function post({ url, key }: Gatehouse, body: object = { model: 'demo', input: 'hello' }) {
   return fetch(`${url}/v1/responses`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      connection: 'close',
+    },
     body: JSON.stringify(body),
   })
 }

@@ -20,7 +20,8 @@ export function createEventReader(): (bytes: Uint8Array) => ServerSentEvent[] {
 
   function endLine(events: ServerSentEvent[]): void {
     if (line === '') {
-      if (data.length > 0) events.push({ name: name === '' ? 'message' : name, data: data.join('\n') })
+      if (data.length > 0)
+        events.push({ name: name === '' ? 'message' : name, data: data.join('\n') })
       name = ''
       data = []
       return

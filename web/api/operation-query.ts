@@ -9,7 +9,10 @@ import {
   type QuestionOf,
 } from './ask.ts'
 
-export function operationQuery<Name extends OperationName>(name: Name, ...[question]: QuestionOf<Name>) {
+export function operationQuery<Name extends OperationName>(
+  name: Name,
+  ...[question]: QuestionOf<Name>
+) {
   return queryOptions({
     queryKey: [name, question ?? {}] as const,
     queryFn: ({ signal }): Promise<AnswerOf<Name>> =>
@@ -26,6 +29,9 @@ export function wholeListQuery<Name extends PagedName>(name: Name) {
 }
 
 /** Every answer of these operations is asked for again where it is shown. */
-export async function refresh(client: QueryClient, ...names: readonly OperationName[]): Promise<void> {
+export async function refresh(
+  client: QueryClient,
+  ...names: readonly OperationName[]
+): Promise<void> {
   await Promise.all(names.map((name) => client.invalidateQueries({ queryKey: [name] })))
 }

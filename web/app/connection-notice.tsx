@@ -14,8 +14,8 @@ export function ConnectionNotice() {
         <p className="mx-auto flex w-fit items-center gap-2.5 rounded-lg border border-warn bg-warn-soft px-4 py-2 text-[13px] text-warn shadow-high">
           <LoaderCircle aria-hidden className="size-4 shrink-0" />
           <span>
-            <span className="font-medium">The gateway does not answer.</span> This page tries again by itself;
-            what you typed stays.
+            <span className="font-medium">The gateway does not answer.</span> This page tries again
+            by itself; what you typed stays.
           </span>
         </p>
       )}

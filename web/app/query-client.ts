@@ -14,14 +14,16 @@ export const queryClient = new QueryClient({
       staleTime: STALE_AFTER_MS,
       // A refusal will not change by itself; a gateway that is starting again will answer.
       retry: (failures, error) =>
-        failures < MAX_RETRIES && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
+        failures < MAX_RETRIES &&
+        (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
     },
   },
 })
 
 whenSignedOut(() => {
   // Whoever had none when the page began is led to the sign-in page by the router.
-  if (queryClient.getQueryData(operationQuery('GET /v1/session').queryKey) !== undefined) holdForSignIn()
+  if (queryClient.getQueryData(operationQuery('GET /v1/session').queryKey) !== undefined)
+    holdForSignIn()
 })
 
 whenUnreachable(loseConnection)

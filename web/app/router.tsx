@@ -93,7 +93,10 @@ const shellRoute = createRoute({
     const hadSession = forgetSession()
     throw redirect({
       to: '/sign-in',
-      search: { ...toSignInSearch(BASE_PATH + location.href), ...(hadSession ? { reason: 'ended' } : {}) },
+      search: {
+        ...toSignInSearch(BASE_PATH + location.href),
+        ...(hadSession ? { reason: 'ended' } : {}),
+      },
     })
   },
   component: Shell,
@@ -102,7 +105,9 @@ const shellRoute = createRoute({
 
 /** Pages whose choices are in their address, so that a view can be shared: they judge by themselves what it says. */
 function textSearch(search: Record<string, unknown>): Record<string, string | undefined> {
-  const texts = Object.entries(search).filter(([, value]) => ['string', 'number'].includes(typeof value))
+  const texts = Object.entries(search).filter(([, value]) =>
+    ['string', 'number'].includes(typeof value),
+  )
   return Object.fromEntries(texts.map(([name, value]) => [name, String(value)]))
 }
 
@@ -225,23 +230,35 @@ function isName(value: unknown): value is string | number {
 const providerKeysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/provider-keys',
-  component: lazyPage(() => import('../features/provider-keys/provider-keys-page.tsx'), 'ProviderKeysPage'),
+  component: lazyPage(
+    () => import('../features/provider-keys/provider-keys-page.tsx'),
+    'ProviderKeysPage',
+  ),
 })
 
 const ownedModelsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/owned-models',
-  component: lazyPage(() => import('../features/owned-models/owned-models-page.tsx'), 'OwnedModelsPage'),
+  component: lazyPage(
+    () => import('../features/owned-models/owned-models-page.tsx'),
+    'OwnedModelsPage',
+  ),
 })
 const registerOwnedModelRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/owned-models/new',
-  component: lazyPage(() => import('../features/owned-models/register-page.tsx'), 'RegisterOwnedModelPage'),
+  component: lazyPage(
+    () => import('../features/owned-models/register-page.tsx'),
+    'RegisterOwnedModelPage',
+  ),
 })
 const ownedModelRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/owned-models/$slug',
-  component: lazyPage(() => import('../features/owned-models/owned-model-page.tsx'), 'OwnedModelPage'),
+  component: lazyPage(
+    () => import('../features/owned-models/owned-model-page.tsx'),
+    'OwnedModelPage',
+  ),
 })
 const logsRoute = createRoute({
   getParentRoute: () => shellRoute,
@@ -250,7 +267,11 @@ const logsRoute = createRoute({
   component: lazyPage(() => import('../features/logs/logs-page.tsx'), 'LogsPage'),
 })
 /** The list's page shows it too: beside the list, or instead of it. */
-const callRoute = createRoute({ getParentRoute: () => logsRoute, path: '$callId', component: () => null })
+const callRoute = createRoute({
+  getParentRoute: () => logsRoute,
+  path: '$callId',
+  component: () => null,
+})
 
 const routeTree = rootRoute.addChildren([
   signInRoute,

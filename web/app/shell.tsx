@@ -10,7 +10,9 @@ import { AccountMenu } from './account-menu.tsx'
 import { NAVIGATION } from './navigation.ts'
 import { useHasSessionEnded } from './session-end.ts'
 
-const SessionEnded = lazy(async () => ({ default: (await import('./session-ended.tsx')).SessionEnded }))
+const SessionEnded = lazy(async () => ({
+  default: (await import('./session-ended.tsx')).SessionEnded,
+}))
 
 export function Shell() {
   const [isMenuOpen, setMenuOpen] = useState(false)
@@ -31,7 +33,11 @@ export function Shell() {
       </a>
       <div className="sticky top-0 z-30 flex h-13 items-center justify-between border-b border-line bg-canvas px-4 lg:hidden">
         <Logo />
-        <IconButton label="Open the menu" aria-expanded={isMenuOpen} onClick={() => setMenuOpen(true)}>
+        <IconButton
+          label="Open the menu"
+          aria-expanded={isMenuOpen}
+          onClick={() => setMenuOpen(true)}
+        >
           <MenuIcon aria-hidden className="size-5" />
         </IconButton>
       </div>
@@ -83,7 +89,10 @@ function SideMenu() {
       <div className="flex h-15 shrink-0 items-center px-5 rail:px-4.5">
         <Logo isRailed />
       </div>
-      <nav aria-label="Pages" className="flex flex-1 flex-col gap-5 overflow-y-auto px-3 pb-4 rail:gap-3">
+      <nav
+        aria-label="Pages"
+        className="flex flex-1 flex-col gap-5 overflow-y-auto px-3 pb-4 rail:gap-3"
+      >
         {NAVIGATION.map(({ heading, entries }) => (
           <div key={heading ?? ''} className="flex flex-col gap-0.5">
             {heading !== undefined && (

@@ -51,7 +51,8 @@ export function findExhausted(
       id: `quota-${name}`,
       type: 'quota' as const,
       of: undefined,
-      title: name === 'tokens' ? 'The plan’s tokens of this month' : 'The plan’s spend of this month',
+      title:
+        name === 'tokens' ? 'The plan’s tokens of this month' : 'The plan’s spend of this month',
       resetsAt,
     })),
     ...budgets.map(({ id, name, keyId, gateId, resetsAt }) => ({

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { formatChange, formatCount, formatDuration, formatShare, formatUsd, NOT_KNOWN } from './figures.ts'
+import {
+  formatChange,
+  formatCount,
+  formatDuration,
+  formatShare,
+  formatUsd,
+  NOT_KNOWN,
+} from './figures.ts'
 
 const plain = (text: string | undefined) => text?.replaceAll(/[^\d.,<$%+−±a-zA-Z ]/g, '')
 
@@ -55,8 +62,11 @@ describe('figures as people read them', () => {
   })
 
   test('what is not known is never shown as nothing', () => {
-    expect([formatUsd(null), formatDuration(null), formatShare(Number.NaN), formatCount(undefined)]).toEqual(
-      Array(4).fill(NOT_KNOWN),
-    )
+    expect([
+      formatUsd(null),
+      formatDuration(null),
+      formatShare(Number.NaN),
+      formatCount(undefined),
+    ]).toEqual(Array(4).fill(NOT_KNOWN))
   })
 })

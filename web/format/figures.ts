@@ -5,7 +5,10 @@ const LOCALE = 'en-US'
 const whole = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumSignificantDigits: 3 })
 const percent = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 })
-const smallPercent = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumSignificantDigits: 2 })
+const smallPercent = new Intl.NumberFormat(LOCALE, {
+  style: 'percent',
+  maximumSignificantDigits: 2,
+})
 
 export const NOT_KNOWN = '–'
 
@@ -25,7 +28,8 @@ export function formatUsd(value: number | null | undefined): string {
   if (value === null || value === undefined) return NOT_KNOWN
   if (value === 0) return '$0'
   const size = Math.abs(value)
-  if (size < 0.01) return `$${new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 2 }).format(value)}`
+  if (size < 0.01)
+    return `$${new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 2 }).format(value)}`
   const digits = size < 1 ? 3 : size < 10_000 ? 2 : 0
   return `$${new Intl.NumberFormat(LOCALE, { minimumFractionDigits: size < 10_000 ? 2 : 0, maximumFractionDigits: digits }).format(value)}`
 }

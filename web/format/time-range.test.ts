@@ -54,11 +54,16 @@ describe('what a range means', () => {
     expect(past.current).toEqual({ fromMs: at('2026-11-01T00:00Z'), toMs: at('2026-11-04T00:00Z') })
     expect(past.before.fromMs).toBe(at('2026-10-29T00:00Z'))
     expect(past.isOngoing).toBe(false)
-    expect(resolveRange({ range: 'custom', from: '2026-11-01', to: '2026-11-21' }, NOW).isOngoing).toBe(true)
+    expect(
+      resolveRange({ range: 'custom', from: '2026-11-01', to: '2026-11-21' }, NOW).isOngoing,
+    ).toBe(true)
   })
 
   test('long ranges have long steps', () => {
-    const { current, step } = resolveRange({ range: 'custom', from: '2025-11-05', to: '2026-11-04' }, NOW)
+    const { current, step } = resolveRange(
+      { range: 'custom', from: '2025-11-05', to: '2026-11-04' },
+      NOW,
+    )
     expect(step).toBe('month')
     const steps = listSteps(current, step)
     expect(steps).toHaveLength(13)

@@ -112,7 +112,8 @@ function resolveCustom(choice: RangeChoice, nextHour: number): ResolvedRange {
   return {
     current: { fromMs, toMs: endMs },
     before: { fromMs: Math.max(0, fromMs - length), toMs: fromMs },
-    step: length <= LONGEST_BY_HOUR_MS ? 'hour' : length <= MAX_DAY_STEPS * DAY_MS ? 'day' : 'month',
+    step:
+      length <= LONGEST_BY_HOUR_MS ? 'hour' : length <= MAX_DAY_STEPS * DAY_MS ? 'day' : 'month',
     isOngoing: endMs >= nextHour,
   }
 }

@@ -95,7 +95,11 @@ export function formatStep(startMs: number, step: 'hour' | 'day' | 'month'): str
 }
 
 /** The same for an axis. @param spanMs of the whole axis: beyond two days its hours are told by their day */
-export function formatStepShort(startMs: number, step: 'hour' | 'day' | 'month', spanMs: number): string {
+export function formatStepShort(
+  startMs: number,
+  step: 'hour' | 'day' | 'month',
+  spanMs: number,
+): string {
   if (step === 'hour' && spanMs > 172_800_000) return shortDate.format(startMs)
   return STEP_FORMATS[step].short.format(startMs)
 }

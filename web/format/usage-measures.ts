@@ -12,7 +12,11 @@ export interface UsageFigures {
   readonly calls: number
   readonly errors: number
   readonly tokens: { readonly input: number; readonly output: number }
-  readonly cost: { readonly usd: number; readonly estimatedCalls: number; readonly unknownCalls: number }
+  readonly cost: {
+    readonly usd: number
+    readonly estimatedCalls: number
+    readonly unknownCalls: number
+  }
   readonly durationMs: Percentiles
   readonly firstByteMs: Percentiles
 }
@@ -73,7 +77,14 @@ export const ERROR_RATE: Measure = {
 }
 
 function latency(label: string, read: Measure['read']): Measure {
-  return { label, unit: 'time', read, format: formatDuration, isSummable: false, isBetterWhenLess: true }
+  return {
+    label,
+    unit: 'time',
+    read,
+    format: formatDuration,
+    isSummable: false,
+    isBetterWhenLess: true,
+  }
 }
 
 export const LATENCY_P50 = latency('Latency p50', (sum) => sum.durationMs.p50)

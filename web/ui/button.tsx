@@ -39,7 +39,15 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement>, Ap
   readonly ref?: Ref<HTMLButtonElement>
 }
 
-export function Button({ look, size, isBusy = false, className, disabled, children, ...rest }: ButtonProps) {
+export function Button({
+  look,
+  size,
+  isBusy = false,
+  className,
+  disabled,
+  children,
+  ...rest
+}: ButtonProps) {
   return (
     <button
       type="button"
@@ -60,7 +68,13 @@ export interface IconButtonProps extends Omit<ButtonProps, 'children'> {
   readonly children: React.ReactNode
 }
 
-export function IconButton({ label, look = 'quiet', className, children, ...rest }: IconButtonProps) {
+export function IconButton({
+  label,
+  look = 'quiet',
+  className,
+  children,
+  ...rest
+}: IconButtonProps) {
   return (
     <Button
       {...rest}

@@ -2,9 +2,17 @@
 import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
 
-export function Card({ children, className }: { readonly children: ReactNode; readonly className?: string }) {
+export function Card({
+  children,
+  className,
+}: {
+  readonly children: ReactNode
+  readonly className?: string
+}) {
   return (
-    <section className={classNames('rounded-xl border border-line bg-surface shadow-card', className)}>
+    <section
+      className={classNames('rounded-xl border border-line bg-surface shadow-card', className)}
+    >
       {children}
     </section>
   )

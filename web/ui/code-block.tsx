@@ -39,7 +39,11 @@ export function CodeBlock({
       <CodeText code={code} label={label} isWrapped={isWrapped} />
       {hasButton && (
         <div className="absolute top-1.5 right-1.5">
-          <CopyButton text={code} label={`Copy ${label}`} {...(onCopied === undefined ? {} : { onCopied })} />
+          <CopyButton
+            text={code}
+            label={`Copy ${label}`}
+            {...(onCopied === undefined ? {} : { onCopied })}
+          />
         </div>
       )}
     </div>
@@ -87,7 +91,9 @@ export function SnippetTabs({
                   : 'border-transparent text-ink-faint hover:text-ink',
               )}
             >
-              <span className={isOff ? 'line-through decoration-ink-faint' : undefined}>{name}</span>
+              <span className={isOff ? 'line-through decoration-ink-faint' : undefined}>
+                {name}
+              </span>
               {isOff && <span className="sr-only"> (does not work here)</span>}
             </button>
           ))}

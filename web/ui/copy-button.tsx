@@ -31,7 +31,9 @@ export function CopyButton({
 
   const copy = async () => {
     if (!(await copyText(text))) {
-      toast('error', 'The browser did not copy it', { description: 'Select the text and copy it yourself.' })
+      toast('error', 'The browser did not copy it', {
+        description: 'Select the text and copy it yourself.',
+      })
       return
     }
     setCopied(true)

@@ -5,7 +5,11 @@ const text = { type: 'text', validationMessage: 'as the browser says it', value:
 
 test.each([
   ['a field left empty', { ...text, validity: { valueMissing: true } }, 'This is needed.'],
-  ['nothing chosen', { ...text, type: 'select-one', validity: { valueMissing: true } }, 'Choose one.'],
+  [
+    'nothing chosen',
+    { ...text, type: 'select-one', validity: { valueMissing: true } },
+    'Choose one.',
+  ],
   [
     'no email address',
     { ...text, type: 'email', validity: { typeMismatch: true } },
@@ -21,7 +25,11 @@ test.each([
     { ...text, type: 'date', min: '2026-11-22', validity: { rangeUnderflow: true } },
     'Not before 2026-11-22.',
   ],
-  ['a rule of one’s own', { ...text, validity: { patternMismatch: true } }, 'as the browser says it'],
+  [
+    'a rule of one’s own',
+    { ...text, validity: { patternMismatch: true } },
+    'as the browser says it',
+  ],
 ])('%s is told in our words', (_, control, message) => {
   expect(describeInvalid(control)).toBe(message)
 })

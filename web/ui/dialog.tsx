@@ -1,7 +1,15 @@
 /** Windows over the page: Radix keeps the focus, the keyboard and the screen reader inside. */
 import { X } from 'lucide-react'
 import { AlertDialog as RadixAlert, Dialog as RadixDialog } from 'radix-ui'
-import { createContext, type ReactNode, type RefObject, use, useEffect, useRef, useState } from 'react'
+import {
+  createContext,
+  type ReactNode,
+  type RefObject,
+  use,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 import { Button } from './button.tsx'
 import { classNames } from './class-names.ts'
 import { ProblemNote } from './states.tsx'
@@ -66,7 +74,9 @@ export function Dialog({ isOpen, onClose, title, note, width = 'narrow', childre
         >
           <div className="flex items-start justify-between gap-4 px-6 pt-5">
             <div>
-              <RadixDialog.Title className="text-base font-semibold text-ink">{title}</RadixDialog.Title>
+              <RadixDialog.Title className="text-base font-semibold text-ink">
+                {title}
+              </RadixDialog.Title>
               {note !== undefined && (
                 <RadixDialog.Description className="mt-1 text-sm text-ink-soft">
                   {note}
@@ -175,7 +185,10 @@ export function ConfirmDialog({
 
 function AlertContent({ children }: Pick<DialogProps, 'children'>) {
   return (
-    <RadixAlert.Content onCloseAutoFocus={useWayBack()} className={classNames(WINDOW, 'max-w-md p-6')}>
+    <RadixAlert.Content
+      onCloseAutoFocus={useWayBack()}
+      className={classNames(WINDOW, 'max-w-md p-6')}
+    >
       {children}
     </RadixAlert.Content>
   )

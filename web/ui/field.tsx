@@ -56,7 +56,10 @@ export function Field({
       {hasNote && (
         <p
           id={noteId}
-          className={classNames('text-[13px]', problem === undefined ? 'text-ink-faint' : 'text-danger')}
+          className={classNames(
+            'text-[13px]',
+            problem === undefined ? 'text-ink-faint' : 'text-danger',
+          )}
         >
           {problem ?? hint}
         </p>
@@ -84,7 +87,13 @@ export function TextField({
   ...rest
 }: TextFieldProps) {
   return (
-    <Field label={label} hint={hint} problem={problem} isOptional={isOptional} className={className}>
+    <Field
+      label={label}
+      hint={hint}
+      problem={problem}
+      isOptional={isOptional}
+      className={className}
+    >
       {(links) => (
         <input
           {...rest}
@@ -109,7 +118,13 @@ export function TextAreaField({
   ...rest
 }: TextAreaFieldProps) {
   return (
-    <Field label={label} hint={hint} problem={problem} isOptional={isOptional} className={className}>
+    <Field
+      label={label}
+      hint={hint}
+      problem={problem}
+      isOptional={isOptional}
+      className={className}
+    >
       {(links) => (
         <textarea
           {...rest}
@@ -134,7 +149,13 @@ export function SelectField({
   ...rest
 }: SelectFieldProps) {
   return (
-    <Field label={label} hint={hint} problem={problem} isOptional={isOptional} className={className}>
+    <Field
+      label={label}
+      hint={hint}
+      problem={problem}
+      isOptional={isOptional}
+      className={className}
+    >
       {(links) => (
         <select {...rest} {...links} className={classNames(CONTROL_CLASS, 'h-9 pr-8')}>
           {children}

@@ -10,7 +10,10 @@ import { Moment } from './moment.tsx'
 /** More are counted. */
 const MOST_SHOWN = 4
 
-export function useExhausted(scope: LimitScope, everyMs: number | false = false): readonly Exhausted[] {
+export function useExhausted(
+  scope: LimitScope,
+  everyMs: number | false = false,
+): readonly Exhausted[] {
   const budgets = useQuery({ ...wholeListQuery('GET /v1/budgets'), refetchInterval: everyMs })
   const account = useQuery({ ...operationQuery('GET /v1/account'), refetchInterval: everyMs })
   return findExhausted({ budgets: budgets.data ?? [], quota: account.data?.quota }, scope)
@@ -20,7 +23,10 @@ export function LimitNotices({ exhausted }: { readonly exhausted: readonly Exhau
   if (exhausted.length === 0) return null
   const rest = exhausted.length - MOST_SHOWN
   return (
-    <section aria-label="Limits that are used up" className="rounded-xl border border-danger bg-danger-soft">
+    <section
+      aria-label="Limits that are used up"
+      className="rounded-xl border border-danger bg-danger-soft"
+    >
       <ul className="flex flex-col gap-3 px-5 py-4 text-[13px]">
         {exhausted.slice(0, MOST_SHOWN).map((one) => (
           <li key={one.id} className="flex gap-3">
@@ -55,8 +61,8 @@ function Notice({ type, title, resetsAt }: Exhausted) {
         <PageLink to="/settings/budgets">Raise it under Budgets</PageLink>
       ) : (
         <>
-          <PageLink to="/provider-keys">Set a provider key of your own</PageLink>, whose calls do not count,
-          or ask the operator for another plan
+          <PageLink to="/provider-keys">Set a provider key of your own</PageLink>, whose calls do
+          not count, or ask the operator for another plan
         </>
       )}
       ; see{' '}

@@ -30,7 +30,13 @@ export function PageLink({
 }
 
 /** Opens in a tab of its own, and tells the other side nothing of where it was found. */
-export function ExternalLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+export function ExternalLink({
+  href,
+  children,
+}: {
+  readonly href: string
+  readonly children: ReactNode
+}) {
   return (
     <a
       href={href}

@@ -23,7 +23,9 @@ export function LiveButton({
           size="small"
           aria-pressed={live.isLive}
           title={
-            live.isLive ? 'Renewed every 10 seconds. Press to pause.' : 'Press to renew it every 10 seconds.'
+            live.isLive
+              ? 'Renewed every 10 seconds. Press to pause.'
+              : 'Press to renew it every 10 seconds.'
           }
           onClick={live.toggle}
         >

@@ -10,7 +10,11 @@ export function Moment({
 }) {
   if (at === null || at === undefined) return <span className="text-ink-faint">{never}</span>
   return (
-    <time dateTime={at} title={`${formatDateTime(at)} (${TIME_ZONE})`} className="whitespace-nowrap">
+    <time
+      dateTime={at}
+      title={`${formatDateTime(at)} (${TIME_ZONE})`}
+      className="whitespace-nowrap"
+    >
       {formatRelative(at)}
     </time>
   )

@@ -22,7 +22,9 @@ export function Page({
           <h1 className="text-xl font-semibold tracking-tight text-ink">{title}</h1>
           {note !== undefined && <p className="mt-1 max-w-2xl text-sm text-ink-soft">{note}</p>}
         </div>
-        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+        {actions !== undefined && (
+          <div className="flex flex-wrap items-center gap-2">{actions}</div>
+        )}
       </header>
       {children}
     </div>

@@ -8,7 +8,8 @@ import { join } from 'node:path'
 const WEB = join(import.meta.dir, '..')
 const styles = await Bun.file(join(WEB, 'styles.css')).text()
 
-const PAINTS = 'bg|text|border|divide|outline|ring|shadow|fill|stroke|accent|caret|decoration|placeholder'
+const PAINTS =
+  'bg|text|border|divide|outline|ring|shadow|fill|stroke|accent|caret|decoration|placeholder'
 const NAMES = [...styles.matchAll(/--color-([\w-]+):/g)].map(([, name]) => name)
 const COLOUR = new RegExp(
   `^(?:${PAINTS})-(?:${[...NAMES, 'black', 'white', 'transparent'].join('|')})(?:/\\d+)?$`,
@@ -26,7 +27,9 @@ function rulesOfPalettes(
   text: string,
 ): { readonly selector: string; readonly properties: readonly string[] }[] {
   return [
-    ...text.matchAll(/([^{};]*(?:data-theme|prefers-color-scheme)[^{};]*)\{((?:[^{}]*\{)?)([^}]*)\}/g),
+    ...text.matchAll(
+      /([^{};]*(?:data-theme|prefers-color-scheme)[^{};]*)\{((?:[^{}]*\{)?)([^}]*)\}/g,
+    ),
   ].map(([, selector = '', , body = '']) => ({
     selector: selector.trim(),
     properties: [...body.matchAll(/^\s*([\w-]+):/gm)].map(([, name = '']) => name),

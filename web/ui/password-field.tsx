@@ -11,7 +11,14 @@ type PasswordFieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'className
   readonly isCode?: boolean
 }
 
-export function PasswordField({ label, hint, problem, isOptional, isCode, ...rest }: PasswordFieldProps) {
+export function PasswordField({
+  label,
+  hint,
+  problem,
+  isOptional,
+  isCode,
+  ...rest
+}: PasswordFieldProps) {
   const [isShown, setShown] = useState(false)
   return (
     <Field label={label} hint={hint} problem={problem} isOptional={isOptional === true}>
@@ -23,7 +30,11 @@ export function PasswordField({ label, hint, problem, isOptional, isCode, ...res
             type={isShown ? 'text' : 'password'}
             autoCapitalize="none"
             spellCheck={false}
-            className={classNames(CONTROL_CLASS, 'h-9 pr-16', isCode === true && 'font-mono text-[13px]')}
+            className={classNames(
+              CONTROL_CLASS,
+              'h-9 pr-16',
+              isCode === true && 'font-mono text-[13px]',
+            )}
           />
           <button
             type="button"

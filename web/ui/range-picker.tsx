@@ -42,7 +42,9 @@ export function RangePicker({
             }}
             className={classNames(
               'h-7 rounded-md px-2.5 text-[13px] whitespace-nowrap transition-colors',
-              choice.range === range ? 'bg-sunken font-medium text-ink' : 'text-ink-soft hover:text-ink',
+              choice.range === range
+                ? 'bg-sunken font-medium text-ink'
+                : 'text-ink-soft hover:text-ink',
             )}
           >
             {label}

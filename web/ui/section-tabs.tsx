@@ -25,7 +25,10 @@ export function SectionTabs({
       ?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [path])
   return (
-    <nav aria-label={label} className="-mx-4 overflow-x-auto border-b border-line px-4 sm:mx-0 sm:px-0">
+    <nav
+      aria-label={label}
+      className="-mx-4 overflow-x-auto border-b border-line px-4 sm:mx-0 sm:px-0"
+    >
       <ul ref={list} className="flex gap-1">
         {tabs.map(({ to, label: name, isExact = false }) => (
           <li key={to}>

@@ -8,7 +8,10 @@ test('every snippet names the gate, the gateway and where the key comes from', (
   for (const { id, code } of snippets) {
     expect({ id, gate: code.includes('support.v2') }).toEqual({ id, gate: true })
     const [, path] = /https:\/\/gateway\.example(\/\w+)?(?=[/'"])/.exec(code) ?? []
-    expect({ id, path }).toEqual({ id, path: id.startsWith('anthropic') ? undefined : expect.any(String) })
+    expect({ id, path }).toEqual({
+      id,
+      path: id.startsWith('anthropic') ? undefined : expect.any(String),
+    })
     expect({ id, key: code.includes(KEY_VARIABLE) }).toEqual({ id, key: true })
     expect(code).not.toContain('example//')
   }

@@ -240,7 +240,11 @@ console.log(text)`,
   }
 }
 
-function inTypescript(packageName: string, family: SnippetFamily, part?: string): Omit<Draft, 'code'> {
+function inTypescript(
+  packageName: string,
+  family: SnippetFamily,
+  part?: string,
+): Omit<Draft, 'code'> {
   return { ...described(family, 'TypeScript', part), install: `npm install ${packageName}` }
 }
 
@@ -251,5 +255,10 @@ function inPython(packageName: string, family: SnippetFamily, part?: string): Om
 function described(family: SnippetFamily, language: string, part: string | undefined) {
   const variant = part === undefined ? language : `${language}, ${part}`
   const id = `${family}-${language}${part === undefined ? '' : `-${part}`}`
-  return { id: id.toLowerCase().replaceAll(' ', '-'), family, variant, name: `${family} ${variant}` }
+  return {
+    id: id.toLowerCase().replaceAll(' ', '-'),
+    family,
+    variant,
+    name: `${family} ${variant}`,
+  }
 }

@@ -20,7 +20,10 @@ export function EmptyState({
   return (
     <div className="flex flex-col items-center gap-3 px-6 py-14 text-center">
       {icon !== undefined && (
-        <div aria-hidden className="rounded-xl border border-line bg-sunken p-3 text-ink-soft [&>svg]:size-5">
+        <div
+          aria-hidden
+          className="rounded-xl border border-line bg-sunken p-3 text-ink-soft [&>svg]:size-5"
+        >
           {icon}
         </div>
       )}
@@ -70,12 +73,21 @@ export function describeError(error: unknown): string {
 }
 
 /** A line in a form or dialog: what was refused. */
-export function ProblemNote({ error, className }: { readonly error: unknown; readonly className?: string }) {
+export function ProblemNote({
+  error,
+  className,
+}: {
+  readonly error: unknown
+  readonly className?: string
+}) {
   if (error === null || error === undefined) return null
   return (
     <p
       role="alert"
-      className={classNames('rounded-lg bg-danger-soft px-3 py-2 text-[13px] text-danger', className)}
+      className={classNames(
+        'rounded-lg bg-danger-soft px-3 py-2 text-[13px] text-danger',
+        className,
+      )}
     >
       {describeError(error)}
     </p>

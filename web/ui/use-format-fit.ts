@@ -5,7 +5,10 @@ import { type Fit, findFit } from '../format/format-fit.ts'
 
 /** @returns by the endpoint's path; `unknown` while nothing is known */
 export function useFormatFit(targets: readonly string[]): (endpoint: string) => Fit {
-  const table = useQuery({ ...operationQuery('GET /v1/conformance'), staleTime: Number.POSITIVE_INFINITY })
+  const table = useQuery({
+    ...operationQuery('GET /v1/conformance'),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
   const providers = useQuery(operationQuery('GET /v1/providers'))
   const known = { providers: providers.data?.data ?? [], table: table.data?.data ?? [] }
   return (endpoint) => findFit(known, endpoint, targets)

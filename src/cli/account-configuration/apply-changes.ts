@@ -32,14 +32,20 @@ export async function applyChanges(
       notes.push(...notesOf(change, answer, credentials))
     } catch (failure) {
       applied.push({ change, status: 'failed' })
-      const rest = changes.slice(index + 1).map((left): Applied => ({ change: left, status: 'not done' }))
+      const rest = changes
+        .slice(index + 1)
+        .map((left): Applied => ({ change: left, status: 'not done' }))
       return { applied: [...applied, ...rest], notes, failure }
     }
   }
   return { applied, notes, failure: undefined }
 }
 
-async function apply(client: Client, change: Change, credential: string | undefined): Promise<Saved> {
+async function apply(
+  client: Client,
+  change: Change,
+  credential: string | undefined,
+): Promise<Saved> {
   const { action, kind, body, handle = '' } = change
   const operations = OPERATIONS[kind.section]
   switch (action) {

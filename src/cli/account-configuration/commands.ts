@@ -27,7 +27,11 @@ export interface PushFlags extends FileFlags {
   readonly yes?: boolean
 }
 
-export async function pull(context: CliContext, { file }: FileFlags, isJson: boolean): Promise<void> {
+export async function pull(
+  context: CliContext,
+  { file }: FileFlags,
+  isJson: boolean,
+): Promise<void> {
   const { entries, notes } = await withClient(context, readServer)
   const text = toFileText(entries)
   for (const note of notes) printNote(note)
@@ -39,10 +43,17 @@ export async function pull(context: CliContext, { file }: FileFlags, isJson: boo
   await replaceFile(context, file, text)
   const counts = [...entries].map(([kind, list]) => [kind.section, list.length] as const)
   if (isJson) printJson({ file, ...Object.fromEntries(counts) })
-  else printLine(`Wrote ${file}: ${counts.map(([section, count]) => `${section} ${count}`).join(', ')}.`)
+  else
+    printLine(
+      `Wrote ${file}: ${counts.map(([section, count]) => `${section} ${count}`).join(', ')}.`,
+    )
 }
 
-export async function diff(context: CliContext, { file }: FileFlags, isJson: boolean): Promise<void> {
+export async function diff(
+  context: CliContext,
+  { file }: FileFlags,
+  isJson: boolean,
+): Promise<void> {
   const wanted = await loadFile(context, file)
   const changes = await withClient(context, (client) => plan(client, wanted, printNote))
   if (isJson) printJson({ changes: changes.map(toJsonChange) })
@@ -72,7 +83,10 @@ export async function push(context: CliContext, flags: PushFlags, isJson: boolea
   const outcome = await withClient(context, async (client) => {
     const again = (await plan(client, wanted, () => {})).filter(isWanted)
     if (!isDeepStrictEqual(again.map(toJsonChange), changes.map(toJsonChange)))
-      throw new CliError('conflict', 'The server has changed meanwhile, so nothing was done. Run it again.')
+      throw new CliError(
+        'conflict',
+        'The server has changed meanwhile, so nothing was done. Run it again.',
+      )
     return await applyChanges(client, again, credentials)
   })
   for (const note of outcome.notes) printNote(note)
@@ -119,8 +133,14 @@ async function confirmPrune(changes: readonly Change[], isAgreed: boolean): Prom
   const deletions = changes.filter(({ action }) => action === 'delete')
   if (deletions.length === 0 || isAgreed) return
   if (!canAsk())
-    throw new CliError('usage', `This deletes ${deletions.length}: give --yes where nobody can be asked.`)
-  await confirmDeletion(deletions.map(({ kind, name }) => `the ${kind.label} ${name}`).join(', '), false)
+    throw new CliError(
+      'usage',
+      `This deletes ${deletions.length}: give --yes where nobody can be asked.`,
+    )
+  await confirmDeletion(
+    deletions.map(({ kind, name }) => `the ${kind.label} ${name}`).join(', '),
+    false,
+  )
 }
 
 const DONE = { create: 'created', update: 'changed', delete: 'deleted' } as const
@@ -128,7 +148,9 @@ const DONE = { create: 'created', update: 'changed', delete: 'deleted' } as cons
 function summarise(applied: readonly Applied[]): string {
   const lines = applied
     .filter(({ status }) => status !== 'done')
-    .map(({ change: { action, kind, name }, status }) => `${status}: ${action} ${kind.label} ${name}`)
+    .map(
+      ({ change: { action, kind, name }, status }) => `${status}: ${action} ${kind.label} ${name}`,
+    )
   const done = applied.filter(({ status }) => status === 'done')
   const counts = (['create', 'update', 'delete'] as const).flatMap((action) => {
     const count = done.filter(({ change }) => change.action === action).length

@@ -1,7 +1,10 @@
 /** What the configuration file's sections have in common, and what each has of its own. Knows no YAML and no HTTP. */
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
-import { type ConfigurationSection, configurationEntries } from '../../contract/account-configuration.ts'
+import {
+  type ConfigurationSection,
+  configurationEntries,
+} from '../../contract/account-configuration.ts'
 import type { Schemas } from '../../contract/api.generated.ts'
 import type { JsonObject } from '../client.ts'
 

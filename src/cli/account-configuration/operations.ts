@@ -5,7 +5,9 @@ import type { OperationName } from '../../contract/api-call.ts'
 import type { Client, JsonObject, Listing } from '../client.ts'
 
 /** What is told of a creation or a change. */
-export type Saved = Partial<Pick<Schemas['Webhook'], 'id'> & Pick<Schemas['SavedOwnedModel'], 'warnings'>>
+export type Saved = Partial<
+  Pick<Schemas['Webhook'], 'id'> & Pick<Schemas['SavedOwnedModel'], 'warnings'>
+>
 
 /**
  * Bodies and rows are any section's here. Where one is sent, the type of its section is claimed for it: it was parsed by the
@@ -40,9 +42,13 @@ export const OPERATIONS: Readonly<Record<ConfigurationSection, Operations>> = {
   gates: {
     path: '/v1/gates',
     list: (client, limit) => client.listAll('GET /v1/gates', limit),
-    create: (client, body) => client.call('POST /v1/gates', 'id', { body: body as Schemas['CreateGate'] }),
+    create: (client, body) =>
+      client.call('POST /v1/gates', 'id', { body: body as Schemas['CreateGate'] }),
     update: (client, id, body) =>
-      client.call('PATCH /v1/gates/{id}', 'id', { path: { id }, body: body as Schemas['UpdateGate'] }),
+      client.call('PATCH /v1/gates/{id}', 'id', {
+        path: { id },
+        body: body as Schemas['UpdateGate'],
+      }),
     remove: (client, id) => client.remove('DELETE /v1/gates/{id}', { path: { id } }),
   },
   budgets: {
@@ -51,7 +57,10 @@ export const OPERATIONS: Readonly<Record<ConfigurationSection, Operations>> = {
     create: (client, body) =>
       client.call('POST /v1/budgets', 'id', { body: body as Schemas['CreateBudget'] }),
     update: (client, id, body) =>
-      client.call('PATCH /v1/budgets/{id}', 'id', { path: { id }, body: body as Schemas['UpdateBudget'] }),
+      client.call('PATCH /v1/budgets/{id}', 'id', {
+        path: { id },
+        body: body as Schemas['UpdateBudget'],
+      }),
     remove: (client, id) => client.remove('DELETE /v1/budgets/{id}', { path: { id } }),
   },
   webhooks: {
@@ -60,7 +69,10 @@ export const OPERATIONS: Readonly<Record<ConfigurationSection, Operations>> = {
     create: (client, body) =>
       client.call('POST /v1/webhooks', 'id', { body: body as Schemas['CreateWebhook'] }),
     update: (client, id, body) =>
-      client.call('PATCH /v1/webhooks/{id}', 'id', { path: { id }, body: body as Schemas['UpdateWebhook'] }),
+      client.call('PATCH /v1/webhooks/{id}', 'id', {
+        path: { id },
+        body: body as Schemas['UpdateWebhook'],
+      }),
     remove: (client, id) => client.remove('DELETE /v1/webhooks/{id}', { path: { id } }),
   },
 }

@@ -71,12 +71,17 @@ function match(kind: Kind, wanted: readonly FileEntry[], existing: readonly Serv
     const identity = kind.identityOf(have.entry)
     left.set(identity, [...(left.get(identity) ?? []), have])
   }
-  const take = (want: FileEntry, isFit: (have: ServerEntry) => boolean): ServerEntry | undefined => {
+  const take = (
+    want: FileEntry,
+    isFit: (have: ServerEntry) => boolean,
+  ): ServerEntry | undefined => {
     const candidates = left.get(kind.identityOf(want.entry)) ?? []
     const index = candidates.findIndex(isFit)
     return index < 0 ? undefined : candidates.splice(index, 1)[0]
   }
-  const alike = wanted.map((want) => take(want, (have) => isDeepStrictEqual(have.entry, want.entry)))
+  const alike = wanted.map((want) =>
+    take(want, (have) => isDeepStrictEqual(have.entry, want.entry)),
+  )
   const pairs: [FileEntry, ServerEntry][] = []
   const onlyWanted: FileEntry[] = []
   for (const [index, want] of wanted.entries()) {
@@ -165,7 +170,8 @@ function refuseUnknownNames(file: ConfigurationFile, server: ServerState): YamlF
         const isKnown =
           provider === OWNED ? models.has(target.slice(OWNED.length + 1)) : providers.has(provider)
         if (isKnown) return []
-        const what = provider === OWNED ? 'no owned model of this account' : 'no provider of this server'
+        const what =
+          provider === OWNED ? 'no owned model of this account' : 'no provider of this server'
         return [
           {
             line: lineOf('targets', index, 'model'),

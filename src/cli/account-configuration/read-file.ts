@@ -35,7 +35,8 @@ export function readFile(path: string, text: string): ConfigurationFile {
       path,
       toYamlFaults(parsed.error, { value: value ?? {}, lineOf, notes: accountConfigurationNotes }),
     )
-  const sections: Partial<Record<ConfigurationSection, readonly unknown[] | undefined>> = parsed.data
+  const sections: Partial<Record<ConfigurationSection, readonly unknown[] | undefined>> =
+    parsed.data
   const entries = new Map<Kind, readonly FileEntry[]>()
   for (const kind of KINDS) {
     const { section } = kind
@@ -79,5 +80,8 @@ export function toFault(path: string, faults: readonly YamlFault[]): CliError {
   const places = faults
     .toSorted((a, b) => a.line - b.line)
     .map(({ line, message }) => `${path}:${line}: ${message}`)
-  return new CliError('failed', `The file is not valid, so nothing was changed.\n${places.join('\n')}`)
+  return new CliError(
+    'failed',
+    `The file is not valid, so nothing was changed.\n${places.join('\n')}`,
+  )
 }

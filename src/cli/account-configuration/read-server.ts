@@ -25,7 +25,9 @@ const MOST_ROWS = 100_000
 /** @throws CliError when the server is of a version whose resources this command cannot read */
 export async function readServer(client: Client): Promise<ServerState> {
   const description = await client.call('GET /openapi.json', 'paths')
-  const kinds = KINDS.filter(({ section }) => Object.hasOwn(description.paths, OPERATIONS[section].path))
+  const kinds = KINDS.filter(({ section }) =>
+    Object.hasOwn(description.paths, OPERATIONS[section].path),
+  )
   const entries = new Map<Kind, readonly ServerEntry[]>()
   const notes: string[] = []
   for (const kind of kinds) {
@@ -36,7 +38,9 @@ export async function readServer(client: Client): Promise<ServerState> {
       kept.map((row) => ({ entry: toEntry(kind, row), handle: String(row[kind.handle]) })),
     )
     if (kept.length < rows.length)
-      notes.push(`${rows.length - kept.length} budgets of keys are left out: keys have other ids elsewhere.`)
+      notes.push(
+        `${rows.length - kept.length} budgets of keys are left out: keys have other ids elsewhere.`,
+      )
     const unknown = membersOf(description, kind).filter((member) => !isKnown(kind, member))
     if (unknown.length > 0)
       notes.push(

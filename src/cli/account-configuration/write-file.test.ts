@@ -47,11 +47,16 @@ const typed = (minLength: number, maxLength: number) =>
       ),
     )
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the contract refuses them
-    .filter((text) => text.isWellFormed() && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text))
+    .filter(
+      (text) => text.isWellFormed() && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text),
+    )
 
 const id = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,8}$/)
 const target = fc.record(
-  { model: fc.stringMatching(/^[a-z]{1,5}\/[\x21-\x7e]{1,12}$/), weight: fc.integer({ min: 1, max: 1000 }) },
+  {
+    model: fc.stringMatching(/^[a-z]{1,5}\/[\x21-\x7e]{1,12}$/),
+    weight: fc.integer({ min: 1, max: 1000 }),
+  },
   { requiredKeys: ['model'] },
 )
 const gate = fc.record(
@@ -89,7 +94,9 @@ const GATES = kindOf('gates')
 test.each([' \n', '\n a', 'a \n', ' a', 'a\n\n'])(
   'space at the ends of a text is kept: %j',
   (displayName) => {
-    const text = textOf(GATES, [toComplete(GATES, { id: 'a', displayName, targets: [{ model: 'a/b' }] })])
+    const text = textOf(GATES, [
+      toComplete(GATES, { id: 'a', displayName, targets: [{ model: 'a/b' }] }),
+    ])
     expect(readFile('x', text).entries.get(GATES)?.[0]?.entry).toMatchObject({ displayName })
   },
 )
@@ -118,7 +125,13 @@ function byId(a: JsonObject, b: JsonObject): number {
 test.each([
   [
     'gates',
-    { id: 'a', displayName: 'a', description: '', targets: [{ model: 'x/y', weight: 1 }], maxRetries: 0 },
+    {
+      id: 'a',
+      displayName: 'a',
+      description: '',
+      targets: [{ model: 'x/y', weight: 1 }],
+      maxRetries: 0,
+    },
     { id: 'a', targets: [{ model: 'x/y' }] },
   ],
   [

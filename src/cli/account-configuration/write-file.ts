@@ -10,7 +10,9 @@ const HEADING = `# Gates and what belongs to them, for review in version control
 # What is left out has its default; of a section that is left out nothing is changed. No secret belongs in this file.
 `
 
-export function toFileText(entries: ReadonlyMap<Kind, readonly { readonly entry: JsonObject }[]>): string {
+export function toFileText(
+  entries: ReadonlyMap<Kind, readonly { readonly entry: JsonObject }[]>,
+): string {
   const sections = [...entries].map(([kind, list]) => {
     const compact = inOrder(
       kind,
@@ -27,7 +29,8 @@ function toYaml(value: object): string {
   visit(document, {
     // As a block, space at either end would be lost.
     Scalar(_, node) {
-      if (typeof node.value === 'string' && node.value !== node.value.trim()) node.type = 'QUOTE_DOUBLE'
+      if (typeof node.value === 'string' && node.value !== node.value.trim())
+        node.type = 'QUOTE_DOUBLE'
     },
   })
   return document.toString({ lineWidth: 0 })

@@ -262,7 +262,11 @@ function toOutgoing(ports: AskPorts, input: AttemptInput, target: Target): Outgo
   const { accepted, dialect } = input
   const translated = toTranslated(ports, input, target)
   if (translated !== undefined)
-    return { type: 'translated', ...translated, ignored: join(accepted.ignored, translated.ignored) }
+    return {
+      type: 'translated',
+      ...translated,
+      ignored: join(accepted.ignored, translated.ignored),
+    }
   if (!isRelayed(dialect))
     throw new GatewayError('internal_error', `Nothing translates ${dialect.id} for ${target.name}.`)
   const { body, hidesUsage, ignored: unknown, leftOut = [] } = dialect.rewrite(accepted, target)
@@ -282,7 +286,8 @@ function toTranslated(
   const { accepted, caller, dialect, plan, request, startedAtMs, begunAt, progress } = input
   const { codec: client, embeddings, fim } = target
   const isStrict = readStrictness(request.headers)
-  if (embeddings !== undefined) return translateEmbeddings({ accepted, target, codec: embeddings, isStrict })
+  if (embeddings !== undefined)
+    return translateEmbeddings({ accepted, target, codec: embeddings, isStrict })
   if (fim !== undefined && isRelayed(dialect))
     return translateFim({
       accepted,
@@ -295,13 +300,20 @@ function toTranslated(
     })
   if (client === undefined || caller === undefined) return undefined
   const { accountId, id: gateId } = plan.gate
-  const call = { accountId, target: target.name, startedAt: startedAtMs, outcome: 'succeeded' } as const
+  const call = {
+    accountId,
+    target: target.name,
+    startedAt: startedAtMs,
+    outcome: 'succeeded',
+  } as const
   const facts = {
     callId: input.callId,
     gateId,
     startedAtMs,
     outcome: () => toOutcome(clock, { begunAt, attempts: progress.attempts }),
-    ...(prices === undefined ? {} : { priceOf: (usage: Usage) => prices.priceOf({ ...call, usage }) }),
+    ...(prices === undefined
+      ? {}
+      : { priceOf: (usage: Usage) => prices.priceOf({ ...call, usage }) }),
   }
   return translate({ caller, target, client, facts, isStrict })
 }
@@ -335,7 +347,11 @@ function toUpstreamHeaders(
  * Accounts share the vendor account behind the platform's credential: two that choose the same key must not get each
  * other's answer. Nobody without the credential can tell which key another account would send.
  */
-function ownIdempotencyKey(headers: Record<string, string>, accountId: AccountId, credential: Secret): void {
+function ownIdempotencyKey(
+  headers: Record<string, string>,
+  accountId: AccountId,
+  credential: Secret,
+): void {
   const given = headers['idempotency-key']
   if (given === undefined) return
   const keyed = createHmac('sha256', credential.reveal())

@@ -30,7 +30,11 @@ export interface AttemptRecord {
   readonly trace: AttemptTrace | undefined
 }
 
-export function beginAttempt(clock: Stopwatch, target: string, trace?: AttemptTrace): AttemptRecord {
+export function beginAttempt(
+  clock: Stopwatch,
+  target: string,
+  trace?: AttemptTrace,
+): AttemptRecord {
   return {
     target,
     askedAt: clock.elapsed(),
@@ -71,7 +75,8 @@ export function toAttemptDetails(
   attempts: readonly AttemptRecord[],
   call: { readonly outcome: CallOutcome; readonly durationMs: number },
 ): readonly CallAttempt[] | undefined {
-  if (attempts.length === 0 || (attempts.length === 1 && call.outcome === 'succeeded')) return undefined
+  if (attempts.length === 0 || (attempts.length === 1 && call.outcome === 'succeeded'))
+    return undefined
   const now = clock.elapsed()
   const startedAt = now - call.durationMs
   return attempts.map(({ target, status, askedAt, failedAt }) => ({

@@ -68,7 +68,12 @@ export async function attemptTargets(
 }
 
 /** @param untried the targets after this one; one that was asked to hedge it is taken out */
-function ask(ports: AskPorts, input: AttemptInput, target: Target, untried: Target[]): Promise<Attempted> {
+function ask(
+  ports: AskPorts,
+  input: AttemptInput,
+  target: Target,
+  untried: Target[],
+): Promise<Attempted> {
   const { hedgeAfterMs } = input.plan.gate
   const second = untried[0]
   if (hedgeAfterMs === null || second === undefined)

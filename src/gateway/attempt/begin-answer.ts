@@ -7,7 +7,13 @@ import type { AnswerHead } from '../../upstream/answer-parser.ts'
 import type { Exchange } from '../../upstream/exchange.ts'
 import type { JsonRecord } from '../../wire/chat-request.ts'
 import { CONTEXT_FULL, isContextFull, toContextMessage } from '../../wire/context-full.ts'
-import type { AcceptedRequest, Dialect, RelayedDialect, StreamTap, TapOutput } from '../../wire/dialect.ts'
+import type {
+  AcceptedRequest,
+  Dialect,
+  RelayedDialect,
+  StreamTap,
+  TapOutput,
+} from '../../wire/dialect.ts'
 import { MemberReader } from '../../wire/member-reader.ts'
 import { parseJson } from '../../wire/parse-json.ts'
 import { readUpstreamError } from '../../wire/upstream-error.ts'
@@ -125,7 +131,8 @@ async function beginEvents(
 
 /** While a status can still tell it: a request that is too long is the caller's own mistake. */
 function reportedFailure(message: string, { target, dialect }: AnswerExpectation): GatewayError {
-  if (!isContextFull(400, { message })) return unusableAnswer(target.name, `reported a failure: ${message}`)
+  if (!isContextFull(400, { message }))
+    return unusableAnswer(target.name, `reported a failure: ${message}`)
   return new GatewayError('upstream_error', toContextMessage(message, dialect.envelope), {
     ...{ status: 400, code: CONTEXT_FULL },
     type: callersTypeOf(400),
@@ -207,7 +214,10 @@ function parseAnswer(body: Uint8Array, target: Target): JsonRecord {
 }
 
 /** Some servers, and what stands before them, report a failure with a 200. */
-function noAnswer(body: Uint8Array, { target, secrets }: Pick<AnswerExpectation, 'target' | 'secrets'>) {
+function noAnswer(
+  body: Uint8Array,
+  { target, secrets }: Pick<AnswerExpectation, 'target' | 'secrets'>,
+) {
   const { message } = readUpstreamError(scrub(body.subarray(0, MAX_ERROR_BYTES), secrets))
   return unusableAnswer(
     target.name,

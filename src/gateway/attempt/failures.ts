@@ -16,13 +16,17 @@ const KEY_IS_GONE = 'The API key of this call was deleted or has expired.'
 export function toFailure(thrown: unknown, target: string): GatewayError {
   if (thrown instanceof UpstreamFailure) {
     // No target has anything to do with it.
-    if (thrown.type === 'revoked') return new GatewayError('unauthorized', KEY_IS_GONE, { cause: thrown })
+    if (thrown.type === 'revoked')
+      return new GatewayError('unauthorized', KEY_IS_GONE, { cause: thrown })
     const kind = TIMEOUTS.has(thrown.type)
       ? 'upstream_timeout'
       : thrown.type === 'shutdown'
         ? 'unavailable'
         : 'upstream_error'
-    return new GatewayError(kind, `${thrown.message} (${target})`, { code: thrown.type, cause: thrown })
+    return new GatewayError(kind, `${thrown.message} (${target})`, {
+      code: thrown.type,
+      cause: thrown,
+    })
   }
   if (thrown instanceof SseFrameTooLargeError)
     return unusableAnswer(target, 'sent an event of implausible size')

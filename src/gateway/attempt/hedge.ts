@@ -2,7 +2,13 @@
 import type { Timekeeper } from '../../core/clock.ts'
 import { UpstreamFailure } from '../../upstream/upstream-failure.ts'
 import type { Target } from '../plan/plan-targets.ts'
-import { type AskPorts, type Attempted, type AttemptInput, askTarget, noteTarget } from './ask-target.ts'
+import {
+  type AskPorts,
+  type Attempted,
+  type AttemptInput,
+  askTarget,
+  noteTarget,
+} from './ask-target.ts'
 import { type AttemptRecord, giveUpAttempt } from './attempt-record.ts'
 
 export interface HedgedTargets {

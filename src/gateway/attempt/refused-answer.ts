@@ -3,7 +3,12 @@ import { callersTypeOf, ERROR_POLICY, GatewayError } from '../../core/errors.ts'
 import type { AnswerHeaders } from '../../upstream/answer-headers.ts'
 import type { AnswerHead } from '../../upstream/answer-parser.ts'
 import type { Exchange } from '../../upstream/exchange.ts'
-import { CONTEXT_FULL, isContextFull, toContextBody, toContextMessage } from '../../wire/context-full.ts'
+import {
+  CONTEXT_FULL,
+  isContextFull,
+  toContextBody,
+  toContextMessage,
+} from '../../wire/context-full.ts'
 import { type Dialect, isRelayed } from '../../wire/dialect.ts'
 import {
   isMessagesError,
@@ -49,7 +54,8 @@ export async function toRefusal(
   const message = isFull ? toContextMessage(described, envelope) : described
   const { type, code } = ERROR_POLICY.upstream_error
   const whole = envelope === 'nested' ? toNestedBody(body, said, { message, type, code }) : body
-  const passed = isFull && said.isNested ? toContextBody(whole, readUpstreamError(whole), envelope) : whole
+  const passed =
+    isFull && said.isNested ? toContextBody(whole, readUpstreamError(whole), envelope) : whole
   const callerStatus = toCallerStatus(status, dialect)
   return new GatewayError('upstream_error', message, {
     status: callerStatus,
@@ -145,7 +151,10 @@ export function scrub(body: Uint8Array, secrets: readonly string[]): Uint8Array 
   )
 }
 
-function pickHeaders(headers: AnswerHeaders, { retryAfterS }: UpstreamErrorAnswer): Record<string, string> {
+function pickHeaders(
+  headers: AnswerHeaders,
+  { retryAfterS }: UpstreamErrorAnswer,
+): Record<string, string> {
   const picked: Record<string, string> = {}
   for (const name of RETRY_HEADERS) {
     const value = headers.get(name)

@@ -11,14 +11,24 @@ import {
   retryDelayMs,
 } from './retry.ts'
 
-test.each([408, 409, 424, 429, 502, 503, 504])('an upstream error of status %i is tried again', (status) => {
-  expect(isWorthRetrying(new GatewayError('upstream_error', '', { status }))).toBe(true)
-})
+test.each([408, 409, 424, 429, 502, 503, 504])(
+  'an upstream error of status %i is tried again',
+  (status) => {
+    expect(isWorthRetrying(new GatewayError('upstream_error', '', { status }))).toBe(true)
+  },
+)
 
-test.each([400, 402, 404, 413, 422, 499])("a client's own %i is not, and does not fall back", (status) => {
-  const failure = new GatewayError('upstream_error', '', { status })
-  expect([isWorthRetrying(failure), movesOn(failure), isTargetsFault(failure)]).toEqual([false, false, false])
-})
+test.each([400, 402, 404, 413, 422, 499])(
+  "a client's own %i is not, and does not fall back",
+  (status) => {
+    const failure = new GatewayError('upstream_error', '', { status })
+    expect([isWorthRetrying(failure), movesOn(failure), isTargetsFault(failure)]).toEqual([
+      false,
+      false,
+      false,
+    ])
+  },
+)
 
 test.each<[ErrorKind, boolean]>([
   ['upstream_timeout', true],
@@ -37,7 +47,9 @@ test('an address that leads where it must not is not asked again, and the next t
 
 test('the wait doubles, is spread, is bounded, and obeys retry-after', () => {
   const failure = new GatewayError('upstream_error', '')
-  expect([1, 2, 3, 20].map((retry) => retryDelayMs(retry, failure, () => 1))).toEqual([200, 400, 800, 8000])
+  expect([1, 2, 3, 20].map((retry) => retryDelayMs(retry, failure, () => 1))).toEqual([
+    200, 400, 800, 8000,
+  ])
   expect(retryDelayMs(3, failure, () => 0)).toBe(0)
   const after = (headers: Record<string, string>) =>
     retryDelayMs(1, new GatewayError('upstream_error', '', { headers }), () => 0)
@@ -53,12 +65,20 @@ test.each<[string, ErrorKind, object, boolean]>([
   ['a refused credential', 'provider_auth_failed', {}, true],
   ['an address that is not allowed', 'upstream_error', { code: 'address_refused' }, true],
   ['a conflict, which says nothing against it', 'upstream_error', { status: 409 }, false],
-  ['reasoning that another has sealed', 'upstream_error', { status: 400, code: FOREIGN_REASONING }, false],
-])('another target is asked after %s; whether it speaks against the target: %p', (_, kind, more, isFault) => {
-  const failure = new GatewayError(kind, '', more)
-  expect([movesOn(failure), isTargetsFault(failure)]).toEqual([true, isFault])
-  expect(isForeignReasoning(failure)).toBe('code' in more && more.code === FOREIGN_REASONING)
-})
+  [
+    'reasoning that another has sealed',
+    'upstream_error',
+    { status: 400, code: FOREIGN_REASONING },
+    false,
+  ],
+])(
+  'another target is asked after %s; whether it speaks against the target: %p',
+  (_, kind, more, isFault) => {
+    const failure = new GatewayError(kind, '', more)
+    expect([movesOn(failure), isTargetsFault(failure)]).toEqual([true, isFault])
+    expect(isForeignReasoning(failure)).toBe('code' in more && more.code === FOREIGN_REASONING)
+  },
+)
 
 test.each<[Record<string, string> | undefined, number]>([
   [undefined, 0],

@@ -20,7 +20,10 @@ export interface UnsignedRequest {
  * @returns what is sent of the credential, in every part that opens something
  * @throws GatewayError `provider_auth_failed` or `upstream_error`; UpstreamFailure `cancelled` or `total_timeout`
  */
-export async function signRequest(target: Target, request: UnsignedRequest): Promise<readonly string[]> {
+export async function signRequest(
+  target: Target,
+  request: UnsignedRequest,
+): Promise<readonly string[]> {
   const { credential, signing } = target
   if (credential === undefined) return []
   switch (signing?.type) {
@@ -68,7 +71,9 @@ async function putGoogleToken(
   scope: string,
   request: UnsignedRequest,
 ): Promise<string[]> {
-  const { GoogleTokenError, googleTokenOf, isServiceAccount } = await import('../../upstream/google-token.ts')
+  const { GoogleTokenError, googleTokenOf, isServiceAccount } = await import(
+    '../../upstream/google-token.ts'
+  )
   const { headers, signal, withinMs } = request
   const key = credential.reveal()
   if (!isServiceAccount(key)) return [key]

@@ -102,7 +102,8 @@ export class TargetHealth {
   /** A call is on its way to the target; while it probes a target that has rested, no other does. */
   noteAsked(key: string): void {
     const state = this.#states.get(key)
-    if (state?.restsUntil !== undefined && this.#clock.elapsed() >= state.restsUntil) state.isProbed = true
+    if (state?.restsUntil !== undefined && this.#clock.elapsed() >= state.restsUntil)
+      state.isProbed = true
   }
 
   noteAnswered(key: string, firstByteMs: number): void {

@@ -26,11 +26,17 @@ export function modelShapeOf(path: string, headers: Headers): ModelShape {
 }
 
 /** @throws GatewayError `unauthorized`, or `invalid_request` for a page that there cannot be (rejects) */
-export async function listModels(ports: ModelPorts, request: Request, shape: ModelShape): Promise<Response> {
+export async function listModels(
+  ports: ModelPorts,
+  request: Request,
+  shape: ModelShape,
+): Promise<Response> {
   await whenFresh(ports)
   const caller = authenticate(ports, request.headers, KEY_HEADER)
   const query = new URL(request.url).searchParams
-  const list = shape.toList(ports.gates.list(caller.accountId), query, (gate) => toModel(ports, gate, shape))
+  const list = shape.toList(ports.gates.list(caller.accountId), query, (gate) =>
+    toModel(ports, gate, shape),
+  )
   return answer(list, shape)
 }
 

@@ -80,7 +80,11 @@ function toPlainModel({ id, createdAt }: Gate) {
   return { id, object: 'model', created: Math.floor(createdAt / 1000), owned_by: 'gatehouse' }
 }
 
-function toWholeList(gates: readonly Gate[], _: URLSearchParams, toModel: (gate: Gate) => object): object {
+function toWholeList(
+  gates: readonly Gate[],
+  _: URLSearchParams,
+  toModel: (gate: Gate) => object,
+): object {
   return { object: 'list', data: gates.map(toModel) }
 }
 
@@ -102,7 +106,11 @@ function readLimit(query: URLSearchParams): number {
   if (text === null) return DEFAULT_LIMIT
   const limit = Number(text)
   if (text !== '' && Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit
-  throw invalidRequest(`'limit' must be a whole number from 1 to ${MAX_LIMIT}.`, 'limit', 'invalid_value')
+  throw invalidRequest(
+    `'limit' must be a whole number from 1 to ${MAX_LIMIT}.`,
+    'limit',
+    'invalid_value',
+  )
 }
 
 function placeOf(gates: readonly Gate[], query: URLSearchParams, name: string): number | undefined {

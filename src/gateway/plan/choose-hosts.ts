@@ -27,7 +27,8 @@ export function chooseHosts<Target extends Host>(
     if (presentMember(request.body, name) === undefined) continue
     chosen = chosen.filter((target) => target.hosts?.includes(name) === true)
     if (chosen.length === 0) throw hosted.refuse(name, describeMissing(gate, name))
-    if (hosted.isState(name) && !isKept(gate, chosen)) throw hosted.refuse(name, describeState(name))
+    if (hosted.isState(name) && !isKept(gate, chosen))
+      throw hosted.refuse(name, describeState(name))
   }
   return chosen
 }

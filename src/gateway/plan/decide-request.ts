@@ -7,11 +7,17 @@ import { presentMember } from '../../wire/request-fields.ts'
 
 /** Whether there is anything to decide: the usual gate says nothing, and its calls cost nothing more. */
 export function decides(gate: Gate, request: AcceptedRequest): boolean {
-  return gate.defaults !== null || (gate.overrides !== 'ignore' && request.ignored.includes('model'))
+  return (
+    gate.defaults !== null || (gate.overrides !== 'ignore' && request.ignored.includes('model'))
+  )
 }
 
 /** @throws GatewayError `invalid_request` naming what the gate does not let its callers say */
-export function decideRequest(gate: Gate, request: AcceptedRequest, dialect: Dialect): AcceptedRequest {
+export function decideRequest(
+  gate: Gate,
+  request: AcceptedRequest,
+  dialect: Dialect,
+): AcceptedRequest {
   const { body, ignored } = request
   // Among the ignored only where it stood beside a `gate_id` that says something else.
   if (gate.overrides === 'reject' && ignored.includes('model')) throw overrideRejected('model')

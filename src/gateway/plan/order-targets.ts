@@ -31,7 +31,9 @@ export class TargetOrder {
     if (conditions.every((condition) => condition === 'well')) return ordered
     const probed = ordered.find((_, index) => conditions[index] === 'probe')
     const well = ordered.filter((_, index) => conditions[index] === 'well')
-    const resting = ordered.filter((target, index) => conditions[index] !== 'well' && target !== probed)
+    const resting = ordered.filter(
+      (target, index) => conditions[index] !== 'well' && target !== probed,
+    )
     // One call finds out whether a target is well again; it has the others behind it.
     return probed === undefined ? [...well, ...resting] : [probed, ...well, ...resting]
   }
@@ -55,7 +57,9 @@ export class TargetOrder {
     )
     if (rotation.calls % EXPLORED_SHARE !== 0) return byTime
     const lastAsked = (target: GateTarget) => health.lastAnsweredAtMsOf(healthKey(gate, target))
-    const longestAgo = byTime.reduce((left, right) => (lastAsked(right) < lastAsked(left) ? right : left))
+    const longestAgo = byTime.reduce((left, right) =>
+      lastAsked(right) < lastAsked(left) ? right : left,
+    )
     return [longestAgo, ...byTime.filter((target) => target !== longestAgo)]
   }
 
@@ -72,7 +76,10 @@ export class TargetOrder {
  * Smooth weighted round robin: every target gains its weight, the richest is taken and pays the sum. Over each round of as
  * many calls as the weights add up to, every target is taken exactly its weight's times, and evenly spread.
  */
-function pickWeighted(targets: readonly GateTarget[], { credits }: Rotation): readonly GateTarget[] {
+function pickWeighted(
+  targets: readonly GateTarget[],
+  { credits }: Rotation,
+): readonly GateTarget[] {
   let sum = 0
   let richest = 0
   for (const [index, target] of targets.entries()) {
@@ -98,7 +105,10 @@ export function healthKey(gate: Pick<Gate, 'accountId'>, target: GateTarget): st
 }
 
 /** What a health key was made of. */
-export function readHealthKey(key: string): { readonly accountId: AccountId; readonly target: string } {
+export function readHealthKey(key: string): {
+  readonly accountId: AccountId
+  readonly target: string
+} {
   const border = key.indexOf('\n')
   return { accountId: key.slice(0, border) as AccountId, target: key.slice(border + 1) }
 }

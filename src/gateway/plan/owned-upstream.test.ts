@@ -32,7 +32,12 @@ function shapeOf(set: Partial<OwnedModel>, found?: ServerTraits) {
 
 test.each<[string, Partial<OwnedModel>, ServerTraits | undefined, object]>([
   ['nothing', {}, undefined, { dialect: 'mistral-fim', url: `${ADDRESS}/fim/completions` }],
-  ['what was found', {}, { fimEndpoint: 'infill' }, { dialect: 'infill', url: 'https://coder.test/infill' }],
+  [
+    'what was found',
+    {},
+    { fimEndpoint: 'infill' },
+    { dialect: 'infill', url: 'https://coder.test/infill' },
+  ],
   [
     'what is set, before what was found',
     { fimEndpoint: 'completions-suffix' },
@@ -43,7 +48,11 @@ test.each<[string, Partial<OwnedModel>, ServerTraits | undefined, object]>([
     'the model’s name',
     { upstreamModelId: 'codellama:7b-code' },
     { fimEndpoint: 'completions-template' },
-    { dialect: 'completions-template', url: `${ADDRESS}/completions`, template: FIM_TEMPLATES.codellama },
+    {
+      dialect: 'completions-template',
+      url: `${ADDRESS}/completions`,
+      template: FIM_TEMPLATES.codellama,
+    },
   ],
   [
     'the family that is set, before the name',

@@ -4,8 +4,20 @@ import { fimTemplateOf } from '../../providers/fim-templates.ts'
 import { ownedProvider } from '../../providers/owned.ts'
 import type { OwnedUpstream, TargetCredential } from '../ports.ts'
 
-export function toOwnedUpstream(model: OwnedModel, credential: TargetCredential | undefined): OwnedUpstream {
-  const { slug, dialect, baseUrl, upstreamModelId, credentialHeader, fimEndpoint, fimTemplate, probe } = model
+export function toOwnedUpstream(
+  model: OwnedModel,
+  credential: TargetCredential | undefined,
+): OwnedUpstream {
+  const {
+    slug,
+    dialect,
+    baseUrl,
+    upstreamModelId,
+    credentialHeader,
+    fimEndpoint,
+    fimTemplate,
+    probe,
+  } = model
   const found = probe?.found
   const declared = credentialHeader === 'auto' ? found?.credentialHeader : credentialHeader
   const server = {

@@ -61,7 +61,9 @@ export function wrongDialect(
 ): GatewayError {
   const targets = gate.targets.map((target) => target.model).join(', ')
   const elsewhere =
-    dialect.id === 'openai-responses' ? ' Cross-provider routing is done through /v1/chat/completions.' : ''
+    dialect.id === 'openai-responses'
+      ? ' Cross-provider routing is done through /v1/chat/completions.'
+      : ''
   return invalidRequest(
     `The gate '${gate.id}' resolves to ${targets}, which does not speak the format of this endpoint (${dialect.id}).` +
       `${elsewhere} ${describeSpeakers(speakers)}`,

@@ -29,7 +29,10 @@ const { 'openai-responses': responses, 'mistral-fim': fim } = vendor.endpoints
 const narrow: ReachableProvider = {
   ...vendor,
   id: 'narrow',
-  endpoints: { ...(responses && { 'openai-responses': responses }), ...(fim && { 'mistral-fim': fim }) },
+  endpoints: {
+    ...(responses && { 'openai-responses': responses }),
+    ...(fim && { 'mistral-fim': fim }),
+  },
 }
 
 function plan(model: string, dialect: Dialect) {
@@ -70,23 +73,32 @@ function plan(model: string, dialect: Dialect) {
     { body, gateId: 'gate', stream: false, ignored: [] },
     dialect,
   ).targets
-  return { path: target?.url.replace('https://vendor.test', ''), isTranslated: target?.codec !== undefined }
+  return {
+    path: target?.url.replace('https://vendor.test', ''),
+    isTranslated: target?.codec !== undefined,
+  }
 }
 
 test.each([
   [openaiResponses, 'talker', '/responses'],
   [openaiChat, 'thinker', '/chat'],
   [anthropicMessages, 'thinker', '/messages'],
-])('a dialect that the provider speaks is relayed, whatever the model: %#', (dialect, model, path) => {
-  expect(plan(`vendor/${model}`, dialect)).toEqual({ path, isTranslated: false })
-})
+])(
+  'a dialect that the provider speaks is relayed, whatever the model: %#',
+  (dialect, model, path) => {
+    expect(plan(`vendor/${model}`, dialect)).toEqual({ path, isTranslated: false })
+  },
+)
 
 test.each([
   ['thinker', '/responses'],
   ['talker', '/chat'],
-])('another one is translated to the first endpoint that takes the model: %s to %s', (model, path) => {
-  expect(plan(`vendor/${model}`, gatehouseChat)).toEqual({ path, isTranslated: true })
-})
+])(
+  'another one is translated to the first endpoint that takes the model: %s to %s',
+  (model, path) => {
+    expect(plan(`vendor/${model}`, gatehouseChat)).toEqual({ path, isTranslated: true })
+  },
+)
 
 test('a model that no endpoint takes from other callers is out of their reach, and the member that named the gate is told', () => {
   expect(plan('narrow/thinker', openaiChat)).toEqual({ path: '/responses', isTranslated: true })

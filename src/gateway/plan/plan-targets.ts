@@ -114,7 +114,9 @@ export function planTargets(
   // An owned model brings its address with it.
   const isAddressed = ids.some((id) => ports.providers.has(id) || ownedSlugOf(id) !== undefined)
   const lacksAddressAlone = !isAddressed && gate.targets.some((target) => mayServe(target, dialect))
-  throw lacksAddressAlone ? noAddress(ids) : wrongDialect(gate, dialect, request, speakersOf(ports, dialect))
+  throw lacksAddressAlone
+    ? noAddress(ids)
+    : wrongDialect(gate, dialect, request, speakersOf(ports, dialect))
 }
 
 /** Whether a provider that has no address here would be asked this if it had one; of those that nobody knows, perhaps. */
@@ -217,7 +219,9 @@ function resolveTarget(ports: PlanPorts, candidate: GateTarget, question: Questi
   const found = findEndpoint(ports, candidate, question)
   const credential = found === undefined ? undefined : findCredential(ports, found, question.caller)
   const target =
-    found === undefined || credential === undefined ? undefined : toTarget(question, found, credential)
+    found === undefined || credential === undefined
+      ? undefined
+      : toTarget(question, found, credential)
   const resolution = { provider: found?.provider, target, credential, owned: found?.owned }
   kept[kind] = resolution
   return resolution
@@ -254,7 +258,8 @@ function isCurrent(
   if (provider === undefined) return false
   if (owned !== undefined) return ownedModels.find(caller.accountId, owned.slug) === owned
   return (
-    providers.get(provider.id) === provider && credentials.find(caller.accountId, provider.id) === credential
+    providers.get(provider.id) === provider &&
+    credentials.find(caller.accountId, provider.id) === credential
   )
 }
 
@@ -280,7 +285,8 @@ function findEndpoint(
   const { provider, model } = upstream
   const spoken = isRelayed(dialect) ? provider.endpoints[dialect.id] : undefined
   const codec = relays || !isRelayed(dialect) ? undefined : CLIENT_CODECS[dialect.id]
-  const found = spoken === undefined ? findTranslated(provider, model, dialect) : { endpoint: spoken, codec }
+  const found =
+    spoken === undefined ? findTranslated(provider, model, dialect) : { endpoint: spoken, codec }
   if (found === undefined) return undefined
   return { target, name: target.model, ...upstream, ...found }
 }
@@ -316,12 +322,14 @@ function providerIdOf({ model }: GateTarget): string {
 /** The caller's own dialect is relayed byte for byte wherever the provider speaks it; only else is anything translated. */
 function findTranslated(provider: Provider, model: string, dialect: Dialect) {
   for (const [id, endpoint] of Object.entries(provider.endpoints)) {
-    const embeddings = dialect.isEmbeddings === true ? EMBEDDINGS_CODECS[id as DialectId] : undefined
+    const embeddings =
+      dialect.isEmbeddings === true ? EMBEDDINGS_CODECS[id as DialectId] : undefined
     if (embeddings !== undefined) return { endpoint, embeddings }
     const fim = dialect.isFim === true ? FIM_CODECS[id as DialectId] : undefined
     if (fim !== undefined) return { endpoint, fim }
     const codec = dialect.serverCodec === undefined ? undefined : CLIENT_CODECS[id as DialectId]
-    if (codec !== undefined && (endpoint.translatedModels?.test(model) ?? true)) return { endpoint, codec }
+    if (codec !== undefined && (endpoint.translatedModels?.test(model) ?? true))
+      return { endpoint, codec }
   }
   return undefined
 }
@@ -331,7 +339,11 @@ export function isTranslated(target: Target): boolean {
   return target.codec !== undefined || target.embeddings !== undefined || target.fim !== undefined
 }
 
-function toTarget({ caller, stream }: Question, found: FoundEndpoint, credential: TargetCredential): Target {
+function toTarget(
+  { caller, stream }: Question,
+  found: FoundEndpoint,
+  credential: TargetCredential,
+): Target {
   const { provider, endpoint, model, name, owned } = found
   return {
     name,
@@ -374,7 +386,8 @@ export function traitsOf(provider: Provider, model: string): ModelTraits {
 /** Of a vendor or an owned model whose data says nothing of reasoning, nothing is known: then the operator's word counts. */
 function takesEffort({ provider, model, owned }: FoundEndpoint): boolean {
   const { traits, reasoningModels } = provider
-  if (reasoningModels?.test(model) === true || traitsOf(provider, model).reasoning !== undefined) return true
+  if (reasoningModels?.test(model) === true || traitsOf(provider, model).reasoning !== undefined)
+    return true
   if (owned !== undefined) return traits?.some(([pattern]) => pattern.test(model)) !== true
   return traits === undefined && reasoningModels === undefined
 }

@@ -34,7 +34,14 @@ export function restrictTargets(
 // credential that many accounts share, what others have put there.
 
 /** Members whose text, or each of whose texts, is such an id. */
-const ID_MEMBERS = ['file_id', 'file_ids', 'vector_store_ids', 'container', 'assistant_id', 'thread_id']
+const ID_MEMBERS = [
+  'file_id',
+  'file_ids',
+  'vector_store_ids',
+  'container',
+  'assistant_id',
+  'thread_id',
+]
 /** What the model or the caller's own tools say: nothing in it means anything to the vendor. */
 const FREE_MEMBERS = new Set(['input_schema', 'parameters', 'schema', 'metadata', 'arguments'])
 const MAX_DEPTH = 64
@@ -86,7 +93,9 @@ function findId(value: unknown, depth: number): string | undefined {
 function holdsId(value: unknown): boolean {
   if (typeof value === 'string') return true
   if (Array.isArray(value)) return value.some(holdsId)
-  return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
+  return (
+    typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
+  )
 }
 
 // What a target uses whose price is not known would not count against a limit in money.
@@ -101,15 +110,23 @@ export interface PricedPorts {
 function keepPriced(
   { limits, prices }: PricedPorts,
   caller: Caller,
-  call: { readonly targets: readonly Target[]; readonly gateId: string; readonly startedAtMs: number },
+  call: {
+    readonly targets: readonly Target[]
+    readonly gateId: string
+    readonly startedAtMs: number
+  },
 ): readonly Target[] {
   const { targets, gateId, startedAtMs } = call
   const demand = limits.priceDemand(caller, gateId)
   if (demand === undefined) return targets
-  const isPriced = ({ name }: Target) => prices?.isPriced(caller.accountId, name, startedAtMs) === true
-  const priced = targets.filter((target) => whoDemands(demand, target) === undefined || isPriced(target))
+  const isPriced = ({ name }: Target) =>
+    prices?.isPriced(caller.accountId, name, startedAtMs) === true
+  const priced = targets.filter(
+    (target) => whoDemands(demand, target) === undefined || isPriced(target),
+  )
   const [refused] = targets
-  if (priced.length > 0 || refused === undefined) return priced.length === targets.length ? targets : priced
+  if (priced.length > 0 || refused === undefined)
+    return priced.length === targets.length ? targets : priced
   throw priceUnknown(refused, whoDemands(demand, refused) ?? '')
 }
 
@@ -144,7 +161,10 @@ export function reserveQuota(
   return targetsWithout(refusal, targets)
 }
 
-function targetsWithout(refusal: GatewayError | undefined, targets: readonly Target[]): readonly Target[] {
+function targetsWithout(
+  refusal: GatewayError | undefined,
+  targets: readonly Target[],
+): readonly Target[] {
   if (refusal === undefined) return targets
   const own = targets.filter((target) => !isPlatforms(target))
   if (own.length === 0) throw refusal

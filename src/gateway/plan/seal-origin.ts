@@ -15,7 +15,10 @@ export function originOf(providerId: string, credential: Secret | undefined): st
   if (credential === undefined) return `${providerId}#${WITHOUT}`
   let fingerprint = fingerprints.get(credential)
   if (fingerprint === undefined) {
-    fingerprint = createHash('sha256').update(credential.reveal()).digest('hex').slice(0, FINGERPRINT_LENGTH)
+    fingerprint = createHash('sha256')
+      .update(credential.reveal())
+      .digest('hex')
+      .slice(0, FINGERPRINT_LENGTH)
     fingerprints.set(credential, fingerprint)
   }
   return `${providerId}#${fingerprint}`

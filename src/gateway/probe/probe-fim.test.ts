@@ -1,7 +1,12 @@
 /** How a probe finds out where a server fills in the middle: each server is played as its own code answers. */
 import { describe, expect, test } from 'bun:test'
 import { ScriptedClock } from '../../../test/support/scripted-clock.ts'
-import { json, type Script, ScriptedUpstream, UNREACHABLE } from '../../../test/support/scripted-upstream.ts'
+import {
+  json,
+  type Script,
+  ScriptedUpstream,
+  UNREACHABLE,
+} from '../../../test/support/scripted-upstream.ts'
 import type { FimEndpoint, OwnedModel } from '../../core/owned-model.ts'
 import { Secret } from '../../core/secret.ts'
 import { Deadlines } from '../../upstream/deadlines.ts'
@@ -23,11 +28,16 @@ async function probe(scripts: readonly Script[], set: Partial<OwnedModel> = {}) 
     probe: null,
     ...set,
   } as OwnedModel
-  const owned = toOwnedUpstream(model, { secret: new Secret('planted-key-0123456789'), owner: 'account' })
+  const owned = toOwnedUpstream(model, {
+    secret: new Secret('planted-key-0123456789'),
+    owner: 'account',
+  })
   const addresses = { resolve: async () => ['203.0.113.7'] }
   const { signal } = new AbortController()
   const ports = { clock, upstream, addresses }
-  const result = await clock.finish(probeOwnedModel(ports, model, owned, { timeoutMs: 3_000, signal }))
+  const result = await clock.finish(
+    probeOwnedModel(ports, model, owned, { timeoutMs: 3_000, signal }),
+  )
   expect(upstream.unusedScripts).toBe(0)
   expect(deadlines.size).toBe(0)
   const { sent } = upstream
@@ -44,20 +54,39 @@ const completed = (prompt_tokens?: number) =>
     choices: [{ index: 0, text: 'x', finish_reason: 'length' }],
     ...(prompt_tokens === undefined ? {} : { usage: { prompt_tokens, completion_tokens: 1 } }),
   })
-const LLAMA_404 = json(404, { error: { code: 404, message: 'File Not Found', type: 'not_found_error' } })
+const LLAMA_404 = json(404, {
+  error: { code: 404, message: 'File Not Found', type: 'not_found_error' },
+})
 const FASTAPI_404 = json(404, { detail: 'Not Found' })
 const GIN_404 = json(404, '404 page not found', { 'content-type': 'text/plain' })
 const NO_SUFFIX = json(400, {
-  error: { message: 'suffix is not currently supported', type: 'BadRequestError', param: null, code: 400 },
+  error: {
+    message: 'suffix is not currently supported',
+    type: 'BadRequestError',
+    param: null,
+    code: 400,
+  },
 })
 const NO_INSERT = json(400, {
-  error: { message: 'registry.ollama.ai/library/llama3:latest does not support insert', type: 'api_error' },
+  error: {
+    message: 'registry.ollama.ai/library/llama3:latest does not support insert',
+    type: 'api_error',
+  },
 })
 const NO_INFILL = json(501, {
-  error: { code: 501, message: 'Infill is not supported by this model', type: 'not_supported_error' },
+  error: {
+    code: 501,
+    message: 'Infill is not supported by this model',
+    type: 'not_supported_error',
+  },
 })
 const NO_MODEL = json(404, {
-  error: { message: 'The model `m` does not exist.', type: 'NotFoundError', param: null, code: 404 },
+  error: {
+    message: 'The model `m` does not exist.',
+    type: 'NotFoundError',
+    param: null,
+    code: 404,
+  },
 })
 
 describe('the first form that a server has is found', () => {
@@ -96,7 +125,12 @@ describe('the first form that a server has is found', () => {
     ],
   ])('%s', async (_, scripts, fimEndpoint, paths) => {
     const { result, asked } = await probe(scripts)
-    expect(result).toEqual({ status: 'reachable', httpStatus: 200, latencyMs: 0, found: { fimEndpoint } })
+    expect(result).toEqual({
+      status: 'reachable',
+      httpStatus: 200,
+      latencyMs: 0,
+      found: { fimEndpoint },
+    })
     expect(asked).toEqual([...paths])
   })
 
@@ -116,7 +150,8 @@ describe('the first form that a server has is found', () => {
       prompt: '<|fim_prefix|>a<|fim_suffix|>b<|fim_middle|>',
       max_tokens: 1,
     })
-    for (const { headers } of sent) expect(headers.authorization).toBe('Bearer planted-key-0123456789')
+    for (const { headers } of sent)
+      expect(headers.authorization).toBe('Bearer planted-key-0123456789')
   })
 
   test('an address without a version, or with more before it, is the same server', async () => {
@@ -139,7 +174,9 @@ describe('the first form that a server has is found', () => {
       fimTemplate: 'starcoder2',
     })
     expect(told.result).toMatchObject({ found: { fimEndpoint: 'completions-template' } })
-    expect(JSON.parse(told.sent.at(-1)?.body ?? '').prompt).toBe('<fim_prefix>a<fim_suffix>b<fim_middle>')
+    expect(JSON.parse(told.sent.at(-1)?.body ?? '').prompt).toBe(
+      '<fim_prefix>a<fim_suffix>b<fim_middle>',
+    )
   })
 })
 
@@ -166,7 +203,11 @@ describe('where none is found, it says why', () => {
     ],
   ])('%s', async (_, scripts, httpStatus, detail) => {
     const { result } = await probe(scripts)
-    expect(result).toMatchObject({ status: 'unreachable', httpStatus, detail: expect.stringMatching(detail) })
+    expect(result).toMatchObject({
+      status: 'unreachable',
+      httpStatus,
+      detail: expect.stringMatching(detail),
+    })
     expect(result).not.toHaveProperty('found')
   })
 
@@ -191,7 +232,9 @@ describe('where none is found, it says why', () => {
   })
 
   test('a model that is being loaded is asked again', async () => {
-    const loading = json(503, { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } })
+    const loading = json(503, {
+      error: { code: 503, message: 'Loading model', type: 'unavailable_error' },
+    })
     const { result, asked } = await probe([loading, LLAMA_404, infilled])
     expect(result).toMatchObject({ status: 'reachable', found: { fimEndpoint: 'infill' } })
     expect(asked).toEqual(['/v1/fim/completions', '/v1/fim/completions', '/infill'])

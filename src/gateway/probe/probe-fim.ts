@@ -110,7 +110,8 @@ function formOf(owned: OwnedUpstream, endpoint: FimEndpoint): Form | undefined {
     isAnswer: (answer) => read(answer as JsonRecord) !== undefined,
     isRead: (answer) =>
       endpoint !== 'completions-suffix' ||
-      (read(JSON.parse(String(Buffer.from(answer.body ?? []))))?.usage?.inputTokens ?? 0) >= SUFFIX_TOKENS,
+      (read(JSON.parse(String(Buffer.from(answer.body ?? []))))?.usage?.inputTokens ?? 0) >=
+        SUFFIX_TOKENS,
   }
 }
 

@@ -12,7 +12,12 @@ import {
   SILENCE,
   UNREACHABLE,
 } from '../../../test/support/scripted-upstream.ts'
-import type { CredentialHeader, OwnedModel, OwnedModelDialect, ServerTraits } from '../../core/owned-model.ts'
+import type {
+  CredentialHeader,
+  OwnedModel,
+  OwnedModelDialect,
+  ServerTraits,
+} from '../../core/owned-model.ts'
 import { Secret } from '../../core/secret.ts'
 import { AddressRefusedError } from '../../upstream/address-guard.ts'
 import { Deadlines } from '../../upstream/deadlines.ts'
@@ -33,7 +38,10 @@ interface Probe {
   readonly found?: ServerTraits
   /** The server's answer to each request, in order. */
   readonly scripts?: readonly Script[]
-  readonly resolve?: (url: string, clock: ScriptedClock) => ReturnType<ProbePorts['addresses']['resolve']>
+  readonly resolve?: (
+    url: string,
+    clock: ScriptedClock,
+  ) => ReturnType<ProbePorts['addresses']['resolve']>
   /** It has one that the master key does not open, or none. */
   readonly credential?: 'unopened' | 'none'
   readonly timeoutMs?: number
@@ -70,7 +78,9 @@ async function probe({
   const interim: ProbeResult[] = []
   const { signal } = new AbortController()
   const onInterim = (known: ProbeResult) => void interim.push(known)
-  const result = await clock.finish(probeOwnedModel(ports, model, owned, { timeoutMs, signal, onInterim }))
+  const result = await clock.finish(
+    probeOwnedModel(ports, model, owned, { timeoutMs, signal, onInterim }),
+  )
   if (result === undefined) throw new Error('Nobody has called it off.')
   expect(JSON.stringify([result, interim])).not.toContain('planted-')
   expect(upstream.unusedScripts).toBe(0)
@@ -152,7 +162,13 @@ describe('asks for as little as the dialect allows', () => {
       { model, input: 'Hi', max_output_tokens: 16, store: false },
       [],
     ],
-    ['mistral-fim', '/fim/completions', bearer, { model, prompt: 'a', suffix: 'b', max_tokens: 1 }, []],
+    [
+      'mistral-fim',
+      '/fim/completions',
+      bearer,
+      { model, prompt: 'a', suffix: 'b', max_tokens: 1 },
+      [],
+    ],
     ['anthropic-messages', '/v1/messages', keyed, { model, messages, max_tokens: 1 }, counts],
     ['openai-embeddings', '/embeddings', bearer, { model, input: 'Hi' }, []],
   ])('%s', async (dialect, path, headers, body, further) => {
@@ -212,21 +228,30 @@ describe('an error of', () => {
     [529, FAILED, 'unreachable'],
   ])('%d in the model’s own form', async (status, detail, finding) => {
     const headers = { location: 'https://elsewhere.test/' }
-    const { result } = await probe({ scripts: [json(status, { error: { message: SAID } }, headers)] })
+    const { result } = await probe({
+      scripts: [json(status, { error: { message: SAID } }, headers)],
+    })
     expect(result).toEqual(
-      finding === 'reachable' ? reachable(status, { detail }) : unreachable(detail, { httpStatus: status }),
+      finding === 'reachable'
+        ? reachable(status, { detail })
+        : unreachable(detail, { httpStatus: status }),
     )
   })
 
   test.each<[string, unknown]>([
-    ['OpenAI, vLLM, llama.cpp, Ollama', { error: { message: SAID, type: 'BadRequestError', code: 400 } }],
+    [
+      'OpenAI, vLLM, llama.cpp, Ollama',
+      { error: { message: SAID, type: 'BadRequestError', code: 400 } },
+    ],
     ['Anthropic', { type: 'error', error: { type: 'invalid_request_error', message: SAID } }],
     ['vLLM for Messages', { type: 'error', error: { type: 'BadRequestError', message: SAID } }],
     ['an older vLLM', { object: 'error', message: SAID, type: 'BadRequestError', code: 400 }],
     ['FastAPI in words', { detail: SAID }],
     ['FastAPI in a list', { detail: [{ loc: ['body'], msg: SAID }] }],
   ])('400 as %s write it says that the model is there', async (_, body) => {
-    expect((await probe({ scripts: [json(400, body)] })).result).toEqual(reachable(400, { detail: REFUSED }))
+    expect((await probe({ scripts: [json(400, body)] })).result).toEqual(
+      reachable(400, { detail: REFUSED }),
+    )
   })
 
   test.each<[string, unknown]>([
@@ -263,23 +288,41 @@ describe('an answer with 200 that is', () => {
       otherFormat(200),
     ],
     ['nothing', json(200, ''), otherFormat(200)],
-    ['an error', json(200, { error: { message: SAID } }), 'The server reported an error with HTTP 200.'],
-    ['an error in words', json(200, { error: SAID }), 'The server reported an error with HTTP 200.'],
+    [
+      'an error',
+      json(200, { error: { message: SAID } }),
+      'The server reported an error with HTTP 200.',
+    ],
+    [
+      'an error in words',
+      json(200, { error: SAID }),
+      'The server reported an error with HTTP 200.',
+    ],
     ['another dialect’s answer', json(200, ANSWERS['anthropic-messages']), otherFormat(200)],
     [
       'plain text',
       json(200, ANSWERS['openai-responses'], { 'content-type': 'text/plain' }),
       otherFormat(200),
     ],
-    ['an event stream', json(200, 'data: {}\n\n', { 'content-type': 'text/event-stream' }), otherFormat(200)],
+    [
+      'an event stream',
+      json(200, 'data: {}\n\n', { 'content-type': 'text/event-stream' }),
+      otherFormat(200),
+    ],
     [
       'encoded',
       json(200, ANSWERS['openai-responses'], { 'content-encoding': 'gzip' }),
       'The server encoded its answer, though it was asked for as it is (accept-encoding: identity).',
     ],
-    ['larger than any', [head(200), piece(Buffer.alloc(2 * 1024 * 1024, 32)), SILENCE], otherFormat(200)],
+    [
+      'larger than any',
+      [head(200), piece(Buffer.alloc(2 * 1024 * 1024, 32)), SILENCE],
+      otherFormat(200),
+    ],
   ])('%s is none', async (_, script, detail) => {
-    expect((await probe({ scripts: [script] })).result).toEqual(unreachable(detail, { httpStatus: 200 }))
+    expect((await probe({ scripts: [script] })).result).toEqual(
+      unreachable(detail, { httpStatus: 200 }),
+    )
   })
 
   test.each<[OwnedModelDialect]>([
@@ -302,7 +345,10 @@ describe('an answer with 200 that is', () => {
     const bytes = piece(JSON.stringify(ANSWERS['openai-responses']))
     expect((await probe({ scripts: [[head(201), bytes]] })).result).toEqual(reachable(201))
     expect((await probe({ scripts: [[head(299), bytes]] })).result).toEqual(reachable(299))
-    const plain = head(200, { 'content-encoding': ' Identity ', 'content-type': 'application/vnd.x+json' })
+    const plain = head(200, {
+      'content-encoding': ' Identity ',
+      'content-type': 'application/vnd.x+json',
+    })
     expect((await probe({ scripts: [[plain, bytes]] })).result).toEqual(reachable(200))
   })
 })
@@ -385,7 +431,10 @@ describe('is out of reach', () => {
 
   test('under a name that leads nowhere', async () => {
     const failure = new UpstreamFailure('connect_failed', 'The host name could not be resolved.')
-    const { result, interim } = await probe({ resolve: () => Promise.reject(failure), timeoutMs: 60_000 })
+    const { result, interim } = await probe({
+      resolve: () => Promise.reject(failure),
+      timeoutMs: 60_000,
+    })
     expect(result).toEqual(unreachable('The host name could not be resolved.'))
     expect(interim).toEqual([])
   })
@@ -417,7 +466,9 @@ describe('is out of reach', () => {
     expect(result).toEqual({ ...reachable(200), latencyMs: 2_900 })
 
     // A server that goes on and on is not waited for either.
-    const dripping = await probe({ scripts: [[head(400), piece('x'), pause(1_500), piece('x'), SILENCE]] })
+    const dripping = await probe({
+      scripts: [[head(400), piece('x'), pause(1_500), piece('x'), SILENCE]],
+    })
     expect(dripping.result).toMatchObject({ status: 'unreachable', detail: LATE })
   })
 
@@ -434,13 +485,18 @@ describe('is out of reach', () => {
 
 describe('a cold model', () => {
   test('that is loaded in silence, as by Ollama, is waited for', async () => {
-    const { result, interim } = await probe({ scripts: [[pause(45_000), ...ANSWER]], timeoutMs: 60_000 })
+    const { result, interim } = await probe({
+      scripts: [[pause(45_000), ...ANSWER]],
+      timeoutMs: 60_000,
+    })
     expect(result).toEqual({ ...reachable(200), latencyMs: 45_000 })
     expect(interim).toEqual([])
   })
 
   // llama.cpp, tools/server: `{"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}}`.
-  const LOADING = json(503, { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } })
+  const LOADING = json(503, {
+    error: { code: 503, message: 'Loading model', type: 'unavailable_error' },
+  })
   const isLoading = (latencyMs: number): ProbeResult => ({
     status: 'loading',
     httpStatus: 503,
@@ -449,7 +505,10 @@ describe('a cold model', () => {
   })
 
   test('whose server says so, as llama.cpp does, is asked again until it is there', async () => {
-    const { result, interim } = await probe({ scripts: [LOADING, LOADING, ANSWER], timeoutMs: 60_000 })
+    const { result, interim } = await probe({
+      scripts: [LOADING, LOADING, ANSWER],
+      timeoutMs: 60_000,
+    })
     expect(result).toEqual({ ...reachable(200), latencyMs: 2_000 })
     expect(interim).toEqual([isLoading(0), isLoading(1_000)])
   })
@@ -496,7 +555,10 @@ describe('the credential of a Messages server', () => {
   })
 
   test('goes in the other header where the first is refused, as by vLLM, and what is asked next too', async () => {
-    const { result, sent } = await probe({ dialect, scripts: [NO, YES, json(200, { input_tokens: 9 })] })
+    const { result, sent } = await probe({
+      dialect,
+      scripts: [NO, YES, json(200, { input_tokens: 9 })],
+    })
     expect(result).toEqual(
       reachable(200, { found: { credentialHeader: 'authorization', countTokens: true } }),
     )
@@ -514,7 +576,10 @@ describe('the credential of a Messages server', () => {
       dialect,
       scripts: [NO, json(404, { error: { message: 'no model found' } })],
     })
-    expect(result).toMatchObject({ status: 'unreachable', found: { credentialHeader: 'authorization' } })
+    expect(result).toMatchObject({
+      status: 'unreachable',
+      found: { credentialHeader: 'authorization' },
+    })
     // An address where nothing is refuses no header either.
     expect((await probe({ dialect, scripts: [NO_SUCH_PATH] })).result.found).toBeUndefined()
   })
@@ -527,11 +592,14 @@ describe('the credential of a Messages server', () => {
   test.each([
     ['authorization', AS_BEARER],
     ['x-api-key', AS_KEY],
-  ] as const)('goes into %s alone where the registration says so', async (credentialHeader, place) => {
-    const { result, sent } = await probe({ dialect, credentialHeader, scripts: [NO] })
-    expect(result).toEqual(unreachable(KEY_REFUSED, { httpStatus: 401 }))
-    expect(placesOf(sent)).toEqual([place])
-  })
+  ] as const)(
+    'goes into %s alone where the registration says so',
+    async (credentialHeader, place) => {
+      const { result, sent } = await probe({ dialect, credentialHeader, scripts: [NO] })
+      expect(result).toEqual(unreachable(KEY_REFUSED, { httpStatus: 401 }))
+      expect(placesOf(sent)).toEqual([place])
+    },
+  )
 
   test('of another dialect is not tried elsewhere', async () => {
     const { sent } = await probe({ scripts: [NO] })
@@ -552,7 +620,11 @@ describe('what else the server has is', () => {
       false,
     ],
     // llama.cpp without --embeddings.
-    ['not started', json(501, { error: { code: 501, type: 'not_supported_error', message: SAID } }), false],
+    [
+      'not started',
+      json(501, { error: { code: 501, type: 'not_supported_error', message: SAID } }),
+      false,
+    ],
     ['nowhere', NO_SUCH_PATH, false],
     ['not to be told from a used-up limit', json(429, { error: { message: SAID } }), undefined],
     ['not to be told from a failure', json(500, { error: { message: SAID } }), undefined],
@@ -576,7 +648,8 @@ test.each<[string, Upstream['open'] | undefined, ProbeResult | undefined]>([
 ])('%s', async (_, open, wanted) => {
   const clock = new ScriptedClock()
   const ending: Script = [{ type: 'fail', failure: 'shutdown' }]
-  const upstream = open === undefined ? new ScriptedUpstream(clock, new Deadlines(clock), [ending]) : { open }
+  const upstream =
+    open === undefined ? new ScriptedUpstream(clock, new Deadlines(clock), [ending]) : { open }
   const owned = toOwnedUpstream({ dialect: 'openai-chat', slug: 's' } as OwnedModel, {
     secret: new Secret(KEY),
     owner: 'account',

@@ -10,9 +10,19 @@ import type { AddressGuard } from '../../upstream/address-guard.ts'
 import type { Upstream } from '../../upstream/exchange.ts'
 import { UpstreamFailure, type UpstreamFailureType } from '../../upstream/upstream-failure.ts'
 import type { OwnedUpstream } from '../ports.ts'
-import { type CredentialPlace, exchangeForProbe, type ProbeAnswer, UnlocatedError } from './probe-exchange.ts'
+import {
+  type CredentialPlace,
+  exchangeForProbe,
+  type ProbeAnswer,
+  UnlocatedError,
+} from './probe-exchange.ts'
 import { probeFim } from './probe-fim.ts'
-import { FURTHER_QUESTIONS, judgeFurther, MAIN_QUESTIONS, type ProbeQuestion } from './probe-questions.ts'
+import {
+  FURTHER_QUESTIONS,
+  judgeFurther,
+  MAIN_QUESTIONS,
+  type ProbeQuestion,
+} from './probe-questions.ts'
 import { judgeAnswer, type Verdict } from './probe-verdict.ts'
 
 /** Between two questions to a server that loads its model, or is not up yet. */
@@ -53,7 +63,8 @@ export async function probeOwnedModel(
     const finding = await askOnce(probing).then((found) => explainRefusal(found, owned), toFinding)
     // The model's server has no part in that.
     if (signal.aborted || finding === undefined) return undefined
-    if (finding.isPassing !== true || clock.elapsed() + AGAIN_AFTER_MS >= endsAt) return toResult(finding)
+    if (finding.isPassing !== true || clock.elapsed() + AGAIN_AFTER_MS >= endsAt)
+      return toResult(finding)
     onInterim?.(toResult(finding))
     await pause(clock, AGAIN_AFTER_MS, signal)
   }

@@ -32,7 +32,9 @@ const EMBEDDINGS = {
 }
 
 /** The least that the dialect allows. How a model fills in the middle is found out elsewhere (probe-fim.ts). */
-export const MAIN_QUESTIONS: Readonly<Record<Exclude<OwnedModelDialect, 'mistral-fim'>, ProbeQuestion>> = {
+export const MAIN_QUESTIONS: Readonly<
+  Record<Exclude<OwnedModelDialect, 'mistral-fim'>, ProbeQuestion>
+> = {
   'openai-chat': {
     dialect: openaiChat,
     path: '/chat/completions',

@@ -18,7 +18,8 @@ const NAMES_MODEL = /model/i
 const UNKNOWN = /not[ _]?found|does not exist|unknown|invalid[ _]model|no such/i
 const LOADING = /\bloading\b/i
 
-const NO_ANSWER = 'with something that is no answer in the model’s format: are baseUrl and dialect right?'
+const NO_ANSWER =
+  'with something that is no answer in the model’s format: are baseUrl and dialect right?'
 
 /** What tells an answer in the form that was asked for. */
 type Form = Pick<RelayedDialect, 'isAnswer'>
@@ -27,10 +28,16 @@ export const NOTHING_HERE = 'The server has nothing at this address: are baseUrl
 
 export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
   const { status } = answer
-  const unreachable = (detail: string): Verdict => ({ status: 'unreachable', httpStatus: status, detail })
+  const unreachable = (detail: string): Verdict => ({
+    status: 'unreachable',
+    httpStatus: status,
+    detail,
+  })
   if (status >= 200 && status < 300) {
     const problem = readAnswer(dialect, answer)
-    return problem === undefined ? { status: 'reachable', httpStatus: status } : unreachable(problem)
+    return problem === undefined
+      ? { status: 'reachable', httpStatus: status }
+      : unreachable(problem)
   }
   if (status === 401 || status === 403) return unreachable('The server refused the credential.')
   if (status >= 300 && status < 400)
@@ -51,7 +58,8 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
       isPassing: true,
     }
   if (status >= 500) return unreachable('The server failed to answer.')
-  if (!isModelServersError(said)) return unreachable(`The server answered HTTP ${status} ${NO_ANSWER}`)
+  if (!isModelServersError(said))
+    return unreachable(`The server answered HTTP ${status} ${NO_ANSWER}`)
   // A limit that is used up, or a model that wants more than one token: there, and open to this credential.
   return {
     status: 'reachable',
@@ -61,7 +69,10 @@ export function judgeAnswer(dialect: Form, answer: ProbeAnswer): Verdict {
 }
 
 /** By the rules by which calls take an answer. @returns what is wrong with it; undefined: nothing */
-export function readAnswer(dialect: Form, { status, headers, body }: ProbeAnswer): string | undefined {
+export function readAnswer(
+  dialect: Form,
+  { status, headers, body }: ProbeAnswer,
+): string | undefined {
   const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''
   if (encoding !== '' && encoding !== 'identity')
     return 'The server encoded its answer, though it was asked for as it is (accept-encoding: identity).'

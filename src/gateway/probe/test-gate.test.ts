@@ -32,7 +32,10 @@ interface Scene extends Omit<GatewayScript, 'gates' | 'upstream'> {
 }
 
 /** One test of a gate, in as much scripted time as it takes. */
-async function run({ gate: script, concurrentCalls, ...rest }: Scene, upstream: readonly Script[] = []) {
+async function run(
+  { gate: script, concurrentCalls, ...rest }: Scene,
+  upstream: readonly Script[] = [],
+) {
   const gateway = new InProcessGateway({ ...rest, gates: { tested: script }, upstream })
   const gate = gateway.ports.gates.find(CALLER.accountId, 'tested')
   if (gate === undefined) throw new Error('There is no such gate.')
@@ -56,7 +59,15 @@ test('every target is asked once, alone, in what it speaks, and told in the orde
     after(100, CHAT_ANSWER),
   ])
   const ok = (target: string, dialect: string, latencyMs: number, usage: object) =>
-    ({ target, status: 'ok', httpStatus: 200, latencyMs, firstByteMs: latencyMs, dialect, usage }) as never
+    ({
+      target,
+      status: 'ok',
+      httpStatus: 200,
+      latencyMs,
+      firstByteMs: latencyMs,
+      dialect,
+      usage,
+    }) as never
   expect(rows).toEqual([
     ok('openai/gpt-5', 'openai-responses', 300, RESPONSES_USAGE),
     ok('anthropic/claude-opus-5', 'anthropic-messages', 200, MESSAGES_USAGE),
@@ -68,9 +79,9 @@ test('every target is asked once, alone, in what it speaks, and told in the orde
     { model: 'llama-7b', messages: [{ content: 'Say OK.' }], max_tokens: 32 },
   ])
   // These are calls like all others: each takes its place and is written down.
-  expect(gateway.ledger.records.map(({ target, gateId, keyId }) => [target, gateId, keyId])).toEqual(
-    gate.toReversed().map((target) => [target, 'tested', CALLER.keyId]) as never,
-  )
+  expect(
+    gateway.ledger.records.map(({ target, gateId, keyId }) => [target, gateId, keyId]),
+  ).toEqual(gate.toReversed().map((target) => [target, 'tested', CALLER.keyId]) as never)
 })
 
 describe('how many are asked at once', () => {
@@ -133,7 +144,12 @@ describe('each target alone and once, whatever the gate says', () => {
     const timeouts = { firstByteMs: 300_000, totalMs: 600_000 }
     const { rows, tookMs } = await run({ gate, timeouts }, [[SILENCE]])
     expect(rows).toMatchObject([
-      { status: 'failed', httpStatus: 504, error: { code: 'upstream_timeout' }, latencyMs: waitedMs },
+      {
+        status: 'failed',
+        httpStatus: 504,
+        error: { code: 'upstream_timeout' },
+        latencyMs: waitedMs,
+      },
     ])
     expect(rows[0]).not.toHaveProperty('firstByteMs')
     expect(tookMs).toBe(waitedMs)
@@ -143,14 +159,23 @@ describe('each target alone and once, whatever the gate says', () => {
 describe('a target that cannot be asked', () => {
   const untestable = (target: string, message: string) => ({
     rows: [
-      { target, status: 'failed', error: { code: 'not_testable', message }, latencyMs: 0, dialect: null },
+      {
+        target,
+        status: 'failed',
+        error: { code: 'not_testable', message },
+        latencyMs: 0,
+        dialect: null,
+      },
     ],
   })
 
   test.each(['nobody/model', 'nonsense', 'owned/gone'])('%s: nobody knows it', async (target) => {
     const { rows, gateway } = await run({ gate: [target] })
     expect({ rows }).toEqual(
-      untestable(target, `The provider of ${target} is not known here, or has no address.`) as never,
+      untestable(
+        target,
+        `The provider of ${target} is not known here, or has no address.`,
+      ) as never,
     )
     expect(gateway.ledger.records).toEqual([])
   })
@@ -225,9 +250,21 @@ describe('a target that fails', () => {
       'provider_auth_failed',
       /refused the gateway's credential/,
     ],
-    ['by a limit', json(429, '{"error":{"message":"Slow down"}}'), 429, 'upstream_error', /^Slow down$/],
+    [
+      'by a limit',
+      json(429, '{"error":{"message":"Slow down"}}'),
+      429,
+      'upstream_error',
+      /^Slow down$/,
+    ],
     ['where nobody listens', UNREACHABLE, 502, 'upstream_error', /groq\/llama-7b/],
-    ['with what is no answer', json(200, '[]'), 502, 'upstream_error', /JSON that is not an object/],
+    [
+      'with what is no answer',
+      json(200, '[]'),
+      502,
+      'upstream_error',
+      /JSON that is not an object/,
+    ],
   ])('%s', async (_, script, httpStatus, code, message) => {
     const row = await failed(script)
     expect(row).toMatchObject({ status: 'failed', httpStatus })
@@ -247,9 +284,10 @@ describe('a target that fails', () => {
 })
 
 describe('what fails in the gateway itself is told by its code, and by no status of a target', () => {
-  const refuse = (kind: 'rate_limited' | 'quota_exceeded' | 'unavailable', message: string) => () => {
-    throw new GatewayError(kind, message)
-  }
+  const refuse =
+    (kind: 'rate_limited' | 'quota_exceeded' | 'unavailable', message: string) => () => {
+      throw new GatewayError(kind, message)
+    }
   test.each<[string, Partial<Scene>, string, string]>([
     [
       'too many calls',
@@ -257,7 +295,12 @@ describe('what fails in the gateway itself is told by its code, and by no status
       'rate_limit_exceeded',
       'Slow.',
     ],
-    ['limits that nobody knows', { limits: { admit: refuse('unavailable', 'Who?') } }, 'unavailable', 'Who?'],
+    [
+      'limits that nobody knows',
+      { limits: { admit: refuse('unavailable', 'Who?') } },
+      'unavailable',
+      'Who?',
+    ],
     [
       'a journal that is full',
       { ledger: { assertWritable: refuse('unavailable', 'Full.') } },
@@ -273,7 +316,9 @@ describe('what fails in the gateway itself is told by its code, and by no status
   ])('%s', async (_, scene, code, message) => {
     const { rows } = await run({ gate: [CHAT], ...scene })
     const error = { code, message }
-    expect(rows).toEqual([{ target: CHAT, status: 'failed', latencyMs: 0, dialect: 'openai-chat', error }])
+    expect(rows).toEqual([
+      { target: CHAT, status: 'failed', latencyMs: 0, dialect: 'openai-chat', error },
+    ])
   })
 
   test('a fault of its own', async () => {

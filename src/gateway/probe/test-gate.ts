@@ -64,13 +64,20 @@ async function testTarget(
   target: string,
 ): Promise<TargetTest> {
   const upstream = findUpstream(ports, caller.accountId, target)
-  const question = upstream === undefined ? undefined : chooseQuestion(upstream.provider, upstream.model)
+  const question =
+    upstream === undefined ? undefined : chooseQuestion(upstream.provider, upstream.model)
   if (upstream === undefined || question === undefined) {
     const message =
       upstream === undefined
         ? describeUnreachable(target)
         : `${upstream.provider.name} speaks nothing that a test could ask in.`
-    return { target, status: 'failed', error: { code: 'not_testable', message }, latencyMs: 0, dialect: null }
+    return {
+      target,
+      status: 'failed',
+      error: { code: 'not_testable', message },
+      latencyMs: 0,
+      dialect: null,
+    }
   }
   const startedAt = ports.clock.elapsed()
   const { response, record } = await ask(ports, caller, toTested(gate), question)
@@ -85,7 +92,10 @@ async function testTarget(
     ...(isOk
       ? {}
       : {
-          error: { code: codeOf(record(), response.status), message: message.slice(0, MAX_MESSAGE_LENGTH) },
+          error: {
+            code: codeOf(record(), response.status),
+            message: message.slice(0, MAX_MESSAGE_LENGTH),
+          },
         }),
   }
 }
@@ -93,7 +103,14 @@ async function testTarget(
 /** Each target alone and once; the gate's defaults count, but for the test's own small limit. */
 function toTested(gate: Gate): Gate {
   const timeoutMs = Math.min(gate.timeoutMs ?? MAX_TEST_MS, MAX_TEST_MS)
-  return { ...gate, strategy: 'fallback', hedgeAfterMs: null, maxRetries: 0, timeoutMs, overrides: 'allow' }
+  return {
+    ...gate,
+    strategy: 'fallback',
+    hedgeAfterMs: null,
+    maxRetries: 0,
+    timeoutMs,
+    overrides: 'allow',
+  }
 }
 
 async function ask(ports: PipelinePorts, caller: Caller, gate: Gate, { dialect, body }: Question) {

@@ -15,7 +15,11 @@ const vendor = (...dialects: string[]): Provider => ({
 test.each(catalog.map((provider) => [provider.id, provider] as const))('%s', (_id, provider) => {
   const question = chooseQuestion(provider, 'some/model-1')
   const body = scanJsonObject(Buffer.from(JSON.stringify({ model: 'gate', ...question?.body })))
-  expect(question?.dialect.accept(body)).toMatchObject({ gateId: 'gate', stream: false, ignored: [] })
+  expect(question?.dialect.accept(body)).toMatchObject({
+    gateId: 'gate',
+    stream: false,
+    ignored: [],
+  })
 })
 
 test.each([
@@ -31,7 +35,8 @@ test.each([
 
 test('the limit goes by the name that the model knows', () => {
   const traits = [[/new/, { maxCompletionTokens: true }]] as const
-  const limitOf = (model: string) => chooseQuestion({ ...vendor('openai-chat'), traits }, model)?.body
+  const limitOf = (model: string) =>
+    chooseQuestion({ ...vendor('openai-chat'), traits }, model)?.body
   expect(limitOf('new-1')).toHaveProperty('max_completion_tokens', 32)
   expect(limitOf('old-1')).toHaveProperty('max_tokens', 32)
 })

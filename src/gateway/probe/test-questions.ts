@@ -23,7 +23,10 @@ const PROMPT = 'Say OK.'
 /** Little to pay for, and above the least that every dialect takes (Responses: 16). */
 const LIMIT = 32
 
-const EMBEDDINGS: ReadonlySet<string> = new Set([openaiEmbeddings.id, ...Object.keys(EMBEDDINGS_CODECS)])
+const EMBEDDINGS: ReadonlySet<string> = new Set([
+  openaiEmbeddings.id,
+  ...Object.keys(EMBEDDINGS_CODECS),
+])
 
 const messages = [{ role: 'user', content: PROMPT }]
 
@@ -44,7 +47,9 @@ export function chooseQuestion(provider: Provider, model: string): Question | un
     return { dialect: mistralChat, body: { messages, max_tokens: LIMIT } }
   if (spoken.some((id) => CLIENT_CODECS[id as DialectId] !== undefined)) {
     const limit =
-      traitsOf(provider, model).maxCompletionTokens === true ? 'max_completion_tokens' : 'max_tokens'
+      traitsOf(provider, model).maxCompletionTokens === true
+        ? 'max_completion_tokens'
+        : 'max_tokens'
     return { dialect: openaiChat, body: { messages, [limit]: LIMIT } }
   }
   if (Object.keys(endpoints).some(fillsInTheMiddle))

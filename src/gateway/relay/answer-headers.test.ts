@@ -8,7 +8,8 @@ type Told = Parameters<typeof toAnswerHeaders>[0]
 function progress(members: Partial<CallProgress>): Told {
   return { target: 'openai/gpt-4o', attempts: [], ignored: [], skipped: [], ...members } as Told
 }
-const ignored = (...names: string[]) => toAnswerHeaders(progress({ ignored: names }))['x-gatehouse-ignored']
+const ignored = (...names: string[]) =>
+  toAnswerHeaders(progress({ ignored: names }))['x-gatehouse-ignored']
 
 test('a plain call has its target and its attempts, and nothing of what did not happen', () => {
   const attempts = [{}, {}] as unknown as CallProgress['attempts']

@@ -37,7 +37,10 @@ export function usualHeadersOf(
 }
 
 /** @param headers those that are usual, to which this answer's own are added */
-export function addOwnHeaders(headers: Headers, { forwarded, progress, headers: ours }: OwnHeaders): void {
+export function addOwnHeaders(
+  headers: Headers,
+  { forwarded, progress, headers: ours }: OwnHeaders,
+): void {
   for (const name in forwarded) if (!headers.has(name)) headers.set(name, forwarded[name] ?? '')
   const { attempts, ignored, skipped } = progress
   if (attempts.length !== 1 || ignored.length > 0 || skipped.length > 0)
@@ -60,14 +63,19 @@ function toTargetHeaders(target: string, attempts: number): Record<string, strin
   return { 'x-gatehouse-target': encodeText(target), 'x-gatehouse-attempts': String(attempts) }
 }
 
-export function toSkippedHeader({ skipped }: Pick<CallProgress, 'skipped'>): Record<string, string> {
+export function toSkippedHeader({
+  skipped,
+}: Pick<CallProgress, 'skipped'>): Record<string, string> {
   return skipped.length === 0 ? {} : { 'x-gatehouse-skipped': encodeNames(skipped) }
 }
 
 /** Field names come from the caller: percent-encoded where a header could not hold them, and bounded. */
 function encodeNames(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).map((name) => encodeText(name.slice(0, 64)))
-  return [...shown, ...(names.length > MAX_NAMES ? [`and-${names.length - MAX_NAMES}-more`] : [])].join(', ')
+  return [
+    ...shown,
+    ...(names.length > MAX_NAMES ? [`and-${names.length - MAX_NAMES}-more`] : []),
+  ].join(', ')
 }
 
 const MAX_NAMES = 32

@@ -81,8 +81,15 @@ export function relayAnswer(ports: RelayPorts, input: AnswerInput): Response | P
   }
 }
 
-function usualOf({ attempted: { target, answer } }: AnswerInput, forwarded: Record<string, string>): Headers {
-  return usualHeadersOf(target, forwarded['content-type'], answer.type === 'events' ? NOT_KEPT : undefined)
+function usualOf(
+  { attempted: { target, answer } }: AnswerInput,
+  forwarded: Record<string, string>,
+): Headers {
+  return usualHeadersOf(
+    target,
+    forwarded['content-type'],
+    answer.type === 'events' ? NOT_KEPT : undefined,
+  )
 }
 
 function withOwnHeaders(
@@ -100,7 +107,10 @@ function toForwarded(
   { attempted: { target, answer }, dialect }: RelayInput,
 ): Record<string, string> {
   const forwarded = isTranslated(target)
-    ? { 'content-type': answer.type === 'events' ? 'text/event-stream; charset=utf-8' : 'application/json' }
+    ? {
+        'content-type':
+          answer.type === 'events' ? 'text/event-stream; charset=utf-8' : 'application/json',
+      }
     : callHeaders.ofAnswer(dialect.id, answer.headers, target)
   const id = upstreamRequestId(answer.headers)
   if (id !== undefined) forwarded['x-gatehouse-upstream-request-id'] = id
@@ -113,7 +123,10 @@ export const NOT_KEPT = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no'
 type BegunStream = Extract<BegunAnswer, { type: 'large' | 'events' }>
 
 /** Whatever has become of the answer: nothing is read any more, and the call is settled. Safe to call again. */
-export function giveUp(answer: BegunStream, input: Pick<RelayInput, 'settle' | 'dialect'>): Promise<void> {
+export function giveUp(
+  answer: BegunStream,
+  input: Pick<RelayInput, 'settle' | 'dialect'>,
+): Promise<void> {
   answer.exchange.close()
   // Without an end before this only when the client has left.
   return settleQuietly(input.settle, leftResult(answer, input))
@@ -173,7 +186,12 @@ export async function relayEvents(
     }
   } catch (thrown) {
     if (isTold) return
-    await endBroken(ports, input, { thrown, answer, client, encode: (error) => tap.encodeFailure(error) })
+    await endBroken(ports, input, {
+      thrown,
+      answer,
+      client,
+      encode: (error) => tap.encodeFailure(error),
+    })
   } finally {
     keepAlive.close()
     await giveUp(answer, input)
@@ -251,7 +269,10 @@ export async function cutBody(
  * upstream's failure, which is never billed from a guess.
  */
 function isOurEnd(thrown: unknown): boolean {
-  return thrown instanceof UpstreamFailure && (thrown.type === 'total_timeout' || thrown.type === 'revoked')
+  return (
+    thrown instanceof UpstreamFailure &&
+    (thrown.type === 'total_timeout' || thrown.type === 'revoked')
+  )
 }
 
 interface BrokenAnswer {
@@ -275,7 +296,9 @@ function endOf(tap: StreamTap, status: number): CallResult {
   const { usage, verdict, unreportedBytes } = tap
   if (verdict === 'failed') return { outcome: 'failed', status, errorKind: 'upstream_error', usage }
   // Some servers count no streams: what went through them is in no sum unless it is estimated.
-  return usage === null ? { outcome: 'succeeded', status, usage, unreportedBytes } : succeeded(status, usage)
+  return usage === null
+    ? { outcome: 'succeeded', status, usage, unreportedBytes }
+    : succeeded(status, usage)
 }
 
 function succeeded(status: number, usage: Usage | null): CallResult {

@@ -69,7 +69,11 @@ function isOverWithin(ms: number, work: Promise<unknown>, deadlines: Deadlines):
   })
 }
 
-async function relayLateEvents(ports: LatePorts, input: LateInput, client: AnswerSink): Promise<void> {
+async function relayLateEvents(
+  ports: LatePorts,
+  input: LateInput,
+  client: AnswerSink,
+): Promise<void> {
   const keepAlive = new KeepAlive(ports, client)
   let attempted: Attempted
   try {
@@ -83,7 +87,11 @@ async function relayLateEvents(ports: LatePorts, input: LateInput, client: Answe
   }
   const { answer, target } = attempted
   if (answer.type === 'events') await relayEvents(ports, answer, { ...input, attempted }, client)
-  else await endRefused(ports, input, { thrown: unusableAnswer(target.name, 'sent no event stream'), client })
+  else
+    await endRefused(ports, input, {
+      thrown: unusableAnswer(target.name, 'sent no event stream'),
+      client,
+    })
 }
 
 /**

@@ -73,7 +73,9 @@ describe('a client that does not keep up', () => {
     )
     const connection = await ask(url, { readBytesPerSecond: 20_000_000 })
     received = () => connection.receivedBytes()
-    await pollUntil('all of it', () => received() >= COUNT * PIECE.byteLength, { timeoutMs: 100_000 })
+    await pollUntil('all of it', () => received() >= COUNT * PIECE.byteLength, {
+      timeoutMs: 100_000,
+    })
     // The kernel's buffers on both sides, and one piece of ours.
     expect(ahead).toBeLessThan(12 * 1024 * 1024)
   })
@@ -105,7 +107,9 @@ describe('a client that leaves', () => {
     let isOver = false
     const url = serve(async (request) => {
       asked.resolve()
-      await new Promise((resolve) => request.signal.addEventListener('abort', resolve, { once: true }))
+      await new Promise((resolve) =>
+        request.signal.addEventListener('abort', resolve, { once: true }),
+      )
       const answer = answering(
         async () => {
           isBegun = true
@@ -152,7 +156,9 @@ test('an answer is over before its end goes out, whole or cut', async () => {
     const seen: string[] = []
     answer.progress.whenOver(() => seen.push('over'))
     const close = () => void seen.push('closed')
-    await answer.source.pull({ write: () => 0, flush: () => 0, close }).catch(() => seen.push('cut'))
+    await answer.source
+      .pull({ write: () => 0, flush: () => 0, close })
+      .catch(() => seen.push('cut'))
     expect(seen).toEqual(['over', failure === undefined ? 'closed' : 'cut'])
   }
 })
@@ -161,6 +167,7 @@ test('a reader in this process has all of it too', async () => {
   const pieces = ['a', 'b', 'c'].map((text) => Buffer.from(text))
   expect(await answering(sendEach(pieces)).text()).toBe('abc')
   let read = ''
-  for await (const piece of answering(sendEach(pieces)).body ?? []) read += Buffer.from(piece).toString()
+  for await (const piece of answering(sendEach(pieces)).body ?? [])
+    read += Buffer.from(piece).toString()
   expect(read).toBe('abc')
 })

@@ -140,5 +140,6 @@ export function answerWhole(
 }
 
 function* cut(body: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < body.byteLength; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES)
+  for (let at = 0; at < body.byteLength; at += PIECE_BYTES)
+    yield body.subarray(at, at + PIECE_BYTES)
 }

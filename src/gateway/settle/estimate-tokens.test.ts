@@ -49,7 +49,11 @@ describe('what went in', () => {
     ['a picture of Messages', { content: [{ source: { type: 'base64', data: base64 } }] }, 1_500],
     ['two files', { a: { file_data: base64 }, b: { file_data: base64 } }, 3_000],
     ['prose where media are', { source: { type: 'text', data: prose } }, 250_000],
-    ['text without spaces where no media are', { messages: [{ content: base64 }] }, base64.length / 4],
+    [
+      'text without spaces where no media are',
+      { messages: [{ content: base64 }] },
+      base64.length / 4,
+    ],
     ['the name of a member in text', { content: `"data": ${prose}` }, 250_000],
   ])('%s', (_, body, tokens) => {
     expect(input(body)).toBeGreaterThanOrEqual(tokens)

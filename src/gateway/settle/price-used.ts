@@ -136,7 +136,8 @@ const HOSTED_MEMBERS = ['web_search_options', 'search_parameters', 'plugins']
 /** Reads no more than the tools, and those only where one of the names is in them. */
 function hasExtraFees(body: JsonObject): boolean {
   const tier = body.get('service_tier')
-  if (tier !== undefined && body.type(tier) === 'string' && !USUAL_TIERS.has(body.value(tier))) return true
+  if (tier !== undefined && body.type(tier) === 'string' && !USUAL_TIERS.has(body.value(tier)))
+    return true
   for (const name of HOSTED_MEMBERS) {
     const member = body.get(name)
     if (member !== undefined && body.type(member) !== 'null') return true

@@ -136,7 +136,8 @@ function toSpent(record: CallRecord, endedAtMs: number): Spent {
   const { usage, target, credential, firstByteMs, cost } = record
   return {
     // Without an answer nothing was used; without a report nobody knows.
-    tokens: usage === null ? (firstByteMs === null ? 0 : null) : usage.inputTokens + usage.outputTokens,
+    tokens:
+      usage === null ? (firstByteMs === null ? 0 : null) : usage.inputTokens + usage.outputTokens,
     cost: cost ?? UNKNOWN_COST,
     countsForQuota: countsForQuota(target, credential),
     endedAtMs,

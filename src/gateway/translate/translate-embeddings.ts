@@ -40,7 +40,8 @@ export function translateEmbeddings(translation: EmbeddingsTranslation): Transla
           usage: toUsage(decoded.inputTokens),
         }
       } catch (thrown) {
-        if (thrown instanceof UnreadableAnswerError) throw unusableAnswer(target.name, thrown.message)
+        if (thrown instanceof UnreadableAnswerError)
+          throw unusableAnswer(target.name, thrown.message)
         throw thrown
       }
     },

@@ -1,7 +1,10 @@
 /** A request to fill in the middle whose target has another form for it: what is sent, and how its answer comes back. */
 import { UnreadableAnswerError } from '../../wire/codec.ts'
 import type { AcceptedRequest, RelayedDialect } from '../../wire/dialect.ts'
-import { encodeFimAnswer, FimEventEncoder } from '../../wire/fill-in-the-middle/encode-fim-answer.ts'
+import {
+  encodeFimAnswer,
+  FimEventEncoder,
+} from '../../wire/fill-in-the-middle/encode-fim-answer.ts'
 import type { FimCodec } from '../../wire/fill-in-the-middle/fim-codec.ts'
 import { decodeFimRequest } from '../../wire/fill-in-the-middle/fim-request.ts'
 import { TranslatingTap } from '../../wire/translating-tap.ts'
@@ -40,7 +43,8 @@ export function translateFim(translation: FimTranslation): TranslatedRequest {
         const decoded = codec.decodeAnswer(answer)
         return { json: encodeFimAnswer(decoded, facts), usage: decoded.usage }
       } catch (thrown) {
-        if (thrown instanceof UnreadableAnswerError) throw unusableAnswer(target.name, thrown.message)
+        if (thrown instanceof UnreadableAnswerError)
+          throw unusableAnswer(target.name, thrown.message)
         throw thrown
       }
     },

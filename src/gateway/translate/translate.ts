@@ -76,7 +76,13 @@ export interface TranslationInput {
 }
 
 /** @throws GatewayError `invalid_request` */
-export function translate({ caller, target, client, facts, isStrict }: TranslationInput): TranslatedRequest {
+export function translate({
+  caller,
+  target,
+  client,
+  facts,
+  isStrict,
+}: TranslationInput): TranslatedRequest {
   const request = caller.decoded
   const encoded = client.encodeRequest(request, {
     model: target.model,
@@ -86,7 +92,9 @@ export function translate({ caller, target, client, facts, isStrict }: Translati
   const ignored = nameIgnored(caller, client, encoded.ignored)
   if (isStrict) {
     // A strict caller answers for what it said, and not for its gate.
-    const asked = encoded.ignored.filter((feature) => !isDefaulted(feature, caller.defaults, target.traits))
+    const asked = encoded.ignored.filter(
+      (feature) => !isDefaulted(feature, caller.defaults, target.traits),
+    )
     refuseIgnored(target, nameIgnored(caller, client, asked))
   }
   const answerFacts: AnswerFacts = { ...facts, target: target.name, sealOrigin: target.sealOrigin }
@@ -94,13 +102,17 @@ export function translate({ caller, target, client, facts, isStrict }: Translati
     body: Buffer.from(JSON.stringify(withModelInPath(encoded.body, target))),
     ignored,
     createTap: () =>
-      new TranslatingTap(client.createEventDecoder(), caller.codec.createEventEncoder(request, answerFacts)),
+      new TranslatingTap(
+        client.createEventDecoder(),
+        caller.codec.createEventEncoder(request, answerFacts),
+      ),
     convert(answer) {
       try {
         const decoded = client.decodeAnswer(answer)
         return { json: caller.codec.encodeAnswer(decoded, answerFacts), usage: decoded.usage }
       } catch (thrown) {
-        if (thrown instanceof UnreadableAnswerError) throw unusableAnswer(target.name, thrown.message)
+        if (thrown instanceof UnreadableAnswerError)
+          throw unusableAnswer(target.name, thrown.message)
         throw thrown
       }
     },
@@ -126,7 +138,11 @@ function withModelInPath(body: JsonRecord, { insteadOfModel }: Target): JsonReco
 /** Members that steer the answer's form and are obeyed by the caller's own codec. */
 const OBEYED = new Set(['stream_options'])
 
-function nameIgnored(caller: CallerRequest, client: ClientCodec, features: readonly Feature[]): string[] {
+function nameIgnored(
+  caller: CallerRequest,
+  client: ClientCodec,
+  features: readonly Feature[],
+): string[] {
   const request = caller.decoded
   const taken = client.takes?.[request.family]
   const isKnown = (name: string) =>

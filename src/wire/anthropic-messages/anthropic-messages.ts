@@ -29,7 +29,8 @@ export const anthropicMessages: RelayedDialect = {
   rewrite,
   isAnswer: ({ content }) => Array.isArray(content),
   readUsage: (answer) => readUsage('anthropic-messages', answer.usage),
-  refusesReasoning: ({ message }) => message !== undefined && /invalid.{0,20}signature/i.test(message),
+  refusesReasoning: ({ message }) =>
+    message !== undefined && /invalid.{0,20}signature/i.test(message),
   createTap: () => new MessagesTap(),
   encodeFailedStream: (error) => new MessagesTap().encodeFailure(error),
   serverCodec: anthropicServerCodec,
@@ -55,9 +56,15 @@ function accept(body: JsonObject): AcceptedRequest {
 function rewrite({ body, defaults }: AcceptedRequest, target: RelayTarget): RelayRequest {
   const written = defaults === undefined ? undefined : editMessagesDefaults(body, defaults, target)
   const { model, insteadOfModel } = target
-  const edits = insteadOfModel === undefined ? editModel(body, model) : editAwayModel(body, insteadOfModel)
+  const edits =
+    insteadOfModel === undefined ? editModel(body, model) : editAwayModel(body, insteadOfModel)
   if (written !== undefined) edits.unshift(...written.edits)
   const { edits: opened, leftOut } = editHistory(body, target, edits)
   if (opened.length > 0) edits.push(...opened)
-  return { body: spliceJson(body, edits, requestRoom), hidesUsage: false, ignored: written?.ignored, leftOut }
+  return {
+    body: spliceJson(body, edits, requestRoom),
+    hidesUsage: false,
+    ignored: written?.ignored,
+    leftOut,
+  }
 }

@@ -7,7 +7,11 @@ import type { EncodeTarget, ModelTraits } from '../codec.ts'
 import { anthropicClientCodec } from './client-codec.ts'
 
 const ORIGIN = 'anthropic'
-const target = (traits: ModelTraits = {}): EncodeTarget => ({ model: 'claude-x', traits, sealOrigin: ORIGIN })
+const target = (traits: ModelTraits = {}): EncodeTarget => ({
+  model: 'claude-x',
+  traits,
+  sealOrigin: ORIGIN,
+})
 const user = (text: string): ChatMessage => ({ role: 'user', content: [{ type: 'text', text }] })
 const assistant = (...content: AssistantPart[]): ChatMessage => ({ role: 'assistant', content })
 const result = (callId: string, text: string): ChatMessage => ({
@@ -38,7 +42,10 @@ describe('a request', () => {
   })
 
   test('has its instructions in front, wherever they stood', () => {
-    const system = (text: string): ChatMessage => ({ role: 'system', content: [{ type: 'text', text }] })
+    const system = (text: string): ChatMessage => ({
+      role: 'system',
+      content: [{ type: 'text', text }],
+    })
     const { body } = encode({ messages: [system('a'), user('1'), system('b'), user('2')] })
     expect(body.system).toEqual([
       { type: 'text', text: 'a' },
@@ -56,7 +63,12 @@ describe('a request', () => {
   })
 
   test('has all results of one turn in one user message, results first, and ids of its alphabet', () => {
-    const call = (id: string): AssistantPart => ({ type: 'tool-call', id, name: 'f', arguments: '{"a":1}' })
+    const call = (id: string): AssistantPart => ({
+      type: 'tool-call',
+      id,
+      name: 'f',
+      arguments: '{"a":1}',
+    })
     const { body } = encode({
       messages: [
         user('go'),
@@ -87,7 +99,9 @@ describe('a request', () => {
   })
 
   test('has no empty text blocks, which are refused', () => {
-    const { body } = encode({ messages: [user('Hi'), assistant({ type: 'text', text: '' }), user('')] })
+    const { body } = encode({
+      messages: [user('Hi'), assistant({ type: 'text', text: '' }), user('')],
+    })
     expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }])
   })
 
@@ -97,7 +111,9 @@ describe('a request', () => {
       type: 'auto',
       disable_parallel_tool_use: true,
     })
-    expect(encode({ tools, toolChoice: { type: 'required' } }).body.tool_choice).toEqual({ type: 'any' })
+    expect(encode({ tools, toolChoice: { type: 'required' } }).body.tool_choice).toEqual({
+      type: 'any',
+    })
     expect(encode({ tools, toolChoice: { type: 'tool', name: 'f' } }).body.tool_choice).toEqual({
       type: 'tool',
       name: 'f',
@@ -118,7 +134,9 @@ describe('a request', () => {
     [{ parallelToolCalls: true }, undefined],
     [{}, undefined],
   ] as const)('chooses tools: %j', (members, expected) => {
-    expect<unknown>(encode({ tools: [{ name: 'f' }], ...members }).body.tool_choice).toEqual(expected)
+    expect<unknown>(encode({ tools: [{ name: 'f' }], ...members }).body.tool_choice).toEqual(
+      expected,
+    )
   })
 
   test('cannot demand a tool without any, and says nothing of choices where there is none', () => {
@@ -138,7 +156,10 @@ describe('a request', () => {
   })
 
   test('has a temperature of at most 1, none for models that refuse it, and says so', () => {
-    expect(encode({ temperature: 1.7 })).toMatchObject({ body: { temperature: 1 }, ignored: ['temperature'] })
+    expect(encode({ temperature: 1.7 })).toMatchObject({
+      body: { temperature: 1 },
+      ignored: ['temperature'],
+    })
     const refused = encode({ temperature: 0.2, topP: 0.9 }, { refusesSampling: true })
     expect(refused.body).not.toHaveProperty('temperature')
     expect(refused.ignored).toEqual(['temperature', 'topP'])
@@ -223,7 +244,11 @@ describe('thinking', () => {
   })
 
   test('comes back first in its turn, with its signature', () => {
-    const messages = [user('go'), assistant({ type: 'text', text: 'so' }, sealed, call), result('a', 'x')]
+    const messages = [
+      user('go'),
+      assistant({ type: 'text', text: 'so' }, sealed, call),
+      result('a', 'x'),
+    ]
     const { body, ignored } = encode({ messages, reasoning }, { reasoning: 'adaptive' })
     const [, turn] = body.messages as readonly { content: readonly JsonRecord[] }[]
     expect(turn?.content[0]).toEqual({ type: 'thinking', thinking: 'hm', signature: 'sig' })
@@ -233,7 +258,9 @@ describe('thinking', () => {
   test('is switched off and named when the turn that goes on has none of its own', () => {
     for (const origin of [undefined, 'elsewhere'] as const) {
       const foreign =
-        origin === undefined ? [] : [{ ...sealed, seal: { type: 'signature' as const, value: 's', origin } }]
+        origin === undefined
+          ? []
+          : [{ ...sealed, seal: { type: 'signature' as const, value: 's', origin } }]
       const messages = [user('go'), assistant(...foreign, call), result('a', 'x')]
       const { body, ignored } = encode({ messages, reasoning }, { reasoning: 'adaptive' })
       expect(body).not.toHaveProperty('thinking')
@@ -243,7 +270,10 @@ describe('thinking', () => {
 
   test('does not go together with a demanded tool when it has a budget', () => {
     const tools = [{ name: 'f' }]
-    const asked = encode({ reasoning, tools, toolChoice: { type: 'required' } }, { reasoning: 'budget' })
+    const asked = encode(
+      { reasoning, tools, toolChoice: { type: 'required' } },
+      { reasoning: 'budget' },
+    )
     expect(asked.body).not.toHaveProperty('thinking')
     expect(asked.ignored).toEqual(['reasoning'])
   })
@@ -262,7 +292,9 @@ const at = (index: number, type: string, members: object) =>
   event({ type, index, ...members } as { type: string })
 const STREAM = [
   start,
-  at(0, 'content_block_start', { content_block: { type: 'thinking', thinking: '', signature: '' } }),
+  at(0, 'content_block_start', {
+    content_block: { type: 'thinking', thinking: '', signature: '' },
+  }),
   event({ type: 'ping' }),
   at(0, 'content_block_delta', { delta: { type: 'thinking_delta', thinking: 'hä? 👋' } }),
   at(0, 'content_block_delta', { delta: { type: 'signature_delta', signature: 'si' } }),
@@ -282,7 +314,11 @@ const STREAM = [
     content_block: { type: 'tool_use', id: 'toolu_2', name: 'now', input: {} },
   }),
   at(3, 'content_block_stop', {}),
-  event({ type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 42 } } as {
+  event({
+    type: 'message_delta',
+    delta: { stop_reason: 'tool_use' },
+    usage: { output_tokens: 42 },
+  } as {
     type: string
   }),
   event({ type: 'message_stop' }),
@@ -343,7 +379,9 @@ describe('a stream', () => {
       event({ type: 'message_delta', delta: { stop_reason } } as { type: string }) +
       event({ type: 'message_stop' })
     const usage = { input_tokens: 5, output_tokens: 6 }
-    const bare = event({ type: 'message_start', message: { id: 'msg_1', usage } } as { type: string })
+    const bare = event({ type: 'message_start', message: { id: 'msg_1', usage } } as {
+      type: string
+    })
     const counted = { inputTokens: 5, outputTokens: 6, cachedInputTokens: 0, reasoningTokens: 0 }
     const called: ChatEvent[] = [
       { type: 'start', id: 'msg_1' },
@@ -358,7 +396,8 @@ describe('a stream', () => {
       ['with its end', at(0, 'content_block_stop', {})],
       ['without its end', ''],
     ])('keeps the arguments that come with a call’s start, %s', (_, stop) => {
-      const stream = bare + at(0, 'content_block_start', tool({ city: 'Ulm' })) + stop + end('tool_use')
+      const stream =
+        bare + at(0, 'content_block_start', tool({ city: 'Ulm' })) + stop + end('tool_use')
       expect(decode([Buffer.from(stream)])).toEqual({ events: called, isComplete: true })
     })
 
@@ -366,7 +405,8 @@ describe('a stream', () => {
       const pieces = at(0, 'content_block_delta', {
         delta: { type: 'input_json_delta', partial_json: '{"city":"Ulm"}' },
       })
-      const stream = bare + at(0, 'content_block_start', tool({ city: 'Ulm' })) + pieces + end('tool_use')
+      const stream =
+        bare + at(0, 'content_block_start', tool({ city: 'Ulm' })) + pieces + end('tool_use')
       expect(decode([Buffer.from(stream)]).events).toEqual(called)
     })
 
@@ -389,7 +429,9 @@ describe('a stream', () => {
         isComplete: true,
       })
       const told = decode([Buffer.from(stream + end('tool_use'))]).events
-      expect(told.filter(({ type }) => type === 'finish')).toEqual([{ type: 'finish', reason: 'tool_calls' }])
+      expect(told.filter(({ type }) => type === 'finish')).toEqual([
+        { type: 'finish', reason: 'tool_calls' },
+      ])
     })
   })
 

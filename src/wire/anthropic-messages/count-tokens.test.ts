@@ -8,11 +8,17 @@ import { anthropicCountTokens } from './count-tokens.ts'
 const accept = (body: JsonRecord) =>
   anthropicCountTokens.accept(scanJsonObject(Buffer.from(JSON.stringify(body))))
 const count = (members: JsonRecord): number => {
-  const answer = anthropicCountTokens.answerLocally?.(accept({ model: 'g', messages: [], ...members }))
+  const answer = anthropicCountTokens.answerLocally?.(
+    accept({ model: 'g', messages: [], ...members }),
+  )
   return Number(answer?.input_tokens)
 }
-const user = (content: string | JsonRecord[]): JsonRecord => ({ messages: [{ role: 'user', content }] })
-const assistant = (...content: JsonRecord[]): JsonRecord => ({ messages: [{ role: 'assistant', content }] })
+const user = (content: string | JsonRecord[]): JsonRecord => ({
+  messages: [{ role: 'user', content }],
+})
+const assistant = (...content: JsonRecord[]): JsonRecord => ({
+  messages: [{ role: 'assistant', content }],
+})
 
 describe('an estimate', () => {
   const seven = 'x'.repeat(7)
@@ -29,7 +35,11 @@ describe('an estimate', () => {
     ['a document', 4 + 6_000, user([{ ...image, type: 'document' }])],
     ['a result', 4 + 2, user([{ type: 'tool_result', tool_use_id: 't', content: seven }])],
     ['thinking', 4 + 2, assistant({ type: 'thinking', thinking: seven })],
-    ['a call: name and arguments', 4 + 2, assistant({ type: 'tool_use', id: 't', name: 'fffff', input: {} })],
+    [
+      'a call: name and arguments',
+      4 + 2,
+      assistant({ type: 'tool_use', id: 't', name: 'fffff', input: {} }),
+    ],
     ['tools', 8, { tools: [{ name: 'x'.repeat(28 - '[{"name":""}]'.length) }] }],
   ])('counts %s: %d', (_, tokens, members) => {
     expect(count(members)).toBe(tokens)
@@ -67,7 +77,9 @@ describe('a call that is relayed', () => {
     const { body, hidesUsage } = anthropicCountTokens.rewrite(accepted, target)
     expect(Buffer.from(body).toString()).toBe(text.replace('"g"', '"up"'))
     expect(hidesUsage).toBe(false)
-    expect(anthropicCountTokens.readUsage({ input_tokens: 7, usage: { input_tokens: 7 } })).toBeNull()
+    expect(
+      anthropicCountTokens.readUsage({ input_tokens: 7, usage: { input_tokens: 7 } }),
+    ).toBeNull()
   })
 
   test.each<[string, string, JsonRecord]>([
@@ -77,7 +89,9 @@ describe('a call that is relayed', () => {
     ['system', 'invalid_type', { model: 'g', messages: [], system: {} }],
     ['tools', 'invalid_type', { model: 'g', messages: [], tools: {} }],
   ])('is refused for %s as %s', (param, code, body) => {
-    expect(() => accept(body)).toThrow(expect.objectContaining({ kind: 'invalid_request', param, code }))
+    expect(() => accept(body)).toThrow(
+      expect.objectContaining({ kind: 'invalid_request', param, code }),
+    )
   })
 
   test('takes instructions as text and as blocks', () => {

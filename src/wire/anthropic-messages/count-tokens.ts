@@ -17,7 +17,11 @@ export const anthropicCountTokens: RelayedDialect = {
   rewrite({ body }, target) {
     const edits = editModel(body, target.model)
     const { edits: opened, leftOut } = editHistory(body, target, edits)
-    return { body: spliceJson(body, [...edits, ...opened], requestRoom), hidesUsage: false, leftOut }
+    return {
+      body: spliceJson(body, [...edits, ...opened], requestRoom),
+      hidesUsage: false,
+      leftOut,
+    }
   },
   isAnswer: ({ input_tokens }) => typeof input_tokens === 'number',
   // Counting uses nothing.
@@ -53,7 +57,8 @@ export function estimateInputTokens(body: JsonRecord): number {
   for (const message of messages) {
     for (const part of message.content) {
       if (part.type === 'tool-call') bytes += Buffer.byteLength(part.name + part.arguments)
-      else if (part.type === 'reasoning' || part.type === 'refusal') bytes += Buffer.byteLength(part.text)
+      else if (part.type === 'reasoning' || part.type === 'refusal')
+        bytes += Buffer.byteLength(part.text)
       else tokens += mediaTokens(part)
       if (part.type === 'text') bytes += Buffer.byteLength(part.text)
     }

@@ -25,7 +25,9 @@ export function toFinishReason(stopReason: JsonValue | undefined): FinishReason 
 export function decodeAnthropicAnswer(body: JsonRecord): ChatAnswer {
   if (!Array.isArray(body.content)) {
     const error = isRecord(body.error) ? body.error.message : undefined
-    throw new UnreadableAnswerError(typeof error === 'string' ? error : 'sent an answer without content')
+    throw new UnreadableAnswerError(
+      typeof error === 'string' ? error : 'sent an answer without content',
+    )
   }
   return {
     content: body.content.filter(isRecord).flatMap(decodeBlock),
@@ -49,7 +51,13 @@ function decodeBlock(block: JsonRecord): AssistantPart[] {
       return [{ type: 'reasoning', text: textOf(block.thinking) ?? '', ...present({ seal }) }]
     }
     case 'redacted_thinking':
-      return [{ type: 'reasoning', text: '', seal: { type: 'encrypted', value: textOf(block.data) ?? '' } }]
+      return [
+        {
+          type: 'reasoning',
+          text: '',
+          seal: { type: 'encrypted', value: textOf(block.data) ?? '' },
+        },
+      ]
     case 'tool_use':
       return [
         {

@@ -51,7 +51,10 @@ export class AnthropicStreamDecoder implements StreamDecoder {
       case 'message_start':
         return this.#start(isRecord(event.message) ? event.message : {})
       case 'content_block_start':
-        return this.#startBlock(indexOf(event), isRecord(event.content_block) ? event.content_block : {})
+        return this.#startBlock(
+          indexOf(event),
+          isRecord(event.content_block) ? event.content_block : {},
+        )
       case 'content_block_delta':
         return this.#delta(indexOf(event), isRecord(event.delta) ? event.delta : {})
       case 'content_block_stop':
@@ -72,7 +75,9 @@ export class AnthropicStreamDecoder implements StreamDecoder {
       case 'error': {
         const error = isRecord(event.error) ? event.error : {}
         const code = textOf(error.type)
-        return [{ type: 'error', message: textOf(error.message) ?? 'no message', ...present({ code }) }]
+        return [
+          { type: 'error', message: textOf(error.message) ?? 'no message', ...present({ code }) },
+        ]
       }
       default:
         return [] // `ping`, and whatever a later version adds.
@@ -115,7 +120,11 @@ export class AnthropicStreamDecoder implements StreamDecoder {
         return text === '' ? [] : [{ type: 'reasoning-delta', text }]
       }
       case 'redacted_thinking':
-        this.#blocks.set(index, { type: 'reasoning', signature: '', encrypted: textOf(block.data) ?? '' })
+        this.#blocks.set(index, {
+          type: 'reasoning',
+          signature: '',
+          encrypted: textOf(block.data) ?? '',
+        })
         return []
       case 'tool_use': {
         const tool = this.#tools
@@ -177,7 +186,8 @@ export class AnthropicStreamDecoder implements StreamDecoder {
 
   #note(usage: JsonValue | undefined): void {
     if (!isRecord(usage)) return
-    for (const [name, value] of Object.entries(usage)) if (value !== null) this.#reported[name] = value
+    for (const [name, value] of Object.entries(usage))
+      if (value !== null) this.#reported[name] = value
     this.usageSoFar = readUsage('anthropic-messages', this.#reported)
   }
 

@@ -6,7 +6,9 @@ import { anthropicServerCodec } from './server-codec.ts'
 
 const decode = (members: JsonRecord) =>
   anthropicServerCodec.decodeRequest({ model: 'g', max_tokens: 9, messages: [], ...members })
-const turn = (role: string, ...content: JsonRecord[]): JsonRecord => ({ messages: [{ role, content }] })
+const turn = (role: string, ...content: JsonRecord[]): JsonRecord => ({
+  messages: [{ role, content }],
+})
 const user = (...content: JsonRecord[]) => turn('user', ...content)
 const assistant = (...content: JsonRecord[]) => turn('assistant', ...content)
 const partsOf = (members: JsonRecord) => decode(members).messages[0]?.content
@@ -42,7 +44,10 @@ describe('settings', () => {
     [{ tool_choice: { type: 'any' } }, { toolChoice: { type: 'required' } }],
     [{ tool_choice: { type: 'none' } }, { toolChoice: { type: 'none' } }],
     [{ tool_choice: { type: 'tool', name: 'f' } }, { toolChoice: { type: 'tool', name: 'f' } }],
-    [{ tool_choice: { type: 'auto', disable_parallel_tool_use: false } }, { toolChoice: { type: 'auto' } }],
+    [
+      { tool_choice: { type: 'auto', disable_parallel_tool_use: false } },
+      { toolChoice: { type: 'auto' } },
+    ],
     [
       { output_config: { format: { type: 'json_schema', schema } } },
       { responseFormat: { type: 'json-schema', schema } },
@@ -50,7 +55,10 @@ describe('settings', () => {
     [{ output_config: { effort: 'low' } }, { reasoning: { effort: 'low' } }],
     [{ output_config: {} }, {}],
     [{ thinking: { type: 'adaptive' } }, { reasoning: { effort: 'medium' } }],
-    [{ thinking: { type: 'adaptive' }, output_config: { effort: 'max' } }, { reasoning: { effort: 'max' } }],
+    [
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'max' } },
+      { reasoning: { effort: 'max' } },
+    ],
     [{ thinking: { type: 'disabled' } }, { reasoning: { effort: 'none' } }],
     [
       { thinking: { type: 'enabled', budget_tokens: 2048 }, output_config: { effort: 'low' } },
@@ -66,7 +74,14 @@ describe('settings', () => {
     expect(
       decode({
         tools: [
-          { type: 'custom', name: 'f', description: 'd', input_schema: schema, strict: true, cache_control },
+          {
+            type: 'custom',
+            name: 'f',
+            description: 'd',
+            input_schema: schema,
+            strict: true,
+            cache_control,
+          },
           { name: 'g' },
         ],
       }).tools,
@@ -90,7 +105,11 @@ describe('blocks', () => {
           { type: 'image', source: { type: 'url', url: 'https://x.test/a' } },
           { type: 'document', source: data, title: 'a.pdf' },
           { type: 'document', source: { type: 'url', url: 'https://x.test/b' } },
-          { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'words' }, title: 't' },
+          {
+            type: 'document',
+            source: { type: 'text', media_type: 'text/plain', data: 'words' },
+            title: 't',
+          },
         ),
       ),
     ).toEqual([
@@ -145,7 +164,10 @@ describe('blocks', () => {
           { role: 'assistant', content: 'a' },
           { role: 'system', content: 'a' },
           { role: 'user', content: [{ ...result, content: 'a' }] },
-          { role: 'user', content: [result, { ...result, content: [{ type: 'image', source: data }] }] },
+          {
+            role: 'user',
+            content: [result, { ...result, content: [{ type: 'image', source: data }] }],
+          },
         ],
       }).messages,
     ).toEqual([
@@ -186,14 +208,22 @@ describe('blocks', () => {
       { type: 'document', source: { type: 'text', data: 'a' } },
     ].map((block) => ({ ...block, cache_control }))
     const text = { type: 'text', text: 'a', ...cache }
-    const parts = [text, { type: 'image', source, ...cache }, { type: 'file', source, ...cache }, text]
+    const parts = [
+      text,
+      { type: 'image', source, ...cache },
+      { type: 'file', source, ...cache },
+      text,
+    ]
     const call = { type: 'tool_use', id: 't', name: 'f', input: {}, cache_control }
     expect<unknown>(
       decode({
         system: [{ type: 'text', text: 'a', cache_control }],
         messages: [
           { role: 'assistant', content: [blocks[0] as JsonRecord, call] },
-          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', cache_control }, ...blocks] },
+          {
+            role: 'user',
+            content: [{ type: 'tool_result', tool_use_id: 't', cache_control }, ...blocks],
+          },
         ],
       }).messages,
     ).toEqual([
@@ -215,7 +245,11 @@ describe('blocks', () => {
         { role: 'user', content: [{ type: 'unheard_of' }] },
       ],
     })
-    expect(ignored).toEqual(['messages[0].content[1]', 'messages[1].content[0]', 'messages[2].content[0]'])
+    expect(ignored).toEqual([
+      'messages[0].content[1]',
+      'messages[1].content[0]',
+      'messages[2].content[0]',
+    ])
     expect(messages).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'a' }] },
       { role: 'assistant', content: [{ type: 'text', text: 'b' }] },
@@ -288,13 +322,22 @@ describe('what is wrong is refused by its path', () => {
     ['tools[0].input_schema', { tools: [{ name: 'f', input_schema: [] }] }],
     ['tools[0].strict', { tools: [{ name: 'f', strict: 1 }] }],
     ['system[0]', { system: ['x'] }],
-    ['messages[0].content[0].is_error', user({ type: 'tool_result', tool_use_id: 't', is_error: 1 })],
+    [
+      'messages[0].content[0].is_error',
+      user({ type: 'tool_result', tool_use_id: 't', is_error: 1 }),
+    ],
     [
       'messages[0].content[0].title',
       user({ type: 'document', title: 1, source: { type: 'text', data: 'a' } }),
     ],
-    ['messages[0].content[0].signature', assistant({ type: 'thinking', thinking: 'a', signature: 1 })],
-    ['messages[0].content[0].input', assistant({ type: 'tool_use', id: 't', name: 'f', input: '{}' })],
+    [
+      'messages[0].content[0].signature',
+      assistant({ type: 'thinking', thinking: 'a', signature: 1 }),
+    ],
+    [
+      'messages[0].content[0].input',
+      assistant({ type: 'tool_use', id: 't', name: 'f', input: '{}' }),
+    ],
   ])('%s has another type', (param, members) => {
     expect(() => decode(members)).toThrow(refused(param, 'invalid_type'))
   })

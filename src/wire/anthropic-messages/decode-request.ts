@@ -59,14 +59,18 @@ export function decodeAnthropicRequest(body: JsonRecord): ChatRequest {
     temperature: optionalNumber(at('temperature')),
     topP: optionalNumber(at('top_p')),
     topK: optionalNumber(at('top_k')),
-    stop: at('stop_sequences').value === undefined ? undefined : asList(at('stop_sequences')).map(asText),
+    stop:
+      at('stop_sequences').value === undefined
+        ? undefined
+        : asList(at('stop_sequences')).map(asText),
     tools: decodeTools(at('tools'), ignored),
     toolChoice: choice === undefined ? undefined : decodeToolChoice(choice),
     parallelToolCalls:
       choice !== undefined && optionalFlag(member(choice, 'disable_parallel_tool_use')) === true
         ? false
         : undefined,
-    responseFormat: output === undefined ? undefined : decodeFormat(optionalRecord(member(output, 'format'))),
+    responseFormat:
+      output === undefined ? undefined : decodeFormat(optionalRecord(member(output, 'format'))),
     reasoning: decodeThinking(optionalRecord(at('thinking')), output),
     user: metadata === undefined ? undefined : optionalText(member(metadata, 'user_id')),
     serviceTier: optionalText(at('service_tier')),

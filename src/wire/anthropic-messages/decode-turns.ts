@@ -93,12 +93,17 @@ function decodeText(block: At<JsonRecord>): TextPart {
   return { type: 'text', text: asText(member(block, 'text')), ...decodeCacheHint(block) }
 }
 
-function decodeUserBlock(block: At<JsonRecord>, ignored: Ignored): (TextPart | ImagePart | FilePart)[] {
+function decodeUserBlock(
+  block: At<JsonRecord>,
+  ignored: Ignored,
+): (TextPart | ImagePart | FilePart)[] {
   switch (asText(member(block, 'type'))) {
     case 'text':
       return [decodeText(block)]
     case 'image':
-      return [{ type: 'image', source: decodeSource(member(block, 'source')), ...decodeCacheHint(block) }]
+      return [
+        { type: 'image', source: decodeSource(member(block, 'source')), ...decodeCacheHint(block) },
+      ]
     case 'document':
       return [decodeDocument(block)]
     default:

@@ -14,12 +14,17 @@ const sealedId = (id: string) => writeToolId(id, { seal: { type: 'signature', va
 function edit(text: string, reader: Parameters<typeof editHistory>[1] = CHECKING) {
   const body = scanJsonObject(Buffer.from(text))
   const { edits, leftOut } = editHistory(body, reader, [])
-  return { text: Buffer.from(spliceJson(body, edits)).toString(), leftOut, isSame: edits.length === 0 }
+  return {
+    text: Buffer.from(spliceJson(body, edits)).toString(),
+    leftOut,
+    isSame: edits.length === 0,
+  }
 }
 
 const conversation = (blocks: readonly string[], members = '') =>
   `{${members}"messages": [ {"role":"user","content":"hi"} , {"role":"assistant", "content":[${blocks.join(',')}]},{"role":"user","content":"go on"}]}`
-const text = '{"type":"text","text":"caf\\u00e9 gh1~ \\"signature\\":\\"\\"","n":12345678901234567890}'
+const text =
+  '{"type":"text","text":"caf\\u00e9 gh1~ \\"signature\\":\\"\\"","n":12345678901234567890}'
 const thinking = (signature: string) =>
   `{"type":"thinking", "thinking":"hm", "signature":${JSON.stringify(signature)}}`
 const redacted = (data: string) => `{"type":"redacted_thinking","data":${JSON.stringify(data)}}`
@@ -34,13 +39,19 @@ describe('a conversation', () => {
       'whose blocks are odd',
       '{"messages":["gh1~",7,{"content":7},{"content":[7,{"type":8},{"type":"tool_use"}]}]}',
     ],
-    ['with a key twice', '{"messages":[{"content":[{"type":"tool_use","id":"a~gh1~e30","id":"b"}]}]}'],
+    [
+      'with a key twice',
+      '{"messages":[{"content":[{"type":"tool_use","id":"a~gh1~e30","id":"b"}]}]}',
+    ],
   ])('%s stays as it is', (_, body) => {
     expect(edit(body)).toEqual({ text: body, leftOut: [], isSame: true })
   })
 
   test('keeps every byte beside the signature that is opened for who sealed it', () => {
-    const before = conversation([thinking(signed(OWN)), redacted(encrypted(OWN)), text], '"x":1.10, ')
+    const before = conversation(
+      [thinking(signed(OWN)), redacted(encrypted(OWN)), text],
+      '"x":1.10, ',
+    )
     const { text: after, leftOut } = edit(before)
     expect(leftOut).toEqual([])
     expect(JSON.parse(after).messages[1].content.slice(0, 2)).toEqual([
@@ -81,7 +92,9 @@ describe('a conversation', () => {
   test('is refused with more marks than one can have come by, and not looked into where there are none', () => {
     const many = (block: string, count: number) => conversation(Array<string>(count).fill(block))
     expect(edit(many(thinking(''), 9_000)).leftOut).toEqual(['messages.content.thinking'])
-    expect(() => edit(many(thinking(''), 10_001))).toThrow(expect.objectContaining({ param: 'messages' }))
+    expect(() => edit(many(thinking(''), 10_001))).toThrow(
+      expect.objectContaining({ param: 'messages' }),
+    )
     const wide = many('{}', 200_000).replace('"hi"', '"gh1~"')
     expect(edit(wide)).toMatchObject({ isSame: true })
   })
@@ -99,7 +112,9 @@ describe('a conversation', () => {
     const plain = ['call_1', 'functions_now_0', 'toolu_1']
     const [called, returned] = JSON.parse(after).messages
     expect(called.content).toEqual(calls.map((call, index) => ({ ...call, id: plain[index] })))
-    expect(returned.content.map((result: { tool_use_id: string }) => result.tool_use_id)).toEqual(plain)
+    expect(returned.content.map((result: { tool_use_id: string }) => result.tool_use_id)).toEqual(
+      plain,
+    )
   })
 })
 
@@ -113,7 +128,10 @@ describe('thinking with a budget', () => {
           role: 'assistant',
           content: [first, { type: 'tool_use', id: sealedId('c'), name: 'now', input: {} }],
         },
-        { role: 'user', content: [{ type: 'tool_result', tool_use_id: sealedId('c'), content: 'noon' }] },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: sealedId('c'), content: 'noon' }],
+        },
       ],
     })
   const enabled = { thinking: { type: 'enabled', budget_tokens: 2048 } }
@@ -121,7 +139,10 @@ describe('thinking with a budget', () => {
 
   test('is switched off where the turn that goes on has lost its thinking, and what clears it goes too', () => {
     const kept = { type: 'clear_tool_uses_20250919' }
-    const context_management = { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }, kept], more: 1 }
+    const context_management = {
+      edits: [{ type: 'clear_thinking_20251015', keep: 'all' }, kept],
+      more: 1,
+    }
     const { text: after, leftOut } = edit(loop(foreign, { ...enabled, context_management }))
     expect(JSON.parse(after)).not.toHaveProperty('thinking')
     expect(JSON.parse(after).context_management).toEqual({ edits: [kept], more: 1 })
@@ -134,7 +155,11 @@ describe('thinking with a budget', () => {
   })
 
   test.each<[string, object, object]>([
-    ['is kept where that thinking is the provider’s own', { ...foreign, signature: 'c2ln' }, enabled],
+    [
+      'is kept where that thinking is the provider’s own',
+      { ...foreign, signature: 'c2ln' },
+      enabled,
+    ],
     ['that adapts is kept', foreign, { thinking: { type: 'adaptive' } }],
   ])('%s', (_, first, members) => {
     expect(JSON.parse(edit(loop(first, members)).text)).toMatchObject(members)
@@ -146,7 +171,9 @@ describe('thinking with a budget', () => {
     if (member === undefined) throw new Error('no thinking')
     const decided = { type: 'replace', member, json: '{"type":"adaptive"}' } as const
     const { edits } = editHistory(body, CHECKING, [decided])
-    expect(JSON.parse(Buffer.from(spliceJson(body, [decided, ...edits])).toString()).thinking).toEqual({
+    expect(
+      JSON.parse(Buffer.from(spliceJson(body, [decided, ...edits])).toString()).thinking,
+    ).toEqual({
       type: 'adaptive',
     })
   })

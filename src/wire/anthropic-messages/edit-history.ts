@@ -42,7 +42,11 @@ const MAX_MARKED = 10_000
  * @param edited members that somebody else edits already
  * @throws GatewayError `invalid_request` for more marks than a conversation can have come by
  */
-export function editHistory(body: JsonObject, reader: Reader, edited: readonly JsonEdit[]): HistoryEdits {
+export function editHistory(
+  body: JsonObject,
+  reader: Reader,
+  edited: readonly JsonEdit[],
+): HistoryEdits {
   const marks = reader.checksSignatures === true ? [CARRIER, ...UNSIGNED] : [CARRIER]
   if (new MarkCursor(body.bytes, marks).next(0) === Number.POSITIVE_INFINITY) return NO_EDITS
   const member = body.get('messages')
@@ -53,7 +57,8 @@ export function editHistory(body: JsonObject, reader: Reader, edited: readonly J
   if (messages === undefined) return NO_EDITS
   const edits: JsonEdit[] = [{ type: 'replace', member, json: messages }]
   if (isThinkingOnDemand(body) && lacksThinking(JSON.parse(messages))) {
-    const isTaken = (key: string) => edited.some((edit) => edit.type !== 'add' && edit.member.key === key)
+    const isTaken = (key: string) =>
+      edited.some((edit) => edit.type !== 'add' && edit.member.key === key)
     for (const edit of [stopThinking(body), stopClearingThinking(body)]) {
       if (edit === undefined || isTaken(edit.member.key)) continue
       edits.push(edit)
@@ -136,7 +141,11 @@ function editElements(
   return isChanged ? `[${pieces.join(',')}]` : undefined
 }
 
-function editMarked(bytes: Uint8Array, editing: Editing, edit: EditElement): Uint8Array | undefined {
+function editMarked(
+  bytes: Uint8Array,
+  editing: Editing,
+  edit: EditElement,
+): Uint8Array | undefined {
   editing.marked += 1
   if (editing.marked > MAX_MARKED)
     throw invalidRequest(
@@ -208,10 +217,18 @@ function editThinking(
 }
 
 function isOpenTo(seal: Seal | undefined, { sealOrigin }: Reader): boolean {
-  return seal !== undefined && sealOrigin !== undefined && isReadable(seal, 'anthropic-messages', sealOrigin)
+  return (
+    seal !== undefined &&
+    sealOrigin !== undefined &&
+    isReadable(seal, 'anthropic-messages', sealOrigin)
+  )
 }
 
-function editToolId(block: JsonObject, key: 'id' | 'tool_use_id', leftOut: Set<string>): Uint8Array {
+function editToolId(
+  block: JsonObject,
+  key: 'id' | 'tool_use_id',
+  leftOut: Set<string>,
+): Uint8Array {
   const member = block.get(key)
   const text = textOf(block, key)
   if (member === undefined || text === undefined) return block.bytes
@@ -226,7 +243,8 @@ function editToolId(block: JsonObject, key: 'id' | 'tool_use_id', leftOut: Set<s
 
 function textOf(object: JsonObject, key: string): string | undefined {
   const member = presentMember(object, key)
-  const value = member === undefined || object.type(member) !== 'string' ? undefined : object.value(member)
+  const value =
+    member === undefined || object.type(member) !== 'string' ? undefined : object.value(member)
   return typeof value === 'string' ? value : undefined
 }
 
@@ -266,7 +284,8 @@ function stopClearingThinking(body: JsonObject): MemberEdit | undefined {
   const value = member === undefined ? undefined : body.value(member)
   if (member === undefined || !isRecord(value) || !Array.isArray(value.edits)) return undefined
   const edits = value.edits.filter(
-    (edit) => !(isRecord(edit) && typeof edit.type === 'string' && edit.type.startsWith('clear_thinking')),
+    (edit) =>
+      !(isRecord(edit) && typeof edit.type === 'string' && edit.type.startsWith('clear_thinking')),
   )
   if (edits.length === value.edits.length) return undefined
   return { type: 'replace', member, json: JSON.stringify({ ...value, edits }) }

@@ -19,7 +19,10 @@ export function encodeAnthropicAnswer(answer: ChatAnswer, facts: AnswerFacts): J
 }
 
 /** The members that a message, and the event that opens it, begin with. */
-export function encodeHead(answer: Pick<ChatAnswer, 'id' | 'model'>, facts: AnswerFacts): JsonRecord {
+export function encodeHead(
+  answer: Pick<ChatAnswer, 'id' | 'model'>,
+  facts: AnswerFacts,
+): JsonRecord {
   return {
     id: answer.id ?? `msg_${facts.callId}`,
     type: 'message',

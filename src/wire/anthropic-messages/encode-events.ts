@@ -33,7 +33,10 @@ export class MessagesEventEncoder implements EventEncoder {
       case 'text-end':
         return this.#closeBlock()
       case 'reasoning-delta':
-        return this.#openBlock('reasoning') + this.#delta({ type: 'thinking_delta', thinking: event.text })
+        return (
+          this.#openBlock('reasoning') +
+          this.#delta({ type: 'thinking_delta', thinking: event.text })
+        )
       case 'reasoning-end':
         return this.#endReasoning(event.seal)
       case 'tool-call-start':
@@ -96,7 +99,8 @@ export class MessagesEventEncoder implements EventEncoder {
     const closed = this.#closeBlock()
     const index = this.#nextIndex()
     this.#open = { type, index }
-    const block = type === 'text' ? { type, text: '' } : { type: 'thinking', thinking: '', signature: '' }
+    const block =
+      type === 'text' ? { type, text: '' } : { type: 'thinking', thinking: '', signature: '' }
     return this.#begun() + closed + write('content_block_start', { index, content_block: block })
   }
 

@@ -55,12 +55,15 @@ export function encodeMessages(
     switch (message.role) {
       case 'system':
         for (const part of message.content) {
-          if (part.text !== '') system.push({ type: 'text', text: part.text, ...encodeCache(part.cache) })
+          if (part.text !== '')
+            system.push({ type: 'text', text: part.text, ...encodeCache(part.cache) })
         }
         break
       case 'user':
         if (message.name !== undefined) rules.ignored.add('message.name')
-        turnOf('user').blocks.push(...message.content.flatMap((part) => encodeUserPart(part, rules)))
+        turnOf('user').blocks.push(
+          ...message.content.flatMap((part) => encodeUserPart(part, rules)),
+        )
         break
       case 'assistant':
         if (message.name !== undefined) rules.ignored.add('message.name')
@@ -86,7 +89,11 @@ function encodeUserPart(part: UserPart, rules: MessageRules): JsonRecord[] {
     case 'file':
       return [encodeDocument(part)]
     case 'audio':
-      throw invalidRequest('The target of this gate takes no audio.', 'messages', 'unsupported_content')
+      throw invalidRequest(
+        'The target of this gate takes no audio.',
+        'messages',
+        'unsupported_content',
+      )
   }
 }
 
@@ -131,12 +138,14 @@ function encodeAssistantParts(parts: readonly AssistantPart[], rules: MessageRul
   for (const part of parts) {
     switch (part.type) {
       case 'reasoning':
-        if (rules.sendsThinking && isSendable(part, rules.sealOrigin)) thinking.push(encodeThinking(part))
+        if (rules.sendsThinking && isSendable(part, rules.sealOrigin))
+          thinking.push(encodeThinking(part))
         else if (part.seal !== undefined) rules.ignored.add('seals')
         else if (part.text !== '') rules.ignored.add('reasoningParts')
         break
       case 'text':
-        if (part.text !== '') others.push({ type: 'text', text: part.text, ...encodeCache(part.cache) })
+        if (part.text !== '')
+          others.push({ type: 'text', text: part.text, ...encodeCache(part.cache) })
         break
       case 'refusal':
         if (part.text !== '') others.push({ type: 'text', text: part.text })
@@ -180,7 +189,8 @@ function parseArguments(text: string): JsonRecord {
   } catch {
     parsed = undefined
   }
-  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as JsonRecord
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
+    return parsed as JsonRecord
   throw invalidRequest(
     "The arguments of a tool call in 'messages' are not a JSON object, which the target of this gate demands.",
     'messages',

@@ -24,7 +24,9 @@ const WITHOUT_PLACE = [
 
 /** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
 export function encodeAnthropicRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
-  const ignored = new Set<Feature>(WITHOUT_PLACE.filter((setting) => request[setting] !== undefined))
+  const ignored = new Set<Feature>(
+    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
+  )
   const thinking = planThinking(request, target, ignored)
   const maxTokens =
     request.maxOutputTokens ??
@@ -86,7 +88,8 @@ export function besideTemperature(
   traits: ModelTraits,
   ignored: Set<Feature>,
 ): boolean {
-  if (traits.takesOneSampling !== true || temperature === undefined || topP === undefined) return true
+  if (traits.takesOneSampling !== true || temperature === undefined || topP === undefined)
+    return true
   ignored.add('topP')
   return false
 }
@@ -107,7 +110,11 @@ function encodeToolChoice(request: ChatRequest): JsonRecord | undefined {
   const { toolChoice, parallelToolCalls, tools } = request
   if (tools === undefined) {
     if (toolChoice?.type === 'required' || toolChoice?.type === 'tool')
-      throw invalidRequest('A tool cannot be demanded without any tool.', 'tool_choice', 'invalid_value')
+      throw invalidRequest(
+        'A tool cannot be demanded without any tool.',
+        'tool_choice',
+        'invalid_value',
+      )
     return undefined
   }
   const alone = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {}
@@ -119,7 +126,9 @@ function encodeToolChoice(request: ChatRequest): JsonRecord | undefined {
     case 'tool':
       return { type: 'tool', name: toolChoice.name, ...alone }
     default:
-      return toolChoice === undefined && parallelToolCalls !== false ? undefined : { type: 'auto', ...alone }
+      return toolChoice === undefined && parallelToolCalls !== false
+        ? undefined
+        : { type: 'auto', ...alone }
   }
 }
 

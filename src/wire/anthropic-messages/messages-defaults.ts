@@ -24,7 +24,9 @@ export const readMessagesSpoken: ReadSpoken = (body, setting, decided) => {
   if (setting !== 'reasoningEffort') return spoken
   const value = thinkingOf(body)
   const agreeing = decided === 'none' ? 'disabled' : 'adaptive'
-  return isRecord(value) && value.type !== agreeing ? [...spoken, { field: 'thinking', value }] : spoken
+  return isRecord(value) && value.type !== agreeing
+    ? [...spoken, { field: 'thinking', value }]
+    : spoken
 }
 
 export function editMessagesDefaults(
@@ -57,7 +59,8 @@ function clashes(
   { temperature, topP }: Pick<GateDefaults, 'temperature' | 'topP'>,
   { traits }: RelayTarget,
 ): boolean {
-  if (traits.takesOneSampling !== true || (temperature === undefined && topP === undefined)) return false
+  if (traits.takesOneSampling !== true || (temperature === undefined && topP === undefined))
+    return false
   const isSaid = (value: number | undefined, key: string) =>
     value !== undefined || presentMember(body, key) !== undefined
   return isSaid(temperature, 'temperature') && isSaid(topP, 'top_p')

@@ -19,16 +19,20 @@ export class MessagesTap extends SseRelay implements StreamTap {
   readonly #reported: Record<string, JsonValue> = {}
 
   get usage(): Usage | null {
-    return Object.keys(this.#reported).length === 0 ? null : readUsage('anthropic-messages', this.#reported)
+    return Object.keys(this.#reported).length === 0
+      ? null
+      : readUsage('anthropic-messages', this.#reported)
   }
 
   protected see(frame: SseFrame): SeenFrame {
     const text = toLatin1(frame.raw)
     this.unreportedBytes += deltaBytes(text)
     if (text.includes('"usage"')) this.#noteUsage(frame)
-    const isTerminal = text.includes('message_stop') && parseRecord(frame.data)?.type === 'message_stop'
+    const isTerminal =
+      text.includes('message_stop') && parseRecord(frame.data)?.type === 'message_stop'
     if (isTerminal && this.verdict === 'open') this.verdict = 'complete'
-    const bytes = frame.event === 'error' || text.includes('"error"') ? this.#noteError(frame) : frame.raw
+    const bytes =
+      frame.event === 'error' || text.includes('"error"') ? this.#noteError(frame) : frame.raw
     if (frame.data !== undefined) this.#hasBegun = true
     return { bytes, isTerminal }
   }
@@ -49,7 +53,8 @@ export class MessagesTap extends SseRelay implements StreamTap {
     const usage = message?.usage
     if (!isRecord(usage)) return
     this.unreportedBytes = 0
-    for (const [name, value] of Object.entries(usage)) if (value !== null) this.#reported[name] = value
+    for (const [name, value] of Object.entries(usage))
+      if (value !== null) this.#reported[name] = value
   }
 
   /** @returns the event as the client is to see it */
@@ -60,7 +65,8 @@ export class MessagesTap extends SseRelay implements StreamTap {
       return frame.raw
     }
     // Servers that offer several formats put one form of error into all of their streams.
-    const isForeign = frame.event === 'error' || (event?.type === undefined && isRecord(event?.error))
+    const isForeign =
+      frame.event === 'error' || (event?.type === undefined && isRecord(event?.error))
     if (!isForeign) return frame.raw
     const { message } = readUpstreamError(Buffer.from(frame.data ?? ''))
     this.#noteFailure(message)

@@ -12,7 +12,12 @@ export interface ThinkingPlan {
   readonly budgetTokens: number | undefined
 }
 
-const OFF: ThinkingPlan = { isOn: false, member: undefined, outputConfig: {}, budgetTokens: undefined }
+const OFF: ThinkingPlan = {
+  isOn: false,
+  member: undefined,
+  outputConfig: {},
+  budgetTokens: undefined,
+}
 
 /** The least that the interface takes. */
 const SMALLEST_BUDGET = 1024
@@ -56,13 +61,20 @@ export function planThinking(
   if (mode === 'adaptive') {
     const effort = EFFORTS[reasoning.effort ?? toEffort(reasoning.budgetTokens ?? 0)]
     if (effort === undefined) return giveUp()
-    return { isOn: true, member: { type: 'adaptive' }, outputConfig: { effort }, budgetTokens: undefined }
+    return {
+      isOn: true,
+      member: { type: 'adaptive' },
+      outputConfig: { effort },
+      budgetTokens: undefined,
+    }
   }
   // A demanded tool and a budget exclude each other.
-  if (request.toolChoice?.type === 'required' || request.toolChoice?.type === 'tool') return giveUp()
+  if (request.toolChoice?.type === 'required' || request.toolChoice?.type === 'tool')
+    return giveUp()
   const asked = reasoning.budgetTokens ?? BUDGETS[reasoning.effort ?? '']
   if (asked === undefined) return giveUp()
-  const room = request.maxOutputTokens === undefined ? asked : Math.floor(request.maxOutputTokens * 0.8)
+  const room =
+    request.maxOutputTokens === undefined ? asked : Math.floor(request.maxOutputTokens * 0.8)
   const budget = Math.max(SMALLEST_BUDGET, Math.min(asked, room))
   if (request.maxOutputTokens !== undefined && budget >= request.maxOutputTokens) return giveUp()
   return {

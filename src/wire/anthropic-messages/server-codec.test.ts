@@ -23,7 +23,9 @@ describe('a request', () => {
   test('has its settings in our terms, and keeps what is unknown', () => {
     expect(
       decode({
-        system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral', ttl: '1h' } }],
+        system: [
+          { type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral', ttl: '1h' } },
+        ],
         messages: [{ role: 'user', content: 'Hi' }],
         temperature: 0.5,
         top_k: 3,
@@ -62,7 +64,10 @@ describe('a request', () => {
   test('has results of tools before what the user says beside them', () => {
     const { messages } = decode({
       messages: [
-        { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'f', input: { a: 1 } }] },
+        {
+          role: 'assistant',
+          content: [{ type: 'tool_use', id: 't1', name: 'f', input: { a: 1 } }],
+        },
         {
           role: 'user',
           content: [
@@ -73,7 +78,10 @@ describe('a request', () => {
       ],
     })
     expect(messages).toEqual([
-      { role: 'assistant', content: [{ type: 'tool-call', id: 't1', name: 'f', arguments: '{"a":1}' }] },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool-call', id: 't1', name: 'f', arguments: '{"a":1}' }],
+      },
       { role: 'tool', callId: 't1', content: [{ type: 'text', text: 'broken' }], isError: true },
       { role: 'user', content: [{ type: 'text', text: 'and?' }] },
     ])
@@ -107,7 +115,9 @@ describe('a request', () => {
     [
       'messages[0].content[0].source.type',
       {
-        messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] }],
+        messages: [
+          { role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] },
+        ],
       },
     ],
     [
@@ -158,7 +168,10 @@ const EVENTS: ChatEvent[] = [
   { type: 'tool-call-delta', index: 0, arguments: '{"a"' },
   { type: 'tool-call-delta', index: 0, arguments: ':1}' },
   { type: 'tool-call-end', index: 0 },
-  { type: 'usage', usage: { inputTokens: 9, outputTokens: 5, cachedInputTokens: 2, reasoningTokens: 1 } },
+  {
+    type: 'usage',
+    usage: { inputTokens: 9, outputTokens: 5, cachedInputTokens: 2, reasoningTokens: 1 },
+  },
   { type: 'finish', reason: 'tool_calls' },
 ]
 
@@ -176,7 +189,12 @@ function encode(events: readonly ChatEvent[]): Told[] {
 const shapeOf = (told: readonly Told[]) =>
   told.map(({ type, index }) => (index === undefined ? type : `${type} ${index}`))
 const NO_USAGE = {
-  ...{ input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, cache_creation: null },
+  ...{
+    input_tokens: 0,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    cache_creation: null,
+  },
   ...{ output_tokens: 0, output_tokens_details: null, server_tool_use: null, service_tier: null },
   ...{ inference_geo: null, speed: null },
 }
@@ -203,7 +221,13 @@ describe('a stream', () => {
     ])
     expect(told[0]?.message).toEqual({
       ...{ id: 'u1', type: 'message', role: 'assistant', model: 'm-1', content: [] },
-      ...{ container: null, diagnostics: null, stop_reason: null, stop_sequence: null, stop_details: null },
+      ...{
+        container: null,
+        diagnostics: null,
+        stop_reason: null,
+        stop_sequence: null,
+        stop_details: null,
+      },
       usage: NO_USAGE,
     })
     expect(
@@ -213,7 +237,9 @@ describe('a stream', () => {
       { type: 'text', text: '' },
       { type: 'tool_use', id: 'a', name: 'f', input: {} },
     ])
-    expect(told.filter(({ type }) => type === 'content_block_delta').map((each) => each.delta)).toEqual([
+    expect(
+      told.filter(({ type }) => type === 'content_block_delta').map((each) => each.delta),
+    ).toEqual([
       { type: 'thinking_delta', thinking: 'hm' },
       { type: 'signature_delta', signature: writeSeal({ type: 'signature', value: 's' }, 'p#1') },
       { type: 'text_delta', text: 'Hi ' },
@@ -274,8 +300,14 @@ describe('a stream', () => {
       'message_stop',
     ])
     const unfinished = encode([{ type: 'text-delta', text: 'Hi' }])
-    expect(shapeOf(unfinished).slice(-3)).toEqual(['content_block_stop 0', 'message_delta', 'message_stop'])
-    expect(unfinished.at(-2)).toMatchObject({ delta: { stop_reason: 'end_turn', stop_sequence: null } })
+    expect(shapeOf(unfinished).slice(-3)).toEqual([
+      'content_block_stop 0',
+      'message_delta',
+      'message_stop',
+    ])
+    expect(unfinished.at(-2)).toMatchObject({
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+    })
   })
 
   test('of an upstream that never said that it starts, or that said nothing, starts all the same', () => {
@@ -286,7 +318,10 @@ describe('a stream', () => {
       [{ type: 'reasoning-end', seal: { type: 'encrypted', value: 'e' } }],
     ] satisfies ChatEvent[][]) {
       const told = encode(events)
-      expect(told[0]).toMatchObject({ type: 'message_start', message: { id: 'msg_req_1', model: 'p/m' } })
+      expect(told[0]).toMatchObject({
+        type: 'message_start',
+        message: { id: 'msg_req_1', model: 'p/m' },
+      })
       expect(told.filter(({ type }) => type === 'message_start')).toHaveLength(1)
     }
   })
@@ -318,7 +353,9 @@ describe('a stream', () => {
 
   test('tells the stop sequence that ended it', () => {
     const told = encode([{ type: 'start' }, { type: 'finish', reason: 'stop', stopSequence: 'x' }])
-    expect(told.at(-2)).toMatchObject({ delta: { stop_reason: 'stop_sequence', stop_sequence: 'x' } })
+    expect(told.at(-2)).toMatchObject({
+      delta: { stop_reason: 'stop_sequence', stop_sequence: 'x' },
+    })
   })
 
   test('that breaks says so as Anthropic does', () => {
@@ -332,7 +369,10 @@ describe('a stream', () => {
 
 describe('an answer', () => {
   const encodeAnswer = (answer: Partial<ChatAnswer>) =>
-    anthropicServerCodec.encodeAnswer({ content: [], finishReason: 'stop', usage: null, ...answer }, facts)
+    anthropicServerCodec.encodeAnswer(
+      { content: [], finishReason: 'stop', usage: null, ...answer },
+      facts,
+    )
 
   test('has every member that the SDK requires, also where nothing was said', () => {
     expect(encodeAnswer({})).toEqual({
@@ -368,7 +408,12 @@ describe('an answer', () => {
         { type: 'thinking', thinking: 'b', signature: '' },
         { type: 'text', text: 'c' },
         { type: 'text', text: 'd' },
-        { type: 'tool_use', id: writeToolId('t', { seal: signature }, 'p#1'), name: 'f', input: { a: 1 } },
+        {
+          type: 'tool_use',
+          id: writeToolId('t', { seal: signature }, 'p#1'),
+          name: 'f',
+          input: { a: 1 },
+        },
       ],
       // More came from the cache than was counted: no less than nothing is left.
       usage: { input_tokens: 0, cache_read_input_tokens: 4, output_tokens: 5 },

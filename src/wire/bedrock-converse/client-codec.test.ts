@@ -1,11 +1,21 @@
 /** Bedrock's Converse as an upstream: requests keep their meaning, and nothing of them is lost in silence. */
 import { describe, expect, test } from 'bun:test'
-import type { AssistantPart, ChatMessage, ChatRequest, JsonRecord, UserPart } from '../chat-request.ts'
+import type {
+  AssistantPart,
+  ChatMessage,
+  ChatRequest,
+  JsonRecord,
+  UserPart,
+} from '../chat-request.ts'
 import type { EncodeTarget, ModelTraits } from '../codec.ts'
 import { bedrockClientCodec } from './client-codec.ts'
 
 const ORIGIN = 'here'
-const target = (traits: ModelTraits = {}): EncodeTarget => ({ model: 'm:0', traits, sealOrigin: ORIGIN })
+const target = (traits: ModelTraits = {}): EncodeTarget => ({
+  model: 'm:0',
+  traits,
+  sealOrigin: ORIGIN,
+})
 const user = (text: string): ChatMessage => ({ role: 'user', content: [{ type: 'text', text }] })
 const says = (...content: UserPart[]): ChatMessage => ({ role: 'user', content })
 const assistant = (...content: AssistantPart[]): ChatMessage => ({ role: 'assistant', content })
@@ -22,7 +32,14 @@ const result = (callId: string, text: string): ChatMessage => ({
 })
 const encode = (members: Partial<ChatRequest>, traits?: ModelTraits) =>
   bedrockClientCodec.encodeRequest(
-    { messages: [user('Hi')], stream: false, extra: {}, family: 'openai-chat', ignored: [], ...members },
+    {
+      messages: [user('Hi')],
+      stream: false,
+      extra: {},
+      family: 'openai-chat',
+      ignored: [],
+      ...members,
+    },
     target(traits),
   )
 const tool = (name: string) => ({
@@ -38,7 +55,10 @@ describe('a request', () => {
   })
 
   test('has its instructions in front, and turns that alternate', () => {
-    const system = (text: string): ChatMessage => ({ role: 'system', content: [{ type: 'text', text }] })
+    const system = (text: string): ChatMessage => ({
+      role: 'system',
+      content: [{ type: 'text', text }],
+    })
     const { body } = encode({ messages: [system('a'), user('1'), system('b'), user('2')] })
     expect(body).toEqual({
       system: [{ text: 'a' }, { text: 'b' }],
@@ -58,7 +78,13 @@ describe('a request', () => {
       isError: true,
     }
     const { body } = encode({
-      messages: [user('go'), assistant(call('call:1'), call('b')), result('call:1', 'x'), user('on'), failed],
+      messages: [
+        user('go'),
+        assistant(call('call:1'), call('b')),
+        result('call:1', 'x'),
+        user('on'),
+        failed,
+      ],
     })
     expect(body.messages).toEqual([
       { role: 'user', content: [{ text: 'go' }] },
@@ -87,14 +113,21 @@ describe('a request', () => {
   })
 
   test('has no blank text, which is refused, and no turn of nothing else', () => {
-    const { body } = encode({ messages: [user('Hi'), assistant({ type: 'text', text: ' \n' }), user('')] })
+    const { body } = encode({
+      messages: [user('Hi'), assistant({ type: 'text', text: ' \n' }), user('')],
+    })
     expect(body.messages).toEqual([{ role: 'user', content: [{ text: 'Hi' }] }])
   })
 
   test('has tool ids of at most 64 characters, or of the nine letters and digits that some models take', () => {
     const idsOf = (id: string, traits: ModelTraits) => {
-      const { body } = encode({ messages: [user('go'), assistant(call(id)), result(id, 'x')] }, traits)
-      const [, made, told] = body.messages as readonly { content: readonly Record<string, JsonRecord>[] }[]
+      const { body } = encode(
+        { messages: [user('go'), assistant(call(id)), result(id, 'x')] },
+        traits,
+      )
+      const [, made, told] = body.messages as readonly {
+        content: readonly Record<string, JsonRecord>[]
+      }[]
       return [made?.content[0]?.toolUse?.toolUseId, told?.content[0]?.toolResult?.toolUseId]
     }
     const [long, sameLong] = idsOf('x'.repeat(65), {})
@@ -194,7 +227,11 @@ describe('tools', () => {
     expect(body.toolConfig).toEqual({
       tools: [
         {
-          toolSpec: { name: 'f', description: 'd', inputSchema: { json: { type: 'object', title: 't' } } },
+          toolSpec: {
+            name: 'f',
+            description: 'd',
+            inputSchema: { json: { type: 'object', title: 't' } },
+          },
         },
       ],
       ...(chosen === undefined ? {} : { toolChoice: chosen }),
@@ -253,7 +290,9 @@ describe('reasoning', () => {
       reasoning_effort: 'medium',
     })
     expect(encode({ reasoning })).toMatchObject({ ignored: ['reasoning'] })
-    expect(encode({ reasoning: { effort: 'none' } }, { reasoning: 'effort' }).ignored).toEqual(['reasoning'])
+    expect(encode({ reasoning: { effort: 'none' } }, { reasoning: 'effort' }).ignored).toEqual([
+      'reasoning',
+    ])
   })
 
   test('leaves no room for sampling settings, which are named', () => {
@@ -279,7 +318,10 @@ describe('reasoning', () => {
   })
 
   test('of another origin stays behind, is named, and is not asked for in the turn that lacks it', () => {
-    const foreign = { ...signed, seal: { type: 'signature' as const, value: 's', origin: 'elsewhere' } }
+    const foreign = {
+      ...signed,
+      seal: { type: 'signature' as const, value: 's', origin: 'elsewhere' },
+    }
     const messages = [user('go'), assistant(foreign, call('a')), result('a', 'x')]
     const { body, ignored } = encode({ messages, reasoning }, { reasoning: 'budget' })
     expect(JSON.stringify(body)).not.toContain('reasoningContent')

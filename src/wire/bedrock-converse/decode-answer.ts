@@ -23,7 +23,8 @@ const MALFORMED = new Set(['malformed_model_output', 'malformed_tool_use'])
  */
 export function toFinishReason(stopReason: JsonValue | undefined): FinishReason {
   if (typeof stopReason !== 'string') return 'stop'
-  if (MALFORMED.has(stopReason)) throw new UnreadableAnswerError(`ended its answer with ${stopReason}`)
+  if (MALFORMED.has(stopReason))
+    throw new UnreadableAnswerError(`ended its answer with ${stopReason}`)
   return FINISH_REASONS[stopReason] ?? 'stop'
 }
 

@@ -131,7 +131,10 @@ describe('a stream', () => {
       delta(0, { reasoningContent: { redactedContent: Buffer.from(text).toString('base64') } })
     const sealOf = (...texts: string[]) =>
       decode(Buffer.concat([BEGIN, ...texts.map(piece), stop(0)])).events.at(-1)
-    const seal = (text: string) => ({ type: 'encrypted', value: Buffer.from(text).toString('base64') })
+    const seal = (text: string) => ({
+      type: 'encrypted',
+      value: Buffer.from(text).toString('base64'),
+    })
     expect<unknown>(sealOf('abcd')).toEqual({ type: 'reasoning-end', seal: seal('abcd') })
     expect<unknown>(sealOf('a', 'bc', 'd')).toEqual({ type: 'reasoning-end', seal: seal('abcd') })
   })
@@ -167,26 +170,39 @@ describe('a stream', () => {
     })
   })
 
-  test.each(['malformed_model_output', 'malformed_tool_use'])('that stops with %s is a failure', (reason) => {
-    const { events, isComplete } = decodeEveryWay(
-      Buffer.concat([BEGIN, awsEvent('messageStop', { stopReason: reason }), METADATA]),
-    )
-    expect(events.at(-1)).toEqual({ type: 'error', message: `The upstream ended its answer with ${reason}.` })
-    expect(isComplete).toBe(false)
-  })
+  test.each(['malformed_model_output', 'malformed_tool_use'])(
+    'that stops with %s is a failure',
+    (reason) => {
+      const { events, isComplete } = decodeEveryWay(
+        Buffer.concat([BEGIN, awsEvent('messageStop', { stopReason: reason }), METADATA]),
+      )
+      expect(events.at(-1)).toEqual({
+        type: 'error',
+        message: `The upstream ended its answer with ${reason}.`,
+      })
+      expect(isComplete).toBe(false)
+    },
+  )
 
   test('tells the upstream’s own failure, whether exception or error, and nothing after it', () => {
     expect(
-      decodeEveryWay(Buffer.concat([BEGIN, awsException('throttlingException', 'Too many'), STOP, METADATA])),
+      decodeEveryWay(
+        Buffer.concat([BEGIN, awsException('throttlingException', 'Too many'), STOP, METADATA]),
+      ),
     ).toEqual({
-      events: [{ type: 'start' }, { type: 'error', message: 'Too many', code: 'throttlingException' }],
+      events: [
+        { type: 'start' },
+        { type: 'error', message: 'Too many', code: 'throttlingException' },
+      ],
       isComplete: false,
     })
     const error = awsFrame(
       { ':message-type': 'error', ':error-code': 'InternalError', ':error-message': 'broke' },
       '',
     )
-    expect(decode(error).events).toEqual([{ type: 'error', message: 'broke', code: 'InternalError' }])
+    expect(decode(error).events).toEqual([
+      { type: 'error', message: 'broke', code: 'InternalError' },
+    ])
   })
 
   test('that is damaged fails where the damage is, whatever byte it hits', () => {
@@ -225,7 +241,9 @@ describe('a stream', () => {
     ])
     expect(declares(0xffffffff).at(-1)).toMatchObject({ type: 'error' })
     expect(declares(0).at(-1)).toMatchObject({ type: 'error' })
-    expect(decodeEveryWay(Buffer.from('data: {"no":"event stream"}\n\n')).events.at(-1)).toMatchObject({
+    expect(
+      decodeEveryWay(Buffer.from('data: {"no":"event stream"}\n\n')).events.at(-1),
+    ).toMatchObject({
       type: 'error',
     })
   })
@@ -233,7 +251,13 @@ describe('a stream', () => {
   test('survives members of other types than expected', () => {
     fc.assert(
       fc.property(
-        fc.constantFrom('messageStart', 'contentBlockStart', 'contentBlockDelta', 'messageStop', 'metadata'),
+        fc.constantFrom(
+          'messageStart',
+          'contentBlockStart',
+          'contentBlockDelta',
+          'messageStop',
+          'metadata',
+        ),
         fc.object({
           key: fc.constantFrom(
             'delta',

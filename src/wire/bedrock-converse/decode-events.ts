@@ -32,8 +32,10 @@ export class BedrockStreamDecoder implements StreamDecoder {
         events.push(...this.#decode(readFrame(frame)))
       }
     } catch (thrown) {
-      if (!(thrown instanceof DamagedStreamError || thrown instanceof UnreadableAnswerError)) throw thrown
-      if (!this.#hasFailed && !this.#isComplete) events.push(this.#fail(`The upstream ${thrown.message}.`))
+      if (!(thrown instanceof DamagedStreamError || thrown instanceof UnreadableAnswerError))
+        throw thrown
+      if (!this.#hasFailed && !this.#isComplete)
+        events.push(this.#fail(`The upstream ${thrown.message}.`))
     }
     return events
   }
@@ -84,7 +86,14 @@ export class BedrockStreamDecoder implements StreamDecoder {
     this.#tools += 1
     this.#blocks.set(index, { type: 'tool-call', index: tool })
     const { toolUseId, name } = start.toolUse
-    return [{ type: 'tool-call-start', index: tool, id: textOf(toolUseId) ?? '', name: textOf(name) ?? '' }]
+    return [
+      {
+        type: 'tool-call-start',
+        index: tool,
+        id: textOf(toolUseId) ?? '',
+        name: textOf(name) ?? '',
+      },
+    ]
   }
 
   /** Only tools announce their block: text and reasoning begin with their first delta. */
@@ -103,7 +112,9 @@ export class BedrockStreamDecoder implements StreamDecoder {
   #reason(index: number, { text, signature, redactedContent }: JsonRecord): readonly ChatEvent[] {
     const known = this.#blocks.get(index)
     const block =
-      known?.type === 'reasoning' ? known : { type: 'reasoning' as const, signature: '', encrypted: [] }
+      known?.type === 'reasoning'
+        ? known
+        : { type: 'reasoning' as const, signature: '', encrypted: [] }
     this.#blocks.set(index, block)
     if (typeof signature === 'string') block.signature += signature
     if (typeof redactedContent === 'string') block.encrypted.push(redactedContent)
@@ -130,7 +141,11 @@ export class BedrockStreamDecoder implements StreamDecoder {
   #stop({ stopReason, additionalModelResponseFields }: JsonRecord): readonly ChatEvent[] {
     const open = [...this.#blocks.keys()].flatMap((index) => this.#stopBlock(index))
     const stopSequence = stopSequenceOf(additionalModelResponseFields)
-    this.#finish = { type: 'finish', reason: toFinishReason(stopReason), ...present({ stopSequence }) }
+    this.#finish = {
+      type: 'finish',
+      reason: toFinishReason(stopReason),
+      ...present({ stopSequence }),
+    }
     return this.#hasUsage ? [...open, ...this.#complete()] : open
   }
 

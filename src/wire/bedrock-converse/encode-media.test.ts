@@ -60,13 +60,23 @@ describe('media', () => {
   })
 
   test.each([
-    ['an image by address', { type: 'image', source: { type: 'url', url: 'https://a/b.png' } }, 'by address'],
-    ['a file by address', { type: 'file', source: { type: 'url', url: 'https://a/b.pdf' } }, 'by address'],
+    [
+      'an image by address',
+      { type: 'image', source: { type: 'url', url: 'https://a/b.png' } },
+      'by address',
+    ],
+    [
+      'a file by address',
+      { type: 'file', source: { type: 'url', url: 'https://a/b.pdf' } },
+      'by address',
+    ],
     ['a tiff', { type: 'image', source: data('image/tiff') }, 'image/tiff'],
     ['an archive', file('application/zip'), 'application/zip'],
     ['unknown sound', { type: 'audio', base64: 'AA', format: 'midi' }, 'midi'],
   ] as const)('that cannot be sent are refused by name: %s', (_, part, message) => {
     expect(() => encode({ messages: [says(part)] })).toThrow(message)
-    expect(() => encode({ messages: [says(part)] })).toThrow(expect.objectContaining({ param: 'messages' }))
+    expect(() => encode({ messages: [says(part)] })).toThrow(
+      expect.objectContaining({ param: 'messages' }),
+    )
   })
 })

@@ -20,7 +20,18 @@ const DOCUMENT_FORMATS: Readonly<Record<string, string>> = {
   'text/markdown': 'md',
   'text/plain': 'txt',
 }
-const AUDIO_FORMATS = new Set(['aac', 'flac', 'm4a', 'mp3', 'mp4', 'ogg', 'opus', 'pcm', 'wav', 'webm'])
+const AUDIO_FORMATS = new Set([
+  'aac',
+  'flac',
+  'm4a',
+  'mp3',
+  'mp4',
+  'ogg',
+  'opus',
+  'pcm',
+  'wav',
+  'webm',
+])
 
 /** @throws GatewayError `invalid_request`, as do all of the below */
 export function encodeImage({ source }: ImagePart): JsonRecord {
@@ -29,7 +40,12 @@ export function encodeImage({ source }: ImagePart): JsonRecord {
 
 export function encodeDocument({ source, filename }: FilePart, names: DocumentNames): JsonRecord {
   const name = names.take(filename)
-  return { document: { name, ...encodeSource(source, DOCUMENT_FORMATS, 'pdf, text or an office document') } }
+  return {
+    document: {
+      name,
+      ...encodeSource(source, DOCUMENT_FORMATS, 'pdf, text or an office document'),
+    },
+  }
 }
 
 export function encodeAudio({ base64, format }: AudioPart): JsonRecord {

@@ -54,7 +54,9 @@ export function encodeMessages(
         system.push(...message.content.flatMap((part) => encodeUserPart(part, writing)))
         break
       case 'user':
-        turnOf('user').blocks.push(...message.content.flatMap((part) => encodeUserPart(part, writing)))
+        turnOf('user').blocks.push(
+          ...message.content.flatMap((part) => encodeUserPart(part, writing)),
+        )
         break
       case 'assistant':
         turnOf('assistant').blocks.push(...encodeAssistantParts(message.content, writing))
@@ -114,7 +116,8 @@ function encodeAssistantParts(parts: readonly AssistantPart[], writing: Writing)
   for (const part of parts) {
     switch (part.type) {
       case 'reasoning':
-        if (sendsReasoning && isSendable(part, target.sealOrigin)) reasoning.push(encodeReasoning(part))
+        if (sendsReasoning && isSendable(part, target.sealOrigin))
+          reasoning.push(encodeReasoning(part))
         else if (part.seal !== undefined) ignored.add('seals')
         else if (part.text !== '') ignored.add('reasoningParts')
         break
@@ -127,7 +130,9 @@ function encodeAssistantParts(parts: readonly AssistantPart[], writing: Writing)
       case 'tool-call': {
         if (part.seal !== undefined) ignored.add('seals')
         const toolUseId = encodeToolId(part.id, target)
-        others.push({ toolUse: { toolUseId, name: part.name, input: parseArguments(part.arguments) } })
+        others.push({
+          toolUse: { toolUseId, name: part.name, input: parseArguments(part.arguments) },
+        })
         others.push(...encodeCachePoint(part.cache, writing))
       }
     }
@@ -139,7 +144,9 @@ function encodeReasoning({ text, seal }: ReasoningPart): JsonRecord {
   const value = seal?.value ?? ''
   return {
     reasoningContent:
-      seal?.type === 'encrypted' ? { redactedContent: value } : { reasoningText: { text, signature: value } },
+      seal?.type === 'encrypted'
+        ? { redactedContent: value }
+        : { reasoningText: { text, signature: value } },
   }
 }
 

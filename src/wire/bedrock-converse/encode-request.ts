@@ -27,7 +27,9 @@ const DEFAULT_MAX_TOKENS = 4096
 
 /** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
 export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
-  const ignored = new Set<Feature>(WITHOUT_PLACE.filter((setting) => request[setting] !== undefined))
+  const ignored = new Set<Feature>(
+    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
+  )
   if (request.parallelToolCalls === false) ignored.add('parallelToolCalls')
   const reasoning = planReasoning(request, target, ignored)
   const rules: MessageRules = { target, sendsReasoning: reasoning.isOn, ignored }
@@ -53,7 +55,10 @@ export function encodeBedrockRequest(request: ChatRequest, target: EncodeTarget)
 const OPENING: JsonRecord = { role: 'user', content: [{ text: '.' }] }
 
 /** A conversation that its assistant begins is refused. */
-function beginWithUser(messages: readonly JsonRecord[], ignored: Set<Feature>): readonly JsonRecord[] {
+function beginWithUser(
+  messages: readonly JsonRecord[],
+  ignored: Set<Feature>,
+): readonly JsonRecord[] {
   if (messages[0]?.role === 'user') return messages
   ignored.add('message.order')
   return [OPENING, ...messages]
@@ -77,7 +82,11 @@ const EFFORTS: Readonly<Record<string, string>> = {
 }
 
 /** Models that know a budget, or decide themselves, take the same members as at their own vendor. */
-function planReasoning(request: ChatRequest, target: EncodeTarget, ignored: Set<Feature>): ReasoningPlan {
+function planReasoning(
+  request: ChatRequest,
+  target: EncodeTarget,
+  ignored: Set<Feature>,
+): ReasoningPlan {
   if (target.traits.reasoning === 'effort') {
     const { effort, budgetTokens } = request.reasoning ?? {}
     const asked = effort ?? (budgetTokens === undefined ? undefined : toEffort(budgetTokens))
@@ -90,7 +99,10 @@ function planReasoning(request: ChatRequest, target: EncodeTarget, ignored: Set<
     }
   }
   const { isOn, member, outputConfig, budgetTokens } = planThinking(request, target, ignored)
-  const fields = present({ thinking: member, output_config: unlessEmpty(outputConfig) }) as JsonRecord
+  const fields = present({
+    thinking: member,
+    output_config: unlessEmpty(outputConfig),
+  }) as JsonRecord
   return { isOn, fields, budgetTokens }
 }
 
@@ -110,7 +122,10 @@ function encodeInference(
     (budgetTokens === undefined
       ? undefined
       : (traits.defaultMaxOutputTokens ?? DEFAULT_MAX_TOKENS) + budgetTokens)
-  const limits = present({ maxTokens, stopSequences: readableStops(request, ignored) }) as JsonRecord
+  const limits = present({
+    maxTokens,
+    stopSequences: readableStops(request, ignored),
+  }) as JsonRecord
   if (traits.refusesSampling === true || isOn) {
     for (const setting of ['temperature', 'topP'] as const) {
       if (request[setting] !== undefined) ignored.add(setting)
@@ -131,7 +146,11 @@ function encodeTools(
 ): JsonRecord | undefined {
   const demandsTool = toolChoice?.type === 'required' || toolChoice?.type === 'tool'
   if (tools.length === 0 && demandsTool)
-    throw invalidRequest('A tool cannot be demanded without any tool.', 'tool_choice', 'invalid_value')
+    throw invalidRequest(
+      'A tool cannot be demanded without any tool.',
+      'tool_choice',
+      'invalid_value',
+    )
   const called = namesOfCalled(messages)
   if (toolChoice?.type === 'none') {
     if (called.length === 0) return undefined
@@ -140,7 +159,10 @@ function encodeTools(
   const offered: readonly Tool[] = tools.length > 0 ? tools : called.map((name) => ({ name }))
   if (offered.length === 0) return undefined
   return {
-    tools: offered.flatMap((tool) => [encodeTool(tool, rules), ...encodeCachePoint(tool.cache, rules)]),
+    tools: offered.flatMap((tool) => [
+      encodeTool(tool, rules),
+      ...encodeCachePoint(tool.cache, rules),
+    ]),
     ...(tools.length === 0 ? {} : encodeToolChoice(toolChoice)),
   }
 }
@@ -192,7 +214,10 @@ function encodeFormat(
     return undefined
   }
   const { schema, name, description } = format
-  const jsonSchema = { schema: JSON.stringify(schema), ...present({ name, description }) } as JsonRecord
+  const jsonSchema = {
+    schema: JSON.stringify(schema),
+    ...present({ name, description }),
+  } as JsonRecord
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }
 

@@ -91,7 +91,11 @@ export function readFrame(frame: Uint8Array): StreamMessage {
   switch (header(':message-type')) {
     case 'exception': {
       const code = header(':exception-type')
-      return { type: 'failure', message: textOf(body.message) ?? code ?? 'no message', ...present({ code }) }
+      return {
+        type: 'failure',
+        message: textOf(body.message) ?? code ?? 'no message',
+        ...present({ code }),
+      }
     }
     case 'error': {
       const code = header(':error-code')
@@ -111,7 +115,8 @@ let codec: EventStreamCodec | undefined
 /** Loaded with the first stream: it takes 25 ms and 16 MB, which gateways without such a target do not need. */
 function loadCodec(): EventStreamCodec {
   if (codec === undefined) {
-    const library = require('@smithy/eventstream-codec') as typeof import('@smithy/eventstream-codec')
+    const library =
+      require('@smithy/eventstream-codec') as typeof import('@smithy/eventstream-codec')
     codec = new library.EventStreamCodec(
       (bytes) => (typeof bytes === 'string' ? bytes : decoder.decode(bytes)),
       (text) => encoder.encode(text),

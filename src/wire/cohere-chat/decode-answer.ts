@@ -15,9 +15,13 @@ export function decodeCohereAnswer(body: JsonRecord): ChatAnswer {
   if (isFailure(reason)) throw new UnreadableAnswerError(`ended its answer with ${reason}`)
   const plan = textOf(message.tool_plan) ?? ''
   const items = Array.isArray(message.content) ? message.content.filter(isRecord) : []
-  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isRecord).map(decodeCall) : []
+  const calls = Array.isArray(message.tool_calls)
+    ? message.tool_calls.filter(isRecord).map(decodeCall)
+    : []
   const content: AssistantPart[] = [
-    ...(plan === '' ? [] : [{ type: 'reasoning' as const, text: plan, seal: sealPlace('tool_plan') }]),
+    ...(plan === ''
+      ? []
+      : [{ type: 'reasoning' as const, text: plan, seal: sealPlace('tool_plan') }]),
     ...(typeof message.content === 'string' ? decodeItem({ text: message.content }) : []),
     ...items.flatMap(decodeItem),
     ...calls,
@@ -34,7 +38,9 @@ function decodeItem(item: JsonRecord): AssistantPart[] {
   const thinking = textOf(item.thinking) ?? ''
   const text = textOf(item.text) ?? ''
   return [
-    ...(thinking === '' ? [] : [{ type: 'reasoning' as const, text: thinking, seal: sealPlace('thinking') }]),
+    ...(thinking === ''
+      ? []
+      : [{ type: 'reasoning' as const, text: thinking, seal: sealPlace('thinking') }]),
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
   ]
 }

@@ -5,7 +5,8 @@ import { cohereClientCodec } from './client-codec.ts'
 
 const event = (type: string, members: object = {}) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
-const said = (type: string, message: object, index = 0) => event(type, { index, delta: { message } })
+const said = (type: string, message: object, index = 0) =>
+  event(type, { index, delta: { message } })
 const made = (index: number, type: string, tool_calls: object) => said(type, { tool_calls }, index)
 const written = (index: number, text: string) =>
   made(index, 'tool-call-delta', { function: { arguments: text } })
@@ -91,7 +92,10 @@ describe('a stream', () => {
     ['ERROR_TOXIC', 'content_filter'],
     ['UNHEARD_OF', 'stop'],
   ] as const)('that ends with %s has the finish reason %s', (finishReason, reason) => {
-    expect(decode(end(finishReason))).toEqual({ events: [{ type: 'finish', reason }], isComplete: true })
+    expect(decode(end(finishReason))).toEqual({
+      events: [{ type: 'finish', reason }],
+      isComplete: true,
+    })
   })
 
   test.each([
@@ -120,7 +124,10 @@ describe('a stream', () => {
 
   test('has log probabilities as OpenAI has them: of several tokens, their product', () => {
     const logprobs = { text: 'é', token_ids: [1, 2], logprobs: [-1, -0.5] }
-    const text = event('content-delta', { delta: { message: { content: { text: 'é' } } }, logprobs })
+    const text = event('content-delta', {
+      delta: { message: { content: { text: 'é' } } },
+      logprobs,
+    })
     const content = [{ token: 'é', logprob: -1.5, bytes: [195, 169], top_logprobs: [] }]
     expect(decode(text).events).toEqual([
       { type: 'text-delta', text: 'é', logprobs: { content, refusal: null } },
@@ -169,6 +176,8 @@ describe('a whole answer', () => {
       usage: null,
     })
     expect(() => cohereClientCodec.decodeAnswer({})).toThrow('without a message')
-    expect(() => cohereClientCodec.decodeAnswer({ message: {}, finish_reason: 'TIMEOUT' })).toThrow('TIMEOUT')
+    expect(() => cohereClientCodec.decodeAnswer({ message: {}, finish_reason: 'TIMEOUT' })).toThrow(
+      'TIMEOUT',
+    )
   })
 })

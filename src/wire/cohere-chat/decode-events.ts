@@ -69,7 +69,10 @@ export class CohereStreamDecoder implements StreamDecoder {
     }
   }
 
-  #decodeContent(content: JsonValue | undefined, logprobs: JsonValue | undefined): readonly ChatEvent[] {
+  #decodeContent(
+    content: JsonValue | undefined,
+    logprobs: JsonValue | undefined,
+  ): readonly ChatEvent[] {
     if (!isRecord(content)) return []
     return [
       ...this.#write('thinking', content.thinking),
@@ -77,7 +80,11 @@ export class CohereStreamDecoder implements StreamDecoder {
     ]
   }
 
-  #write(place: 'text' | ReasoningPlace, value: JsonValue | undefined, logprobs?: JsonValue): ChatEvent[] {
+  #write(
+    place: 'text' | ReasoningPlace,
+    value: JsonValue | undefined,
+    logprobs?: JsonValue,
+  ): ChatEvent[] {
     const text = textOf(value) ?? ''
     if (text === '') return []
     const events: ChatEvent[] = this.#open === place ? [] : [...this.#close()]
@@ -92,13 +99,18 @@ export class CohereStreamDecoder implements StreamDecoder {
     const open = this.#open
     this.#open = undefined
     if (open === undefined) return []
-    return [open === 'text' ? { type: 'text-end' } : { type: 'reasoning-end', seal: sealPlace(open) }]
+    return [
+      open === 'text' ? { type: 'text-end' } : { type: 'reasoning-end', seal: sealPlace(open) },
+    ]
   }
 
   #startCall(upstreamIndex: number, made: JsonRecord): readonly ChatEvent[] {
     const { id, name, argumentsText } = readCall(made)
     const call: Call = { index: this.#calls.size, held: '', isOpen: true }
-    const events: ChatEvent[] = [...this.#close(), { type: 'tool-call-start', index: call.index, id, name }]
+    const events: ChatEvent[] = [
+      ...this.#close(),
+      { type: 'tool-call-start', index: call.index, id, name },
+    ]
     this.#calls.set(upstreamIndex, call)
     return [...events, ...this.#argue(call, argumentsText)]
   }
@@ -116,7 +128,9 @@ export class CohereStreamDecoder implements StreamDecoder {
       return []
     }
     call.held = undefined
-    return written === '' ? [] : [{ type: 'tool-call-delta', index: call.index, arguments: written }]
+    return written === ''
+      ? []
+      : [{ type: 'tool-call-delta', index: call.index, arguments: written }]
   }
 
   #endCall(call: Call | undefined): readonly ChatEvent[] {
@@ -140,7 +154,10 @@ export class CohereStreamDecoder implements StreamDecoder {
     const reason = textOf(delta.finish_reason) ?? ''
     const said = textOf(delta.error)
     if (isFailure(reason) || said !== undefined)
-      return [...events, ...this.#fail(said ?? `The upstream ended its answer with ${reason}.`, reason)]
+      return [
+        ...events,
+        ...this.#fail(said ?? `The upstream ended its answer with ${reason}.`, reason),
+      ]
     this.#isOver = true
     this.#isComplete = true
     return [...events, { type: 'finish', reason: toFinishReason(reason, this.#calls.size > 0) }]

@@ -27,7 +27,10 @@ export function encodeMessages(messages: readonly ChatMessage[], rules: ReturnRu
     switch (message.role) {
       case 'system':
         noteCaches(message.content, rules)
-        encoded.push({ role: 'system', content: message.content.map((part) => part.text).join('\n\n') })
+        encoded.push({
+          role: 'system',
+          content: message.content.map((part) => part.text).join('\n\n'),
+        })
         break
       case 'user':
         noteCaches(message.content, rules)
@@ -72,7 +75,8 @@ function encodeText({ text }: TextPart): JsonRecord {
 }
 
 function encodeImage({ source, detail }: ImagePart): JsonRecord {
-  const url = source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`
+  const url =
+    source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`
   return { type: 'image_url', image_url: { url, ...present({ detail }) } }
 }
 

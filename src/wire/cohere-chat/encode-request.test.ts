@@ -12,10 +12,22 @@ const target = (traits: ModelTraits = {}): EncodeTarget => ({
 })
 const user = (text: string): ChatMessage => ({ role: 'user', content: [{ type: 'text', text }] })
 const assistant = (...content: AssistantPart[]): ChatMessage => ({ role: 'assistant', content })
-const call = (id: string): AssistantPart => ({ type: 'tool-call', id, name: 'f', arguments: '{"a":1}' })
+const call = (id: string): AssistantPart => ({
+  type: 'tool-call',
+  id,
+  name: 'f',
+  arguments: '{"a":1}',
+})
 const encode = (members: Partial<ChatRequest>, traits?: ModelTraits) =>
   cohereClientCodec.encodeRequest(
-    { messages: [user('Hi')], stream: false, extra: {}, family: 'openai-chat', ignored: [], ...members },
+    {
+      messages: [user('Hi')],
+      stream: false,
+      extra: {},
+      family: 'openai-chat',
+      ignored: [],
+      ...members,
+    },
     target(traits),
   )
 
@@ -74,7 +86,11 @@ describe('a request', () => {
         user('thanks'),
       ],
     })
-    const made = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{"a":1}' } })
+    const made = (id: string) => ({
+      id,
+      type: 'function',
+      function: { name: 'f', arguments: '{"a":1}' },
+    })
     expect((body.messages as readonly unknown[]).slice(1, -1)).toEqual([
       {
         role: 'assistant',
@@ -97,13 +113,14 @@ describe('a request', () => {
   })
 
   test('names reasoning that has no place: unsealed without calls, or of another origin', () => {
-    const ignoredOf = (part: AssistantPart) => encode({ messages: [user('go'), assistant(part)] }).ignored
+    const ignoredOf = (part: AssistantPart) =>
+      encode({ messages: [user('go'), assistant(part)] }).ignored
     expect(ignoredOf({ type: 'reasoning', text: 'hm' })).toEqual(['reasoningParts'])
     const seal: Seal = { type: 'signature', value: 'x', origin: 'elsewhere' }
     expect(ignoredOf({ type: 'reasoning', text: 'hm', seal })).toEqual(['seals'])
-    expect(ignoredOf({ type: 'reasoning', text: '', seal: { type: 'encrypted', value: 'x' } })).toEqual([
-      'seals',
-    ])
+    expect(
+      ignoredOf({ type: 'reasoning', text: '', seal: { type: 'encrypted', value: 'x' } }),
+    ).toEqual(['seals'])
   })
 
   test('leaves an empty turn out, and tells the images of results as the user', () => {
@@ -177,25 +194,34 @@ describe('a request', () => {
   })
 
   test('cannot demand a tool that it does not offer', () => {
-    expect(() => encode({ tools, toolChoice: { type: 'tool', name: 'h' } })).toThrow('cannot be demanded')
+    expect(() => encode({ tools, toolChoice: { type: 'tool', name: 'h' } })).toThrow(
+      'cannot be demanded',
+    )
     expect(() => encode({ toolChoice: { type: 'required' } })).toThrow('cannot be demanded')
   })
 
   test('has strict tools when all are, and names what it cannot say of tools', () => {
     const strict = tools.map((tool) => ({ ...tool, strict: true }))
     expect(encode({ tools: strict }).body.strict_tools).toBe(true)
-    const some = encode({ tools: [{ name: 'f', strict: true }, { name: 'g' }], parallelToolCalls: false })
+    const some = encode({
+      tools: [{ name: 'f', strict: true }, { name: 'g' }],
+      parallelToolCalls: false,
+    })
     expect(some.body.strict_tools).toBeUndefined()
     expect(some.ignored).toEqual(['parallelToolCalls', 'tool.strict'])
   })
 
   test('asks for JSON, but not beside tools, which is refused', () => {
     const schema = { type: 'object' }
-    expect(encode({ responseFormat: { type: 'json-schema', schema } }).body.response_format).toEqual({
+    expect(
+      encode({ responseFormat: { type: 'json-schema', schema } }).body.response_format,
+    ).toEqual({
       type: 'json_object',
       json_schema: schema,
     })
-    expect(encode({ responseFormat: { type: 'json' } }).body.response_format).toEqual({ type: 'json_object' })
+    expect(encode({ responseFormat: { type: 'json' } }).body.response_format).toEqual({
+      type: 'json_object',
+    })
     const both = encode({ responseFormat: { type: 'json' }, tools })
     expect(both.body.response_format).toBeUndefined()
     expect(both.ignored).toEqual(['responseFormat'])
@@ -206,15 +232,21 @@ describe('a request', () => {
     ['topK', 'k', 0, 500],
     ['presencePenalty', 'presence_penalty', 0, 1],
     ['frequencyPenalty', 'frequency_penalty', 0, 1],
-  ] as const)('has %s as %s from %d to %d, and names what is outside', (setting, name, least, most) => {
-    for (const value of [least, most])
-      expect(encode({ [setting]: value })).toMatchObject({ body: { [name]: value }, ignored: [] })
-    for (const [value, fitting] of [
-      [least - 2, least],
-      [most + 1, most],
-    ] as const)
-      expect(encode({ [setting]: value })).toMatchObject({ body: { [name]: fitting }, ignored: [setting] })
-  })
+  ] as const)(
+    'has %s as %s from %d to %d, and names what is outside',
+    (setting, name, least, most) => {
+      for (const value of [least, most])
+        expect(encode({ [setting]: value })).toMatchObject({ body: { [name]: value }, ignored: [] })
+      for (const [value, fitting] of [
+        [least - 2, least],
+        [most + 1, most],
+      ] as const)
+        expect(encode({ [setting]: value })).toMatchObject({
+          body: { [name]: fitting },
+          ignored: [setting],
+        })
+    },
+  )
 
   test('has five stop texts and no more', () => {
     const stop = ['1', '2', '3', '4', '5']

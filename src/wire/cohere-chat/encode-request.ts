@@ -23,7 +23,9 @@ const RANGES = {
 
 /** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
 export function encodeCohereRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
-  const ignored = new Set<Feature>(WITHOUT_PLACE.filter((setting) => request[setting] !== undefined))
+  const ignored = new Set<Feature>(
+    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
+  )
   const messages = encodeMessages(request.messages, { sealOrigin: target.sealOrigin, ignored })
   assertSomebodySpeaks(messages)
   if ((request.stop?.length ?? 0) > MAX_STOPS) ignored.add('stop')
@@ -53,7 +55,11 @@ export function encodeCohereRequest(request: ChatRequest, target: EncodeTarget):
   }
 }
 
-function fit(request: ChatRequest, setting: keyof typeof RANGES, ignored: Set<Feature>): number | undefined {
+function fit(
+  request: ChatRequest,
+  setting: keyof typeof RANGES,
+  ignored: Set<Feature>,
+): number | undefined {
   const value = request[setting]
   if (value === undefined) return undefined
   const [least, most] = RANGES[setting]
@@ -63,7 +69,10 @@ function fit(request: ChatRequest, setting: keyof typeof RANGES, ignored: Set<Fe
 }
 
 /** A format beside tools is refused. */
-function encodeFormat({ responseFormat, tools }: ChatRequest, ignored: Set<Feature>): JsonRecord | undefined {
+function encodeFormat(
+  { responseFormat, tools }: ChatRequest,
+  ignored: Set<Feature>,
+): JsonRecord | undefined {
   if (responseFormat === undefined || responseFormat.type === 'text') return undefined
   if (tools !== undefined) {
     ignored.add('responseFormat')

@@ -9,7 +9,8 @@ import { EMBEDDINGS_CODECS } from './embeddings-codecs.ts'
 import { openaiEmbeddings } from './openai-embeddings.ts'
 import { decodeEmbeddingsRequest, encodeEmbeddingsAnswer } from './translate-embeddings.ts'
 
-const decode = (members: JsonRecord) => decodeEmbeddingsRequest({ model: 'g', input: 'a', ...members })
+const decode = (members: JsonRecord) =>
+  decodeEmbeddingsRequest({ model: 'g', input: 'a', ...members })
 const refused = (param: string, code: string) =>
   expect.objectContaining({ kind: 'invalid_request', status: 400, param, code })
 
@@ -72,14 +73,20 @@ describe('an answer', () => {
       model: 'p/m',
       usage: { prompt_tokens: 7, total_tokens: 7 },
     })
-    expect(encodeEmbeddingsAnswer({ vectors, inputTokens: null }, REQUEST, 'p/m')).not.toHaveProperty('usage')
+    expect(
+      encodeEmbeddingsAnswer({ vectors, inputTokens: null }, REQUEST, 'p/m'),
+    ).not.toHaveProperty('usage')
   })
 
   test('in base64 holds 32-bit floats, least byte first', () => {
     fc.assert(
       fc.property(fc.array(fc.float({ noNaN: true }), { minLength: 1 }), (vector) => {
         const request = { ...REQUEST, inputs: ['a'], encoding: 'base64' as const }
-        const { data } = encodeEmbeddingsAnswer({ vectors: [vector], inputTokens: null }, request, 'p/m')
+        const { data } = encodeEmbeddingsAnswer(
+          { vectors: [vector], inputTokens: null },
+          request,
+          'p/m',
+        )
         const [{ embedding } = { embedding: '' }] = data as readonly { embedding: string }[]
         const bytes = Buffer.from(embedding, 'base64')
         expect(bytes.length).toBe(vector.length * 4)
@@ -119,7 +126,10 @@ const UPSTREAMS: Record<string, Upstream> = {
     full: { ...cohere, input_type: 'search_query', truncate: 'END', output_dimension: 8 },
     ignored: ['user', 'x'],
     answer: (vectors, tokens) =>
-      ({ embeddings: { float: vectors }, meta: { billed_units: { input_tokens: tokens } } }) as JsonRecord,
+      ({
+        embeddings: { float: vectors },
+        meta: { billed_units: { input_tokens: tokens } },
+      }) as JsonRecord,
     empty: [{}, { embeddings: [[1]] }, { embeddings: { int8: [[1]] } }],
   },
   gemini: {
@@ -156,46 +166,50 @@ const UPSTREAMS: Record<string, Upstream> = {
   },
 }
 
-describe.each(Object.entries(UPSTREAMS))('%s', (_, { codec, plain, extra, full, ignored, answer, empty }) => {
-  const vectors = [
-    [1, 2],
-    [3, 4],
-  ]
+describe.each(Object.entries(UPSTREAMS))(
+  '%s',
+  (_, { codec, plain, extra, full, ignored, answer, empty }) => {
+    const vectors = [
+      [1, 2],
+      [3, 4],
+    ]
 
-  test('gets the request in its own form, and what it cannot take is named', () => {
-    expect(codec?.encodeRequest(REQUEST, 'm')).toEqual({ body: plain, ignored: [] })
-    const asked = { ...REQUEST, dimensions: 8, user: 'u', extra }
-    expect(codec?.encodeRequest(asked, 'm')).toEqual({ body: full, ignored })
-  })
+    test('gets the request in its own form, and what it cannot take is named', () => {
+      expect(codec?.encodeRequest(REQUEST, 'm')).toEqual({ body: plain, ignored: [] })
+      const asked = { ...REQUEST, dimensions: 8, user: 'u', extra }
+      expect(codec?.encodeRequest(asked, 'm')).toEqual({ body: full, ignored })
+    })
 
-  test('answers with vectors in the order of the inputs, and what it counted', () => {
-    expect(codec?.decodeAnswer(answer(vectors, 7))).toEqual({ vectors, inputTokens: 7 })
-    expect(codec?.decodeAnswer(answer(vectors, 0))).toEqual({ vectors, inputTokens: 0 })
-  })
+    test('answers with vectors in the order of the inputs, and what it counted', () => {
+      expect(codec?.decodeAnswer(answer(vectors, 7))).toEqual({ vectors, inputTokens: 7 })
+      expect(codec?.decodeAnswer(answer(vectors, 0))).toEqual({ vectors, inputTokens: 0 })
+    })
 
-  test.each([-1, 1.5, '7', null, undefined])('that counted %p did not say', (tokens) => {
-    expect(codec?.decodeAnswer(answer(vectors, tokens))).toEqual({ vectors, inputTokens: null })
-  })
+    test.each([-1, 1.5, '7', null, undefined])('that counted %p did not say', (tokens) => {
+      expect(codec?.decodeAnswer(answer(vectors, tokens))).toEqual({ vectors, inputTokens: null })
+    })
 
-  test('that leaves its count out all the same answers', () => {
-    const { meta, usage, usageMetadata, ...rest } = answer(vectors, 7)
-    expect(codec?.decodeAnswer(rest)).toEqual({ vectors, inputTokens: null })
-    const odd = { ...rest, meta: 'x', usage: [], usageMetadata: 7 }
-    expect(codec?.decodeAnswer(odd)).toEqual({ vectors, inputTokens: null })
-  })
+    test('that leaves its count out all the same answers', () => {
+      const { meta, usage, usageMetadata, ...rest } = answer(vectors, 7)
+      expect(codec?.decodeAnswer(rest)).toEqual({ vectors, inputTokens: null })
+      const odd = { ...rest, meta: 'x', usage: [], usageMetadata: 7 }
+      expect(codec?.decodeAnswer(odd)).toEqual({ vectors, inputTokens: null })
+    })
 
-  test.each([[[]], [['1']], [[1, null]], ['AAAA'], [null], [{ 0: 1 }]])(
-    'whose vector is %j gave no answer',
-    (vector) => {
-      expect(() => codec?.decodeAnswer(answer([[1], vector], 7))).toThrow('not a list of numbers')
-    },
-  )
+    test.each([[[]], [['1']], [[1, null]], ['AAAA'], [null], [{ 0: 1 }]])(
+      'whose vector is %j gave no answer',
+      (vector) => {
+        expect(() => codec?.decodeAnswer(answer([[1], vector], 7))).toThrow('not a list of numbers')
+      },
+    )
 
-  test('that has no list of vectors gave no answer', () => {
-    for (const body of empty) expect(() => codec?.decodeAnswer(body)).toThrow(UnreadableAnswerError)
-    expect(() => codec?.decodeAnswer({})).toThrow('without embeddings')
-  })
-})
+    test('that has no list of vectors gave no answer', () => {
+      for (const body of empty)
+        expect(() => codec?.decodeAnswer(body)).toThrow(UnreadableAnswerError)
+      expect(() => codec?.decodeAnswer({})).toThrow('without embeddings')
+    })
+  },
+)
 
 describe('a call that is relayed', () => {
   const accept = (body: JsonRecord) =>
@@ -210,7 +224,9 @@ describe('a call that is relayed', () => {
       takesEffort: false,
     }
     const { body, hidesUsage } = openaiEmbeddings.rewrite(accepted, target)
-    expect(Buffer.from(body).toString()).toBe('{"input":[ 1,2 ],"model":"up","x":1.0,"stream":true}')
+    expect(Buffer.from(body).toString()).toBe(
+      '{"input":[ 1,2 ],"model":"up","x":1.0,"stream":true}',
+    )
     expect(hidesUsage).toBe(false)
     expect(() => openaiEmbeddings.createTap({ hidesUsage: false })).toThrow('no streams')
   })
@@ -228,7 +244,8 @@ describe('a call that is relayed', () => {
   test('needs a gate and an input', () => {
     expect(() => accept({ model: 'g' })).toThrow(refused('input', 'missing_required_parameter'))
     expect(() => accept({ input: 'a' })).toThrow(refused('model', 'missing_required_parameter'))
-    for (const input of ['', ['a'], [1], [[1]]]) expect(accept({ model: 'g', input }).gateId).toBe('g')
+    for (const input of ['', ['a'], [1], [[1]]])
+      expect(accept({ model: 'g', input }).gateId).toBe('g')
   })
 
   const counted = (inputTokens: number) => ({

@@ -39,6 +39,7 @@ function accept(body: JsonObject): AcceptedRequest {
 function readEmbeddingsUsage(reported: unknown): Usage | null {
   if (!isRecord(reported)) return null
   const inputTokens = reported.prompt_tokens ?? reported.total_tokens
-  if (typeof inputTokens !== 'number' || !Number.isSafeInteger(inputTokens) || inputTokens < 0) return null
+  if (typeof inputTokens !== 'number' || !Number.isSafeInteger(inputTokens) || inputTokens < 0)
+    return null
   return { inputTokens, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
 }

@@ -4,7 +4,11 @@ import { UnreadableAnswerError } from '../codec.ts'
 
 /** @throws UnreadableAnswerError when it is no list of numbers */
 export function readVector(value: JsonValue | undefined): readonly number[] {
-  if (!Array.isArray(value) || value.length === 0 || !value.every((entry) => typeof entry === 'number'))
+  if (
+    !Array.isArray(value) ||
+    value.length === 0 ||
+    !value.every((entry) => typeof entry === 'number')
+  )
     throw new UnreadableAnswerError('sent an embedding that is not a list of numbers')
   return value
 }

@@ -1,7 +1,15 @@
 /** Requests and answers in OpenAI's form of embeddings, for upstreams that have another. Pure. */
 import type { JsonRecord, JsonValue } from '../chat-request.ts'
 import { UnreadableAnswerError } from '../codec.ts'
-import { type At, asList, asText, invalidAt, member, optionalNumber, optionalText } from '../read-json.ts'
+import {
+  type At,
+  asList,
+  asText,
+  invalidAt,
+  member,
+  optionalNumber,
+  optionalText,
+} from '../read-json.ts'
 import type { EmbeddingsAnswer, EmbeddingsRequest } from './embeddings-codec.ts'
 
 const READ = new Set(['gate_id', 'model', 'input', 'dimensions', 'encoding_format', 'user'])
@@ -11,7 +19,8 @@ export function decodeEmbeddingsRequest(body: JsonRecord): EmbeddingsRequest {
   const root: At<JsonRecord> = { value: body, path: '' }
   const format = member(root, 'encoding_format')
   const encoding = optionalText(format) ?? 'float'
-  if (encoding !== 'float' && encoding !== 'base64') throw invalidAt(format, "must be 'float' or 'base64'.")
+  if (encoding !== 'float' && encoding !== 'base64')
+    throw invalidAt(format, "must be 'float' or 'base64'.")
   const unknown = Object.entries(body).filter(([name, value]) => !READ.has(name) && value !== null)
   return {
     inputs: decodeInputs(member(root, 'input')),
@@ -29,7 +38,10 @@ function decodeInputs(input: At): string[] {
   if (entries.length === 0) throw invalidAt(input, 'must not be empty.')
   for (const entry of entries) {
     if (typeof entry.value === 'number' || Array.isArray(entry.value))
-      throw invalidAt(entry, 'holds tokens, which the target of this gate does not take: send text.')
+      throw invalidAt(
+        entry,
+        'holds tokens, which the target of this gate does not take: send text.',
+      )
   }
   return entries.map(asText)
 }

@@ -17,7 +17,11 @@ import { stopsOf, writeFimPrompt } from './fim-template.ts'
 export const completionsSuffixCodec: FimCodec = {
   encodeRequest: (request, { model }) => ({
     // An empty suffix is none to some servers, which then answer the prompt as they would answer a person.
-    body: encode(request, { model, prompt: request.prompt, suffix: request.suffix || '\n' }, request.stop),
+    body: encode(
+      request,
+      { model, prompt: request.prompt, suffix: request.suffix || '\n' },
+      request.stop,
+    ),
     ignored: request.unplaced,
   }),
   decodeAnswer,
@@ -28,7 +32,10 @@ export const completionsTemplateCodec: FimCodec = {
   encodeRequest(request, { model, traits }) {
     const { fimTemplate } = traits
     if (fimTemplate === undefined)
-      throw new GatewayError('internal_error', `No fill-in-the-middle template is known for ${model}.`)
+      throw new GatewayError(
+        'internal_error',
+        `No fill-in-the-middle template is known for ${model}.`,
+      )
     const stop = [...new Set([...request.stop, ...stopsOf(fimTemplate)])]
     const prompt = writeFimPrompt(fimTemplate, request)
     // Where such tokens are taken out of the text, nothing stops at them.

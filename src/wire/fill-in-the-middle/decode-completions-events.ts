@@ -18,7 +18,10 @@ export class CompletionsDecoder extends FimStream implements StreamDecoder, Fram
     if (!isRecord(choice)) return []
     this.#finishReason = textOf(choice.finish_reason) ?? this.#finishReason
     const text = textOf(choice.text) ?? ''
-    return [...this.begin(headOf(chunk)), ...(text === '' ? [] : [{ type: 'text-delta' as const, text }])]
+    return [
+      ...this.begin(headOf(chunk)),
+      ...(text === '' ? [] : [{ type: 'text-delta' as const, text }]),
+    ]
   }
 
   /** Some close without `[DONE]`; a finish reason says that nothing is missing. Usage may follow it. */

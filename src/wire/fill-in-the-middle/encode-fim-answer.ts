@@ -8,7 +8,12 @@ import { flatFailure } from '../openai-chat/chat-tap.ts'
 
 export type FimFacts = Pick<AnswerFacts, 'callId' | 'target' | 'startedAtMs'>
 
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
+const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedInputTokens: 0,
+  reasoningTokens: 0,
+}
 
 /** Its SDK refuses an answer without usage: nothing reported is 0 there. */
 export function encodeFimAnswer(answer: ChatAnswer, facts: FimFacts): JsonRecord {

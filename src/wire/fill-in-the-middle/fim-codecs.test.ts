@@ -24,7 +24,9 @@ const STREAMS: Readonly<Record<string, (pieces: readonly string[]) => string>> =
   'completions-suffix': completions,
   'completions-template': completions,
   infill: (pieces) =>
-    pieces.map((content) => event({ index: 0, content, stop: false, tokens_predicted: 1 })).join('') +
+    pieces
+      .map((content) => event({ index: 0, content, stop: false, tokens_predicted: 1 }))
+      .join('') +
     event({
       content: '',
       stop: true,
@@ -44,7 +46,11 @@ function completions(pieces: readonly string[]): string {
       model: 'qwen',
       choices: [{ index: 0, text, logprobs: null, finish_reason }],
     })
-  const usage = { prompt_tokens: 11, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 3 } }
+  const usage = {
+    prompt_tokens: 11,
+    completion_tokens: 7,
+    prompt_tokens_details: { cached_tokens: 3 },
+  }
   return (
     pieces.map((text) => chunk(text)).join('') +
     chunk('', 'length') +
@@ -65,7 +71,11 @@ function textOf(events: readonly ChatEvent[]): string {
 
 /** What a caller reads of its stream. */
 function readShown(events: readonly ChatEvent[]): { text: string; last: JsonRecord } {
-  const encoder = new FimEventEncoder({ callId: 'call_1', target: 'owned/coder', startedAtMs: 5000 })
+  const encoder = new FimEventEncoder({
+    callId: 'call_1',
+    target: 'owned/coder',
+    startedAtMs: 5000,
+  })
   const shown = events.map((each) => encoder.push(each)).join('') + encoder.end()
   const chunks = shown
     .split('\n\n')
@@ -73,19 +83,31 @@ function readShown(events: readonly ChatEvent[]): { text: string; last: JsonReco
     .map((frame) => JSON.parse(frame.slice('data: '.length)))
   expect(shown.endsWith('data: [DONE]\n\n')).toBe(true)
   for (const chunk of chunks) expect(chunk.choices[0]).toHaveProperty('finish_reason')
-  return { text: chunks.map((chunk) => chunk.choices[0].delta.content).join(''), last: chunks.at(-1) }
+  return {
+    text: chunks.map((chunk) => chunk.choices[0].delta.content).join(''),
+    last: chunks.at(-1),
+  }
 }
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
-  fc.constantFrom('data: [DONE]\n\n', '"stop":true', '\r\n', '\u2028', '\ufeff', '{"error":1}', '👋'),
+  fc.constantFrom(
+    'data: [DONE]\n\n',
+    '"stop":true',
+    '\r\n',
+    '\u2028',
+    '\ufeff',
+    '{"error":1}',
+    '👋',
+  ),
 )
 const cuts = fc.array(fc.nat(), { maxLength: 6 })
 
 function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const ends = [...new Set(places.map((place) => place % (bytes.length + 1))), bytes.length].toSorted(
-    (a, b) => a - b,
-  )
+  const ends = [
+    ...new Set(places.map((place) => place % (bytes.length + 1))),
+    bytes.length,
+  ].toSorted((a, b) => a - b)
   return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
 }
 
@@ -145,7 +167,9 @@ describe.each(Object.keys(STREAMS))('a stream by %s', (id) => {
   })
 
   test('with an event that is no JSON ends as broken', () => {
-    const { events, isComplete } = decode(id, [Buffer.from(`data: {"content": "\n\n${write(['x'])}`)])
+    const { events, isComplete } = decode(id, [
+      Buffer.from(`data: {"content": "\n\n${write(['x'])}`),
+    ])
     expect(events.map(({ type }) => type)).toEqual(['error'])
     expect(isComplete).toBe(false)
   })
@@ -186,8 +210,15 @@ describe.each(Object.entries(FIM_TEMPLATES))('the template of %s', (_, template)
   })
 })
 
-const tokensLength = ({ prefix, suffix, middle }: { prefix: string; suffix: string; middle: string }) =>
-  prefix.length + suffix.length + middle.length
+const tokensLength = ({
+  prefix,
+  suffix,
+  middle,
+}: {
+  prefix: string
+  suffix: string
+  middle: string
+}) => prefix.length + suffix.length + middle.length
 
 test.each([
   ['codestral-latest', '[SUFFIX]after[PREFIX]before'],
@@ -205,15 +236,20 @@ test.each([
   expect(writeFimPrompt(FIM_TEMPLATES[name], { prompt: 'before', suffix: 'after' })).toBe(written)
 })
 
-test.each(['llama3.3', 'codeqwen1.5', 'gemma-3', 'granite-4.0-h', 'mistral-large'])('%s is not', (model) => {
-  expect(fimTemplateOf(model)).toBeUndefined()
-})
+test.each(['llama3.3', 'codeqwen1.5', 'gemma-3', 'granite-4.0-h', 'mistral-large'])(
+  '%s is not',
+  (model) => {
+    expect(fimTemplateOf(model)).toBeUndefined()
+  },
+)
 
 describe('a request', () => {
   const read = (members: JsonRecord) => decodeFimRequest({ model: 'm', prompt: 'p', ...members })
 
   test('takes null for nothing said, and one stop for a list', () => {
-    expect(read({ suffix: null, stop: null, max_tokens: null, metadata: null, stream: null })).toEqual({
+    expect(
+      read({ suffix: null, stop: null, max_tokens: null, metadata: null, stream: null }),
+    ).toEqual({
       prompt: 'p',
       suffix: '',
       stream: false,

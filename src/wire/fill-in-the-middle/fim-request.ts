@@ -1,6 +1,14 @@
 /** A fill-in-the-middle request in the gateway's own terms, for servers that have another form for it. Knows no target. */
 import type { JsonRecord } from '../chat-request.ts'
-import { type At, asList, asText, member, optionalNumber, optionalText, present } from '../read-json.ts'
+import {
+  type At,
+  asList,
+  asText,
+  member,
+  optionalNumber,
+  optionalText,
+  present,
+} from '../read-json.ts'
 
 export interface FimRequest {
   /** The code before the cursor. */

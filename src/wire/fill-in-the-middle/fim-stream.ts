@@ -36,7 +36,9 @@ export abstract class FimStream implements FrameReader {
   }
 
   /** Once, before the first event of the answer itself. */
-  protected begin(head: Omit<Extract<ChatEvent, { readonly type: 'start' }>, 'type'>): readonly ChatEvent[] {
+  protected begin(
+    head: Omit<Extract<ChatEvent, { readonly type: 'start' }>, 'type'>,
+  ): readonly ChatEvent[] {
     if (this.#hasBegun) return []
     this.#hasBegun = true
     return [{ type: 'start', ...head }]

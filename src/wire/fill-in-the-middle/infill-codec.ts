@@ -10,7 +10,16 @@ import { FimStream, type FrameReader } from './fim-stream.ts'
 
 export const infillCodec: FimCodec = {
   encodeRequest(request, { model }) {
-    const { prompt, suffix, maxTokens = DEFAULT_MAX_TOKENS, temperature, topP, seed, stop, stream } = request
+    const {
+      prompt,
+      suffix,
+      maxTokens = DEFAULT_MAX_TOKENS,
+      temperature,
+      topP,
+      seed,
+      stop,
+      stream,
+    } = request
     const settings = { temperature, top_p: topP, seed, stop: stop.length === 0 ? undefined : stop }
     return {
       body: {
@@ -72,14 +81,23 @@ function toFinishReason({ stop_type, stopped_limit, truncated }: JsonRecord): Fi
 }
 
 /** `tokens_evaluated` is the whole prompt; `timings` tells what of it was not read again. */
-function readInfillUsage({ tokens_evaluated, tokens_predicted, timings }: JsonRecord): Usage | null {
+function readInfillUsage({
+  tokens_evaluated,
+  tokens_predicted,
+  timings,
+}: JsonRecord): Usage | null {
   const timed = isRecord(timings) ? timings : {}
   const cached = countOf(timed.cache_n) ?? 0
   const read = countOf(timed.prompt_n)
   const inputTokens = countOf(tokens_evaluated) ?? (read === undefined ? undefined : read + cached)
   const outputTokens = countOf(tokens_predicted) ?? countOf(timed.predicted_n)
   if (inputTokens === undefined || outputTokens === undefined) return null
-  return { inputTokens, outputTokens, cachedInputTokens: Math.min(cached, inputTokens), reasoningTokens: 0 }
+  return {
+    inputTokens,
+    outputTokens,
+    cachedInputTokens: Math.min(cached, inputTokens),
+    reasoningTokens: 0,
+  }
 }
 
 function countOf(value: JsonValue | undefined): number | undefined {

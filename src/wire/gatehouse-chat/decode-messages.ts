@@ -8,7 +8,16 @@ import type {
   MediaSource,
   TextPart,
 } from '../chat-request.ts'
-import { type At, asList, asRecord, asText, invalidAt, member, optionalText, present } from '../read-json.ts'
+import {
+  type At,
+  asList,
+  asRecord,
+  asText,
+  invalidAt,
+  member,
+  optionalText,
+  present,
+} from '../read-json.ts'
 import { readToolId } from '../seal-carrier.ts'
 import { refuseUnknown } from './refuse-unknown.ts'
 
@@ -85,10 +94,14 @@ function decodeSource(part: At<JsonRecord>): MediaSource {
     const mediaType = asText(member(part, 'media_type')).toLowerCase()
     return { type: 'data', mediaType, base64: asText(data) }
   }
-  if (data.value !== undefined) throw invalidAt(data, "cannot stand beside 'url': send one of them.")
+  if (data.value !== undefined)
+    throw invalidAt(data, "cannot stand beside 'url': send one of them.")
   const address = asText(url)
   if (!/^https?:\/\//i.test(address.slice(0, 8)))
-    throw invalidAt(url, "must be an http(s) address; send bytes as base64 in 'data', with 'media_type'.")
+    throw invalidAt(
+      url,
+      "must be an http(s) address; send bytes as base64 in 'data', with 'media_type'.",
+    )
   return { type: 'url', url: address }
 }
 

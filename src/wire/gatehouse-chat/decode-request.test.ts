@@ -7,7 +7,8 @@ import { gatehouseChat } from './gatehouse-chat.ts'
 import { gatehouseChatServerCodec } from './server-codec.ts'
 
 const messages = [{ role: 'user', content: 'Hi' }]
-const accept = (body: JsonRecord) => gatehouseChat.accept(scanJsonObject(Buffer.from(JSON.stringify(body))))
+const accept = (body: JsonRecord) =>
+  gatehouseChat.accept(scanJsonObject(Buffer.from(JSON.stringify(body))))
 const decode = (members: JsonRecord) => {
   const { renderTemplate: _, ...request } = gatehouseChatServerCodec.decodeRequest({
     gate_id: 'g',
@@ -15,11 +16,16 @@ const decode = (members: JsonRecord) => {
   })
   return request
 }
-const refused = (param: string) => expect.objectContaining({ kind: 'invalid_request', status: 400, param })
+const refused = (param: string) =>
+  expect.objectContaining({ kind: 'invalid_request', status: 400, param })
 
 describe('the top level', () => {
   test('names the gate and the messages in either spelling', () => {
-    expect(accept({ gate_id: 'g', messages })).toMatchObject({ gateId: 'g', stream: false, ignored: [] })
+    expect(accept({ gate_id: 'g', messages })).toMatchObject({
+      gateId: 'g',
+      stream: false,
+      ignored: [],
+    })
     expect(accept({ gateId: 'g', data: { messages }, stream: true })).toMatchObject({
       gateId: 'g',
       stream: true,
@@ -83,7 +89,13 @@ test('every setting has its place', () => {
 })
 
 test('null is the same as nothing', () => {
-  const nothing = { vars: null, instructions: null, tools: null, stop: null, reasoning: { effort: null } }
+  const nothing = {
+    vars: null,
+    instructions: null,
+    tools: null,
+    stop: null,
+    reasoning: { effort: null },
+  }
   expect(decode({ messages, ...nothing })).toEqual(decode({ messages }))
 })
 
@@ -96,7 +108,11 @@ test('messages have text, images and files, by address or as bytes', () => {
   ]
   const parts = [
     { type: 'text' as const, text: 'a' },
-    { type: 'image' as const, source: { type: 'url' as const, url: 'https://x.test/a.png' }, detail: 'low' },
+    {
+      type: 'image' as const,
+      source: { type: 'url' as const, url: 'https://x.test/a.png' },
+      detail: 'low',
+    },
     {
       type: 'image' as const,
       source: { type: 'data' as const, mediaType: 'image/png', base64: 'AA==' },
@@ -157,7 +173,9 @@ test('what a call’s id carries stands again where it stood: before the text, o
 test('an assistant that only called tools has no text', () => {
   const calls = [{ id: 'a', name: 'f', arguments: '{}' }]
   for (const content of [null, '', []])
-    expect(decode({ messages: [{ role: 'assistant', content, tool_calls: calls }] }).messages).toEqual([
+    expect(
+      decode({ messages: [{ role: 'assistant', content, tool_calls: calls }] }).messages,
+    ).toEqual([
       { role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'f', arguments: '{}' }] },
     ])
 })

@@ -28,7 +28,10 @@ import { refuseUnknown } from './refuse-unknown.ts'
 import { renderTemplate } from './render-template.ts'
 
 /** @throws GatewayError `invalid_request` naming the path of what is wrong */
-export function decodeGatehouseRequest(body: JsonRecord, limits: DecodeLimits = DECODE_LIMITS): ChatRequest {
+export function decodeGatehouseRequest(
+  body: JsonRecord,
+  limits: DecodeLimits = DECODE_LIMITS,
+): ChatRequest {
   const root: At<JsonRecord> = { value: body, path: '' }
   const at = (name: string) => member(root, name)
   const vars = optionalRecord(at('vars'))
@@ -47,7 +50,10 @@ export function decodeGatehouseRequest(body: JsonRecord, limits: DecodeLimits = 
   })
   return {
     ...settings,
-    messages: [...decodeInstructions(at('instructions'), render), ...decodeMessages(findMessages(root))],
+    messages: [
+      ...decodeInstructions(at('instructions'), render),
+      ...decodeMessages(findMessages(root)),
+    ],
     stream: body.stream === true,
     renderTemplate: render,
     extra: {},
@@ -75,7 +81,11 @@ function decodeVars(vars: At<JsonRecord>): Record<string, string> {
     Object.entries(vars.value).map(([name, value]) => {
       if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
         return [name, String(value)]
-      throw invalidAt(member(vars, name), 'must be a string, a number or a boolean.', 'invalid_type')
+      throw invalidAt(
+        member(vars, name),
+        'must be a string, a number or a boolean.',
+        'invalid_type',
+      )
     }),
   )
 }

@@ -31,7 +31,10 @@ function encode(events: readonly ChatEvent[]) {
   for (const event of events) shown += encoder.push(event)
   return {
     encoder,
-    told: parseEvents(shown + encoder.end()).map(({ event, data }) => ({ event, data: JSON.parse(data) })),
+    told: parseEvents(shown + encoder.end()).map(({ event, data }) => ({
+      event,
+      data: JSON.parse(data),
+    })),
   }
 }
 
@@ -40,7 +43,13 @@ const ANSWER: ChatAnswer = {
     { type: 'reasoning', text: 'hm', seal },
     { type: 'text', text: 'Grüße' },
     { type: 'tool-call', id: 'a', name: 'f', arguments: '{"x":1}' },
-    { type: 'tool-call', id: 'b', name: 'g', arguments: '{}', seal: { type: 'signature', value: 's' } },
+    {
+      type: 'tool-call',
+      id: 'b',
+      name: 'g',
+      arguments: '{}',
+      seal: { type: 'signature', value: 's' },
+    },
   ],
   finishReason: 'tool_calls',
   usage: { inputTokens: 4, outputTokens: 3, cachedInputTokens: 2, reasoningTokens: 1 },
@@ -57,9 +66,18 @@ const EVENTS: ChatEvent[] = [
   { type: 'tool-call-delta', index: 0, arguments: '{"x"' },
   { type: 'tool-call-delta', index: 0, arguments: ':1}' },
   { type: 'tool-call-end', index: 0 },
-  { type: 'tool-call-start', index: 1, id: 'b', name: 'g', seal: { type: 'signature', value: 's' } },
+  {
+    type: 'tool-call-start',
+    index: 1,
+    id: 'b',
+    name: 'g',
+    seal: { type: 'signature', value: 's' },
+  },
   { type: 'tool-call-end', index: 1 },
-  { type: 'usage', usage: { inputTokens: 4, outputTokens: 3, cachedInputTokens: 2, reasoningTokens: 1 } },
+  {
+    type: 'usage',
+    usage: { inputTokens: 4, outputTokens: 3, cachedInputTokens: 2, reasoningTokens: 1 },
+  },
   { type: 'finish', reason: 'tool_calls' },
 ]
 
@@ -147,10 +165,16 @@ describe('a stream', () => {
       { event: 'chat.delta', data: { reasoning: 'm' } },
       { event: 'chat.delta', data: { content: 'Grü' } },
       { event: 'chat.delta', data: { content: 'ße' } },
-      { event: 'chat.delta', data: { tool_call: { index: 0, id: first?.id, name: 'f', arguments: '' } } },
+      {
+        event: 'chat.delta',
+        data: { tool_call: { index: 0, id: first?.id, name: 'f', arguments: '' } },
+      },
       { event: 'chat.delta', data: { tool_call: { index: 0, arguments: '{"x"' } } },
       { event: 'chat.delta', data: { tool_call: { index: 0, arguments: ':1}' } } },
-      { event: 'chat.delta', data: { tool_call: { index: 1, id: second?.id, name: 'g', arguments: '' } } },
+      {
+        event: 'chat.delta',
+        data: { tool_call: { index: 1, id: second?.id, name: 'g', arguments: '' } },
+      },
       { event: 'chat.delta', data: { tool_call: { index: 1, arguments: '{}' } } },
       { event: 'chat.completed', data: whole },
     ])
@@ -190,7 +214,8 @@ describe('a stream', () => {
             const texts = (kind: 'text' | 'reasoning' | 'refusal') =>
               pieces.map((text) => ({ type: `${kind}-delta` as const, text }))
             if (type === 'text') return [...texts('text'), { type: 'text-end' }]
-            if (type === 'reasoning') return [...texts('reasoning'), { type: 'reasoning-end', seal }]
+            if (type === 'reasoning')
+              return [...texts('reasoning'), { type: 'reasoning-end', seal }]
             if (type === 'refusal') return texts('refusal')
             index += 1
             const at = index
@@ -213,7 +238,8 @@ describe('a stream', () => {
             content += data.content ?? ''
             reasoning += data.reasoning ?? ''
             const { tool_call: call } = data
-            if (call?.id !== undefined) calls[call.index] = { id: call.id, name: call.name, arguments: '' }
+            if (call?.id !== undefined)
+              calls[call.index] = { id: call.id, name: call.name, arguments: '' }
             const written = calls[call?.index]
             if (written !== undefined) written.arguments += call.arguments
           }

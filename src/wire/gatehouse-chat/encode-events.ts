@@ -55,7 +55,9 @@ export class GatehouseEventEncoder implements EventEncoder {
       case 'tool-call-delta':
         return this.#writeArguments(event.index, event.arguments)
       case 'tool-call-end':
-        return this.#calls.get(event.index)?.arguments === '' ? this.#writeArguments(event.index, '{}') : ''
+        return this.#calls.get(event.index)?.arguments === ''
+          ? this.#writeArguments(event.index, '{}')
+          : ''
       case 'usage':
         this.#usage = event.usage
         return ''

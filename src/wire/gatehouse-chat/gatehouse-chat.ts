@@ -6,7 +6,13 @@ import { invalidRequest } from '../../core/errors.ts'
 import type { AcceptedRequest, Dialect } from '../dialect.ts'
 import { spokenAt } from '../gate-defaults.ts'
 import type { JsonMember, JsonObject } from '../json-splice.ts'
-import { checkFieldTypes, presentMember, readFlag, readString, requireField } from '../request-fields.ts'
+import {
+  checkFieldTypes,
+  presentMember,
+  readFlag,
+  readString,
+  requireField,
+} from '../request-fields.ts'
 import { encodeFailureEvent } from './encode-events.ts'
 import { gatehouseChatServerCodec } from './server-codec.ts'
 
@@ -61,5 +67,9 @@ function oneOf(body: JsonObject, name: string, alias: string): JsonMember {
   const other = presentMember(body, alias)
   if (other === undefined) return requireField(body, name)
   if (presentMember(body, name) === undefined) return other
-  throw invalidRequest(`'${alias}' stands for '${name}': send only one of them.`, alias, 'invalid_value')
+  throw invalidRequest(
+    `'${alias}' stands for '${name}': send only one of them.`,
+    alias,
+    'invalid_value',
+  )
 }

@@ -21,7 +21,9 @@ export function renderTemplate(
   maxBytes: number,
 ): string {
   const places = findPlaces(text, vars)
-  const sizes = new Map(Object.entries(vars).map(([name, value]) => [name, Buffer.byteLength(value)]))
+  const sizes = new Map(
+    Object.entries(vars).map(([name, value]) => [name, Buffer.byteLength(value)]),
+  )
   let bytes = Buffer.byteLength(text)
   // Names are Latin letters: as many bytes as characters.
   for (const { start, end, name } of places) bytes += (sizes.get(name) ?? 0) - (end - start)
@@ -61,7 +63,10 @@ function findPlaces(text: string, vars: Readonly<Record<string, string>>): Place
     if (NAME.test(name)) {
       assertGiven(name, vars)
       if (places.length === MAX_PLACES)
-        throw invalidRequest(`'instructions' holds more than ${MAX_PLACES} variables.`, 'instructions')
+        throw invalidRequest(
+          `'instructions' holds more than ${MAX_PLACES} variables.`,
+          'instructions',
+        )
       places.push({ start, end: close + 2, name })
     }
     open = text.indexOf('{{', close + 2)

@@ -6,7 +6,11 @@ import type { EncodeTarget, ModelTraits } from '../codec.ts'
 import { geminiClientCodec } from './client-codec.ts'
 
 const ORIGIN = 'gemini'
-const target = (traits: ModelTraits = {}): EncodeTarget => ({ model: 'gemini-x', traits, sealOrigin: ORIGIN })
+const target = (traits: ModelTraits = {}): EncodeTarget => ({
+  model: 'gemini-x',
+  traits,
+  sealOrigin: ORIGIN,
+})
 const user = (text: string): ChatMessage => ({ role: 'user', content: [{ type: 'text', text }] })
 const assistant = (...content: AssistantPart[]): ChatMessage => ({ role: 'assistant', content })
 const result = (callId: string, text: string, isError = false): ChatMessage => ({
@@ -17,7 +21,14 @@ const result = (callId: string, text: string, isError = false): ChatMessage => (
 })
 const encode = (members: Partial<ChatRequest>, traits?: ModelTraits) =>
   geminiClientCodec.encodeRequest(
-    { messages: [user('Hi')], stream: false, extra: {}, family: 'openai-chat', ignored: [], ...members },
+    {
+      messages: [user('Hi')],
+      stream: false,
+      extra: {},
+      family: 'openai-chat',
+      ignored: [],
+      ...members,
+    },
     target(traits),
   )
 
@@ -25,7 +36,8 @@ describe('a request', () => {
   test('has roles user and model, and its instructions apart', () => {
     const system: ChatMessage = { role: 'system', content: [{ type: 'text', text: 'Be brief.' }] }
     expect(
-      encode({ messages: [system, user('a'), assistant({ type: 'text', text: 'b' }), user('c')] }).body,
+      encode({ messages: [system, user('a'), assistant({ type: 'text', text: 'b' }), user('c')] })
+        .body,
     ).toEqual({
       systemInstruction: { parts: [{ text: 'Be brief.' }] },
       contents: [
@@ -116,13 +128,20 @@ describe('a request', () => {
         id: '1',
         name: 'f',
         arguments: '{}',
-        ...(seal === undefined ? {} : { seal: { type: 'signature' as const, value: 'sig', ...seal } }),
+        ...(seal === undefined
+          ? {}
+          : { seal: { type: 'signature' as const, value: 'sig', ...seal } }),
       },
       { type: 'tool-call', id: '2', name: 'g', arguments: '{}' },
     ]
     const signatures = (seal: { origin: string } | undefined, traits: ModelTraits) => {
-      const { body, ignored } = encode({ messages: [user('go'), assistant(...calls(seal))] }, traits)
-      const [, turn] = body.contents as readonly { parts: readonly { thoughtSignature?: string }[] }[]
+      const { body, ignored } = encode(
+        { messages: [user('go'), assistant(...calls(seal))] },
+        traits,
+      )
+      const [, turn] = body.contents as readonly {
+        parts: readonly { thoughtSignature?: string }[]
+      }[]
       return [turn?.parts.map((part) => part.thoughtSignature), ignored]
     }
     expect(signatures({ origin: ORIGIN }, { reasoning: 'level' })).toEqual([['sig', undefined], []])
@@ -135,8 +154,11 @@ describe('a request', () => {
 
   test('asks for thinking by level or by budget', () => {
     const config = (traits: ModelTraits, reasoning: ChatRequest['reasoning'] & object) =>
-      (encode({ reasoning }, traits).body.generationConfig as { thinkingConfig?: unknown } | undefined)
-        ?.thinkingConfig
+      (
+        encode({ reasoning }, traits).body.generationConfig as
+          | { thinkingConfig?: unknown }
+          | undefined
+      )?.thinkingConfig
     expect(config({ reasoning: 'level' }, { effort: 'high' })).toEqual({
       thinkingLevel: 'HIGH',
       includeThoughts: true,
@@ -146,7 +168,9 @@ describe('a request', () => {
       thinkingBudget: 99,
       includeThoughts: true,
     })
-    expect(config({ reasoning: 'level' }, { budgetTokens: 99 })).toMatchObject({ thinkingLevel: 'LOW' })
+    expect(config({ reasoning: 'level' }, { budgetTokens: 99 })).toMatchObject({
+      thinkingLevel: 'LOW',
+    })
     expect(encode({ reasoning: { effort: 'low' } }).ignored).toEqual(['reasoning'])
   })
 })
@@ -176,7 +200,9 @@ function decode(pieces: readonly Uint8Array[]) {
   const events = [...pieces.flatMap((bytes) => decoder.push(bytes)), ...decoder.end()]
   // An id that is made up differs each time.
   const shown = events.map((event) =>
-    event.type === 'tool-call-start' && event.id !== 'given' ? { ...event, id: event.id.slice(0, 5) } : event,
+    event.type === 'tool-call-start' && event.id !== 'given'
+      ? { ...event, id: event.id.slice(0, 5) }
+      : event,
   )
   return { events: shown, isComplete: decoder.isComplete() }
 }
@@ -188,7 +214,13 @@ const EVENTS: ChatEvent[] = [
   { type: 'reasoning-end' },
   { type: 'text-delta', text: 'Grüße 👋' },
   { type: 'text-end' },
-  { type: 'tool-call-start', index: 0, id: 'call_', name: 'f', seal: { type: 'signature', value: 'sig' } },
+  {
+    type: 'tool-call-start',
+    index: 0,
+    id: 'call_',
+    name: 'f',
+    seal: { type: 'signature', value: 'sig' },
+  },
   { type: 'tool-call-delta', index: 0, arguments: '{"city":"Ulm"}' },
   { type: 'tool-call-end', index: 0 },
   { type: 'tool-call-start', index: 1, id: 'given', name: 'f' },
@@ -249,7 +281,10 @@ describe('a stream', () => {
 
   test('whose prompt was refused ends with content_filter', () => {
     const blocked = `data: ${JSON.stringify({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } })}\n\n`
-    expect(decode([Buffer.from(blocked)]).events.at(-1)).toEqual({ type: 'finish', reason: 'content_filter' })
+    expect(decode([Buffer.from(blocked)]).events.at(-1)).toEqual({
+      type: 'finish',
+      reason: 'content_filter',
+    })
   })
 })
 
@@ -270,7 +305,9 @@ test('a whole answer keeps thoughts, text, signed calls and usage', () => {
       ],
       usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2, thoughtsTokenCount: 3 },
     })
-    .content.filter((part) => part.type !== 'reasoning' || part.seal === undefined || part.text !== '')
+    .content.filter(
+      (part) => part.type !== 'reasoning' || part.seal === undefined || part.text !== '',
+    )
   expect(call).toEqual({
     type: 'tool-call',
     id: 'c',

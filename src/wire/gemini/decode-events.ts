@@ -57,7 +57,13 @@ export class GeminiStreamDecoder implements StreamDecoder {
     if (isRecord(body.error)) {
       this.#hasFailed = true
       const code = textOf(body.error.status)
-      return [{ type: 'error', message: textOf(body.error.message) ?? 'no message', ...present({ code }) }]
+      return [
+        {
+          type: 'error',
+          message: textOf(body.error.message) ?? 'no message',
+          ...present({ code }),
+        },
+      ]
     }
     const events: ChatEvent[] = []
     if (!this.#hasStarted) {
@@ -74,7 +80,8 @@ export class GeminiStreamDecoder implements StreamDecoder {
 
   #decodePart(part: JsonRecord): readonly ChatEvent[] {
     const seal = sealOf(part)
-    if (isRecord(part.functionCall)) return [...this.#close(), ...this.#decodeCall(part.functionCall, seal)]
+    if (isRecord(part.functionCall))
+      return [...this.#close(), ...this.#decodeCall(part.functionCall, seal)]
     const text = textOf(part.text)
     if (text === undefined) return []
     const kind = part.thought === true ? 'reasoning' : 'text'

@@ -61,7 +61,8 @@ export function encodeContents(
         break
       case 'assistant':
         if (message.name !== undefined) rules.ignored.add('message.name')
-        for (const part of message.content) if (part.type === 'tool-call') names.set(part.id, part.name)
+        for (const part of message.content)
+          if (part.type === 'tool-call') names.set(part.id, part.name)
         add('model', encodeAssistantParts(message.content, rules))
         break
       case 'tool':
@@ -93,7 +94,8 @@ function encodeUserPart(part: UserPart, rules: ContentRules): JsonRecord[] {
 }
 
 function encodeSource(source: MediaSource): JsonRecord {
-  if (source.type === 'data') return { inlineData: { mimeType: source.mediaType, data: source.base64 } }
+  if (source.type === 'data')
+    return { inlineData: { mimeType: source.mediaType, data: source.base64 } }
   const mimeType = MEDIA_TYPES[/\.(\w+)(?:[?#]|$)/.exec(source.url)?.[1]?.toLowerCase() ?? '']
   return { fileData: { fileUri: source.url, ...(mimeType === undefined ? {} : { mimeType }) } }
 }
@@ -124,7 +126,8 @@ function encodeAssistantParts(parts: readonly AssistantPart[], rules: ContentRul
       }
       case 'tool-call': {
         // Of parallel calls only the first is signed.
-        const stand = isFirstCall && rules.target.traits.reasoning === 'level' ? NO_SIGNATURE : undefined
+        const stand =
+          isFirstCall && rules.target.traits.reasoning === 'level' ? NO_SIGNATURE : undefined
         const thoughtSignature = readSignature(part.seal, rules) ?? stand
         isFirstCall = false
         encoded.push({
@@ -138,7 +141,10 @@ function encodeAssistantParts(parts: readonly AssistantPart[], rules: ContentRul
 }
 
 /** The signature when it is this target's own. */
-function readSignature(seal: Seal | undefined, { target, ignored }: ContentRules): string | undefined {
+function readSignature(
+  seal: Seal | undefined,
+  { target, ignored }: ContentRules,
+): string | undefined {
   if (seal === undefined) return undefined
   if (seal.type === 'signature' && isReadable(seal, 'gemini-generate-content', target.sealOrigin))
     return seal.value
@@ -146,7 +152,11 @@ function readSignature(seal: Seal | undefined, { target, ignored }: ContentRules
   return undefined
 }
 
-function encodeResult(result: ToolResult, name: string | undefined, rules: ContentRules): JsonRecord[] {
+function encodeResult(
+  result: ToolResult,
+  name: string | undefined,
+  rules: ContentRules,
+): JsonRecord[] {
   if (name === undefined) {
     throw invalidRequest(
       `'messages' holds the result of the tool call '${result.callId.slice(0, 64)}', which none of the messages before it makes.`,
@@ -155,10 +165,15 @@ function encodeResult(result: ToolResult, name: string | undefined, rules: Conte
     )
   }
   for (const hinted of [result, ...result.content]) if ('cache' in hinted) noteCache(hinted, rules)
-  const text = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+  const text = result.content
+    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .join('\n')
   const media = result.content.filter((part) => part.type !== 'text')
   const response = result.isError === true ? { error: text } : toObject(text)
-  return [{ functionResponse: { name, response } }, ...media.flatMap((part) => encodeUserPart(part, rules))]
+  return [
+    { functionResponse: { name, response } },
+    ...media.flatMap((part) => encodeUserPart(part, rules)),
+  ]
 }
 
 /** A result must be an object: one that is none is wrapped. */

@@ -20,7 +20,9 @@ const MAX_STOPS = 5
 
 /** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
 export function encodeGeminiRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
-  const ignored = new Set<Feature>(WITHOUT_PLACE.filter((setting) => request[setting] !== undefined))
+  const ignored = new Set<Feature>(
+    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
+  )
   if (request.parallelToolCalls === false) ignored.add('parallelToolCalls')
   if (request.tools?.some((tool) => tool.strict === true)) ignored.add('tool.strict')
   if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')

@@ -6,7 +6,14 @@ import { UnreadableAnswerError } from '../codec.ts'
 import { isRecord } from '../read-json.ts'
 import { readUsage } from '../usage.ts'
 
-const FILTERED = new Set(['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'LANGUAGE'])
+const FILTERED = new Set([
+  'SAFETY',
+  'RECITATION',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'LANGUAGE',
+])
 /** What the model wrote is no answer: shown as one, it would look like an ordinary end. */
 const MALFORMED = new Set([
   'MALFORMED_FUNCTION_CALL',
@@ -44,7 +51,9 @@ export function readCandidate(body: JsonRecord): Candidate {
 
 export function sealOf(part: JsonRecord): Seal | undefined {
   const { thoughtSignature } = part
-  return typeof thoughtSignature === 'string' ? { type: 'signature', value: thoughtSignature } : undefined
+  return typeof thoughtSignature === 'string'
+    ? { type: 'signature', value: thoughtSignature }
+    : undefined
 }
 
 /** Several calls may have the same name and none an id: each gets one of its own. */

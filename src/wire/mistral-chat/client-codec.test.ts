@@ -1,7 +1,14 @@
 /** Mistral as an upstream of other dialects: nothing unknown is sent, thinking comes back, streams survive every cut. */
 import { describe, expect, test } from 'bun:test'
 import type { ChatEvent } from '../chat-answer.ts'
-import type { AssistantPart, ChatMessage, ChatRequest, JsonRecord, JsonValue, Seal } from '../chat-request.ts'
+import type {
+  AssistantPart,
+  ChatMessage,
+  ChatRequest,
+  JsonRecord,
+  JsonValue,
+  Seal,
+} from '../chat-request.ts'
 import type { EncodeTarget, ModelTraits } from '../codec.ts'
 import { mistralChatClientCodec } from './client-codec.ts'
 import { toShortToolId } from './short-tool-id.ts'
@@ -14,9 +21,17 @@ const target = (traits: ModelTraits = {}): EncodeTarget => ({
   sealOrigin: ORIGIN,
 })
 const user = (text: string): ChatMessage => ({ role: 'user', content: [{ type: 'text', text }] })
-const system = (text: string): ChatMessage => ({ role: 'system', content: [{ type: 'text', text }] })
+const system = (text: string): ChatMessage => ({
+  role: 'system',
+  content: [{ type: 'text', text }],
+})
 const assistant = (...content: AssistantPart[]): ChatMessage => ({ role: 'assistant', content })
-const call = (id: string): AssistantPart => ({ type: 'tool-call', id, name: 'f', arguments: '{"a":1}' })
+const call = (id: string): AssistantPart => ({
+  type: 'tool-call',
+  id,
+  name: 'f',
+  arguments: '{"a":1}',
+})
 const result = (callId: string): ChatMessage => ({
   role: 'tool',
   callId,
@@ -24,7 +39,14 @@ const result = (callId: string): ChatMessage => ({
 })
 const encode = (members: Partial<ChatRequest>, traits?: ModelTraits) =>
   mistralChatClientCodec.encodeRequest(
-    { messages: [user('Hi')], stream: false, extra: {}, family: 'openai-chat', ignored: [], ...members },
+    {
+      messages: [user('Hi')],
+      stream: false,
+      extra: {},
+      family: 'openai-chat',
+      ignored: [],
+      ...members,
+    },
     target(traits),
   )
 const messagesOf = (messages: readonly ChatMessage[], traits?: ModelTraits) =>
@@ -144,11 +166,19 @@ describe('a request', () => {
     const { body, ignored } = encode({ messages: [user('go'), turn, user('on')] }, THINKS)
     expect((body.messages as readonly unknown[])[1]).toEqual({
       role: 'assistant',
-      content: [chunk('a'), chunk('b', { signature: 'c2ln' }), chunk('c'), { type: 'text', text: 'ok' }],
+      content: [
+        chunk('a'),
+        chunk('b', { signature: 'c2ln' }),
+        chunk('c'),
+        { type: 'text', text: 'ok' },
+      ],
     })
     expect(ignored).toEqual(['seals'])
     const other = encode({ messages: [user('go'), turn, user('on')] })
-    expect((other.body.messages as readonly unknown[])[1]).toEqual({ role: 'assistant', content: 'ok' })
+    expect((other.body.messages as readonly unknown[])[1]).toEqual({
+      role: 'assistant',
+      content: 'ok',
+    })
     expect(other.ignored).toEqual(['reasoningParts', 'seals'])
   })
 
@@ -186,7 +216,11 @@ describe('a request', () => {
       { type: 'function', function: { name: 'f' } },
     ],
   ] as const)('chooses tools: %j', (toolChoice, expected) => {
-    const { body } = encode({ tools: [{ name: 'f', strict: true }], toolChoice, parallelToolCalls: false })
+    const { body } = encode({
+      tools: [{ name: 'f', strict: true }],
+      toolChoice,
+      parallelToolCalls: false,
+    })
     const parameters = { type: 'object', properties: {} }
     expect(body).toMatchObject({
       tools: [{ type: 'function', function: { name: 'f', strict: true, parameters } }],
@@ -215,7 +249,9 @@ describe('a request', () => {
     expect(effort({ budgetTokens: 9000 })).toBe('high')
     expect(encode({ reasoning: { effort: 'low' } }).ignored).toEqual(['reasoning'])
     expect(encode({ reasoning: { effort: 'none' } }).ignored).toEqual([])
-    expect(encode({ reasoning: { effort: 'none' } }, { alwaysReasons: true }).ignored).toEqual(['reasoning'])
+    expect(encode({ reasoning: { effort: 'none' } }, { alwaysReasons: true }).ignored).toEqual([
+      'reasoning',
+    ])
   })
 })
 
@@ -262,7 +298,10 @@ const EVENTS: ChatEvent[] = [
   { type: 'tool-call-start', index: 1, id: 'hSIMJiOkT', name: 'f' },
   { type: 'tool-call-delta', index: 1, arguments: '{"b":2}' },
   { type: 'tool-call-end', index: 1 },
-  { type: 'usage', usage: { inputTokens: 11, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 } },
+  {
+    type: 'usage',
+    usage: { inputTokens: 11, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 },
+  },
   { type: 'finish', reason: 'tool_calls' },
 ]
 
@@ -285,7 +324,9 @@ describe('a stream', () => {
   test('keeps a signature that follows its thinking, and one of thinking that is not shown', () => {
     const signed = { content: [{ type: 'thinking', thinking: [], signature: 'c2ln' }] }
     const seal: Seal = { type: 'signature', value: 'c2ln' }
-    expect(decode(chunk(thinking('hm')), chunk(signed), chunk({ content: 'ok' })).events.slice(1)).toEqual([
+    expect(
+      decode(chunk(thinking('hm')), chunk(signed), chunk({ content: 'ok' })).events.slice(1),
+    ).toEqual([
       { type: 'reasoning-delta', text: 'hm' },
       { type: 'reasoning-end', seal },
       { type: 'text-delta', text: 'ok' },
@@ -334,6 +375,8 @@ test('a whole answer keeps thinking, text, calls and usage; one that failed is a
     finishReason: 'tool_calls',
     usage: { inputTokens: 11, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 },
   })
-  expect(() => mistralChatClientCodec.decodeAnswer(body('error'))).toThrow('ended its answer with an error')
+  expect(() => mistralChatClientCodec.decodeAnswer(body('error'))).toThrow(
+    'ended its answer with an error',
+  )
   expect(() => mistralChatClientCodec.decodeAnswer({})).toThrow('without a choice')
 })

@@ -25,7 +25,10 @@ export interface MessageRules {
 /** A user may not speak right after a result: an assistant who says nothing stands between (error 3230). */
 const BRIDGE: JsonRecord = { role: 'assistant', content: ' ' }
 
-export function encodeMessages(messages: readonly ChatMessage[], rules: MessageRules): JsonRecord[] {
+export function encodeMessages(
+  messages: readonly ChatMessage[],
+  rules: MessageRules,
+): JsonRecord[] {
   // Instructions are refused behind an answer or a result.
   const system = messages.flatMap((message) => (message.role === 'system' ? message.content : []))
   noteCaches(system, rules)
@@ -54,7 +57,8 @@ export function encodeMessages(messages: readonly ChatMessage[], rules: MessageR
 /** An answer may only stand last when it is to be continued. */
 function markPrefix(encoded: readonly JsonRecord[]): JsonRecord[] {
   const last = encoded.at(-1)
-  if (last === undefined || last.role !== 'assistant' || last.tool_calls !== undefined) return [...encoded]
+  if (last === undefined || last.role !== 'assistant' || last.tool_calls !== undefined)
+    return [...encoded]
   return [...encoded.slice(0, -1), { ...last, prefix: true }]
 }
 
@@ -86,7 +90,11 @@ function encodeImage({ source, detail }: ImagePart): JsonRecord {
 }
 
 function encodeFile({ source, filename }: FilePart): JsonRecord {
-  return { type: 'document_url', document_url: toUrl(source), ...present({ document_name: filename }) }
+  return {
+    type: 'document_url',
+    document_url: toUrl(source),
+    ...present({ document_name: filename }),
+  }
 }
 
 function toUrl(source: MediaSource): string {
@@ -129,7 +137,10 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: MessageRules): 
 }
 
 /** Only models that think know what thinking is. */
-function encodeThinking({ text, seal }: ReasoningPart, { target, ignored }: MessageRules): JsonRecord[] {
+function encodeThinking(
+  { text, seal }: ReasoningPart,
+  { target, ignored }: MessageRules,
+): JsonRecord[] {
   if (text === '' && seal === undefined) return []
   const isForeign = seal !== undefined && (seal.origin ?? target.sealOrigin) !== target.sealOrigin
   if (isForeign || seal?.type === 'encrypted') {

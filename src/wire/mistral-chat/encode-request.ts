@@ -14,7 +14,9 @@ export const MAX_TEMPERATURE = 1.5
 
 /** @throws GatewayError `invalid_request` when a tool is demanded and there is none */
 export function encodeMistralRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
-  const ignored = new Set<Feature>(WITHOUT_PLACE.filter((setting) => request[setting] !== undefined))
+  const ignored = new Set<Feature>(
+    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
+  )
   if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
   const { temperature, tools } = request
   if (temperature !== undefined && temperature > MAX_TEMPERATURE) ignored.add('temperature')
@@ -83,7 +85,11 @@ function encodeTool(tool: Tool): JsonRecord {
 function encodeToolChoice({ tools, toolChoice }: ChatRequest): string | JsonRecord | undefined {
   if (tools !== undefined) return toolChoice === undefined ? undefined : toChoice(toolChoice)
   if (toolChoice?.type === 'required' || toolChoice?.type === 'tool')
-    throw invalidRequest('A tool cannot be demanded without any tool.', 'tool_choice', 'invalid_value')
+    throw invalidRequest(
+      'A tool cannot be demanded without any tool.',
+      'tool_choice',
+      'invalid_value',
+    )
   return undefined
 }
 

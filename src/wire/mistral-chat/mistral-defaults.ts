@@ -28,7 +28,10 @@ export function editMistralFimDefaults(body: JsonObject, defaults: GateDefaults)
   return editor
 }
 
-function editMistralSampling(body: JsonObject, { temperature, topP, maxOutputTokens }: GateDefaults) {
+function editMistralSampling(
+  body: JsonObject,
+  { temperature, topP, maxOutputTokens }: GateDefaults,
+) {
   const editor = new DefaultsEditor(body)
   if (temperature !== undefined) editor.set('temperature', Math.min(MAX_TEMPERATURE, temperature))
   if (temperature !== undefined && temperature > MAX_TEMPERATURE) editor.ignored.push('temperature')

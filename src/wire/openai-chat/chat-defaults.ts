@@ -25,7 +25,10 @@ export function editChatDefaults(
     for (const other of LIMITS) if (other !== name && editor.has(other)) editor.remove(other)
   }
   editor[takesEffort ? 'set' : 'leaveOut']('reasoning_effort', reasoningEffort)
-  editor.prepend('messages', instructions, (first) => ({ role: roleBefore(first), content: instructions }))
+  editor.prepend('messages', instructions, (first) => ({
+    role: roleBefore(first),
+    content: instructions,
+  }))
   return editor
 }
 

@@ -55,7 +55,9 @@ export class ChatTap extends SseRelay implements StreamTap {
   /** Some providers close without `[DONE]`; a finish reason says that nothing is missing. */
   isWholeAtEnd(): boolean {
     const last = this.#lastWithReason
-    return this.verdict === 'open' && last !== undefined && hasFinishReason(last) && !this.hasHalfEvent()
+    return (
+      this.verdict === 'open' && last !== undefined && hasFinishReason(last) && !this.hasHalfEvent()
+    )
   }
 
   encodeFailure(error: GatewayError): Uint8Array {
@@ -98,7 +100,9 @@ export class ChatTap extends SseRelay implements StreamTap {
 
 function hasFinishReason(frame: SseFrame): boolean {
   const choices = readChunk(frame)?.choices
-  return Array.isArray(choices) && choices.some((choice) => typeof choice?.finish_reason === 'string')
+  return (
+    Array.isArray(choices) && choices.some((choice) => typeof choice?.finish_reason === 'string')
+  )
 }
 
 /** `[DONE]` without decoding the frame when it is spelled the usual way. */
@@ -109,7 +113,9 @@ function isDone(text: string, frame: SseFrame): boolean {
 function readChunk(frame: SseFrame): Record<string, unknown> | undefined {
   try {
     const chunk: unknown = parseJson(frame.data ?? '')
-    return typeof chunk === 'object' && chunk !== null ? (chunk as Record<string, unknown>) : undefined
+    return typeof chunk === 'object' && chunk !== null
+      ? (chunk as Record<string, unknown>)
+      : undefined
   } catch {
     return undefined // Not JSON: passed on as it is, there is nothing to read in it.
   }
@@ -124,7 +130,9 @@ function withoutUsage(frame: SseFrame, text: string): Uint8Array {
   // Nearly every event is one line, `data: {…}`, and is edited where it lies; others are put together anew.
   const { raw } = frame
   const isOneLine = text.startsWith(PREFIX) && text.indexOf('\n') === text.length - 2
-  const json = isOneLine ? raw.subarray(PREFIX.length, raw.length - 2) : Buffer.from(frame.data ?? '')
+  const json = isOneLine
+    ? raw.subarray(PREFIX.length, raw.length - 2)
+    : Buffer.from(frame.data ?? '')
   let chunk: JsonObject
   try {
     chunk = scanJsonObject(json)
@@ -134,7 +142,8 @@ function withoutUsage(frame: SseFrame, text: string): Uint8Array {
   const member = chunk.get('usage')
   if (member === undefined) return raw
   const edited = spliceJson(chunk, [{ type: 'remove', member }])
-  if (isOneLine) return Buffer.concat([raw.subarray(0, PREFIX.length), edited, raw.subarray(raw.length - 2)])
+  if (isOneLine)
+    return Buffer.concat([raw.subarray(0, PREFIX.length), edited, raw.subarray(raw.length - 2)])
   const data = new TextDecoder().decode(edited)
   return encodeSseFrame(frame.event === undefined ? { data } : { event: frame.event, data })
 }

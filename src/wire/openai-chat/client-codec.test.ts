@@ -41,7 +41,9 @@ describe('a request', () => {
       temperature: 0.5,
       stop: ['x'],
       parallel_tool_calls: false,
-      tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' }, strict: true } }],
+      tools: [
+        { type: 'function', function: { name: 'f', parameters: { type: 'object' }, strict: true } },
+      ],
       tool_choice: { type: 'function', function: { name: 'f' } },
       response_format: {
         type: 'json_schema',
@@ -57,7 +59,10 @@ describe('a request', () => {
     [{ type: 'json' }, { type: 'json_object' }],
     [
       { type: 'json-schema', schema: {}, name: 'n', description: 'd', strict: false },
-      { type: 'json_schema', json_schema: { name: 'n', schema: {}, description: 'd', strict: false } },
+      {
+        type: 'json_schema',
+        json_schema: { name: 'n', schema: {}, description: 'd', strict: false },
+      },
     ],
   ] as const)('has its format: %j', (responseFormat, response_format) => {
     expect<unknown>(encode({ responseFormat }).body.response_format).toEqual(response_format)
@@ -75,7 +80,11 @@ describe('a request', () => {
   })
 
   test('asks a reasoning model for effort, also where the caller gave a budget, and not for what it refuses', () => {
-    const traits: ModelTraits = { reasoning: 'effort', refusesSampling: true, maxCompletionTokens: true }
+    const traits: ModelTraits = {
+      reasoning: 'effort',
+      refusesSampling: true,
+      maxCompletionTokens: true,
+    }
     const { body, ignored } = encode(
       { reasoning: { budgetTokens: 9000 }, temperature: 1, topP: 1, maxOutputTokens: 9 },
       traits,
@@ -87,7 +96,11 @@ describe('a request', () => {
   })
 
   test('keeps members that nobody here knows when its caller speaks the same format', () => {
-    const { body } = encode({ family: 'openai-chat', extra: { x_vendor: [1] }, serviceTier: 'flex' })
+    const { body } = encode({
+      family: 'openai-chat',
+      extra: { x_vendor: [1] },
+      serviceTier: 'flex',
+    })
     expect(body).toMatchObject({ x_vendor: [1], service_tier: 'flex' })
     expect(encode({ extra: { x_vendor: [1] } }).body).not.toHaveProperty('x_vendor')
   })
@@ -112,13 +125,20 @@ describe('a request', () => {
         { role: 'tool', callId: '2', content: [{ type: 'text', text: 'bad' }], isError: true },
       ],
     })
-    const made = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{"a": 1.0}' } })
+    const made = (id: string) => ({
+      id,
+      type: 'function',
+      function: { name: 'f', arguments: '{"a": 1.0}' },
+    })
     expect(body.messages).toEqual([
       { role: 'user', content: 'go' },
       { role: 'assistant', content: null, tool_calls: [made('1'), made('2')] },
       { role: 'tool', tool_call_id: '1', content: 'see' },
       { role: 'tool', tool_call_id: '2', content: 'bad' },
-      { role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }] },
+      {
+        role: 'user',
+        content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }],
+      },
     ])
     expect(ignored).toEqual(['seals', 'toolResult.isError'])
   })
@@ -142,19 +162,32 @@ describe('a request', () => {
       })
     for (const forged of ['content', 'role', '__proto__', 'unsigned', ''])
       expect(sent(sealed('hm', forged))).toEqual({ message: spoken, ignored: ['seals'] })
-    expect(sent(sealed('hm', 'reasoning', 'elsewhere'))).toEqual({ message: spoken, ignored: ['seals'] })
-    expect(sent({ type: 'reasoning', text: 'hm' })).toEqual({ message: spoken, ignored: ['reasoningParts'] })
+    expect(sent(sealed('hm', 'reasoning', 'elsewhere'))).toEqual({
+      message: spoken,
+      ignored: ['seals'],
+    })
+    expect(sent({ type: 'reasoning', text: 'hm' })).toEqual({
+      message: spoken,
+      ignored: ['reasoningParts'],
+    })
   })
 
   test('that cannot be said is refused: a document by its address', () => {
-    const file = { type: 'file' as const, source: { type: 'url' as const, url: 'https://x.test/a.pdf' } }
-    expect(() => encode({ messages: [{ role: 'user', content: [file] }] })).toThrow('by their address')
+    const file = {
+      type: 'file' as const,
+      source: { type: 'url' as const, url: 'https://x.test/a.pdf' },
+    }
+    expect(() => encode({ messages: [{ role: 'user', content: [file] }] })).toThrow(
+      'by their address',
+    )
   })
 })
 
 const chunk = (delta: object, members: object = {}, choice: object = {}) =>
   `data: ${JSON.stringify({ id: 'c1', created: 7, model: 'gpt-x-1', choices: [{ index: 0, delta, finish_reason: null, ...choice }], ...members })}\n\n`
-const call = (index: number | undefined, members: object) => ({ tool_calls: [{ index, ...members }] })
+const call = (index: number | undefined, members: object) => ({
+  tool_calls: [{ index, ...members }],
+})
 const STREAM = [
   ': comment\n\n',
   chunk({ role: 'assistant', content: '', reasoning_content: null }),
@@ -192,7 +225,10 @@ const EVENTS: ChatEvent[] = [
   { type: 'tool-call-start', index: 1, id: 'b', name: 'g' },
   { type: 'tool-call-delta', index: 1, arguments: '{}' },
   { type: 'tool-call-end', index: 1 },
-  { type: 'usage', usage: { inputTokens: 9, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 2 } },
+  {
+    type: 'usage',
+    usage: { inputTokens: 9, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 2 },
+  },
   { type: 'finish', reason: 'tool_calls' },
 ]
 
@@ -214,7 +250,9 @@ describe('a stream', () => {
   test('that closes after its finish reason is whole, before it is cut', () => {
     const text = chunk({ content: 'Hi' })
     expect(decode([Buffer.from(text)]).isComplete).toBe(false)
-    const { events, isComplete } = decode([Buffer.from(text + chunk({}, {}, { finish_reason: 'length' }))])
+    const { events, isComplete } = decode([
+      Buffer.from(text + chunk({}, {}, { finish_reason: 'length' })),
+    ])
     expect(isComplete).toBe(true)
     expect(events.at(-1)).toEqual({ type: 'finish', reason: 'length' })
   })
@@ -229,7 +267,8 @@ describe('a stream', () => {
   })
 
   test('tells calls apart that come whole, without an index or an id', () => {
-    const whole = (name: string) => chunk(call(undefined, { function: { name, arguments: '{"a":1}' } }))
+    const whole = (name: string) =>
+      chunk(call(undefined, { function: { name, arguments: '{"a":1}' } }))
     const { events } = decode([Buffer.from(`${whole('f')}${whole('g')}data: [DONE]\n\n`)])
     const started = events.filter((event) => event.type === 'tool-call-start')
     expect(started.map(({ name, index }) => [name, index])).toEqual([

@@ -58,7 +58,11 @@ export class ChoiceDecoder {
     const made = isRecord(call.function) ? call.function : {}
     const name = textOf(made.name) ?? ''
     const upstreamIndex =
-      typeof call.index === 'number' ? call.index : name === '' ? (this.#call ?? 0) : this.#calls.size
+      typeof call.index === 'number'
+        ? call.index
+        : name === ''
+          ? (this.#call ?? 0)
+          : this.#calls.size
     let index = this.#calls.get(upstreamIndex)
     if (index === undefined) {
       events.push(...this.close())
@@ -96,6 +100,8 @@ export class ChoiceDecoder {
     this.#hasThinking = false
     this.#signature = undefined
     this.#member = undefined
-    return present({ seal: sealed ?? (member === undefined ? undefined : this.#seals.sealMember?.(member)) })
+    return present({
+      seal: sealed ?? (member === undefined ? undefined : this.#seals.sealMember?.(member)),
+    })
   }
 }

@@ -44,7 +44,11 @@ function decodeMessage(message: At<JsonRecord>, ignored: Ignored): ChatMessage {
     case 'user':
       return { role: 'user', content: decodeUserParts(content, ignored), ...present({ name }) }
     case 'assistant':
-      return { role: 'assistant', content: decodeAssistantParts(message, ignored), ...present({ name }) }
+      return {
+        role: 'assistant',
+        content: decodeAssistantParts(message, ignored),
+        ...present({ name }),
+      }
     case 'tool': {
       const { id } = readToolId(asText(member(message, 'tool_call_id')))
       return { role: 'tool', callId: id, content: decodeToolParts(content, ignored) }
@@ -55,7 +59,10 @@ function decodeMessage(message: At<JsonRecord>, ignored: Ignored): ChatMessage {
         "'function' is not supported any more: send tool calls and role 'tool'.",
       )
     default:
-      throw invalidAt(member(message, 'role'), 'must be system, developer, user, assistant or tool.')
+      throw invalidAt(
+        member(message, 'role'),
+        'must be system, developer, user, assistant or tool.',
+      )
   }
 }
 
@@ -119,11 +126,19 @@ function decodeFile(part: At<JsonRecord>, ignored: Ignored): FilePart {
   const file = asRecord(member(part, 'file'))
   const data = member(file, 'file_data')
   if (data.value === undefined) {
-    throw invalidAt(data, 'is required: files stored at a provider (file_id) cannot be used through a gate.')
+    throw invalidAt(
+      data,
+      'is required: files stored at a provider (file_id) cannot be used through a gate.',
+    )
   }
   if (member(file, 'file_id').value !== undefined) ignored.push(member(file, 'file_id').path)
   const filename = optionalText(member(file, 'filename'))
-  return { type: 'file', source: decodeSource(data), ...present({ filename }), ...decodeCache(part) }
+  return {
+    type: 'file',
+    source: decodeSource(data),
+    ...present({ filename }),
+    ...decodeCache(part),
+  }
 }
 
 const DATA_URL = /^data:([^;,]+)(?:;[^,]*)?;base64,/i
@@ -132,17 +147,24 @@ function decodeSource(url: At): MediaSource {
   const text = asText(url)
   const match = DATA_URL.exec(text.slice(0, 256))
   if (match !== null)
-    return { type: 'data', mediaType: (match[1] ?? '').toLowerCase(), base64: text.slice(match[0].length) }
-  if (!/^https?:\/\//i.test(text)) throw invalidAt(url, 'must be an http(s) address or a base64 data URL.')
+    return {
+      type: 'data',
+      mediaType: (match[1] ?? '').toLowerCase(),
+      base64: text.slice(match[0].length),
+    }
+  if (!/^https?:\/\//i.test(text))
+    throw invalidAt(url, 'must be an http(s) address or a base64 data URL.')
   return { type: 'url', url: text }
 }
 
 function decodeToolParts(content: At, ignored: Ignored): (TextPart | ImagePart | FilePart)[] {
-  return decodeUserParts(content, ignored).filter((part, index): part is TextPart | ImagePart | FilePart => {
-    if (part.type !== 'audio') return true
-    ignored.push(`${content.path}[${index}]`)
-    return false
-  })
+  return decodeUserParts(content, ignored).filter(
+    (part, index): part is TextPart | ImagePart | FilePart => {
+      if (part.type !== 'audio') return true
+      ignored.push(`${content.path}[${index}]`)
+      return false
+    },
+  )
 }
 
 function decodeAssistantParts(message: At<JsonRecord>, ignored: Ignored): AssistantPart[] {
@@ -197,7 +219,12 @@ function decodeToolCalls(calls: At, ignored: Ignored): DecodedCall[] {
     const name = asText(member(target, 'name'))
     const written = optionalText(member(target, 'arguments')) ?? ''
     const { reasoning = [] } = sealed
-    const part = { type: 'tool-call' as const, id, name, arguments: written.trim() === '' ? '{}' : written }
+    const part = {
+      type: 'tool-call' as const,
+      id,
+      name,
+      arguments: written.trim() === '' ? '{}' : written,
+    }
     return [{ call: { ...part, ...present({ seal }) }, reasoning }]
   })
 }

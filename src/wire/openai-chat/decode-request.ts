@@ -58,7 +58,8 @@ export function decodeChatRequest(body: JsonRecord): ChatRequest {
   const ignored: Ignored = []
   const messages = decodeMessages(at('messages'), ignored)
   const settings: ChatSettings = present({
-    maxOutputTokens: optionalNumber(at('max_completion_tokens')) ?? optionalNumber(at('max_tokens')),
+    maxOutputTokens:
+      optionalNumber(at('max_completion_tokens')) ?? optionalNumber(at('max_tokens')),
     temperature: optionalNumber(at('temperature')),
     topP: optionalNumber(at('top_p')),
     // Not OpenAI's, but widely taken.
@@ -124,7 +125,8 @@ function decodeToolChoice(choice: At, ignored: Ignored): ToolChoice | undefined 
   const { value } = choice
   if (value === undefined) return undefined
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value }
-  if (typeof value === 'string') throw invalidAt(choice, "must be 'auto', 'none', 'required' or an object.")
+  if (typeof value === 'string')
+    throw invalidAt(choice, "must be 'auto', 'none', 'required' or an object.")
   const chosen = asRecord(choice)
   if (asText(member(chosen, 'type')) !== 'function') {
     ignored.push(choice.path)

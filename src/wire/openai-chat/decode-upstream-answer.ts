@@ -50,7 +50,8 @@ export interface ReadContent {
 
 /** Content as text or as a list, in which some vendors put what the model thought. */
 export function contentOf(content: JsonValue | undefined): ReadContent {
-  if (!Array.isArray(content)) return { text: textOf(content) ?? '', thinking: '', signature: undefined }
+  if (!Array.isArray(content))
+    return { text: textOf(content) ?? '', thinking: '', signature: undefined }
   let text = ''
   let thinking = ''
   let signature: string | undefined
@@ -92,7 +93,8 @@ function decodeChoice(
   const message = isRecord(choice) ? choice.message : undefined
   if (!isRecord(choice) || !isRecord(message))
     throw new UnreadableAnswerError('sent an answer without a choice')
-  if (choice.finish_reason === 'error') throw new UnreadableAnswerError('ended its answer with an error')
+  if (choice.finish_reason === 'error')
+    throw new UnreadableAnswerError('ended its answer with an error')
   const { text, thinking, signature } = contentOf(message.content)
   const told = reasoningOf(message)
   const hasThinking = thinking !== '' || signature !== undefined
@@ -106,7 +108,9 @@ function decodeChoice(
       : [{ type: 'reasoning' as const, text: reasoning, ...present({ seal }) }]),
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
     ...(refusal === '' ? [] : [{ type: 'refusal' as const, text: refusal }]),
-    ...(Array.isArray(message.tool_calls) ? message.tool_calls.filter(isRecord).map(decodeCall) : []),
+    ...(Array.isArray(message.tool_calls)
+      ? message.tool_calls.filter(isRecord).map(decodeCall)
+      : []),
   ]
   return { content, finishReason: toFinishReason(textOf(choice.finish_reason) ?? 'stop') }
 }

@@ -31,7 +31,9 @@ export class UpstreamChatDecoder implements StreamDecoder {
   /** Some close without `[DONE]`; a finish reason says that nothing is missing. */
   end(): readonly ChatEvent[] {
     const events = this.#framer.end().flatMap((frame) => this.#decode(frame))
-    return this.#finishReason === undefined || this.#hasFailed ? events : [...events, ...this.#finish()]
+    return this.#finishReason === undefined || this.#hasFailed
+      ? events
+      : [...events, ...this.#finish()]
   }
 
   isComplete(): boolean {
@@ -55,7 +57,8 @@ export class UpstreamChatDecoder implements StreamDecoder {
     if (choices.length === 0 && chunk.id === '') return []
     const events: ChatEvent[] = this.#hasStarted ? [] : [this.#start(chunk)]
     for (const choice of choices) {
-      if (textOf(choice.finish_reason) === 'error') return [...events, ...this.#fail('The model failed.')]
+      if (textOf(choice.finish_reason) === 'error')
+        return [...events, ...this.#fail('The model failed.')]
       events.push(...this.#decodeChoice(choice, chunk))
     }
     return events
@@ -79,7 +82,10 @@ export class UpstreamChatDecoder implements StreamDecoder {
   #start(chunk: JsonRecord): ChatEvent {
     this.#hasStarted = true
     const createdAt = typeof chunk.created === 'number' ? chunk.created : undefined
-    return { type: 'start', ...present({ id: textOf(chunk.id), model: textOf(chunk.model), createdAt }) }
+    return {
+      type: 'start',
+      ...present({ id: textOf(chunk.id), model: textOf(chunk.model), createdAt }),
+    }
   }
 
   #fail(error: JsonValue): readonly ChatEvent[] {
@@ -103,7 +109,10 @@ export class UpstreamChatDecoder implements StreamDecoder {
 }
 
 function endOf(decoder: ChoiceDecoder): readonly ChatEvent[] {
-  return [...decoder.close(), { type: 'finish', reason: toFinishReason(decoder.finishReason ?? 'stop') }]
+  return [
+    ...decoder.close(),
+    { type: 'finish', reason: toFinishReason(decoder.finishReason ?? 'stop') },
+  ]
 }
 
 /** Some say it in an object. */

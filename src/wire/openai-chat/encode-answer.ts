@@ -9,7 +9,9 @@ import { writeSeal, writeToolId } from '../seal-carrier.ts'
 export function encodeChatAnswer(answer: ChatAnswer, facts: AnswerFacts): JsonRecord {
   return {
     ...encodeHead('chat.completion', answer, facts),
-    choices: [answer, ...(answer.others ?? [])].map((choice, index) => encodeChoice(choice, index, facts)),
+    choices: [answer, ...(answer.others ?? [])].map((choice, index) =>
+      encodeChoice(choice, index, facts),
+    ),
     ...(answer.usage === null ? {} : { usage: encodeUsage(answer.usage) }),
   }
 }
@@ -31,7 +33,9 @@ function encodeChoice(choice: Choice, index: number, facts: AnswerFacts): JsonRe
       refusal: refusal === '' ? null : refusal,
       ...(reasoningText === '' ? {} : { reasoning_content: reasoningText }),
       ...(details.length === 0 ? {} : { reasoning_details: details }),
-      ...(calls.length === 0 ? {} : { tool_calls: encodeToolCalls(calls, reasoning, facts.sealOrigin) }),
+      ...(calls.length === 0
+        ? {}
+        : { tool_calls: encodeToolCalls(calls, reasoning, facts.sealOrigin) }),
     },
     logprobs: choice.logprobs ?? null,
     finish_reason: choice.finishReason,
@@ -64,7 +68,10 @@ export function encodeUsage(usage: Usage): JsonRecord {
 }
 
 /** OpenRouter's shape of sealed reasoning, for clients that send a message back as they got it. */
-export function encodeReasoningDetails(reasoning: readonly ReasoningPart[], origin: string): JsonRecord[] {
+export function encodeReasoningDetails(
+  reasoning: readonly ReasoningPart[],
+  origin: string,
+): JsonRecord[] {
   return reasoning.flatMap(({ text, seal }): JsonRecord[] => {
     if (seal === undefined) return []
     const carried = writeSeal(seal, origin)

@@ -40,7 +40,10 @@ export class ChatEventEncoder implements EventEncoder {
   push(event: ChatEvent): string {
     switch (event.type) {
       case 'start': {
-        this.#head = JSON.stringify(encodeHead('chat.completion.chunk', event, this.#facts)).slice(0, -1)
+        this.#head = JSON.stringify(encodeHead('chat.completion.chunk', event, this.#facts)).slice(
+          0,
+          -1,
+        )
         return this.#chunk({ role: 'assistant', content: '', refusal: null })
       }
       case 'text-delta':
@@ -74,7 +77,9 @@ export class ChatEventEncoder implements EventEncoder {
       }
       case 'tool-call-delta':
         this.#withoutArguments.delete(event.index)
-        return this.#chunk({ tool_calls: [{ index: event.index, function: { arguments: event.arguments } }] })
+        return this.#chunk({
+          tool_calls: [{ index: event.index, function: { arguments: event.arguments } }],
+        })
       case 'usage':
         this.#usage = event.usage
         return ''
@@ -108,7 +113,9 @@ export class ChatEventEncoder implements EventEncoder {
   #takeDetails(): string {
     if (this.#hasSentDetails || this.#sealed.length === 0) return ''
     this.#hasSentDetails = true
-    return this.#chunk({ reasoning_details: encodeReasoningDetails(this.#sealed, this.#facts.sealOrigin) })
+    return this.#chunk({
+      reasoning_details: encodeReasoningDetails(this.#sealed, this.#facts.sealOrigin),
+    })
   }
 
   #choice(index: number): ChatEventEncoder {

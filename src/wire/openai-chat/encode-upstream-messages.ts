@@ -22,7 +22,8 @@ export function encodeUpstreamMessages(
   /** Results hold text only: their images follow as the user's, once all results of the turn are told. */
   let images: ImagePart[] = []
   const flush = (): void => {
-    if (images.length > 0) encoded.push({ role: 'user', content: images.map((part) => encodeImage(part)) })
+    if (images.length > 0)
+      encoded.push({ role: 'user', content: images.map((part) => encodeImage(part)) })
     images = []
   }
   for (const message of messages) {
@@ -30,7 +31,10 @@ export function encodeUpstreamMessages(
     switch (message.role) {
       case 'system':
         noteCaches(message.content, ignored)
-        encoded.push({ role: 'system', content: message.content.map((part) => part.text).join('\n\n') })
+        encoded.push({
+          role: 'system',
+          content: message.content.map((part) => part.text).join('\n\n'),
+        })
         break
       case 'user':
         noteCaches(message.content, ignored)
@@ -112,7 +116,11 @@ function encodeAssistant(
     }
     if (part.type === 'text' || part.type === 'refusal') texts.push(part.text)
     if (part.type === 'tool-call')
-      calls.push({ id: part.id, type: 'function', function: { name: part.name, arguments: part.arguments } })
+      calls.push({
+        id: part.id,
+        type: 'function',
+        function: { name: part.name, arguments: part.arguments },
+      })
   }
   const text = texts.join('')
   return {

@@ -42,7 +42,10 @@ export function encodeUpstreamRequest(request: ChatRequest, target: EncodeTarget
   return {
     body: {
       ...(isOfFamily
-        ? { ...request.extra, ...present({ service_tier: request.serviceTier, top_k: request.topK }) }
+        ? {
+            ...request.extra,
+            ...present({ service_tier: request.serviceTier, top_k: request.topK }),
+          }
         : {}),
       model: target.model,
       messages: encodeUpstreamMessages(request.messages, target, ignored),
@@ -57,14 +60,20 @@ function encodeTool(tool: Tool): JsonRecord {
     type: 'function',
     function: {
       name: tool.name,
-      ...present({ description: tool.description, parameters: tool.parameters, strict: tool.strict }),
+      ...present({
+        description: tool.description,
+        parameters: tool.parameters,
+        strict: tool.strict,
+      }),
     },
   } as JsonRecord
 }
 
 function encodeToolChoice(choice: ToolChoice | undefined): string | JsonRecord | undefined {
   if (choice === undefined) return undefined
-  return choice.type === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.type
+  return choice.type === 'tool'
+    ? { type: 'function', function: { name: choice.name } }
+    : choice.type
 }
 
 function encodeFormat(format: ResponseFormat | undefined): JsonRecord | undefined {

@@ -2,5 +2,7 @@
 
 /** Some routers put an error beside an empty list. */
 export function isChatAnswer({ choices, error }: Readonly<Record<string, unknown>>): boolean {
-  return Array.isArray(choices) && (choices.length > 0 || typeof error !== 'object' || error === null)
+  return (
+    Array.isArray(choices) && (choices.length > 0 || typeof error !== 'object' || error === null)
+  )
 }

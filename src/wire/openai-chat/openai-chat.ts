@@ -26,7 +26,8 @@ export const openaiChat: RelayedDialect = {
   isAnswer: isChatAnswer,
   readUsage: (answer) => readUsage('openai-chat', answer.usage),
   createTap: ({ hidesUsage }) => new ChatTap({ hidesUsage, envelope: 'nested' }),
-  encodeFailedStream: (error) => new ChatTap({ hidesUsage: false, envelope: 'nested' }).encodeFailure(error),
+  encodeFailedStream: (error) =>
+    new ChatTap({ hidesUsage: false, envelope: 'nested' }).encodeFailure(error),
   serverCodec: openaiChatServerCodec,
 }
 
@@ -65,8 +66,10 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
 /** A stream has to be counted even when its client did not ask for usage (design §4, Chat). */
 function askForUsage(body: JsonObject): JsonEdit | undefined {
   const member = body.get('stream_options')
-  if (member === undefined) return { type: 'add', key: 'stream_options', json: '{"include_usage":true}' }
-  if (body.type(member) === 'null') return { type: 'replace', member, json: '{"include_usage":true}' }
+  if (member === undefined)
+    return { type: 'add', key: 'stream_options', json: '{"include_usage":true}' }
+  if (body.type(member) === 'null')
+    return { type: 'replace', member, json: '{"include_usage":true}' }
   const options = scanStreamOptions(body.raw(member))
   const include = options.get('include_usage')
   if (include !== undefined && options.value(include) === true) return undefined
@@ -82,6 +85,9 @@ function scanStreamOptions(bytes: Uint8Array): JsonObject {
   try {
     return scanJsonObject(bytes)
   } catch (error) {
-    throw invalidRequest(`'stream_options' is not usable: ${(error as Error).message}`, 'stream_options')
+    throw invalidRequest(
+      `'stream_options' is not usable: ${(error as Error).message}`,
+      'stream_options',
+    )
   }
 }

@@ -34,7 +34,10 @@ describe('a request', () => {
         logprobs: true,
         top_logprobs: 2,
         tools: [
-          { type: 'function', function: { name: 'f', description: 'd', parameters: schema, strict: true } },
+          {
+            type: 'function',
+            function: { name: 'f', description: 'd', parameters: schema, strict: true },
+          },
           { type: 'function', function: { name: 'g' } },
         ],
         tool_choice: { type: 'function', function: { name: 'f' } },
@@ -81,7 +84,13 @@ describe('a request', () => {
   })
 
   test('that says nothing, or null, asks for nothing', () => {
-    const bare = { messages: [], stream: false, extra: {}, family: 'openai-chat' as const, ignored: [] }
+    const bare = {
+      messages: [],
+      stream: false,
+      extra: {},
+      family: 'openai-chat' as const,
+      ignored: [],
+    }
     expect(decode({})).toEqual(bare)
     const names = [
       'max_tokens',
@@ -173,7 +182,10 @@ describe('messages', () => {
         { type: 'image_url', image_url: { url: 'HTTPS://x.test/a', detail: 'low' } },
         { type: 'image_url', image_url: { url: 'data:image/PNG;base64,AA==' } },
         { type: 'input_audio', input_audio: { data: 'BB', format: 'wav' } },
-        { type: 'file', file: { file_data: 'data:text/csv;charset=utf-8;base64,CC', filename: 'a.csv' } },
+        {
+          type: 'file',
+          file: { file_data: 'data:text/csv;charset=utf-8;base64,CC', filename: 'a.csv' },
+        },
       ],
     })
     expect(message?.content).toEqual([
@@ -235,7 +247,10 @@ describe('messages', () => {
   })
 
   test('name what has no place in the order in which it stands', () => {
-    const file = (id: string) => ({ type: 'file', file: { file_data: 'data:a/b;base64,A', file_id: id } })
+    const file = (id: string) => ({
+      type: 'file',
+      file: { file_data: 'data:a/b;base64,A', file_id: id },
+    })
     const { ignored } = decode({
       messages: [{ role: 'user', content: [file('1'), file('2')] }],
       tools: [{ type: 'custom' }, { type: 'web_search' }],
@@ -251,7 +266,10 @@ describe('messages', () => {
   test('name what has no place in them', () => {
     const { messages, ignored } = decode({
       messages: [
-        { role: 'user', content: [{ type: 'file', file: { file_data: 'data:a/b;base64,A', file_id: 'f' } }] },
+        {
+          role: 'user',
+          content: [{ type: 'file', file: { file_data: 'data:a/b;base64,A', file_id: 'f' } }],
+        },
         { role: 'assistant', content: null, tool_calls: [{ id: '1', type: 'custom', custom: {} }] },
         {
           role: 'tool',
@@ -278,7 +296,11 @@ describe('messages', () => {
     text,
     seal: { type: 'encrypted' as const, value, origin: 'o' },
   })
-  const call = (id: string, members: JsonRecord = {}) => ({ id, function: { name: 'f' }, ...members })
+  const call = (id: string, members: JsonRecord = {}) => ({
+    id,
+    function: { name: 'f' },
+    ...members,
+  })
 
   test('bring reasoning back in reasoning_details, of which those of others are no seals', () => {
     const carried = writeSeal(seal, 'o')
@@ -332,7 +354,11 @@ describe('messages', () => {
 
   test('keep the signature of a history from an endpoint that put it beside the call', () => {
     const signed = (extra_content: JsonValue) =>
-      messagesOf({ role: 'assistant', content: null, tool_calls: [call('1', { extra_content })] })[0]?.content
+      messagesOf({
+        role: 'assistant',
+        content: null,
+        tool_calls: [call('1', { extra_content })],
+      })[0]?.content
     expect(signed({ google: { thought_signature: 's' } })).toMatchObject([
       { seal: { type: 'signature', value: 's', origin: 'gemini-generate-content' } },
     ])
@@ -342,7 +368,9 @@ describe('messages', () => {
 })
 
 const user = (...content: JsonRecord[]): JsonRecord => ({ messages: [{ role: 'user', content }] })
-const assistant = (members: JsonRecord): JsonRecord => ({ messages: [{ role: 'assistant', ...members }] })
+const assistant = (members: JsonRecord): JsonRecord => ({
+  messages: [{ role: 'assistant', ...members }],
+})
 
 describe('what is wrong is refused by its path', () => {
   test.each<[string, JsonRecord]>([
@@ -359,12 +387,18 @@ describe('what is wrong is refused by its path', () => {
       'messages[0].content[0].input_audio.data',
       user({ type: 'input_audio', input_audio: { format: 'wav' } }),
     ],
-    ['messages[0].content[0].input_audio.format', user({ type: 'input_audio', input_audio: { data: 'A' } })],
+    [
+      'messages[0].content[0].input_audio.format',
+      user({ type: 'input_audio', input_audio: { data: 'A' } }),
+    ],
     ['messages[0].content[0].file', user({ type: 'file' })],
     ['messages[0].content[0].refusal', assistant({ content: [{ type: 'refusal' }] })],
     ['messages[0].tool_calls[0].id', assistant({ tool_calls: [{ function: { name: 'f' } }] })],
     ['messages[0].tool_calls[0].function', assistant({ tool_calls: [{ id: '1' }] })],
-    ['messages[0].tool_calls[0].function.name', assistant({ tool_calls: [{ id: '1', function: {} }] })],
+    [
+      'messages[0].tool_calls[0].function.name',
+      assistant({ tool_calls: [{ id: '1', function: {} }] }),
+    ],
     ['tools[0].type', { tools: [{}] }],
     ['tools[0].function', { tools: [{ type: 'function' }] }],
     ['tools[0].function.name', { tools: [{ type: 'function', function: {} }] }],
@@ -373,7 +407,10 @@ describe('what is wrong is refused by its path', () => {
     ['tool_choice.function.name', { tool_choice: { type: 'function', function: {} } }],
     ['response_format.type', { response_format: {} }],
     ['response_format.json_schema', { response_format: { type: 'json_schema' } }],
-    ['response_format.json_schema.schema', { response_format: { type: 'json_schema', json_schema: {} } }],
+    [
+      'response_format.json_schema.schema',
+      { response_format: { type: 'json_schema', json_schema: {} } },
+    ],
   ])('%s is missing', (param, members) => {
     expect(() => decode(members)).toThrow(refused(param, 'missing_required_parameter'))
   })
@@ -382,9 +419,18 @@ describe('what is wrong is refused by its path', () => {
     ['messages[0].role', { messages: [{ role: 'function', name: 'f', content: 'x' }] }],
     ['messages[0].role', { messages: [{ role: 'bot', content: 'x' }] }],
     ['messages[0].content[0].type', user({ type: 'video' })],
-    ['messages[0].content[0].type', { messages: [{ role: 'system', content: [{ type: 'image_url' }] }] }],
-    ['messages[0].content[0].image_url.url', user({ type: 'image_url', image_url: { url: 'ftp://x' } })],
-    ['messages[0].content[0].image_url.url', user({ type: 'image_url', image_url: { url: 'xhttps://a' } })],
+    [
+      'messages[0].content[0].type',
+      { messages: [{ role: 'system', content: [{ type: 'image_url' }] }] },
+    ],
+    [
+      'messages[0].content[0].image_url.url',
+      user({ type: 'image_url', image_url: { url: 'ftp://x' } }),
+    ],
+    [
+      'messages[0].content[0].image_url.url',
+      user({ type: 'image_url', image_url: { url: 'xhttps://a' } }),
+    ],
     [
       'messages[0].content[0].image_url.url',
       user({ type: 'image_url', image_url: { url: 'data:image/png,AA' } }),
@@ -398,18 +444,30 @@ describe('what is wrong is refused by its path', () => {
 
   const numbers = ['max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'top_k', 'seed']
   const penalties = ['presence_penalty', 'frequency_penalty', 'top_logprobs']
-  const texts = ['reasoning_effort', 'user', 'safety_identifier', 'service_tier', 'prompt_cache_key']
+  const texts = [
+    'reasoning_effort',
+    'user',
+    'safety_identifier',
+    'service_tier',
+    'prompt_cache_key',
+  ]
   test.each<[string, JsonRecord]>([
     ...[...numbers, ...penalties].map((name): [string, JsonRecord] => [name, { [name]: '1' }]),
     ...texts.map((name): [string, JsonRecord] => [name, { [name]: 1 }]),
-    ...['logprobs', 'parallel_tool_calls'].map((name): [string, JsonRecord] => [name, { [name]: 'yes' }]),
+    ...['logprobs', 'parallel_tool_calls'].map((name): [string, JsonRecord] => [
+      name,
+      { [name]: 'yes' },
+    ]),
     ['metadata', { metadata: [] }],
     ['response_format', { response_format: 'json' }],
     ['tools', { tools: {} }],
     ['stop[1]', { stop: ['a', 1] }],
     ['messages[0].name', { messages: [{ role: 'user', name: 1, content: 'x' }] }],
     ['messages[0]', { messages: ['Hi'] }],
-    ['tools[0].function.strict', { tools: [{ type: 'function', function: { name: 'f', strict: 1 } }] }],
+    [
+      'tools[0].function.strict',
+      { tools: [{ type: 'function', function: { name: 'f', strict: 1 } }] },
+    ],
     ['messages[0].refusal', assistant({ content: 'x', refusal: 1 })],
     ['messages[0].tool_calls[0].type', assistant({ tool_calls: [{ id: '1', type: 1 }] })],
   ])('%s has another type', (param, members) => {
@@ -458,7 +516,10 @@ const toolCall = (id: string, members: object = {}) => ({
 
 describe('an answer', () => {
   const encode = (answer: Partial<ChatAnswer>) =>
-    openaiChatServerCodec.encodeAnswer({ content: [], finishReason: 'stop', usage: null, ...answer }, facts)
+    openaiChatServerCodec.encodeAnswer(
+      { content: [], finishReason: 'stop', usage: null, ...answer },
+      facts,
+    )
   const messageOf = (answer: Partial<ChatAnswer>) => {
     const [choice] = encode(answer).choices as readonly { message: JsonRecord }[]
     if (choice === undefined) throw new Error('an answer without a choice')
@@ -524,7 +585,9 @@ describe('an answer', () => {
         { id: '2', type: 'function', function: { name: 'f', arguments: '{"a":1}' } },
       ],
     })
-    expect(messageOf({ content: [{ type: 'text', text: 'so' }, toolCall('1')] })?.content).toBe('so')
+    expect(messageOf({ content: [{ type: 'text', text: 'so' }, toolCall('1')] })?.content).toBe(
+      'so',
+    )
   })
 
   test('carries sealed reasoning in reasoning_details and in the id of its first call', () => {
@@ -566,7 +629,10 @@ describe('an answer', () => {
 
 describe('a stream', () => {
   const encode = (events: readonly ChatEvent[], members: JsonRecord = {}) => {
-    const encoder = openaiChatServerCodec.createEventEncoder(decode({ stream: true, ...members }), facts)
+    const encoder = openaiChatServerCodec.createEventEncoder(
+      decode({ stream: true, ...members }),
+      facts,
+    )
     let text = ''
     for (const event of events) text += encoder.push(event)
     text += encoder.end()
@@ -625,7 +691,11 @@ describe('a stream', () => {
     expect(asked.map(({ usage }) => usage)).toEqual([null, null, null, SHOWN_USAGE])
     expect(asked.at(-1)).toEqual({ ...HEAD, choices: [], usage: SHOWN_USAGE })
     expect(encode(events.slice(0, 3), { stream_options: { include_usage: true } })).toHaveLength(3)
-    for (const options of [{ stream_options: { include_usage: false } }, { stream_options: {} }, {}]) {
+    for (const options of [
+      { stream_options: { include_usage: false } },
+      { stream_options: {} },
+      {},
+    ]) {
       const told = encode(events, options)
       expect(told).toHaveLength(3)
       for (const each of told) expect(each).not.toHaveProperty('usage')
@@ -648,7 +718,9 @@ describe('a stream', () => {
       { type: 'finish', reason: 'tool_calls' },
     ])
     const deltas = told.map(({ choices }) => choices[0].delta)
-    const ids = deltas.flatMap(({ tool_calls: [call] = [{}] }) => (call.id === undefined ? [] : [call.id]))
+    const ids = deltas.flatMap(({ tool_calls: [call] = [{}] }) =>
+      call.id === undefined ? [] : [call.id],
+    )
     const reasoning = [
       { type: 'reasoning', text: 'hm', seal: { ...ENCRYPTED, origin: 'o' } },
       { type: 'reasoning', text: 'ah', seal: { ...SIGNED, origin: 'o' } },
@@ -671,15 +743,24 @@ describe('a stream', () => {
   test('of an upstream that never said that it starts has an id all the same', () => {
     const [only] = encode([{ type: 'text-delta', text: 'Hi' }])
     expect(only).toMatchObject({
-      ...{ id: 'chatcmpl-call_9', object: 'chat.completion.chunk', created: 1_765_000_000, model: 'p/m' },
+      ...{
+        id: 'chatcmpl-call_9',
+        object: 'chat.completion.chunk',
+        created: 1_765_000_000,
+        model: 'p/m',
+      },
       choices: [{ delta: { content: 'Hi' } }],
     })
   })
 
   test('that breaks says so as OpenAI does, and ends', () => {
     const encoder = openaiChatServerCodec.createEventEncoder(decode({}), facts)
-    const events = parseEvents(encoder.encodeFailure(new GatewayError('upstream_timeout', 'It fell silent.')))
+    const events = parseEvents(
+      encoder.encodeFailure(new GatewayError('upstream_timeout', 'It fell silent.')),
+    )
     expect(events.map(({ data }) => data).at(-1)).toBe('[DONE]')
-    expect(JSON.parse(events[0]?.data ?? '')).toMatchObject({ error: { message: 'It fell silent.' } })
+    expect(JSON.parse(events[0]?.data ?? '')).toMatchObject({
+      error: { message: 'It fell silent.' },
+    })
   })
 })

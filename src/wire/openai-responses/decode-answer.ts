@@ -8,13 +8,17 @@ import { readUsage } from '../usage.ts'
 /** @throws UnreadableAnswerError */
 export function decodeResponse(body: JsonRecord): ChatAnswer {
   if (isRecord(body.error))
-    throw new UnreadableAnswerError(`reported a failure: ${textOf(body.error.message) ?? 'no message'}`)
+    throw new UnreadableAnswerError(
+      `reported a failure: ${textOf(body.error.message) ?? 'no message'}`,
+    )
   if (!Array.isArray(body.output)) throw new UnreadableAnswerError('sent an answer without output')
   if (textOf(body.status) === 'failed' || textOf(body.status) === 'cancelled')
     throw new UnreadableAnswerError('sent an answer that failed')
   const items = recordsOf(body.output)
   const content = items.flatMap(decodeItem)
-  const logprobs = items.flatMap((item) => recordsOf(item.content)).flatMap((part) => listOf(part.logprobs))
+  const logprobs = items
+    .flatMap((item) => recordsOf(item.content))
+    .flatMap((part) => listOf(part.logprobs))
   return {
     content,
     finishReason: finishReasonOf(
@@ -47,10 +51,14 @@ export function decodeItem(item: JsonRecord): AssistantPart[] {
     case 'reasoning': {
       const text = reasoningTextOf(item)
       const seal = sealOf(item)
-      return text === '' && seal === undefined ? [] : [{ type: 'reasoning', text, ...present({ seal }) }]
+      return text === '' && seal === undefined
+        ? []
+        : [{ type: 'reasoning', text, ...present({ seal }) }]
     }
     case 'function_call':
-      return [{ type: 'tool-call', ...callOf(item), arguments: textOf(item.arguments)?.trim() || '{}' }]
+      return [
+        { type: 'tool-call', ...callOf(item), arguments: textOf(item.arguments)?.trim() || '{}' },
+      ]
     default:
       return []
   }

@@ -155,7 +155,10 @@ describe('a stream', () => {
   describe('whose last event repeats the answer', () => {
     const ends = (output: readonly object[], kind = 'completed') =>
       event(`response.${kind}`, { response: response({ output, status: kind }) })
-    const message = (text: string) => ({ type: 'message', content: [{ type: 'output_text', text }] })
+    const message = (text: string) => ({
+      type: 'message',
+      content: [{ type: 'output_text', text }],
+    })
     const LOST = {
       type: 'error',
       message: 'The upstream repeated an answer at its end that is not the one it had streamed.',
@@ -163,9 +166,17 @@ describe('a stream', () => {
 
     test.each([
       ['text', delta('output_text', 0, 'Grü'), ends([ITEMS.message])],
-      ['text that a limit cut', delta('output_text', 0, 'Grü'), ends([ITEMS.message], 'incomplete')],
+      [
+        'text that a limit cut',
+        delta('output_text', 0, 'Grü'),
+        ends([ITEMS.message], 'incomplete'),
+      ],
       ['a whole message', delta('output_text', 0, 'Grüße'), ends([ITEMS.message, message('!')])],
-      ['a refusal', '', ends([{ type: 'message', content: [{ type: 'refusal', refusal: 'No.' }] }])],
+      [
+        'a refusal',
+        '',
+        ends([{ type: 'message', content: [{ type: 'refusal', refusal: 'No.' }] }]),
+      ],
       [
         'arguments',
         added(1, ITEMS.call) + delta('function_call_arguments', 1, '{"city":"U"}'),
@@ -173,7 +184,9 @@ describe('a stream', () => {
       ],
       ['a call', delta('output_text', 0, 'Grüße'), ends([ITEMS.message, ITEMS.call])],
     ])('has failed where it lost %s', (_, told, end) => {
-      const { events, isComplete } = decodeText(CREATED + delta('reasoning_text', 9, 'hm') + told + end)
+      const { events, isComplete } = decodeText(
+        CREATED + delta('reasoning_text', 9, 'hm') + told + end,
+      )
       expect(events.at(-1)).toEqual(LOST)
       expect(isComplete).toBe(false)
     })
@@ -228,7 +241,8 @@ describe('a stream', () => {
   })
 
   test('of parallel calls that are written at once keeps them apart', () => {
-    const argumentsOf = (index: number, words: string) => delta('function_call_arguments', index, words)
+    const argumentsOf = (index: number, words: string) =>
+      delta('function_call_arguments', index, words)
     const { events } = decodeText(
       [
         added(0, ITEMS.call),
@@ -261,40 +275,55 @@ describe('a stream', () => {
   })
 
   test('tells a refusal', () => {
-    expect(decodeText(delta('refusal', 0, 'No.')).events).toEqual([{ type: 'refusal-delta', text: 'No.' }])
+    expect(decodeText(delta('refusal', 0, 'No.')).events).toEqual([
+      { type: 'refusal-delta', text: 'No.' },
+    ])
   })
 
   test.each([
     ['max_output_tokens', 'length'],
     ['content_filter', 'content_filter'],
     [undefined, 'length'],
-  ] as const)('that is incomplete by %s ends with %s, also when a call was cut', (reason, finish) => {
-    const incomplete = response({ status: 'incomplete', incomplete_details: { reason }, usage: USAGE })
-    const { events, isComplete } = decodeText(
-      added(0, ITEMS.call) + event('response.incomplete', { response: incomplete }),
-    )
-    expect(events.slice(-2)).toEqual([
-      { type: 'usage', usage: COUNTED },
-      { type: 'finish', reason: finish },
-    ])
-    expect(isComplete).toBe(true)
-  })
+  ] as const)(
+    'that is incomplete by %s ends with %s, also when a call was cut',
+    (reason, finish) => {
+      const incomplete = response({
+        status: 'incomplete',
+        incomplete_details: { reason },
+        usage: USAGE,
+      })
+      const { events, isComplete } = decodeText(
+        added(0, ITEMS.call) + event('response.incomplete', { response: incomplete }),
+      )
+      expect(events.slice(-2)).toEqual([
+        { type: 'usage', usage: COUNTED },
+        { type: 'finish', reason: finish },
+      ])
+      expect(isComplete).toBe(true)
+    },
+  )
 
   test.each([
     ['nested', { error: { type: 'x', code: 'no_quota', message: 'No quota' } }],
     ['flat', { code: 'no_quota', message: 'No quota', param: null }],
-  ])('tells the upstream’s own failure once, and before the model began nothing else: %s', (_, members) => {
-    const failed = response({ status: 'failed', error: { code: 'no_quota', message: 'No quota' } })
-    const failure = { type: 'error' as const, message: 'No quota', code: 'no_quota' }
-    const end = event('response.failed', { response: failed })
-    expect(decodeText(CREATED + event('error', members) + end)).toEqual({
-      events: [failure],
-      isComplete: false,
-    })
-    expect(decodeText(CREATED + end).events).toEqual([failure])
-    const begun = decodeText(CREATED + added(0, ITEMS.reasoning) + end).events
-    expect(begun).toEqual([{ type: 'start', ...HEAD }, failure])
-  })
+  ])(
+    'tells the upstream’s own failure once, and before the model began nothing else: %s',
+    (_, members) => {
+      const failed = response({
+        status: 'failed',
+        error: { code: 'no_quota', message: 'No quota' },
+      })
+      const failure = { type: 'error' as const, message: 'No quota', code: 'no_quota' }
+      const end = event('response.failed', { response: failed })
+      expect(decodeText(CREATED + event('error', members) + end)).toEqual({
+        events: [failure],
+        isComplete: false,
+      })
+      expect(decodeText(CREATED + end).events).toEqual([failure])
+      const begun = decodeText(CREATED + added(0, ITEMS.reasoning) + end).events
+      expect(begun).toEqual([{ type: 'start', ...HEAD }, failure])
+    },
+  )
 })
 
 describe('a whole answer', () => {
@@ -331,7 +360,9 @@ describe('a whole answer', () => {
   })
 
   test('needs nothing but its output: unknown items and missing members do not fail it', () => {
-    expect(openaiResponsesClientCodec.decodeAnswer({ output: [{ type: 'web_search_call' }, 7] })).toEqual({
+    expect(
+      openaiResponsesClientCodec.decodeAnswer({ output: [{ type: 'web_search_call' }, 7] }),
+    ).toEqual({
       content: [],
       finishReason: 'stop',
       usage: null,
@@ -341,9 +372,9 @@ describe('a whole answer', () => {
   test('that says that it failed is none', () => {
     const failed = response({ status: 'failed', error: { code: 'server_error', message: 'Broke' } })
     expect(() => openaiResponsesClientCodec.decodeAnswer(failed)).toThrow('Broke')
-    expect(() => openaiResponsesClientCodec.decodeAnswer({ status: 'cancelled', output: [] })).toThrow(
-      'failed',
-    )
+    expect(() =>
+      openaiResponsesClientCodec.decodeAnswer({ status: 'cancelled', output: [] }),
+    ).toThrow('failed')
     expect(() => openaiResponsesClientCodec.decodeAnswer({})).toThrow('without output')
   })
 })

@@ -87,7 +87,8 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     const event = typedEvent(frame)
     // Some end with it what they did not complete: then it was cut, and says no more than that.
     if (event === undefined) return frame.data?.trim() === '[DONE]' ? [] : this.#garble(frame)
-    if (event.type === 'response.created') this.#start = { type: 'start', ...startOf(responseOf(event)) }
+    if (event.type === 'response.created')
+      this.#start = { type: 'start', ...startOf(responseOf(event)) }
     if (typeof event.type !== 'string' || !BEGUN.has(event.type)) return this.#read(event)
     const start = this.#start
     this.#start = undefined
@@ -150,7 +151,11 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     return text === '' ? [] : [{ type: 'refusal-delta', text }]
   }
 
-  #writeReasoning(event: JsonRecord, kind: 'text' | 'summary', part: unknown): readonly ChatEvent[] {
+  #writeReasoning(
+    event: JsonRecord,
+    kind: 'text' | 'summary',
+    part: unknown,
+  ): readonly ChatEvent[] {
     const item = this.#itemOf(event)
     item.reasoning ??= kind
     if (item.reasoning !== kind) return []
@@ -197,19 +202,24 @@ export class ResponsesStreamDecoder implements StreamDecoder {
         this.#isReasoningOpen = true
         return [{ type: 'reasoning-delta', text: part.text }]
       case 'tool-call':
-        return call === undefined ? [] : [{ type: 'tool-call-delta', index: call, arguments: part.arguments }]
+        return call === undefined
+          ? []
+          : [{ type: 'tool-call-delta', index: call, arguments: part.arguments }]
     }
   }
 
   #finish(response: JsonRecord): readonly ChatEvent[] {
     const items = listOf(response.output).filter(isRecord)
     const isTold = !this.#told.isEmpty
-    if (isTold && !this.#told.matches(items.flatMap(decodeItem))) return this.#fail({ message: LOST })
+    if (isTold && !this.#told.matches(items.flatMap(decodeItem)))
+      return this.#fail({ message: LOST })
     this.#isComplete = true
     const usage = readUsage('openai-responses', response.usage)
     return [
       // Some tell all of it in their last event alone.
-      ...(isTold ? [] : items.flatMap((item, output_index) => this.#endItem({ item, output_index }))),
+      ...(isTold
+        ? []
+        : items.flatMap((item, output_index) => this.#endItem({ item, output_index }))),
       ...this.#close(),
       ...(usage === null ? [] : [{ type: 'usage' as const, usage }]),
       { type: 'finish', reason: finishReasonOf(response, this.#calls > 0) },

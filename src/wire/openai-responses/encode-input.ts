@@ -54,7 +54,11 @@ function encodePart(part: UserPart, rules: InputRules): JsonRecord {
     case 'file':
       return encodeFile(part)
     case 'audio':
-      throw invalidRequest('The target of this gate takes no audio.', 'messages', 'unsupported_content')
+      throw invalidRequest(
+        'The target of this gate takes no audio.',
+        'messages',
+        'unsupported_content',
+      )
   }
 }
 
@@ -104,7 +108,12 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: InputRules): Js
     }
     if (part.seal !== undefined) rules.ignored.add('seals')
     if (part.cache !== undefined) rules.ignored.add('cache')
-    add({ type: 'function_call', call_id: toShortId(part.id), name: part.name, arguments: part.arguments })
+    add({
+      type: 'function_call',
+      call_id: toShortId(part.id),
+      name: part.name,
+      arguments: part.arguments,
+    })
   }
   // An answer that was cut short while the model thought: nothing follows that it could stand before.
   if (reasoning.length > 0) rules.ignored.add('reasoningParts')
@@ -112,7 +121,10 @@ function encodeAssistant(parts: readonly AssistantPart[], rules: InputRules): Js
 }
 
 /** Only what this very origin encrypted can be read again; what was never sealed is for people to read. */
-function encodeReasoning({ text, seal }: ReasoningPart, { target, ignored }: InputRules): JsonRecord[] {
+function encodeReasoning(
+  { text, seal }: ReasoningPart,
+  { target, ignored }: InputRules,
+): JsonRecord[] {
   if (seal === undefined) return []
   const isReadable = seal.type === 'encrypted' && seal.origin === target.sealOrigin
   if (!isReadable || target.traits.reasoning === undefined) {

@@ -1,12 +1,22 @@
 /** Requests to a Responses upstream keep their meaning, and nothing is lost in silence. */
 import { describe, expect, test } from 'bun:test'
-import type { AssistantPart, ChatMessage, ChatRequest, JsonRecord, UserPart } from '../chat-request.ts'
+import type {
+  AssistantPart,
+  ChatMessage,
+  ChatRequest,
+  JsonRecord,
+  UserPart,
+} from '../chat-request.ts'
 import type { EncodeTarget, ModelTraits } from '../codec.ts'
 import { openaiResponsesClientCodec } from './client-codec.ts'
 
 const ORIGIN = 'here'
 const REASONING: ModelTraits = { reasoning: 'effort' }
-const target = (traits: ModelTraits): EncodeTarget => ({ model: 'gpt-x', traits, sealOrigin: ORIGIN })
+const target = (traits: ModelTraits): EncodeTarget => ({
+  model: 'gpt-x',
+  traits,
+  sealOrigin: ORIGIN,
+})
 const user = (...content: UserPart[]): ChatMessage => ({ role: 'user', content })
 const text = (words: string) => ({ type: 'text' as const, text: words })
 const assistant = (...content: AssistantPart[]): ChatMessage => ({ role: 'assistant', content })
@@ -28,8 +38,18 @@ const sealed = (words: string, value: string, origin?: string): AssistantPart =>
   text: words,
   seal: { type: 'encrypted', value, ...(origin === undefined ? {} : { origin }) },
 })
-const call = (id: string): AssistantPart => ({ type: 'tool-call', id, name: 'f', arguments: '{"a": 1}' })
-const callItem = (id: string) => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{"a": 1}' })
+const call = (id: string): AssistantPart => ({
+  type: 'tool-call',
+  id,
+  name: 'f',
+  arguments: '{"a": 1}',
+})
+const callItem = (id: string) => ({
+  type: 'function_call',
+  call_id: id,
+  name: 'f',
+  arguments: '{"a": 1}',
+})
 
 describe('a request', () => {
   test('is never stored, also when nothing else is said', () => {
@@ -66,19 +86,27 @@ describe('a request', () => {
     expect(message?.content).toEqual([
       { type: 'input_image', image_url: 'data:image/png;base64,AA==', detail: 'low' },
       { type: 'input_image', image_url: 'https://x.test/a' },
-      { type: 'input_file', filename: 'document.pdf', file_data: 'data:application/pdf;base64,AA==' },
+      {
+        type: 'input_file',
+        filename: 'document.pdf',
+        file_data: 'data:application/pdf;base64,AA==',
+      },
       { type: 'input_file', filename: 'a.csv', file_data: 'data:text/csv;base64,AA==' },
       { type: 'input_file', file_url: 'https://x.test/a' },
     ])
   })
 
   test('that cannot be said is refused: audio', () => {
-    expect(() => inputOf([user({ type: 'audio', base64: 'AA', format: 'wav' })])).toThrow('takes no audio')
+    expect(() => inputOf([user({ type: 'audio', base64: 'AA', format: 'wav' })])).toThrow(
+      'takes no audio',
+    )
   })
 
   test('has what the assistant said, refused and called as items of their own, without ids', () => {
     expect(
-      inputOf([assistant(text('so'), { type: 'refusal', text: 'no' }, call('c1'), call('c2'), text('end'))]),
+      inputOf([
+        assistant(text('so'), { type: 'refusal', text: 'no' }, call('c1'), call('c2'), text('end')),
+      ]),
     ).toEqual([
       {
         type: 'message',
@@ -108,7 +136,10 @@ describe('a request', () => {
   })
 
   test('has results as text, and as parts where an image is among them', () => {
-    const image = { type: 'image' as const, source: { type: 'url' as const, url: 'https://x.test/a' } }
+    const image = {
+      type: 'image' as const,
+      source: { type: 'url' as const, url: 'https://x.test/a' },
+    }
     expect(
       inputOf([
         { role: 'tool', callId: 'c1', content: [text('a'), text('b')] },
@@ -150,7 +181,10 @@ describe('a request', () => {
         strict: false,
       },
     ])
-    expect(body).toMatchObject({ tool_choice: { type: 'function', name: 'f' }, parallel_tool_calls: false })
+    expect(body).toMatchObject({
+      tool_choice: { type: 'function', name: 'f' },
+      parallel_tool_calls: false,
+    })
   })
 
   test('has its format under text', () => {
@@ -158,13 +192,21 @@ describe('a request', () => {
     expect(encode({ responseFormat: { type: 'json' } }).body.text).toEqual({
       format: { type: 'json_object' },
     })
-    expect(encode({ responseFormat: { type: 'json-schema', schema, strict: true } }).body.text).toEqual({
+    expect(
+      encode({ responseFormat: { type: 'json-schema', schema, strict: true } }).body.text,
+    ).toEqual({
       format: { type: 'json_schema', name: 'answer', schema, strict: true },
     })
   })
 
   test('has its settings under the names of the format, and a limit no smaller than is taken', () => {
-    const settings = { temperature: 1.5, topP: 0.5, user: 'u', promptCacheKey: 'k', metadata: { a: 'b' } }
+    const settings = {
+      temperature: 1.5,
+      topP: 0.5,
+      user: 'u',
+      promptCacheKey: 'k',
+      metadata: { a: 'b' },
+    }
     expect(encode({ ...settings, maxOutputTokens: 100, stream: true }).body).toMatchObject({
       temperature: 1.5,
       top_p: 0.5,
@@ -240,11 +282,17 @@ describe('reasoning', () => {
     [{ effort: 'none' }, { effort: 'none' }],
     [{ effort: 'low', summary: 'none' }, { effort: 'low' }],
   ])('asked for as %j is %j', (reasoning, expected) => {
-    expect(encode({ reasoning }, REASONING)).toMatchObject({ body: { reasoning: expected }, ignored: [] })
+    expect(encode({ reasoning }, REASONING)).toMatchObject({
+      body: { reasoning: expected },
+      ignored: [],
+    })
   })
 
   test('is not switched off where it cannot be, and that is named', () => {
-    const { body, ignored } = encode({ reasoning: { effort: 'none' } }, { ...REASONING, alwaysReasons: true })
+    const { body, ignored } = encode(
+      { reasoning: { effort: 'none' } },
+      { ...REASONING, alwaysReasons: true },
+    )
     expect(body).not.toHaveProperty('reasoning')
     expect(ignored).toEqual(['reasoning.effort'])
   })
@@ -256,7 +304,9 @@ describe('reasoning', () => {
       encrypted_content,
     })
     expect<unknown>(
-      inputOf([assistant(sealed('hm', 'e1', ORIGIN), text('so'), sealed('', 'e2', ORIGIN), call('c'))]),
+      inputOf([
+        assistant(sealed('hm', 'e1', ORIGIN), text('so'), sealed('', 'e2', ORIGIN), call('c')),
+      ]),
     ).toEqual([
       item('e1', { type: 'summary_text', text: 'hm' }),
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'so' }] },
@@ -278,7 +328,11 @@ describe('reasoning', () => {
       },
       REASONING,
     ],
-    ['on a call', { ...call('x'), seal: { type: 'signature' as const, value: 's' } } as AssistantPart, {}],
+    [
+      'on a call',
+      { ...call('x'), seal: { type: 'signature' as const, value: 's' } } as AssistantPart,
+      {},
+    ],
   ])('%s is left out and named', (_, part, traits) => {
     const { body, ignored } = encode({ messages: [assistant(part, call('c'))] }, traits)
     expect(JSON.stringify(body)).not.toContain('"encrypted_content"')

@@ -16,7 +16,9 @@ const SMALLEST_OUTPUT_LIMIT = 16
 
 /** @throws GatewayError `invalid_request` for what cannot be said in this format at all */
 export function encodeResponsesRequest(request: ChatRequest, target: EncodeTarget): EncodedRequest {
-  const ignored = new Set<Feature>(WITHOUT_PLACE.filter((setting) => request[setting] !== undefined))
+  const ignored = new Set<Feature>(
+    WITHOUT_PLACE.filter((setting) => request[setting] !== undefined),
+  )
   if (request.tools?.some((tool) => tool.cache !== undefined)) ignored.add('cache')
   const input = encodeInput(request.messages, { target, ignored })
   const sampling = encodeSampling(request, target, ignored)
@@ -31,7 +33,8 @@ export function encodeResponsesRequest(request: ChatRequest, target: EncodeTarge
     include: encodeInclude(target, sampling),
     user: request.user === undefined ? undefined : toShortId(request.user),
     metadata: request.metadata,
-    prompt_cache_key: request.promptCacheKey === undefined ? undefined : toShortId(request.promptCacheKey),
+    prompt_cache_key:
+      request.promptCacheKey === undefined ? undefined : toShortId(request.promptCacheKey),
     service_tier: encodeServiceTier(request, ignored),
     stream: request.stream ? true : undefined,
   }) as JsonRecord
@@ -58,7 +61,10 @@ function encodeSampling(request: ChatRequest, { traits }: EncodeTarget, ignored:
 }
 
 /** Encrypted reasoning is asked for only from models that make any: of others OpenAI has refused it. */
-function encodeInclude({ traits }: EncodeTarget, sampling: JsonRecord | object): string[] | undefined {
+function encodeInclude(
+  { traits }: EncodeTarget,
+  sampling: JsonRecord | object,
+): string[] | undefined {
   const include = [
     ...(traits.reasoning === undefined ? [] : ['reasoning.encrypted_content']),
     ...('top_logprobs' in sampling && sampling.top_logprobs !== undefined
@@ -133,7 +139,10 @@ function toEffort(budgetTokens: number | undefined): string | undefined {
 }
 
 /** The tiers are each vendor's own words. */
-function encodeServiceTier({ serviceTier, family }: ChatRequest, ignored: Set<Feature>): string | undefined {
+function encodeServiceTier(
+  { serviceTier, family }: ChatRequest,
+  ignored: Set<Feature>,
+): string | undefined {
   if (serviceTier === undefined || family === 'openai-chat') return serviceTier
   ignored.add('serviceTier')
   return undefined

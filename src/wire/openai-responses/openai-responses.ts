@@ -15,7 +15,13 @@ import {
   scanJsonObject,
   spliceJson,
 } from '../json-splice.ts'
-import { checkFieldTypes, presentMember, readFlag, readString, requireField } from '../request-fields.ts'
+import {
+  checkFieldTypes,
+  presentMember,
+  readFlag,
+  readString,
+  requireField,
+} from '../request-fields.ts'
 import { readUsage } from '../usage.ts'
 import { editResponsesDefaults } from './responses-defaults.ts'
 import { ResponsesTap } from './responses-tap.ts'
@@ -47,7 +53,8 @@ const CURE = "This gateway keeps no state: send whole items in 'input' on every 
 const STATEFUL_FIELDS: Readonly<Record<string, string>> = {
   previous_response_id: `'previous_response_id' is not supported. ${CURE}`,
   conversation: `'conversation' is not supported. ${CURE}`,
-  prompt: "Stored prompts ('prompt') are not supported. Send the prompt's text in 'instructions' or 'input'.",
+  prompt:
+    "Stored prompts ('prompt') are not supported. Send the prompt's text in 'instructions' or 'input'.",
 }
 
 const FIELD_TYPES = {
@@ -142,7 +149,8 @@ function rewrite(request: AcceptedRequest, target: RelayTarget): RelayRequest {
   const store = body.get('store')
   // The upstream's default is true, so absence is not enough.
   if (store === undefined) edits.push({ type: 'add', key: 'store', json: 'false' })
-  else if (body.type(store) === 'null') edits.push({ type: 'replace', member: store, json: 'false' })
+  else if (body.type(store) === 'null')
+    edits.push({ type: 'replace', member: store, json: 'false' })
   if (target.isReasoningModel) edits.push(...includeEncryptedReasoning(body))
   return {
     body: spliceJson(body, edits, requestRoom),

@@ -38,7 +38,8 @@ export class ResponsesTap extends SseRelay implements StreamTap {
     const isTerminal = TERMINAL_EVENTS.has(event)
     if (isTerminal) {
       this.usage = readUsage('openai-responses', readEvent(frame).response?.usage)
-      this.verdict = event === 'response.failed' || this.verdict === 'failed' ? 'failed' : 'complete'
+      this.verdict =
+        event === 'response.failed' || this.verdict === 'failed' ? 'failed' : 'complete'
     }
     return { bytes: frame.raw, isTerminal }
   }
@@ -50,7 +51,8 @@ export class ResponsesTap extends SseRelay implements StreamTap {
   #noteError(frame: SseFrame): void {
     this.verdict = 'failed'
     const event = readEvent(frame)
-    if (this.#first === undefined) this.reportedError = event.error?.message ?? event.message ?? 'no message'
+    if (this.#first === undefined)
+      this.reportedError = event.error?.message ?? event.message ?? 'no message'
   }
 
   /**
@@ -59,7 +61,8 @@ export class ResponsesTap extends SseRelay implements StreamTap {
    */
   encodeFailure(error: GatewayError): Uint8Array {
     const nested = toNestedError(error)
-    const sequence = (this.#last === undefined ? -1 : (readEvent(this.#last).sequence_number ?? -1)) + 1
+    const sequence =
+      (this.#last === undefined ? -1 : (readEvent(this.#last).sequence_number ?? -1)) + 1
     const { type, ...flat } = nested
     const started = this.#first === undefined ? {} : (readEvent(this.#first).response ?? {})
     const failed = {
@@ -71,11 +74,20 @@ export class ResponsesTap extends SseRelay implements StreamTap {
     return Buffer.concat([
       encodeSseFrame({
         event: 'error',
-        data: JSON.stringify({ type: 'error', sequence_number: sequence, ...flat, error: { type, ...flat } }),
+        data: JSON.stringify({
+          type: 'error',
+          sequence_number: sequence,
+          ...flat,
+          error: { type, ...flat },
+        }),
       }),
       encodeSseFrame({
         event: 'response.failed',
-        data: JSON.stringify({ type: 'response.failed', sequence_number: sequence + 1, response: failed }),
+        data: JSON.stringify({
+          type: 'response.failed',
+          sequence_number: sequence + 1,
+          response: failed,
+        }),
       }),
       encodeSseFrame({ data: '[DONE]' }),
     ])
@@ -91,7 +103,9 @@ function failureCodeOf({ status, code }: GatewayError): string {
 /** Some servers write no `event:` lines, so that only the data says what an event is. */
 function typeOf(frame: SseFrame): string | undefined {
   const { type } = readEvent(frame)
-  return typeof type === 'string' && (type === 'error' || type.startsWith('response.')) ? type : undefined
+  return typeof type === 'string' && (type === 'error' || type.startsWith('response.'))
+    ? type
+    : undefined
 }
 
 function readEvent(frame: SseFrame): ResponseEvent {

@@ -25,7 +25,9 @@ export class ToldAnswer {
   /** Whether nothing is missing. Some servers repeat nothing, some trim what they repeat, some spell its JSON otherwise. */
   matches(repeated: readonly AssistantPart[]): boolean {
     const text = repeated.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
-    const refusal = repeated.flatMap((part) => (part.type === 'refusal' ? [part.text] : [])).join('')
+    const refusal = repeated
+      .flatMap((part) => (part.type === 'refusal' ? [part.text] : []))
+      .join('')
     const calls = repeated.flatMap((part) => (part.type === 'tool-call' ? [part.arguments] : []))
     return (
       isSame(this.#text, text) &&

@@ -92,7 +92,10 @@ const BODIES: readonly (readonly [path: string, body: (members: string) => strin
   ['/v1/embeddings', (members) => `{"model":"vectors","input":"hi"${members}}`],
   [FIM, (members) => `{"model":"code","prompt":"hi"${members}}`],
   [ALT_CHAT, (members) => chatOf('code', members)],
-  [CHAT_V3, (members) => `{"gate_id":"chat","messages":[{"role":"user","content":"hi"}]${members}}`],
+  [
+    CHAT_V3,
+    (members) => `{"gate_id":"chat","messages":[{"role":"user","content":"hi"}]${members}}`,
+  ],
   ['/v1/gates', (members) => `{"id":"made","displayName":"hi","targets":[]${members}}`],
 ]
 
@@ -208,7 +211,9 @@ const attacks: readonly Attack[] = [
     name: 'instructions of 80,000 variables of 10 KB',
     path: CHAT_V3,
     hostile: { body: template },
-    harmless: { body: padded('{"gate_id":"chat","messages":[{"role":"user","content":"hi"}]}', template) },
+    harmless: {
+      body: padded('{"gate_id":"chat","messages":[{"role":"user","content":"hi"}]}', template),
+    },
     rounds: 10,
   },
 ]
@@ -227,7 +232,10 @@ function inChunksOfAByte(text: string): Script {
 }
 
 /** By an upstream that an account owns, for one. */
-const answers: readonly (Pick<Attack, 'name' | 'rounds'> & { hostile: Script; harmless: Script })[] = [
+const answers: readonly (Pick<Attack, 'name' | 'rounds'> & {
+  hostile: Script
+  harmless: Script
+})[] = [
   {
     name: 'that would inflate to 256 MiB',
     hostile: bodyAnswer(200, BOMB, { ...JSON_TYPE, 'content-encoding': 'gzip' }),
@@ -236,7 +244,9 @@ const answers: readonly (Pick<Attack, 'name' | 'rounds'> & { hostile: Script; ha
   },
   {
     name: 'with control characters in its headers',
-    hostile: jsonAnswer(200, `${ANSWER('hi')}}`, { 'x-vendor': `a\u0001\u0007b${'\u0002'.repeat(4_000)}` }),
+    hostile: jsonAnswer(200, `${ANSWER('hi')}}`, {
+      'x-vendor': `a\u0001\u0007b${'\u0002'.repeat(4_000)}`,
+    }),
     harmless: jsonAnswer(200, `${ANSWER('hi')}}`, { 'x-vendor': 'b'.repeat(4_000) }),
     rounds: 60,
   },

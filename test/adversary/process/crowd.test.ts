@@ -102,7 +102,9 @@ async function pour(sender: Sender, bytes: number): Promise<void> {
   for (let sent = 0; sent < bytes && !sender.isClosed && statusOf(sender) === 0; sent += MIB) {
     if (sender.socket.write(piece)) continue
     const drained = new Promise<void>((resolve) => sender.socket.once('drain', resolve))
-    const over = pollUntil('an answer', () => sender.isClosed || statusOf(sender) > 0, { timeoutMs: 120_000 })
+    const over = pollUntil('an answer', () => sender.isClosed || statusOf(sender) > 0, {
+      timeoutMs: 120_000,
+    })
     await Promise.race([drained, over])
   }
 }

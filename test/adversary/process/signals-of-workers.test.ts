@@ -20,51 +20,53 @@ setDefaultTimeout(120_000)
 
 const READ = 'the configuration was read again'
 
-describeIf(findPostgres() !== undefined && findRedis() !== undefined, 'needs Postgres and redis-server')(
-  'the supervisor of workers',
-  () => {
-    let scene: WorkerScene
-    let folder: TemporaryFolder
-    beforeAll(async () => {
-      scene = await createWorkerScene()
-      folder = await createTemporaryFolder()
-    })
-    afterAll(async () => {
-      await scene.remove()
-      await folder.remove()
-    })
+describeIf(
+  findPostgres() !== undefined && findRedis() !== undefined,
+  'needs Postgres and redis-server',
+)('the supervisor of workers', () => {
+  let scene: WorkerScene
+  let folder: TemporaryFolder
+  beforeAll(async () => {
+    scene = await createWorkerScene()
+    folder = await createTemporaryFolder()
+  })
+  afterAll(async () => {
+    await scene.remove()
+    await folder.remove()
+  })
 
-    test('at SIGHUP has all of them read the file, at SIGUSR1 and SIGUSR2 does nothing, and no call fails', async () => {
-      const file = join(folder.path, 'gatehouse.yaml')
-      await writeFile(file, '')
-      const gatehouse = await startWorkers(await scene.createStores(), 2, {
-        environment: { GATEHOUSE_CONFIG: file, GATEHOUSE_LOG_LEVEL: '' },
-      })
-      try {
-        const pids = [...workerPids(gatehouse).values()]
-        expect(pids).toHaveLength(2)
-        const complete = new Set<string>()
-        const calling = keepCalling(gatehouse, 4, complete)
-        await writeFile(file, 'plans:\n  default: pro\n')
-        for (const signal of ['SIGUSR1', 'SIGHUP', 'SIGUSR2'] as const) gatehouse.signal(signal)
-        // The terminal of a supervisor sends it to its workers too.
-        for (const pid of pids) process.kill(pid, 'SIGHUP')
-        await pollUntil('three readings', () => gatehouse.output().split(READ).length === 4)
-        const lines = gatehouse
-          .output()
-          .split('\n')
-          .filter((line) => line.includes(READ))
-        expect(lines.map((line) => JSON.parse(line))).toMatchObject(lines.map(() => ({ taken: ['plans'] })))
-        const seen = complete.size
-        await pollUntil('calls after it', () => complete.size > seen + 50)
-        await calling.stop()
-        expect(calling.failures()).toBe(0)
-        expect([...workerPids(gatehouse).values()]).toEqual(pids)
-        expect(pids.every(isRunning)).toBeTrue()
-        expect(await gatehouse.stop()).toBe(0)
-      } finally {
-        await gatehouse.remove()
-      }
+  test('at SIGHUP has all of them read the file, at SIGUSR1 and SIGUSR2 does nothing, and no call fails', async () => {
+    const file = join(folder.path, 'gatehouse.yaml')
+    await writeFile(file, '')
+    const gatehouse = await startWorkers(await scene.createStores(), 2, {
+      environment: { GATEHOUSE_CONFIG: file, GATEHOUSE_LOG_LEVEL: '' },
     })
-  },
-)
+    try {
+      const pids = [...workerPids(gatehouse).values()]
+      expect(pids).toHaveLength(2)
+      const complete = new Set<string>()
+      const calling = keepCalling(gatehouse, 4, complete)
+      await writeFile(file, 'plans:\n  default: pro\n')
+      for (const signal of ['SIGUSR1', 'SIGHUP', 'SIGUSR2'] as const) gatehouse.signal(signal)
+      // The terminal of a supervisor sends it to its workers too.
+      for (const pid of pids) process.kill(pid, 'SIGHUP')
+      await pollUntil('three readings', () => gatehouse.output().split(READ).length === 4)
+      const lines = gatehouse
+        .output()
+        .split('\n')
+        .filter((line) => line.includes(READ))
+      expect(lines.map((line) => JSON.parse(line))).toMatchObject(
+        lines.map(() => ({ taken: ['plans'] })),
+      )
+      const seen = complete.size
+      await pollUntil('calls after it', () => complete.size > seen + 50)
+      await calling.stop()
+      expect(calling.failures()).toBe(0)
+      expect([...workerPids(gatehouse).values()]).toEqual(pids)
+      expect(pids.every(isRunning)).toBeTrue()
+      expect(await gatehouse.stop()).toBe(0)
+    } finally {
+      await gatehouse.remove()
+    }
+  })
+})

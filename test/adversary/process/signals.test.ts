@@ -26,7 +26,11 @@ async function start(text: string): Promise<{ readonly server: Gatehouse; readon
   await writeFile(file, text)
   gatehouse = await startGatehouse({
     sandbox: true,
-    environment: { GATEHOUSE_CONFIG: file, GATEHOUSE_LOG_LEVEL: '', GATEHOUSE_REQUESTS_PER_MINUTE: '' },
+    environment: {
+      GATEHOUSE_CONFIG: file,
+      GATEHOUSE_LOG_LEVEL: '',
+      GATEHOUSE_REQUESTS_PER_MINUTE: '',
+    },
   })
   return { server: gatehouse, file }
 }
@@ -81,7 +85,10 @@ test('SIGHUP takes plans and the log level out of the configuration file, and sa
 
 test('SIGHUP says what waits for a restart', async () => {
   const { server, file } = await start('')
-  await writeFile(file, 'providers:\n  - id: mine\n    name: Mine\n    baseUrl: https://mine.example/v1\n')
+  await writeFile(
+    file,
+    'providers:\n  - id: mine\n    name: Mine\n    baseUrl: https://mine.example/v1\n',
+  )
   const line = await reload(server, 'the configuration was read again')
   expect(JSON.parse(line)).toMatchObject({ taken: [], waitsForRestart: ['providers'] })
 })

@@ -1,7 +1,12 @@
 /** interface-spec, "API key": its table row by row, then the provider key. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { type ControlPlane, controlPlaneCall, createKey, deleteKey } from '../../support/control-plane.ts'
+import {
+  type ControlPlane,
+  controlPlaneCall,
+  createKey,
+  deleteKey,
+} from '../../support/control-plane.ts'
 import { readFlatError } from '../../support/envelopes.ts'
 import { pollUntil } from '../../support/poll-until.ts'
 import { type Gatehouse, startGatehouse } from '../../support/start-gatehouse.ts'
@@ -117,7 +122,10 @@ describe('API key', () => {
   })
 
   test('| Last used | A last-used time is tracked per key |', async () => {
-    const [used, unused] = [await createKey(gatehouse, 'used'), await createKey(gatehouse, 'unused')]
+    const [used, unused] = [
+      await createKey(gatehouse, 'used'),
+      await createKey(gatehouse, 'unused'),
+    ]
     expect((await rowOf(used.id)).lastUsedAt).toBeNull()
     const before = Date.now()
     await statuses(used.key)
@@ -160,7 +168,10 @@ describe('API key', () => {
         bedrock: 'AKIAPLANTED000000000:planted/secret+key=',
       }
       for (const [provider, key] of Object.entries(formats)) {
-        expect({ provider, status: (await put(provider, key)).status }).toEqual({ provider, status: 201 })
+        expect({ provider, status: (await put(provider, key)).status }).toEqual({
+          provider,
+          status: 201,
+        })
       }
       const providers = (await listed()).map(({ provider }) => provider)
       expect(providers.sort()).toEqual(Object.keys(formats).sort())

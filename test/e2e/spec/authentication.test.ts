@@ -1,12 +1,30 @@
 /** interface-spec, "Authentication": its eight rules, and what "Endpoints" says of the headers of every request. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { areasOfAnAccount } from '../../support/areas-of-an-account.ts'
 import { Browser } from '../../support/browser.ts'
-import { type ControlPlane, controlPlaneCall, createKey, deleteKey } from '../../support/control-plane.ts'
+import {
+  type ControlPlane,
+  controlPlaneCall,
+  createKey,
+  deleteKey,
+} from '../../support/control-plane.ts'
 import { DIALECT_GATES, DIALECTS, requestBody } from '../../support/dialect-table.ts'
 import { readErrorCode, readFlatError } from '../../support/envelopes.ts'
-import { CHAT_V3, openRawScene, PLANTED_OPENAI_KEY, type RawScene } from '../../support/raw-scene.ts'
+import {
+  CHAT_V3,
+  openRawScene,
+  PLANTED_OPENAI_KEY,
+  type RawScene,
+} from '../../support/raw-scene.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { jsonAnswer } from '../../support/scripted-answers.ts'
 
@@ -115,7 +133,9 @@ describe('Authentication', () => {
     for (const prefix of ['svc_', 'legacy_']) {
       const key = prefix + randomBytes(24).toString('hex')
       const body = { name: prefix, key }
-      expect((await controlPlaneCall(scene.gatehouse, 'POST', '/v1/keys/import', body)).status).toBe(201)
+      expect(
+        (await controlPlaneCall(scene.gatehouse, 'POST', '/v1/keys/import', body)).status,
+      ).toBe(201)
       expect(await statuses(key)).toEqual([200, 200])
     }
   })
@@ -127,7 +147,10 @@ describe('Authentication', () => {
     ])('%s', async (_, prefix) => {
       const made = await createKey(scene.gatehouse, 'walker')
       const legacy = `svc_${randomBytes(24).toString('hex')}`
-      await controlPlaneCall(scene.gatehouse, 'POST', '/v1/keys/import', { name: 'walker', key: legacy })
+      await controlPlaneCall(scene.gatehouse, 'POST', '/v1/keys/import', {
+        name: 'walker',
+        key: legacy,
+      })
       const key = prefix === 'svc_' ? legacy : made.key
       for (const [area, walk] of areasOfAnAccount(`${scene.upstream.url}/v1`)) {
         expect({ area, refused: await walk(withKey(key)) }).toEqual({ area, refused: [] })
@@ -141,10 +164,15 @@ describe('Authentication', () => {
         { role: 'reader' },
         { readOnly: true },
       ]) {
-        const response = await controlPlaneCall(scene.gatehouse, 'POST', '/v1/keys', { name: 'x', ...extra })
+        const response = await controlPlaneCall(scene.gatehouse, 'POST', '/v1/keys', {
+          name: 'x',
+          ...extra,
+        })
         expect({ extra, status: response.status }).toEqual({ extra, status: 400 })
       }
-      const { data } = (await (await controlPlaneCall(scene.gatehouse, 'GET', '/v1/keys')).json()) as {
+      const { data } = (await (
+        await controlPlaneCall(scene.gatehouse, 'GET', '/v1/keys')
+      ).json()) as {
         data: object[]
       }
       for (const row of data)
@@ -161,7 +189,9 @@ describe('Authentication', () => {
       expect(await statuses(key)).toEqual([200, 200])
       await deleteKey(scene.gatehouse, id)
       for (const row of DIALECTS) {
-        const answer = await scene.post(row.path, requestBody(row), { authorization: `Bearer ${key}` })
+        const answer = await scene.post(row.path, requestBody(row), {
+          authorization: `Bearer ${key}`,
+        })
         expect(answer.status).toBe(401)
       }
       expect(await statuses(key)).toEqual([401, 401])
@@ -205,7 +235,9 @@ describe('Authentication', () => {
   describe('7. Keys must not be put in client-side code or source control', () => {
     test('a key in an address opens nothing', async () => {
       for (const name of ['api_key', 'key', 'access_token', 'token']) {
-        const response = await fetch(`${scene.gatehouse.url}/v1/gates?${name}=${scene.gatehouse.key}`)
+        const response = await fetch(
+          `${scene.gatehouse.url}/v1/gates?${name}=${scene.gatehouse.key}`,
+        )
         expect(response.status).toBe(401)
         readFlatError(await response.text())
       }
@@ -242,7 +274,9 @@ describe('Authentication', () => {
     const { id, key } = await createKey(scene.gatehouse, 'sets the provider key')
     const providerKey = `sk-svc-${randomBytes(32).toString('hex')}`
     const path = '/v1/provider-keys/openai'
-    expect((await controlPlaneCall(withKey(key), 'PUT', path, { key: providerKey })).status).toBe(201)
+    expect((await controlPlaneCall(withKey(key), 'PUT', path, { key: providerKey })).status).toBe(
+      201,
+    )
     // Even one in the form of ours.
     expect(await statuses(providerKey)).toEqual([401, 401])
     await deleteKey(scene.gatehouse, id)

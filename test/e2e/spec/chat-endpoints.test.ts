@@ -1,7 +1,20 @@
 /** interface-spec, "Chat endpoints": what its paragraph says of the two, the first of them with the official SDK. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import OpenAI from 'openai'
-import { CHAT_JSON, CHAT_STREAM_WITH_USAGE, FIM_JSON, MESSAGES_JSON } from '../../support/dialect-samples.ts'
+import {
+  CHAT_JSON,
+  CHAT_STREAM_WITH_USAGE,
+  FIM_JSON,
+  MESSAGES_JSON,
+} from '../../support/dialect-samples.ts'
 import { readFlatError, readNestedError } from '../../support/envelopes.ts'
 import { CHAT, CHAT_V3, openRawScene, type RawScene, RESPONSES } from '../../support/raw-scene.ts'
 import { jsonAnswer, streamAnswer } from '../../support/scripted-answers.ts'
@@ -46,7 +59,9 @@ beforeEach(() => {
 
 interface Completion {
   readonly object: string
-  readonly choices: readonly { readonly message: { readonly role: string; readonly content: string } }[]
+  readonly choices: readonly {
+    readonly message: { readonly role: string; readonly content: string }
+  }[]
 }
 
 function sent(): { readonly model: unknown; readonly messages: readonly unknown[] } {
@@ -55,16 +70,19 @@ function sent(): { readonly model: unknown; readonly messages: readonly unknown[
 
 describe('Chat endpoints', () => {
   describe('POST {base_url}/v1/chat/completions is used for cross-provider routing', () => {
-    test.each(ROWS)('to %s, with the same request and the same response', async (gate_id, model, path) => {
-      const answer = await scene.post(CHAT, { gate_id, messages })
-      expect(answer.status).toBe(200)
-      const { object, choices } = JSON.parse(answer.text) as Completion
-      expect(object).toBe('chat.completion')
-      expect(choices[0]?.message.role).toBe('assistant')
-      expect(choices[0]?.message.content).toMatch(TEXT)
-      expect(scene.upstream.last().path).toBe(path)
-      expect(sent().model).toBe(model)
-    })
+    test.each(ROWS)(
+      'to %s, with the same request and the same response',
+      async (gate_id, model, path) => {
+        const answer = await scene.post(CHAT, { gate_id, messages })
+        expect(answer.status).toBe(200)
+        const { object, choices } = JSON.parse(answer.text) as Completion
+        expect(object).toBe('chat.completion')
+        expect(choices[0]?.message.role).toBe('assistant')
+        expect(choices[0]?.message.content).toMatch(TEXT)
+        expect(scene.upstream.last().path).toBe(path)
+        expect(sent().model).toBe(model)
+      },
+    )
 
     test('with the official SDK: another gate is another provider', async () => {
       const client = new OpenAI({
@@ -76,7 +94,9 @@ describe('Chat endpoints', () => {
         const completion = await client.chat.completions.create({ model, messages })
         expect(completion.choices[0]?.message.content).toMatch(TEXT)
       }
-      expect(scene.upstream.requests.map(({ path }) => path)).toEqual(ROWS.map(([, , path]) => path))
+      expect(scene.upstream.requests.map(({ path }) => path)).toEqual(
+        ROWS.map(([, , path]) => path),
+      )
     })
 
     test('within one call: where one provider fails, the next one of the gate answers', async () => {
@@ -100,7 +120,11 @@ describe('Chat endpoints', () => {
       expect((await scene.post(path, { gate_id: 'openai', messages })).status).toBe(200)
       expect(sent()).toEqual({ model: 'gpt-4o', messages })
       scene.upstream.reset()
-      for (const body of [{ messages }, { gate_id: 7, messages }, { gate_id: 'openai', messages: 'hi' }]) {
+      for (const body of [
+        { messages },
+        { gate_id: 7, messages },
+        { gate_id: 'openai', messages: 'hi' },
+      ]) {
         const refused = await scene.post(path, body)
         expect({ body, status: refused.status }).toEqual({ body, status: 400 })
         expect(scene.upstream.requests).toBeEmpty()

@@ -1,8 +1,20 @@
 /** interface-spec, "Error envelope" and "Errors": every field and every status, each status really provoked. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import OpenAI from 'openai'
 import { controlPlaneCall, createGate } from '../../support/control-plane.ts'
-import { DAMAGED_GATE, startWithDamagedGate, whileTableIsGone } from '../../support/damaged-database.ts'
+import {
+  DAMAGED_GATE,
+  startWithDamagedGate,
+  whileTableIsGone,
+} from '../../support/damaged-database.ts'
 import { type FlatError, readFlatError, readNestedError } from '../../support/envelopes.ts'
 import { FIM, RESPONSES } from '../../support/raw-scene.ts'
 import { type RawUpstream, startRawUpstream } from '../../support/raw-upstream.ts'
@@ -54,7 +66,12 @@ interface Answer {
   readonly type: string | null
 }
 
-async function send(method: string, path: string, body: unknown, key = gatehouse.key): Promise<Answer> {
+async function send(
+  method: string,
+  path: string,
+  body: unknown,
+  key = gatehouse.key,
+): Promise<Answer> {
   const response = await fetch(gatehouse.url + path, {
     method,
     headers: {
@@ -71,8 +88,10 @@ async function send(method: string, path: string, body: unknown, key = gatehouse
 }
 
 const fim = (body: unknown, key?: string): Promise<Answer> => send('POST', FIM, body, key)
-const patch = (body: unknown, key?: string): Promise<Answer> => send('PATCH', OWNED_MODEL, body, key)
-const responses = (body: unknown, key?: string): Promise<Answer> => send('POST', RESPONSES, body, key)
+const patch = (body: unknown, key?: string): Promise<Answer> =>
+  send('PATCH', OWNED_MODEL, body, key)
+const responses = (body: unknown, key?: string): Promise<Answer> =>
+  send('POST', RESPONSES, body, key)
 
 const GOOD_FIM = { model: 'codestral', prompt: 'def f(' }
 const GOOD_RESPONSES = { model: 'gpt', input: 'hi' }
@@ -168,10 +187,22 @@ describe('Errors', () => {
 
   describe('Nested envelope (responses endpoint): an error object holding message, type, code and an optional param', () => {
     test.each([
-      ['a field is to blame', 400, () => responses({ model: 'gpt', input: 7 }), 'invalid_type', 'input'],
+      [
+        'a field is to blame',
+        400,
+        () => responses({ model: 'gpt', input: 7 }),
+        'invalid_type',
+        'input',
+      ],
       ['no field is to blame', 400, () => responses('{"model":'), 'invalid_json', null],
       ['the key is missing', 401, () => responses(GOOD_RESPONSES, ''), 'invalid_api_key', null],
-      ['the key is unknown', 401, () => responses(GOOD_RESPONSES, STRANGER), 'invalid_api_key', null],
+      [
+        'the key is unknown',
+        401,
+        () => responses(GOOD_RESPONSES, STRANGER),
+        'invalid_api_key',
+        null,
+      ],
       [
         'the gateway failed',
         500,
@@ -188,8 +219,14 @@ describe('Errors', () => {
     })
 
     test.each([
-      ['with all members, which passes byte for byte', '{ "error":{"message":"m","type":"t","code":null} }'],
-      ['without a type', '{"error":{"message":"m","code":"content_filter","innererror":{"a":1.0}}}'],
+      [
+        'with all members, which passes byte for byte',
+        '{ "error":{"message":"m","type":"t","code":null} }',
+      ],
+      [
+        'without a type',
+        '{"error":{"message":"m","code":"content_filter","innererror":{"a":1.0}}}',
+      ],
       ['without a code', '{"error":{"message":"m","type":"t","param":"input"}}'],
       ['without a message', '{"error":{"type":"t","code":"c"}}'],
       ['whose message is no text', '{"error":{"message":{"detail":["m"]},"type":"t","code":"c"}}'],
@@ -206,7 +243,9 @@ describe('Errors', () => {
       expect(told.error.message).toMatch(/\S/)
       expect(told.error.type).toMatch(/\S/)
       expect(told.error).toHaveProperty('code')
-      const { error } = body.startsWith('{"error":{') ? (JSON.parse(body) as typeof told) : { error: {} }
+      const { error } = body.startsWith('{"error":{')
+        ? (JSON.parse(body) as typeof told)
+        : { error: {} }
       // What it did say is kept, but for a message that nobody could read.
       for (const [member, value] of Object.entries(error))
         if (member !== 'message') expect(told.error[member]).toEqual(value)
@@ -214,7 +253,12 @@ describe('Errors', () => {
     })
 
     test.each([
-      ['BadRequestError', { model: 'gpt', input: 'hi', store: true }, 'unsupported_parameter', 'store'],
+      [
+        'BadRequestError',
+        { model: 'gpt', input: 'hi', store: true },
+        'unsupported_parameter',
+        'store',
+      ],
       ['InternalServerError', { model: DAMAGED_GATE, input: 'hi' }, 'internal_error', null],
     ] as const)('is read by the official SDK (%s)', async (name, body, code, param) => {
       const client = new OpenAI({

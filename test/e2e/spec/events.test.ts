@@ -1,5 +1,13 @@
 /** interface-spec, "Events": streams of both endpoints as they arrive, and by the official SDKs. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { Mistral } from '@mistralai/mistralai'
 import OpenAI from 'openai'
 import { FIM_STREAM, RESPONSES_STREAM } from '../../support/dialect-samples.ts'
@@ -44,9 +52,15 @@ describe('Events', () => {
     })
 
     test('read by the official SDK', async () => {
-      const client = new Mistral({ apiKey: scene.gatehouse.key, serverURL: `${scene.gatehouse.url}/alt` })
+      const client = new Mistral({
+        apiKey: scene.gatehouse.key,
+        serverURL: `${scene.gatehouse.url}/alt`,
+      })
       let chunks = 0
-      for await (const { data } of await client.fim.stream({ model: 'code', prompt: 'repeat 20 words' })) {
+      for await (const { data } of await client.fim.stream({
+        model: 'code',
+        prompt: 'repeat 20 words',
+      })) {
         expect(data.object).toBe('chat.completion.chunk')
         chunks += 1
       }
@@ -65,7 +79,10 @@ describe('Events', () => {
     })
 
     test('read by the official SDK', async () => {
-      const client = new OpenAI({ baseURL: `${scene.gatehouse.url}/v1`, apiKey: scene.gatehouse.key })
+      const client = new OpenAI({
+        baseURL: `${scene.gatehouse.url}/v1`,
+        apiKey: scene.gatehouse.key,
+      })
       const types: string[] = []
       for await (const event of await client.responses.create({
         model: 'thinker',
@@ -80,33 +97,36 @@ describe('Events', () => {
   test.each([
     ['FIM', FIM, FIM_BODY, FIM_STREAM],
     ['responses', RESPONSES, RESPONSES_BODY, RESPONSES_STREAM],
-  ] as const)('each event arrives before the next one is made (%s)', async (_, path, body, stream) => {
-    const steps = stream.map(() => Promise.withResolvers<void>())
-    scene.upstream.answer(async (exchange) => {
-      await beginStream(exchange)
-      for (const [index, event] of stream.entries()) {
-        await exchange.write(chunk(event))
-        await steps[index]?.promise
+  ] as const)(
+    'each event arrives before the next one is made (%s)',
+    async (_, path, body, stream) => {
+      const steps = stream.map(() => Promise.withResolvers<void>())
+      scene.upstream.answer(async (exchange) => {
+        await beginStream(exchange)
+        for (const [index, event] of stream.entries()) {
+          await exchange.write(chunk(event))
+          await steps[index]?.promise
+        }
+        await exchange.write(LAST_CHUNK)
+      })
+      const connection = await connectRaw(scene.gatehouse.url)
+      try {
+        const headers = {
+          authorization: `Bearer ${scene.gatehouse.key}`,
+          'content-type': 'application/json',
+        }
+        connection.send(composeRequest({ path, headers, body: JSON.stringify(body) }))
+        for (const [index, step] of steps.entries()) {
+          const soFar = stream.slice(0, index + 1).join('')
+          await pollUntil(`event ${index}`, () => connection.answer().text.startsWith(soFar))
+          step.resolve()
+        }
+        expect(await finishedAnswer(connection)).toMatchObject({ status: 200, complete: true })
+      } finally {
+        connection.destroy()
       }
-      await exchange.write(LAST_CHUNK)
-    })
-    const connection = await connectRaw(scene.gatehouse.url)
-    try {
-      const headers = {
-        authorization: `Bearer ${scene.gatehouse.key}`,
-        'content-type': 'application/json',
-      }
-      connection.send(composeRequest({ path, headers, body: JSON.stringify(body) }))
-      for (const [index, step] of steps.entries()) {
-        const soFar = stream.slice(0, index + 1).join('')
-        await pollUntil(`event ${index}`, () => connection.answer().text.startsWith(soFar))
-        step.resolve()
-      }
-      expect(await finishedAnswer(connection)).toMatchObject({ status: 200, complete: true })
-    } finally {
-      connection.destroy()
-    }
-  })
+    },
+  )
 
   test.each([
     ['FIM', FIM, { ...FIM_BODY, stream: false }],

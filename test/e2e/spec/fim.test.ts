@@ -1,5 +1,13 @@
 /** interface-spec, "POST {base_url}/alt/v1/fim/completions": its request rows, its response rows, its envelope. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { Mistral } from '@mistralai/mistralai'
 import { controlPlaneCall } from '../../support/control-plane.ts'
 import { DAMAGED_GATE, startWithDamagedGate } from '../../support/damaged-database.ts'
@@ -22,7 +30,9 @@ interface Chunk {
 
 let scene: RawScene
 beforeAll(async () => {
-  scene = await openRawScene({ gates: { codestral: 'mistral/codestral-latest', gpt: 'openai/gpt-4o' } })
+  scene = await openRawScene({
+    gates: { codestral: 'mistral/codestral-latest', gpt: 'openai/gpt-4o' },
+  })
 })
 afterAll(() => scene.close())
 beforeEach(() => {
@@ -109,7 +119,10 @@ describe('POST {base_url}/alt/v1/fim/completions', () => {
       })
 
       test('through the official SDK', async () => {
-        const client = new Mistral({ apiKey: scene.gatehouse.key, serverURL: `${scene.gatehouse.url}/alt` })
+        const client = new Mistral({
+          apiKey: scene.gatehouse.key,
+          serverURL: `${scene.gatehouse.url}/alt`,
+        })
         await client.fim.complete({ ...BASE, minTokens: 5 })
         expect(scene.upstream.last().text).not.toContain('min_tokens')
       })
@@ -146,12 +159,17 @@ describe('POST {base_url}/alt/v1/fim/completions', () => {
       expect(chunks).toHaveLength(3)
       for (const chunk of chunks)
         expect(chunk).toMatchObject({ object: 'chat.completion.chunk', choices: [{ index: 0 }] })
-      expect(chunks.map(({ choices }) => choices[0]?.delta.content).join('')).toBe('return \u{1F600}')
+      expect(chunks.map(({ choices }) => choices[0]?.delta.content).join('')).toBe(
+        'return \u{1F600}',
+      )
     })
 
     test('| 200 | SSE chunks are read by the official SDK |', async () => {
       scene.upstream.answer(streamAnswer(FIM_STREAM))
-      const client = new Mistral({ apiKey: scene.gatehouse.key, serverURL: `${scene.gatehouse.url}/alt` })
+      const client = new Mistral({
+        apiKey: scene.gatehouse.key,
+        serverURL: `${scene.gatehouse.url}/alt`,
+      })
       let content = ''
       for await (const { data } of await client.fim.stream({ ...BASE, suffix: 'return a' }))
         content += String(data.choices[0]?.delta.content ?? '')
@@ -190,23 +208,26 @@ describe('POST {base_url}/alt/v1/fim/completions', () => {
       ['empty', 'Bearer '],
       ['unknown', `Bearer sk-svc-${'0'.repeat(64)}`],
       ['of no known form', 'Bearer planted-nonsense'],
-    ])('| 401 | Error envelope. Missing or invalid Bearer credentials | (%s)', async (_, authorization) => {
-      for (const stream of [false, true]) {
-        const response = await fetch(scene.gatehouse.url + FIM, {
-          method: 'POST',
-          headers: {
-            'content-type': 'application/json',
-            ...(authorization === '' ? {} : { authorization }),
-          },
-          body: JSON.stringify({ ...BASE, stream }),
-        })
-        const text = await response.text()
-        expect(response.status).toBe(401)
-        expect(readFlatError(text).error).toBe('unauthorized')
-        expect(text).not.toContain('planted')
-      }
-      expect(scene.upstream.requests).toBeEmpty()
-    })
+    ])(
+      '| 401 | Error envelope. Missing or invalid Bearer credentials | (%s)',
+      async (_, authorization) => {
+        for (const stream of [false, true]) {
+          const response = await fetch(scene.gatehouse.url + FIM, {
+            method: 'POST',
+            headers: {
+              'content-type': 'application/json',
+              ...(authorization === '' ? {} : { authorization }),
+            },
+            body: JSON.stringify({ ...BASE, stream }),
+          })
+          const text = await response.text()
+          expect(response.status).toBe(401)
+          expect(readFlatError(text).error).toBe('unauthorized')
+          expect(text).not.toContain('planted')
+        }
+        expect(scene.upstream.requests).toBeEmpty()
+      },
+    )
 
     test('| 500 | Error envelope. Internal server error |', async () => {
       const gatehouse = await startWithDamagedGate({ sandbox: true })

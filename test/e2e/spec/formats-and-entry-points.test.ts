@@ -1,12 +1,25 @@
 /** interface-spec, "What the service does": its six paragraphs, each entry point with the official SDK where there is one. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Mistral } from '@mistralai/mistralai'
 import OpenAI from 'openai'
 import { controlPlaneCall, createGate, waitForLogRow } from '../../support/control-plane.ts'
 import { CHAT_JSON, FIM_JSON, RESPONSES_JSON } from '../../support/dialect-samples.ts'
-import { CHAT_V3, openRawScene, PLANTED_OPENAI_KEY, type RawScene } from '../../support/raw-scene.ts'
+import {
+  CHAT_V3,
+  openRawScene,
+  PLANTED_OPENAI_KEY,
+  type RawScene,
+} from '../../support/raw-scene.ts'
 import { jsonAnswer } from '../../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
@@ -58,7 +71,8 @@ beforeEach(() => {
 
 const openai = (baseURL: string): OpenAI =>
   new OpenAI({ baseURL, apiKey: scene.gatehouse.key, maxRetries: 0 })
-const mistral = (serverURL: string): Mistral => new Mistral({ serverURL, apiKey: scene.gatehouse.key })
+const mistral = (serverURL: string): Mistral =>
+  new Mistral({ serverURL, apiKey: scene.gatehouse.key })
 
 async function call(path: string, body: unknown): Promise<{ status: number; json: unknown }> {
   const { status, text } = await scene.post(path, body)
@@ -93,7 +107,8 @@ describe('What the service does', () => {
         '@mistralai/mistralai, fim',
         () => scene.upstream.url,
         () => `${scene.gatehouse.url}/alt`,
-        (base: string) => mistral(base).fim.complete({ model: 'codestral-latest', prompt: 'def f(' }),
+        (base: string) =>
+          mistral(base).fim.complete({ model: 'codestral-latest', prompt: 'def f(' }),
       ],
     ])('%s', async (_, before, after, use) => {
       const direct = JSON.stringify(await use(before()))
@@ -112,7 +127,9 @@ describe('What the service does', () => {
     })
 
     test('in the chat format it is passed as `gate_id`', async () => {
-      expect((await call('/v1/chat/completions', { gate_id: 'support', messages })).status).toBe(200)
+      expect((await call('/v1/chat/completions', { gate_id: 'support', messages })).status).toBe(
+        200,
+      )
       expect(sent().model).toBe('gpt-4o')
     })
   })
@@ -135,7 +152,9 @@ describe('What the service does', () => {
         messages,
       })
       expect(completion.choices[0]?.message.content).toBe('café \u{1F600}')
-      expect((await call('/v1/chat/completions', { gate_id: 'support', messages })).json).toMatchObject({
+      expect(
+        (await call('/v1/chat/completions', { gate_id: 'support', messages })).json,
+      ).toMatchObject({
         object: 'chat.completion',
       })
     })
@@ -153,14 +172,22 @@ describe('What the service does', () => {
         suffix: 'return a',
       })
       expect(completion.choices?.[0]?.message?.content).toBe('return café \u{1F600}')
-      const raw = await call('/alt/v1/fim/completions', { model: 'codestral-latest', prompt: 'def f(' })
+      const raw = await call('/alt/v1/fim/completions', {
+        model: 'codestral-latest',
+        prompt: 'def f(',
+      })
       expect(raw.json).toMatchObject({ object: 'chat.completion' })
     })
 
     test('Owned-model registry: PATCH {base_url}/v1/owned-models/:slug', async () => {
-      const response = await controlPlaneCall(scene.gatehouse, 'PATCH', `/v1/owned-models/${SLUG}`, {
-        displayName: 'The house model',
-      })
+      const response = await controlPlaneCall(
+        scene.gatehouse,
+        'PATCH',
+        `/v1/owned-models/${SLUG}`,
+        {
+          displayName: 'The house model',
+        },
+      )
       expect(response.status).toBe(200)
       expect(await response.json()).toMatchObject({ slug: SLUG, displayName: 'The house model' })
     })
@@ -234,7 +261,9 @@ describe('What the service does', () => {
     expect(scene.upstream.last().headers.authorization).toBe(`Bearer ${OWNED_CREDENTIAL}`)
     expect(await usedTokens()).toBe(before)
     const path = `/v1/owned-models/${SLUG}`
-    expect((await controlPlaneCall(scene.gatehouse, 'PATCH', path, { slug: 'renamed' })).status).toBe(400)
+    expect(
+      (await controlPlaneCall(scene.gatehouse, 'PATCH', path, { slug: 'renamed' })).status,
+    ).toBe(400)
     const shown = await controlPlaneCall(scene.gatehouse, 'GET', path)
     expect(await shown.json()).toMatchObject({ slug: SLUG, pricingInput: 10, pricingOutput: 20 })
   })

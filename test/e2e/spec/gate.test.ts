@@ -1,9 +1,24 @@
 /** interface-spec, "Gate": its one row, in every format that names a gate. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { controlPlaneCall } from '../../support/control-plane.ts'
 import { DIALECTS, requestBody } from '../../support/dialect-table.ts'
 import { readFlatError, readNestedError } from '../../support/envelopes.ts'
-import { CHAT, CHAT_V3, FIM, openRawScene, type RawScene, RESPONSES } from '../../support/raw-scene.ts'
+import {
+  CHAT,
+  CHAT_V3,
+  FIM,
+  openRawScene,
+  type RawScene,
+  RESPONSES,
+} from '../../support/raw-scene.ts'
 import { jsonAnswer } from '../../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
@@ -14,7 +29,9 @@ const messages = [{ role: 'user', content: 'hi' }]
 
 let scene: RawScene
 beforeAll(async () => {
-  scene = await openRawScene({ gates: { [GATE]: 'openai/gpt-4o', code: 'mistral/codestral-latest' } })
+  scene = await openRawScene({
+    gates: { [GATE]: 'openai/gpt-4o', code: 'mistral/codestral-latest' },
+  })
 })
 afterAll(() => scene.close())
 beforeEach(() => {
@@ -25,15 +42,26 @@ beforeEach(() => {
   })
 })
 
-const modelSent = (): unknown => (JSON.parse(scene.upstream.last().text) as { model: unknown }).model
+const modelSent = (): unknown =>
+  (JSON.parse(scene.upstream.last().text) as { model: unknown }).model
 
 describe('Gate', () => {
   describe('| gate id | string |', () => {
     test.each([
       ['`model` (responses format)', RESPONSES, { model: GATE, input: 'hi' }, 'gpt-4o'],
-      ['`gate_id` (chat format, /v1/chat/completions)', CHAT, { gate_id: GATE, messages }, 'gpt-4o'],
+      [
+        '`gate_id` (chat format, /v1/chat/completions)',
+        CHAT,
+        { gate_id: GATE, messages },
+        'gpt-4o',
+      ],
       ['`gate_id` (chat format, /v3/chat)', CHAT_V3, { gate_id: GATE, messages }, 'gpt-4o'],
-      ['`model` (alternate-provider format)', FIM, { model: 'code', prompt: 'x' }, 'codestral-latest'],
+      [
+        '`model` (alternate-provider format)',
+        FIM,
+        { model: 'code', prompt: 'x' },
+        'codestral-latest',
+      ],
     ])('passed as %s; resolves to the configured provider model', async (_, path, body, model) => {
       const answer = await scene.post(path, body)
       expect(answer.status).toBe(200)

@@ -1,10 +1,23 @@
 /** interface-spec, "Limits": per key and by plan, refused so that clients can back off; and the bounds of fields. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import OpenAI from 'openai'
 import { Browser } from '../../support/browser.ts'
-import { type ControlPlane, controlPlaneCall, createGate, createKey } from '../../support/control-plane.ts'
+import {
+  type ControlPlane,
+  controlPlaneCall,
+  createGate,
+  createKey,
+} from '../../support/control-plane.ts'
 import { DIALECT_GATES, DIALECTS, requestBody } from '../../support/dialect-table.ts'
 import { readErrorCode } from '../../support/envelopes.ts'
 import { CHAT, openRawScene, type RawScene } from '../../support/raw-scene.ts'
@@ -70,7 +83,10 @@ async function callBeyond(limit: number, key: string): Promise<readonly number[]
   return statuses
 }
 
-const served = (count: number): readonly number[] => [...Array.from({ length: count }, () => 200), 429]
+const served = (count: number): readonly number[] => [
+  ...Array.from({ length: count }, () => 200),
+  429,
+]
 
 /** A key of an account that has just been made. */
 async function keyOfNewAccount(): Promise<string> {
@@ -85,7 +101,10 @@ async function keyOfNewAccount(): Promise<string> {
 describe('Limits', () => {
   describe("1. Rate limits apply per API key according to the customer's plan", () => {
     test('per API key: what one key has used up, another key of the account still has', async () => {
-      const [one, two] = [await createKey(scene.gatehouse, 'one'), await createKey(scene.gatehouse, 'two')]
+      const [one, two] = [
+        await createKey(scene.gatehouse, 'one'),
+        await createKey(scene.gatehouse, 'two'),
+      ]
       expect(await callBeyond(LARGE, one.key)).toEqual(served(LARGE))
       expect(await callBeyond(LARGE, two.key)).toEqual(served(LARGE))
       expect(await call(one.key)).toBe(429)
@@ -143,7 +162,9 @@ describe('Limits', () => {
         },
       })
       const body = { model: 'chat-gate', messages: [{ role: 'user' as const, content: 'hi' }] }
-      const error: unknown = await client.chat.completions.create(body).catch((thrown: unknown) => thrown)
+      const error: unknown = await client.chat.completions
+        .create(body)
+        .catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(OpenAI.RateLimitError)
       expect(asked).toEqual([expect.stringMatching(/^\d+$/), expect.stringMatching(/^\d+$/)])
     })
@@ -151,7 +172,9 @@ describe('Limits', () => {
 
   test('2. Field bounds: those of the PATCH table are what the interface description says', async () => {
     const document = (await (await fetch(`${scene.gatehouse.url}/openapi.json`)).json()) as {
-      components: { schemas: { UpdateOwnedModel: { properties: object; additionalProperties: boolean } } }
+      components: {
+        schemas: { UpdateOwnedModel: { properties: object; additionalProperties: boolean } }
+      }
     }
     const { properties, additionalProperties } = document.components.schemas.UpdateOwnedModel
     const price = { type: 'integer', minimum: 0, maximum: 10_000 }

@@ -45,7 +45,9 @@ async function patch(
 }
 
 async function show(): Promise<Json> {
-  return (await (await controlPlaneCall(gatehouse, 'GET', `/v1/owned-models/${SLUG}`)).json()) as Json
+  return (await (
+    await controlPlaneCall(gatehouse, 'GET', `/v1/owned-models/${SLUG}`)
+  ).json()) as Json
 }
 
 /** Saved and answered with status 200, and there when it is read again. */
@@ -107,7 +109,12 @@ describe('PATCH {base_url}/v1/owned-models/:slug', () => {
         pricingCachedInput: 9,
       }
       const { credential: _, ...shown } = all
-      for (const subset of [{ displayName: 'One' }, { pricingInput: 1, pricingOutput: 2 }, all, {}]) {
+      for (const subset of [
+        { displayName: 'One' },
+        { pricingInput: 1, pricingOutput: 2 },
+        all,
+        {},
+      ]) {
         expect((await patch(subset)).status).toBe(200)
       }
       expect(await show()).toMatchObject(shown)
@@ -195,12 +202,21 @@ describe('PATCH {base_url}/v1/owned-models/:slug', () => {
 
     test('3. The policy is warn-and-save: the credential is kept although the probe fails', async () => {
       upstream.answerOnce(jsonAnswer(401, { error: { message: 'canary words of the upstream' } }))
-      const { status, body, text } = await patch({ credential: 'canary-credential-3', displayName: 'Kept' })
+      const { status, body, text } = await patch({
+        credential: 'canary-credential-3',
+        displayName: 'Kept',
+      })
       expect(status).toBe(200)
       expect(body).toMatchObject({
         displayName: 'Kept',
-        probe: { status: 'unreachable', httpStatus: 401, detail: 'The server refused the credential.' },
-        warnings: [{ code: 'probe_failed', message: expect.stringContaining('refused the credential') }],
+        probe: {
+          status: 'unreachable',
+          httpStatus: 401,
+          detail: 'The server refused the credential.',
+        },
+        warnings: [
+          { code: 'probe_failed', message: expect.stringContaining('refused the credential') },
+        ],
       })
       expect(text).not.toContain('canary')
       await callGate()
@@ -221,7 +237,12 @@ describe('PATCH {base_url}/v1/owned-models/:slug', () => {
         [`/v1/owned-models/${SLUG}`, 400, 'invalid_request'],
         ['/v1/owned-models/no-such', 404, 'not_found'],
       ] as const) {
-        const response = await controlPlaneCall(gatehouse, 'PATCH', path, status === 400 ? { nope: 1 } : {})
+        const response = await controlPlaneCall(
+          gatehouse,
+          'PATCH',
+          path,
+          status === 400 ? { nope: 1 } : {},
+        )
         expect(response.status).toBe(status)
         expect(await response.json()).toMatchObject({ error, message: expect.any(String) })
       }
@@ -232,7 +253,10 @@ describe('PATCH {base_url}/v1/owned-models/:slug', () => {
         {},
       )
       expect(stranger.status).toBe(401)
-      expect(await stranger.json()).toMatchObject({ error: 'unauthorized', message: expect.any(String) })
+      expect(await stranger.json()).toMatchObject({
+        error: 'unauthorized',
+        message: expect.any(String),
+      })
     })
   })
 })

@@ -1,5 +1,13 @@
 /** interface-spec, "POST {base_url}/v1/responses": the rows of its two tables, as the upstream gets them and as they act. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import OpenAI from 'openai'
 import { RESPONSES_JSON, RESPONSES_STREAM } from '../../support/dialect-samples.ts'
 import { readNestedError } from '../../support/envelopes.ts'
@@ -26,7 +34,11 @@ beforeAll(async () => {
     gates: { support: 'openai/gpt-5', plain: 'sandbox/echo', thinker: 'sandbox/echo-reasoning' },
     sandbox: true,
   })
-  client = new OpenAI({ baseURL: `${scene.gatehouse.url}/v1`, apiKey: scene.gatehouse.key, maxRetries: 0 })
+  client = new OpenAI({
+    baseURL: `${scene.gatehouse.url}/v1`,
+    apiKey: scene.gatehouse.key,
+    maxRetries: 0,
+  })
 })
 afterAll(() => scene.close())
 beforeEach(() => {
@@ -65,7 +77,10 @@ describe('POST {base_url}/v1/responses', () => {
     describe('| input | string or array of items |', () => {
       test('a prompt string', async () => {
         await expectForwarded('"input":"h\\u00e9\\/ \u{1F600} \\ud83d\\ude00"')
-        const { output_text } = await client.responses.create({ model: 'plain', input: 'hello there' })
+        const { output_text } = await client.responses.create({
+          model: 'plain',
+          input: 'hello there',
+        })
         expect(output_text).toBe('Sandbox echo: hello there')
       })
 
@@ -83,8 +98,11 @@ describe('POST {base_url}/v1/responses', () => {
     test('| instructions | string | System prompt |', async () => {
       await expectForwarded('"instructions":"Be brief.\\n\\u0422\\u043e\\u0447\\u043a\\u0430"')
       const count = async (extra: object) =>
-        (await client.responses.create({ model: 'plain', input: 'hi', ...extra })).usage?.input_tokens ?? 0
-      expect(await count({ instructions: 'Answer in one short sentence.' })).toBeGreaterThan(await count({}))
+        (await client.responses.create({ model: 'plain', input: 'hi', ...extra })).usage
+          ?.input_tokens ?? 0
+      expect(await count({ instructions: 'Answer in one short sentence.' })).toBeGreaterThan(
+        await count({}),
+      )
     })
 
     test('| tools | array of objects | Flattened function tools, each with type = function, name, and parameters |', async () => {
@@ -101,7 +119,10 @@ describe('POST {base_url}/v1/responses', () => {
     })
 
     describe('| tool_choice | string or object |', () => {
-      const ask = async (tool_choice: OpenAI.Responses.ToolChoiceOptions | object, input: string) => {
+      const ask = async (
+        tool_choice: OpenAI.Responses.ToolChoiceOptions | object,
+        input: string,
+      ) => {
         const body = { model: 'plain', input, tools: [TOOL], tool_choice: tool_choice as 'auto' }
         return (await client.responses.create(body)).output.map(({ type }) => type)
       }
@@ -119,7 +140,9 @@ describe('POST {base_url}/v1/responses', () => {
         expect(await ask('auto', 'hello')).toEqual(['message'])
         expect(await ask('required', 'hello')).toEqual(['function_call'])
         expect(await ask('none', naming)).toEqual(['message'])
-        expect(await ask({ type: 'function', name: 'get_weather' }, 'hello')).toEqual(['function_call'])
+        expect(await ask({ type: 'function', name: 'get_weather' }, 'hello')).toEqual([
+          'function_call',
+        ])
       })
 
       test('neither string nor object is refused', async () => {
@@ -169,7 +192,8 @@ describe('POST {base_url}/v1/responses', () => {
         expect(answer.headers['content-type']).toStartWith('text/event-stream')
         const events = parseEvents(answer.text).filter(({ data }) => data !== '[DONE]')
         expect(events).toHaveLength(RESPONSES_STREAM.length)
-        for (const { event, data } of events) expect(event).toBe((JSON.parse(data) as { type: string }).type)
+        for (const { event, data } of events)
+          expect(event).toBe((JSON.parse(data) as { type: string }).type)
       })
 
       test('false, or absent: one JSON document', async () => {
@@ -212,7 +236,12 @@ describe('POST {base_url}/v1/responses', () => {
         tools: [TOOL],
         input: [
           { role: 'user', content: 'Use get_weather for Paris.' },
-          { type: 'function_call', call_id: 'c1', name: 'get_weather', arguments: '{"city":"Paris"}' },
+          {
+            type: 'function_call',
+            call_id: 'c1',
+            name: 'get_weather',
+            arguments: '{"city":"Paris"}',
+          },
           { type: 'function_call_output', call_id: 'c1', output: '{"celsius":21}' },
         ],
       })

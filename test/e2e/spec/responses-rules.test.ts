@@ -1,10 +1,24 @@
 /** interface-spec, "POST {base_url}/v1/responses": its six rules and what "drop-in" promises, with the official SDK. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
 import type OpenAI from 'openai'
 import { CHAT_JSON, RESPONSES_JSON, RESPONSES_STREAM } from '../../support/dialect-samples.ts'
 import { readNestedError } from '../../support/envelopes.ts'
 import { OPENAI_VERSIONS } from '../../support/openai-scenarios.ts'
-import { CHAT, openRawScene, type RawScene, RESPONSES, withoutMember } from '../../support/raw-scene.ts'
+import {
+  CHAT,
+  openRawScene,
+  type RawScene,
+  RESPONSES,
+  withoutMember,
+} from '../../support/raw-scene.ts'
 import { jsonAnswer, streamAnswer } from '../../support/scripted-answers.ts'
 
 // A test that outlasts its time has its server killed by the runner, and with it every test that follows.
@@ -77,7 +91,9 @@ describe('POST {base_url}/v1/responses', () => {
       const body = '{"input" : "a\\u0062","model":"gpt5","big":12345678901234567890,"z":{ }}'
       await scene.post(RESPONSES, body)
       const rest = withoutMember(scene.upstream.last().text, '"store":false')
-      expect(withoutMember(rest, `"include":["${ENCRYPTED}"]`)).toBe(body.replace('"gpt5"', '"gpt-5"'))
+      expect(withoutMember(rest, `"include":["${ENCRYPTED}"]`)).toBe(
+        body.replace('"gpt5"', '"gpt-5"'),
+      )
     })
 
     test('a response', async () => {
@@ -134,9 +150,13 @@ describe('POST {base_url}/v1/responses', () => {
 
     test('and passes it through unchanged, to the client and back', async () => {
       const { text } = await scene.post(RESPONSES, BASE)
-      const item = '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAAA\\u0042=="}'
+      const item =
+        '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAAA\\u0042=="}'
       expect(text).toContain(item)
-      await scene.post(RESPONSES, `{"model":"gpt5","input":[${item},{"role":"user","content":"go on"}]}`)
+      await scene.post(
+        RESPONSES,
+        `{"model":"gpt5","input":[${item},{"role":"user","content":"go on"}]}`,
+      )
       expect(scene.upstream.last().text).toContain(`[${item},{"role":"user"`)
     })
   })
@@ -144,9 +164,16 @@ describe('POST {base_url}/v1/responses', () => {
   describe('Rule 4. To continue a tool loop, the client places the prior `reasoning` and `function_call` items at the front of `input`, followed by its `function_call_output` item', () => {
     describe.each(OPENAI_VERSIONS)('with the official SDK, %s', (_, Sdk) => {
       const open = (): OpenAI =>
-        new Sdk({ baseURL: `${scene.gatehouse.url}/v1`, apiKey: scene.gatehouse.key, maxRetries: 0 })
+        new Sdk({
+          baseURL: `${scene.gatehouse.url}/v1`,
+          apiKey: scene.gatehouse.key,
+          maxRetries: 0,
+        })
 
-      async function ask(input: string | InputItem[], stream: boolean): Promise<readonly OutputItem[]> {
+      async function ask(
+        input: string | InputItem[],
+        stream: boolean,
+      ): Promise<readonly OutputItem[]> {
         const body = { model: 'thinker', input, tools: TOOLS }
         const response = stream
           ? await open().responses.stream(body).finalResponse()
@@ -161,19 +188,28 @@ describe('POST {base_url}/v1/responses', () => {
         if (reasoning?.type !== 'reasoning' || call?.type !== 'function_call')
           throw new Error('the model called no tool')
         expect(reasoning.encrypted_content).toBeTruthy()
-        return [reasoning, call, { type: 'function_call_output', call_id: call.call_id, output: result }]
+        return [
+          reasoning,
+          call,
+          { type: 'function_call_output', call_id: call.call_id, output: result },
+        ]
       }
 
       test.each([
         ['one document a turn', false],
         ['streamed', true],
       ])('three turns, %s', async (_name, stream) => {
-        const weather = continueWith(await ask('Use get_weather for Paris.', stream), '{"celsius":21}')
+        const weather = continueWith(
+          await ask('Use get_weather for Paris.', stream),
+          '{"celsius":21}',
+        )
         const next: InputItem = { role: 'user', content: 'Now use get_time for Paris.' }
         const time = continueWith(await ask([...weather, next], stream), '{"time":"12:34"}')
         const output = await ask([...weather, next, ...time], stream)
         const message = output.find((item) => item.type === 'message')
-        expect(message?.content).toMatchObject([{ text: expect.stringContaining('{"time":"12:34"}') }])
+        expect(message?.content).toMatchObject([
+          { text: expect.stringContaining('{"time":"12:34"}') },
+        ])
       })
 
       test('nothing but those three items', async () => {
@@ -211,7 +247,10 @@ describe('POST {base_url}/v1/responses', () => {
     test('Cross-provider routing is done through the chat endpoint', async () => {
       scene.upstream.answer(jsonAnswer(200, CHAT_JSON))
       for (const gate_id of ['mistral', 'gpt5']) {
-        const answer = await scene.post(CHAT, { gate_id, messages: [{ role: 'user', content: 'hi' }] })
+        const answer = await scene.post(CHAT, {
+          gate_id,
+          messages: [{ role: 'user', content: 'hi' }],
+        })
         expect(answer.status).toBe(200)
       }
     })

@@ -47,7 +47,9 @@ describe('Versioning', () => {
   describe('2. Version appears in the path', () => {
     test('/v1/... for most endpoints, and /v3/chat for one chat endpoint', () => {
       const paths = Object.keys(description.paths).filter((path) => !WITHOUT_VERSION.includes(path))
-      const others = paths.filter((path) => !path.startsWith('/v1/') && !path.startsWith('/alt/v1/'))
+      const others = paths.filter(
+        (path) => !path.startsWith('/v1/') && !path.startsWith('/alt/v1/'),
+      )
       expect(others).toEqual(['/v3/chat'])
       expect(paths).toContain('/v1/owned-models/{slug}')
     })
@@ -62,15 +64,25 @@ describe('Versioning', () => {
       expect(await status(path, body)).toBe(200)
     })
 
-    test.each(ENTRY_POINTS)('%s is served under no other version, and under none', async (path, body) => {
-      const bare = path.replace(/^(?:\/alt)?\/v\d/, '')
-      for (const prefix of ['', '/v2', '/v4', path === '/v3/chat' ? '/v1' : '/v3', '/alt', '/alt/v2']) {
-        expect({ path: prefix + bare, status: await status(prefix + bare, body) }).toEqual({
-          path: prefix + bare,
-          status: 404,
-        })
-      }
-    })
+    test.each(ENTRY_POINTS)(
+      '%s is served under no other version, and under none',
+      async (path, body) => {
+        const bare = path.replace(/^(?:\/alt)?\/v\d/, '')
+        for (const prefix of [
+          '',
+          '/v2',
+          '/v4',
+          path === '/v3/chat' ? '/v1' : '/v3',
+          '/alt',
+          '/alt/v2',
+        ]) {
+          expect({ path: prefix + bare, status: await status(prefix + bare, body) }).toEqual({
+            path: prefix + bare,
+            status: 404,
+          })
+        }
+      },
+    )
 
     test('the FIM format is not served without its prefix', async () => {
       expect(await status('/v1/fim/completions', { model: 'demo', prompt: 'def f(' })).toBe(404)

@@ -20,7 +20,12 @@ export function AnalyticsPage() {
   const range = resolveRange(choices.range, Date.now())
   const isFetching = useIsFetching({ queryKey: ['GET /v1/analytics'] }) > 0
   const change = (next: Partial<Choices>) =>
-    void navigate({ to: '.', search: toSearch({ ...choices, ...next }), replace: true, resetScroll: false })
+    void navigate({
+      to: '.',
+      search: toSearch({ ...choices, ...next }),
+      replace: true,
+      resetScroll: false,
+    })
   return (
     <Page
       title="Analytics"
@@ -30,9 +35,14 @@ export function AnalyticsPage() {
           <IconButton
             size="small"
             label="Refresh"
-            onClick={() => void refresh(queryClient, 'GET /v1/analytics', 'GET /v1/analytics/latency')}
+            onClick={() =>
+              void refresh(queryClient, 'GET /v1/analytics', 'GET /v1/analytics/latency')
+            }
           >
-            <RefreshCw aria-hidden className={classNames('size-3.5', isFetching && 'animate-spin')} />
+            <RefreshCw
+              aria-hidden
+              className={classNames('size-3.5', isFetching && 'animate-spin')}
+            />
           </IconButton>
           <RangePicker choice={choices.range} onChoose={(chosen) => change({ range: chosen })} />
         </>

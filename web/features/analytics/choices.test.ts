@@ -18,5 +18,7 @@ test('what is chosen survives being written to an address and read again', () =>
 
 test('an address that says nothing, or nonsense, is the view as it is first', () => {
   expect(toSearch(parseChoices({}))).toEqual({ range: '7d' })
-  expect(parseChoices({ by: 'model', show: 'toString', gate: '', key: 7 })).toEqual(parseChoices({}))
+  expect(parseChoices({ by: 'model', show: 'toString', gate: '', key: 7 })).toEqual(
+    parseChoices({}),
+  )
 })

@@ -13,9 +13,12 @@ export const GROUPS = [
 export type GroupName = (typeof GROUPS)[number][0]
 
 /** What is drawn: only what adds up can be stacked. */
-export const DRAWN = { calls: CALLS, errors: ERRORS, tokens: TOKENS, cost: COST } as const satisfies Readonly<
-  Record<string, Measure>
->
+export const DRAWN = {
+  calls: CALLS,
+  errors: ERRORS,
+  tokens: TOKENS,
+  cost: COST,
+} as const satisfies Readonly<Record<string, Measure>>
 export type DrawnName = keyof typeof DRAWN
 
 export const FILTERS = ['gate', 'target', 'key'] as const

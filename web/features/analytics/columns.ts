@@ -40,8 +40,18 @@ export const COLUMNS: readonly Column[] = [
   column('p50', ['p50', 'duration_p50_ms'], (sum) => sum.durationMs.p50, formatDuration),
   column('p95', ['p95', 'duration_p95_ms'], (sum) => sum.durationMs.p95, formatDuration),
   column('p99', ['p99', 'duration_p99_ms'], (sum) => sum.durationMs.p99, formatDuration),
-  column('first50', ['First token p50', 'first_token_p50_ms'], (sum) => sum.firstByteMs.p50, formatDuration),
-  column('first95', ['First token p95', 'first_token_p95_ms'], (sum) => sum.firstByteMs.p95, formatDuration),
+  column(
+    'first50',
+    ['First token p50', 'first_token_p50_ms'],
+    (sum) => sum.firstByteMs.p50,
+    formatDuration,
+  ),
+  column(
+    'first95',
+    ['First token p95', 'first_token_p95_ms'],
+    (sum) => sum.firstByteMs.p95,
+    formatDuration,
+  ),
 ]
 
 /** Only in the CSV: the table tells them by marks at the cost. */
@@ -56,7 +66,8 @@ export const CSV_COLUMNS: readonly Column[] = [...COLUMNS, ...CSV_ONLY]
 /** What has no figure stands last, whichever way. */
 export function sortSums(sums: readonly Sum[], sort: string, isAscending: boolean): readonly Sum[] {
   const read = COLUMNS.find(({ id }) => id === sort)?.read
-  if (read === undefined) return sums.toSorted((left, right) => compareNames(left, right, isAscending))
+  if (read === undefined)
+    return sums.toSorted((left, right) => compareNames(left, right, isAscending))
   return sums.toSorted((left, right) => {
     const [a, b] = [read(left), read(right)]
     if (a === null || b === null) return Number(a === null) - Number(b === null)

@@ -46,7 +46,9 @@ export function LatencyCard({
         <select
           aria-label="Which time"
           value={time}
-          onChange={(event) => setTime(event.target.value === 'durationMs' ? 'durationMs' : 'firstByteMs')}
+          onChange={(event) =>
+            setTime(event.target.value === 'durationMs' ? 'durationMs' : 'firstByteMs')
+          }
           className={`${CONTROL_CLASS} h-8 !text-[13px]`}
         >
           {Object.entries(TIMES).map(([value, label]) => (
@@ -61,7 +63,11 @@ export function LatencyCard({
           aria-pressed={isTable}
           onClick={() => setTable(!isTable)}
         >
-          {isTable ? <Grid3x3 aria-hidden className="size-4" /> : <Table2 aria-hidden className="size-4" />}
+          {isTable ? (
+            <Grid3x3 aria-hidden className="size-4" />
+          ) : (
+            <Table2 aria-hidden className="size-4" />
+          )}
         </IconButton>
       </CardHeader>
       <QueryBoundary query={latencies} loading={<Skeleton className="m-5 h-[280px]" />}>
@@ -69,7 +75,9 @@ export function LatencyCard({
           const heat = toHeatData(
             listSteps(current, step),
             ranges.map(({ fromMs, toMs }) => ({ from: fromMs, to: toMs })),
-            new Map(data.map((one) => [Math.max(Date.parse(one.start), current.fromMs), one[time]])),
+            new Map(
+              data.map((one) => [Math.max(Date.parse(one.start), current.fromMs), one[time]]),
+            ),
           )
           if (heat.total === 0)
             return (

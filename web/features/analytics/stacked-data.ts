@@ -27,7 +27,10 @@ export function toStackedData(
   const isOfRest = (sum: Sum) => sum.isRest || !shown.has(sum.group)
   const columns = largest.map(({ group }, index) => ({
     series: stack(`group-${index}`, name({ group, isRest: false }), seriesColor(index)),
-    values: fillSteps({ ...place, sums: sums.filter((sum) => !sum.isRest && sum.group === group) }, measure),
+    values: fillSteps(
+      { ...place, sums: sums.filter((sum) => !sum.isRest && sum.group === group) },
+      measure,
+    ),
   }))
   const rest = new Map<string, number>()
   for (const sum of sums.filter(isOfRest))
@@ -35,8 +38,12 @@ export function toStackedData(
   const hasRest = [...rest.values()].some((value) => value > 0)
   const steps = fillSteps({ ...place, sums: [] }, measure)
   const rows = steps.map(({ startMs }, index): ChartRow => {
-    const values = columns.map(({ series, values }) => [series.key, values[index]?.value ?? 0] as const)
-    const restHere = [...rest].find(([start]) => Math.max(Date.parse(start), place.period.fromMs) === startMs)
+    const values = columns.map(
+      ({ series, values }) => [series.key, values[index]?.value ?? 0] as const,
+    )
+    const restHere = [...rest].find(
+      ([start]) => Math.max(Date.parse(start), place.period.fromMs) === startMs,
+    )
     return {
       startMs,
       values: Object.fromEntries(hasRest ? [...values, [REST, restHere?.[1] ?? 0]] : values),

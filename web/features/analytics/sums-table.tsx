@@ -50,7 +50,10 @@ export function SumsTable({
         </thead>
         <tbody>
           {sortSums(sums, sort, isAscending).map((sum) => (
-            <tr key={`${sum.isRest}-${sum.group}`} className="border-t border-line hover:bg-sunken/60">
+            <tr
+              key={`${sum.isRest}-${sum.group}`}
+              className="border-t border-line hover:bg-sunken/60"
+            >
               <th
                 scope="row"
                 className="sticky left-0 max-w-44 truncate bg-surface py-2.5 pr-3 pl-5 text-left font-medium text-ink sm:max-w-72"
@@ -65,7 +68,10 @@ export function SumsTable({
         {total !== undefined && (
           <tfoot>
             <tr className="border-t border-line-strong font-medium">
-              <th scope="row" className="sticky left-0 bg-surface py-2.5 pr-3 pl-5 text-left text-ink">
+              <th
+                scope="row"
+                className="sticky left-0 bg-surface py-2.5 pr-3 pl-5 text-left text-ink"
+              >
                 Total
               </th>
               <Figures sum={total} />
@@ -124,7 +130,12 @@ function GroupLink({
   readonly name: string
 }) {
   const filter = FILTERS.find((known) => known === by)
-  if (filter === undefined || sum.group === null || sum.isRest || choices.filters[filter] === sum.group)
+  if (
+    filter === undefined ||
+    sum.group === null ||
+    sum.isRest ||
+    choices.filters[filter] === sum.group
+  )
     return name
   const search = toSearch({
     ...choices,

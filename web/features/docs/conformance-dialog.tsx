@@ -1,7 +1,12 @@
 /** One pair of endpoint and target: what becomes of each feature, and which fields are lost. */
 import { formatDialect } from '../../format/dialects.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { type ConformanceEntry, detailOf, type FeatureResult, resultsOf } from './conformance-matrix.ts'
+import {
+  type ConformanceEntry,
+  detailOf,
+  type FeatureResult,
+  resultsOf,
+} from './conformance-matrix.ts'
 import { VerdictBadge } from './verdict-badge.tsx'
 
 export function ConformanceDialog({
@@ -21,7 +26,9 @@ export function ConformanceDialog({
       width="wide"
       title={`${entry.endpoint} to ${target}`}
       note={
-        entry.dialect === null ? undefined : `The target is spoken to in ${formatDialect(entry.dialect)}.`
+        entry.dialect === null
+          ? undefined
+          : `The target is spoken to in ${formatDialect(entry.dialect)}.`
       }
     >
       <div className="flex flex-col gap-6">
@@ -33,7 +40,13 @@ export function ConformanceDialog({
   )
 }
 
-function Group({ title, results }: { readonly title: string; readonly results: readonly FeatureResult[] }) {
+function Group({
+  title,
+  results,
+}: {
+  readonly title: string
+  readonly results: readonly FeatureResult[]
+}) {
   return (
     <section>
       <h3 className="mb-1 text-xs font-medium tracking-wide text-ink-faint uppercase">{title}</h3>

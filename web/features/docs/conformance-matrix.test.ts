@@ -1,5 +1,10 @@
 import { expect, test } from 'bun:test'
-import { type ConformanceEntry, countVerdicts, describeLosses, toMatrix } from './conformance-matrix.ts'
+import {
+  type ConformanceEntry,
+  countVerdicts,
+  describeLosses,
+  toMatrix,
+} from './conformance-matrix.ts'
 
 const chat: ConformanceEntry = {
   endpoint: '/chat',
@@ -41,5 +46,9 @@ test('verdicts are counted, the worst first, and losses named', () => {
     { verdict: 'lossy', count: 1 },
     { verdict: 'lossless', count: 1 },
   ])
-  expect(describeLosses(chat)).toEqual(['PDF by URL: absent', 'audio: takes no audio', 'seed: seed'])
+  expect(describeLosses(chat)).toEqual([
+    'PDF by URL: absent',
+    'audio: takes no audio',
+    'seed: seed',
+  ])
 })

@@ -1,5 +1,9 @@
 /** The conformance table as a matrix: a row for each kind of target, a column for each endpoint. Pure; knows no provider. */
-import { FEATURE_IDS, FEATURES, type FeatureId } from '../../../src/contract/conformance-features.ts'
+import {
+  FEATURE_IDS,
+  FEATURES,
+  type FeatureId,
+} from '../../../src/contract/conformance-features.ts'
 import type { RowOf } from '../../api/ask.ts'
 
 export type ConformanceEntry = RowOf<'GET /v1/conformance'>

@@ -1,7 +1,11 @@
 /** What each endpoint loses on the way to each target, as the gateway's own code was found to do it. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { FEATURE_IDS, FEATURES, type FeatureId } from '../../../src/contract/conformance-features.ts'
+import {
+  FEATURE_IDS,
+  FEATURES,
+  type FeatureId,
+} from '../../../src/contract/conformance-features.ts'
 import { operationQuery } from '../../api/operation-query.ts'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { classNames } from '../../ui/class-names.ts'
@@ -20,10 +24,16 @@ export function ConformancePage() {
   const providers = useQuery(operationQuery('GET /v1/providers'))
   const [text, setText] = useState('')
   const [feature, setFeature] = useState<FeatureId>()
-  const [opened, setOpened] = useState<{ readonly row: MatrixRow; readonly entry: ConformanceEntry }>()
-  const nameOf = (id: string) => providers.data?.data.find((provider) => provider.id === id)?.name ?? id
+  const [opened, setOpened] = useState<{
+    readonly row: MatrixRow
+    readonly entry: ConformanceEntry
+  }>()
+  const nameOf = (id: string) =>
+    providers.data?.data.find((provider) => provider.id === id)?.name ?? id
   const isShown = ({ provider, model }: MatrixRow) =>
-    `${provider} ${nameOf(provider)} ${model ?? ''}`.toLowerCase().includes(text.trim().toLowerCase())
+    `${provider} ${nameOf(provider)} ${model ?? ''}`
+      .toLowerCase()
+      .includes(text.trim().toLowerCase())
   return (
     <>
       <Card>

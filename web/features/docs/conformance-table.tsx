@@ -42,8 +42,13 @@ export function ConformanceTable({
     >
       {rows.map((row, index) => (
         <tr key={`${row.provider}/${row.model ?? ''}`}>
-          <th scope="row" className="min-w-44 px-5 py-3.5 text-left align-top leading-5.5 font-normal">
-            <span className={rows[index - 1]?.provider === row.provider ? 'sr-only' : 'block text-ink'}>
+          <th
+            scope="row"
+            className="min-w-44 px-5 py-3.5 text-left align-top leading-5.5 font-normal"
+          >
+            <span
+              className={rows[index - 1]?.provider === row.provider ? 'sr-only' : 'block text-ink'}
+            >
               {nameOf(row.provider)}
             </span>
             {row.model !== undefined && (
@@ -80,7 +85,8 @@ function Cell({
   if (entry === undefined) return <NotThere title="This endpoint does not reach it." />
   if (feature !== undefined) {
     const result = entry.results[feature]
-    if (result === undefined) return <NotThere title="This endpoint’s format has no place for it." />
+    if (result === undefined)
+      return <NotThere title="This endpoint’s format has no place for it." />
     return (
       <div className="flex flex-col gap-1 py-1.5">
         <VerdictBadge verdict={result.verdict} />

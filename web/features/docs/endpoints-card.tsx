@@ -52,7 +52,10 @@ export function EndpointsCard({ baseUrl }: { readonly baseUrl: string }) {
             </td>
             <td>
               {paths.map((path) => (
-                <code key={path} className="block font-mono text-[13px] whitespace-nowrap text-ink-soft">
+                <code
+                  key={path}
+                  className="block font-mono text-[13px] whitespace-nowrap text-ink-soft"
+                >
                   {path}
                 </code>
               ))}

@@ -67,7 +67,8 @@ const GUIDANCE: Readonly<Record<ErrorKind, Pick<ErrorEntry, 'means' | 'cure'>>> 
     cure: 'Trying again does not help (x-should-retry: false): raise the limit or wait until it starts again.',
   },
   upstream_error: {
-    means: 'The provider refused the request (its own 4xx is passed on), failed, or answered nonsense.',
+    means:
+      'The provider refused the request (its own 4xx is passed on), failed, or answered nonsense.',
     cure: 'A 4xx is the provider’s own, in its own words: change the request. A 502: try again, or add a target to fall back to.',
   },
   provider_auth_failed: {

@@ -25,7 +25,10 @@ const ENVELOPES = [
   {
     name: 'Anthropic',
     code: JSON.stringify(
-      { type: 'error', error: { type: 'invalid_request_error', message: "'max_tokens' is required." } },
+      {
+        type: 'error',
+        error: { type: 'invalid_request_error', message: "'max_tokens' is required." },
+      },
       null,
       2,
     ),
@@ -76,9 +79,9 @@ export function ErrorsPage() {
       <Card>
         <CardHeader title="In mid-stream" />
         <p className="max-w-3xl px-5 py-4 text-sm text-ink-soft">
-          Once the first byte of a stream is out, its status is. A stream that breaks later ends with an error
-          in its own dialect, and the connection is then cut without the closing chunk: no client can take the
-          answer for whole.
+          Once the first byte of a stream is out, its status is. A stream that breaks later ends
+          with an error in its own dialect, and the connection is then cut without the closing
+          chunk: no client can take the answer for whole.
         </p>
       </Card>
     </>
@@ -93,7 +96,9 @@ function ErrorList({ errors }: { readonly errors: readonly ErrorEntry[] }) {
           key={entry.kind}
           className="grid grid-cols-[3rem_minmax(0,1fr)] gap-x-3 gap-y-1.5 px-5 py-3.5 lg:grid-cols-[3rem_minmax(0,22rem)_minmax(0,1fr)]"
         >
-          <span className="font-mono text-[13px] leading-5.5 text-ink-soft tabular-nums">{entry.status}</span>
+          <span className="font-mono text-[13px] leading-5.5 text-ink-soft tabular-nums">
+            {entry.status}
+          </span>
           <div className="min-w-0">
             <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
               <code className="font-mono text-[13px] font-medium text-ink">{entry.flat}</code>

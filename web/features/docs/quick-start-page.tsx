@@ -8,7 +8,12 @@ import { classNames } from '../../ui/class-names.ts'
 import { CodeBlock, SnippetTabs } from '../../ui/code-block.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { PageLink } from '../../ui/links.tsx'
-import { type CallSnippet, callSnippets, KEY_VARIABLE, type SnippetFamily } from '../../ui/snippets.ts'
+import {
+  type CallSnippet,
+  callSnippets,
+  KEY_VARIABLE,
+  type SnippetFamily,
+} from '../../ui/snippets.ts'
 import { NO_TARGET_TAKES_IT, useFormatFit } from '../../ui/use-format-fit.ts'
 import { EndpointsCard } from './endpoints-card.tsx'
 
@@ -20,7 +25,8 @@ const NOTES: Readonly<Record<SnippetFamily, string>> = {
   OpenAI:
     'OpenAI’s own SDK, with another address. Chat and Responses reach every provider whose dialect is like it; what is translated is in the conformance table.',
   Anthropic: 'Anthropic’s own SDK, with another address: its tools, its streams, its errors.',
-  'Mistral FIM': 'Code that fills in a gap. The gate needs a target that can, such as a code model.',
+  'Mistral FIM':
+    'Code that fills in a gap. The gate needs a target that can, such as a code model.',
   'Vercel AI SDK': 'Through its OpenAI provider, with another address.',
 }
 
@@ -48,8 +54,8 @@ export function QuickStartPage() {
           <Step number={2} title="Choose a gate">
             {gates.data?.length === 0 ? (
               <p className="text-sm text-ink-soft">
-                There is none yet. Make one under <PageLink to="/gates">Gates</PageLink>; until then the code
-                below says <code className="font-mono text-[13px]">{NO_GATE}</code>.
+                There is none yet. Make one under <PageLink to="/gates">Gates</PageLink>; until then
+                the code below says <code className="font-mono text-[13px]">{NO_GATE}</code>.
               </p>
             ) : (
               <SelectField
@@ -151,10 +157,14 @@ function FamilyCode({
   readonly family: SnippetFamily
   readonly snippets: readonly (CallSnippet & { readonly fit: Fit })[]
 }) {
-  const installs = [...new Set(snippets.flatMap(({ install }) => (install === undefined ? [] : [install])))]
+  const installs = [
+    ...new Set(snippets.flatMap(({ install }) => (install === undefined ? [] : [install]))),
+  ]
   return (
     <>
-      {installs.length > 0 && <CodeBlock code={installs.join('\n')} label="what to install" isWrapped />}
+      {installs.length > 0 && (
+        <CodeBlock code={installs.join('\n')} label="what to install" isWrapped />
+      )}
       <SnippetTabs
         label={`${family} variants`}
         snippets={snippets.map(({ variant, code, fit }) => ({

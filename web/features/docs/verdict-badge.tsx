@@ -15,7 +15,13 @@ export const VERDICT_LOOKS: Readonly<Record<Verdict, VerdictLook>> = {
   absent: { tone: 'neutral', means: 'The target has nothing of the kind.' },
 }
 
-export function VerdictBadge({ verdict, count }: { readonly verdict: Verdict; readonly count?: number }) {
+export function VerdictBadge({
+  verdict,
+  count,
+}: {
+  readonly verdict: Verdict
+  readonly count?: number
+}) {
   const { tone, means } = VERDICT_LOOKS[verdict]
   return (
     <span title={means}>

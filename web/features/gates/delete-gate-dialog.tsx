@@ -67,7 +67,8 @@ export function DeleteGateDialog({
 function RecentUse({ gateId }: { readonly gateId: string }) {
   const { calls } = useRecentCalls()(gateId)
   if (calls === undefined) return <p className="mt-2">Looking up what uses it…</p>
-  if (calls === 0) return <p className="mt-2">No calls were made through it in the last 24 hours.</p>
+  if (calls === 0)
+    return <p className="mt-2">No calls were made through it in the last 24 hours.</p>
   return (
     <p className="mt-2 rounded-lg bg-warn-soft px-3 py-2 text-warn">
       <strong className="font-semibold">

@@ -34,7 +34,11 @@ export function describeChanges(before: Gate, after: Gate): readonly string[] {
   note('hedgeAfterMs', toTime(before.hedgeAfterMs, 'off'), toTime(after.hedgeAfterMs, 'off'))
   if (JSON.stringify(before.defaults) !== JSON.stringify(after.defaults)) told.push('defaults')
   note('overrides', before.overrides, after.overrides)
-  note('timeoutMs', toTime(before.timeoutMs, "the gateway's"), toTime(after.timeoutMs, "the gateway's"))
+  note(
+    'timeoutMs',
+    toTime(before.timeoutMs, "the gateway's"),
+    toTime(after.timeoutMs, "the gateway's"),
+  )
   note('maxRetries', String(before.maxRetries), String(after.maxRetries))
   return told
 }

@@ -24,8 +24,16 @@ test.each<[Partial<TargetHealth>, string, string]>([
     'failing',
     'upstream_error (502), 2 minutes ago',
   ],
-  [{ state: 'resting', failuresInARow: 5, restsUntil: '2026-01-01T12:00:04.200Z' }, 'resting 5 s', '5 times'],
-  [{ state: 'resting', failuresInARow: 5, restsUntil: '2026-01-01T11:59:00Z' }, 'resting', '5 times'],
+  [
+    { state: 'resting', failuresInARow: 5, restsUntil: '2026-01-01T12:00:04.200Z' },
+    'resting 5 s',
+    '5 times',
+  ],
+  [
+    { state: 'resting', failuresInARow: 5, restsUntil: '2026-01-01T11:59:00Z' },
+    'resting',
+    '5 times',
+  ],
   [{ state: 'probing' }, 'probing', 'one call finds out'],
 ])('%o is told as "%s"', (seen, word, part) => {
   const told = describeHealth({ ...health, ...seen }, NOW)

@@ -15,7 +15,8 @@ export interface HealthWords {
 
 /** @param now milliseconds since the Unix epoch */
 export function describeHealth(health: TargetHealth | undefined, now: number): HealthWords {
-  if (health === undefined) return { tone: 'neutral', word: 'not saved yet', sentence: 'Not saved yet.' }
+  if (health === undefined)
+    return { tone: 'neutral', word: 'not saved yet', sentence: 'Not saved yet.' }
   if (!health.configured) {
     return {
       tone: 'danger',
@@ -26,7 +27,11 @@ export function describeHealth(health: TargetHealth | undefined, now: number): H
   const failed = describeFailure(health, now)
   switch (health.state) {
     case 'unknown':
-      return { tone: 'neutral', word: 'not seen yet', sentence: 'Not seen since the restart of this node.' }
+      return {
+        tone: 'neutral',
+        word: 'not seen yet',
+        sentence: 'Not seen since the restart of this node.',
+      }
     case 'healthy':
       return {
         tone: 'ok',

@@ -35,7 +35,9 @@ test('a gate that is only looked at has no changes and no problems', () => {
 test('only what changed is sent, whole where the interface replaces it whole', () => {
   const [first, second] = draft.targets
   if (first === undefined || second === undefined) throw new Error('two targets')
-  expect(toChanges(gate, { ...draft, targets: [second, first], temperature: '', timeoutMs: '' })).toEqual({
+  expect(
+    toChanges(gate, { ...draft, targets: [second, first], temperature: '', timeoutMs: '' }),
+  ).toEqual({
     targets: [{ model: 'sandbox/slow' }, { model: 'sandbox/echo', weight: 9 }],
     defaults: { reasoningEffort: 'low' },
     timeoutMs: null,
@@ -82,7 +84,8 @@ test('what was left empty is left to the gateway', () => {
 })
 
 test('shares add up to one; an empty weight is 1, and what is no weight has no share', () => {
-  const weighted = (...weights: string[]) => weights.map((weight) => ({ ...toNewTarget('a/b'), weight }))
+  const weighted = (...weights: string[]) =>
+    weights.map((weight) => ({ ...toNewTarget('a/b'), weight }))
   expect(toShares(weighted('3', ''))).toEqual([0.75, 0.25])
   expect(toShares(weighted('x', '-1', '2'))).toEqual([0, 0, 1])
   expect(toShares(weighted('0'))).toEqual([0])

@@ -10,7 +10,15 @@ export type Strategy = Gate['strategy']
 export type Overrides = Gate['overrides']
 type Effort = NonNullable<Gate['defaults']['reasoningEffort']>
 
-export const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+export const EFFORTS: readonly Effort[] = [
+  'none',
+  'minimal',
+  'low',
+  'medium',
+  'high',
+  'xhigh',
+  'max',
+]
 
 export interface TargetDraft {
   /** Stays the same while the target is moved and renamed. */
@@ -87,7 +95,9 @@ export function toDraft(gate: Gate): GateDraft {
 }
 
 /** Without the id, which is given once and never changed. */
-export function toSettings(draft: GateDraft): Required<Omit<GateSettings, 'displayName'>> & GateSettings {
+export function toSettings(
+  draft: GateDraft,
+): Required<Omit<GateSettings, 'displayName'>> & GateSettings {
   const name = draft.displayName.trim()
   return {
     ...(name === '' ? {} : { displayName: name }),
@@ -102,7 +112,9 @@ export function toSettings(draft: GateDraft): Required<Omit<GateSettings, 'displ
       ...(draft.instructions.trim() === '' ? {} : { instructions: draft.instructions }),
       ...(draft.temperature.trim() === '' ? {} : { temperature: toNumber(draft.temperature) }),
       ...(draft.topP.trim() === '' ? {} : { topP: toNumber(draft.topP) }),
-      ...(draft.maxOutputTokens.trim() === '' ? {} : { maxOutputTokens: toNumber(draft.maxOutputTokens) }),
+      ...(draft.maxOutputTokens.trim() === ''
+        ? {}
+        : { maxOutputTokens: toNumber(draft.maxOutputTokens) }),
       ...(draft.reasoningEffort === '' ? {} : { reasoningEffort: draft.reasoningEffort }),
     },
     overrides: draft.overrides,
@@ -121,7 +133,8 @@ export function toChanges(gate: Gate, draft: GateDraft): Partial<GateSettings> {
   const before: GateSettings = toSettings(toDraft(gate))
   const after: GateSettings = { displayName: gate.id, ...toSettings(draft) }
   const changed = Object.entries(after).filter(
-    ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof GateSettings]),
+    ([field, value]) =>
+      JSON.stringify(value) !== JSON.stringify(before[field as keyof GateSettings]),
   )
   return Object.fromEntries(changed)
 }

@@ -28,7 +28,8 @@ export function GateEditor({
   const isDirty = Object.keys(changes).length > 0
 
   const save = useMutation({
-    mutationFn: (body: Partial<GateSettings>) => ask('PATCH /v1/gates/{id}', { path: { id: gate.id }, body }),
+    mutationFn: (body: Partial<GateSettings>) =>
+      ask('PATCH /v1/gates/{id}', { path: { id: gate.id }, body }),
     onSuccess: async (after) => {
       setSaved(describeChanges(base, after))
       setBase(after)
@@ -66,8 +67,14 @@ export function GateEditor({
       {(isDirty || saved !== undefined) && (
         <div className="sticky bottom-4 z-20 flex flex-wrap items-center justify-between gap-3 rounded-xl border border-line bg-surface px-4 py-3 shadow-high">
           <div role="status" className="min-w-48 flex-1 text-[13px] text-ink-soft">
-            {saved === undefined ? `Not saved yet: ${nameChanges(changes)}.` : <SavedNote saved={saved} />}
-            {isDirty && wasChangedElsewhere && ' It was changed elsewhere meanwhile; only these are saved.'}
+            {saved === undefined ? (
+              `Not saved yet: ${nameChanges(changes)}.`
+            ) : (
+              <SavedNote saved={saved} />
+            )}
+            {isDirty &&
+              wasChangedElsewhere &&
+              ' It was changed elsewhere meanwhile; only these are saved.'}
           </div>
           {isDirty && (
             <div className="flex gap-2">

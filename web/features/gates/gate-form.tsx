@@ -23,7 +23,10 @@ export function GateFields({ form, isNew }: { readonly form: GateForm; readonly 
           note="Asked in this order, as far as the strategy leaves it open. A target that fails hands over to the next."
         />
         <div className="flex flex-col gap-5 p-5">
-          <StrategyField value={draft.strategy} onChange={(strategy) => set('strategy', strategy)} />
+          <StrategyField
+            value={draft.strategy}
+            onChange={(strategy) => set('strategy', strategy)}
+          />
           {draft.targets.length > 0 && (
             <TargetList
               targets={draft.targets}
@@ -73,7 +76,15 @@ export function GateFields({ form, isNew }: { readonly form: GateForm; readonly 
 function IdField({ form, isNew }: { readonly form: GateForm; readonly isNew: boolean }): ReactNode {
   const { draft, set, problem } = form
   if (!isNew) {
-    return <TextField label="Id" isCode disabled value={draft.id} hint="Cannot be changed: callers use it." />
+    return (
+      <TextField
+        label="Id"
+        isCode
+        disabled
+        value={draft.id}
+        hint="Cannot be changed: callers use it."
+      />
+    )
   }
   return (
     <TextField

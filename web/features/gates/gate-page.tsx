@@ -44,7 +44,10 @@ export function GatePage() {
         )
       }
     >
-      <nav aria-label="Parts of the gate" className="-mt-2 flex items-center gap-1 border-b border-line">
+      <nav
+        aria-label="Parts of the gate"
+        className="-mt-2 flex items-center gap-1 border-b border-line"
+      >
         <Link
           to="/gates"
           className="mr-2 flex items-center gap-1 py-2 text-[13px] text-ink-faint hover:text-ink"

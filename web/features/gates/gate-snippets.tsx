@@ -23,7 +23,8 @@ export function GateSnippets({ gate }: { readonly gate: Gate }) {
         title="Snippets"
         note={
           <>
-            They read the key from <code className="font-mono text-xs">{KEY_VARIABLE}</code>; make one under{' '}
+            They read the key from <code className="font-mono text-xs">{KEY_VARIABLE}</code>; make
+            one under{' '}
             <Link to="/keys" className="text-accent underline">
               API Keys
             </Link>

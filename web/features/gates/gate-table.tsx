@@ -159,7 +159,8 @@ function RecentCells({ calls, errors }: RecentCalls) {
           <span className="text-ink-faint">0</span>
         ) : (
           <span className="text-danger">
-            {formatCount(errors)} <span className="text-ink-faint">({formatShare(errors / calls)})</span>
+            {formatCount(errors)}{' '}
+            <span className="text-ink-faint">({formatShare(errors / calls)})</span>
           </span>
         )}
       </td>

@@ -16,7 +16,13 @@ type Result = AnswerOf<'POST /v1/gates/{id}/test'>['results'][number]
 
 const TICK_MS = 100
 
-export function GateTest({ gate, hasUnsaved }: { readonly gate: Gate; readonly hasUnsaved: boolean }) {
+export function GateTest({
+  gate,
+  hasUnsaved,
+}: {
+  readonly gate: Gate
+  readonly hasUnsaved: boolean
+}) {
   const queryClient = useQueryClient()
   const test = useMutation({
     mutationFn: () => ask('POST /v1/gates/{id}/test', { path: { id: gate.id } }),
@@ -120,8 +126,12 @@ function TestRow({
         </Badge>
       </td>
       <td className="text-right tabular-nums">{result.httpStatus ?? NOT_KNOWN}</td>
-      <td className="text-right whitespace-nowrap tabular-nums">{formatDuration(result.latencyMs)}</td>
-      <td className="text-right whitespace-nowrap tabular-nums">{formatDuration(result.firstByteMs)}</td>
+      <td className="text-right whitespace-nowrap tabular-nums">
+        {formatDuration(result.latencyMs)}
+      </td>
+      <td className="text-right whitespace-nowrap tabular-nums">
+        {formatDuration(result.firstByteMs)}
+      </td>
       <td className="text-right whitespace-nowrap tabular-nums">
         {usage === undefined
           ? NOT_KNOWN

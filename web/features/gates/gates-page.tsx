@@ -42,8 +42,8 @@ export function GatesPage() {
                   </LinkButton>
                 }
               >
-                A gate is a name that stands for one or more models. Make one, then put its id where the model
-                name is in your code.
+                A gate is a name that stands for one or more models. Make one, then put its id where
+                the model name is in your code.
               </EmptyState>
             ) : (
               <>
@@ -55,17 +55,28 @@ export function GatesPage() {
         </QueryBoundary>
       </Card>
       <p className="-mt-2 text-[13px] text-ink-faint">
-        Health is what this node has seen of each target since it started. Calls and errors are those of the
-        last 24 hours.
+        Health is what this node has seen of each target since it started. Calls and errors are
+        those of the last 24 hours.
       </p>
     </Page>
   )
 }
 
-function FoundGates({ gates, search }: { readonly gates: readonly Gate[]; readonly search: string }) {
+function FoundGates({
+  gates,
+  search,
+}: {
+  readonly gates: readonly Gate[]
+  readonly search: string
+}) {
   const words = search.toLowerCase().split(/\s+/)
   const found = gates.filter((gate) => {
-    const text = [gate.id, gate.displayName, gate.description, ...gate.targets.map(({ model }) => model)]
+    const text = [
+      gate.id,
+      gate.displayName,
+      gate.description,
+      ...gate.targets.map(({ model }) => model),
+    ]
     const place = text.join(' ').toLowerCase()
     return words.every((word) => place.includes(word))
   })
@@ -86,7 +97,10 @@ function SearchField({
 }) {
   return (
     <div className="relative border-b border-line p-3">
-      <Search aria-hidden className="absolute top-1/2 left-6 size-4 -translate-y-1/2 text-ink-faint" />
+      <Search
+        aria-hidden
+        className="absolute top-1/2 left-6 size-4 -translate-y-1/2 text-ink-faint"
+      />
       <input
         type="search"
         aria-label="Search gates"

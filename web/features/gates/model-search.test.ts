@@ -1,7 +1,13 @@
 import { expect, test } from 'bun:test'
 import { searchModels, toModelOptions, toTypedTarget } from './model-search.ts'
 
-const provider = (id: string, configured: boolean) => ({ id, name: id, docs: null, dialects: [], configured })
+const provider = (id: string, configured: boolean) => ({
+  id,
+  name: id,
+  docs: null,
+  dialects: [],
+  configured,
+})
 const model = (target: string) => {
   const slash = target.indexOf('/')
   return {
@@ -68,5 +74,6 @@ test('the exact target comes first, every word has to occur, also in names', () 
 test('what has a provider and a model is a target as typed', () => {
   expect(toTypedTarget(' acme/new-model ')).toBe('acme/new-model')
   expect(toTypedTarget('openrouter/openai/gpt-5')).toBe('openrouter/openai/gpt-5')
-  for (const text of ['acme', 'acme/', '/model', 'acme/a b']) expect(toTypedTarget(text)).toBeUndefined()
+  for (const text of ['acme', 'acme/', '/model', 'acme/a b'])
+    expect(toTypedTarget(text)).toBeUndefined()
 })

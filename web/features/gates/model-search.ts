@@ -24,7 +24,12 @@ export interface Catalog {
 const OWNED = 'owned'
 
 /** The account's own models first, then what calls can be made to, then the rest. */
-export function toModelOptions({ providers, models, ownedModels, ownKeys }: Catalog): readonly ModelOption[] {
+export function toModelOptions({
+  providers,
+  models,
+  ownedModels,
+  ownKeys,
+}: Catalog): readonly ModelOption[] {
   const byId = new Map(providers.map((provider) => [provider.id, provider]))
   const isConfigured = (id: string) => byId.get(id)?.configured === true || ownKeys.has(id)
   const owned = ownedModels.map((model) => ({
@@ -43,7 +48,9 @@ export function toModelOptions({ providers, models, ownedModels, ownKeys }: Cata
     inputUsd: model.inputUsdPerMillion,
     outputUsd: model.outputUsdPerMillion,
   }))
-  const [ready, others] = [true, false].map((wanted) => listed.filter((one) => one.isConfigured === wanted))
+  const [ready, others] = [true, false].map((wanted) =>
+    listed.filter((one) => one.isConfigured === wanted),
+  )
   return [...owned, ...(ready ?? []), ...(others ?? [])]
 }
 

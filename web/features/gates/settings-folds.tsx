@@ -37,7 +37,11 @@ function DefaultsFold({ form }: { readonly form: GateForm }) {
         problem={form.problem('defaults.instructions')}
       />
       <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
-        <TextField {...field('temperature', 'defaults.temperature')} label="Temperature" hint="0 to 2" />
+        <TextField
+          {...field('temperature', 'defaults.temperature')}
+          label="Temperature"
+          hint="0 to 2"
+        />
         <TextField {...field('topP', 'defaults.topP')} label="Top p" hint="0 to 1" />
         <TextField
           {...field('maxOutputTokens', 'defaults.maxOutputTokens')}
@@ -78,7 +82,9 @@ function DefaultsFold({ form }: { readonly form: GateForm }) {
 
 function AdvancedFold({ form }: { readonly form: GateForm }) {
   const field = numberField(form)
-  const isWrong = ['hedgeAfterMs', 'timeoutMs', 'maxRetries'].some((name) => form.problem(name) !== undefined)
+  const isWrong = ['hedgeAfterMs', 'timeoutMs', 'maxRetries'].some(
+    (name) => form.problem(name) !== undefined,
+  )
   return (
     <Fold title="Advanced" summary={summariseAdvanced(form.draft)} isWrong={isWrong}>
       <div className="grid gap-4 sm:grid-cols-3">
@@ -102,7 +108,13 @@ function AdvancedFold({ form }: { readonly form: GateForm }) {
   )
 }
 
-type NumberName = 'temperature' | 'topP' | 'maxOutputTokens' | 'hedgeAfterMs' | 'timeoutMs' | 'maxRetries'
+type NumberName =
+  | 'temperature'
+  | 'topP'
+  | 'maxOutputTokens'
+  | 'hedgeAfterMs'
+  | 'timeoutMs'
+  | 'maxRetries'
 
 function numberField({ draft, set, problem }: GateForm) {
   return (name: NumberName, apiField: string) => ({
@@ -110,7 +122,8 @@ function numberField({ draft, set, problem }: GateForm) {
     autoComplete: 'off',
     isOptional: true,
     value: draft[name],
-    onChange: (event: { readonly target: { readonly value: string } }) => set(name, event.target.value),
+    onChange: (event: { readonly target: { readonly value: string } }) =>
+      set(name, event.target.value),
     problem: problem(apiField),
   })
 }

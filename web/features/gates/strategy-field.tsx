@@ -2,7 +2,11 @@
 import { classNames } from '../../ui/class-names.ts'
 import type { Strategy } from './gate-draft.ts'
 
-const STRATEGIES: readonly { readonly id: Strategy; readonly name: string; readonly note: string }[] = [
+const STRATEGIES: readonly {
+  readonly id: Strategy
+  readonly name: string
+  readonly note: string
+}[] = [
   { id: 'fallback', name: 'Fallback', note: 'The first target; the next one when it fails.' },
   { id: 'weighted', name: 'Weighted', note: 'Each target gets its share of the calls, exactly.' },
   { id: 'fastest', name: 'Fastest', note: 'The target that lately began to answer soonest.' },

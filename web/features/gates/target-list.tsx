@@ -30,7 +30,14 @@ export interface TargetListProps {
   readonly onChange: (targets: readonly TargetDraft[]) => void
 }
 
-export function TargetList({ targets, strategy, catalog, healthOf, problem, onChange }: TargetListProps) {
+export function TargetList({
+  targets,
+  strategy,
+  catalog,
+  healthOf,
+  problem,
+  onChange,
+}: TargetListProps) {
   const sensors = useSensors(
     // A press that does not move is a click.
     useSensor(PointerSensor, { activationConstraint: { distance: 4 } }),
@@ -70,7 +77,9 @@ export function TargetList({ targets, strategy, catalog, healthOf, problem, onCh
               health={healthOf?.(target.model)}
               problem={problem(`targets[${index}].model`) ?? problem(`targets[${index}].weight`)}
               onChange={(changed) =>
-                onChange(targets.map((one) => (one.key === target.key ? { ...one, ...changed } : one)))
+                onChange(
+                  targets.map((one) => (one.key === target.key ? { ...one, ...changed } : one)),
+                )
               }
               onMove={(step) => move(index, index + step)}
               onRemove={() => onChange(targets.filter(({ key }) => key !== target.key))}
@@ -95,7 +104,9 @@ function toAnnouncements(targets: readonly TargetDraft[]): Announcements {
       return over.id === active.id ? lifted(active.id) : `Now at place ${placeOf(over.id)} ${of}.`
     },
     onDragEnd: ({ active, over }) =>
-      over === null ? undefined : `Put ${nameOf(active.id)} down at place ${placeOf(over.id)} ${of}.`,
+      over === null
+        ? undefined
+        : `Put ${nameOf(active.id)} down at place ${placeOf(over.id)} ${of}.`,
     onDragCancel: ({ active }) => `${nameOf(active.id)} stays where it was.`,
   }
 }

@@ -65,14 +65,19 @@ export function TargetPicker({
     >
       {(links) => (
         <div className="relative">
-          <Plus aria-hidden className="absolute top-1/2 left-3 size-4 -translate-y-1/2 text-ink-faint" />
+          <Plus
+            aria-hidden
+            className="absolute top-1/2 left-3 size-4 -translate-y-1/2 text-ink-faint"
+          />
           <input
             {...links}
             role="combobox"
             aria-expanded={isOpen}
             aria-controls={listId}
             aria-autocomplete="list"
-            aria-activedescendant={chosen === undefined ? undefined : `${listId}-${choices.indexOf(chosen)}`}
+            aria-activedescendant={
+              chosen === undefined ? undefined : `${listId}-${choices.indexOf(chosen)}`
+            }
             autoComplete="off"
             spellCheck={false}
             placeholder="Search models, or type provider/model"
@@ -90,7 +95,12 @@ export function TargetPicker({
           />
           {isOpen && (
             <div className="absolute inset-x-0 top-full z-30 mt-1 rounded-xl border border-line bg-surface shadow-high">
-              <div id={listId} role="listbox" aria-label="Models" className="max-h-72 overflow-y-auto p-1">
+              <div
+                id={listId}
+                role="listbox"
+                aria-label="Models"
+                className="max-h-72 overflow-y-auto p-1"
+              >
                 {choices.map((choice, index) => (
                   // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus, and takes the keys
                   <div
@@ -129,13 +139,22 @@ export function TargetPicker({
 }
 
 function toChoices(options: readonly ModelOption[], text: string): readonly Choice[] {
-  const found = searchModels(options, text, SHOWN).map((option) => ({ target: option.target, option }))
+  const found = searchModels(options, text, SHOWN).map((option) => ({
+    target: option.target,
+    option,
+  }))
   const typed = toTypedTarget(text)
   if (typed === undefined || found.some(({ target }) => target === typed)) return found
   return [{ target: typed, option: undefined }, ...found]
 }
 
-function ChoiceText({ choice, catalog }: { readonly choice: Choice; readonly catalog: TargetCatalog }) {
+function ChoiceText({
+  choice,
+  catalog,
+}: {
+  readonly choice: Choice
+  readonly catalog: TargetCatalog
+}) {
   const { option, target } = choice
   if (option === undefined) {
     const provider = target.slice(0, target.indexOf('/'))
@@ -156,13 +175,18 @@ function ChoiceText({ choice, catalog }: { readonly choice: Choice; readonly cat
         {target}
       </code>
       {!option.isConfigured && <Badge>no key</Badge>}
-      <span className="text-xs whitespace-nowrap text-ink-faint tabular-nums">{toPriceText(option)}</span>
+      <span className="text-xs whitespace-nowrap text-ink-faint tabular-nums">
+        {toPriceText(option)}
+      </span>
     </>
   )
 }
 
 /** `$1.25 in · $10.00 out`; empty where nothing is known. */
-export function toPriceText({ inputUsd, outputUsd }: Pick<ModelOption, 'inputUsd' | 'outputUsd'>): string {
+export function toPriceText({
+  inputUsd,
+  outputUsd,
+}: Pick<ModelOption, 'inputUsd' | 'outputUsd'>): string {
   if (inputUsd === 0 && outputUsd === 0) return 'free'
   const parts = [
     inputUsd === null ? '' : `${formatUsd(inputUsd)} in`,

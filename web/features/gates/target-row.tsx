@@ -33,7 +33,8 @@ export function TargetRow(props: TargetRowProps) {
   const noteId = useId()
   const sortable = useSortable({ id: target.key })
   const price = option === undefined ? '' : toPriceText(option)
-  const described = problem === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': noteId }
+  const described =
+    problem === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': noteId }
   return (
     <li
       ref={sortable.setNodeRef}

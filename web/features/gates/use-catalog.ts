@@ -31,7 +31,10 @@ export function useCatalog(): TargetCatalog {
       }),
     [providers.data, models.data, owned.data, keys.data],
   )
-  const byTarget = useMemo(() => new Map(options.map((option) => [option.target, option])), [options])
+  const byTarget = useMemo(
+    () => new Map(options.map((option) => [option.target, option])),
+    [options],
+  )
   const ids = useMemo(() => new Set(providers.data?.data.map(({ id }) => id)), [providers.data])
   return {
     options,

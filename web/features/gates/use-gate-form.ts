@@ -37,14 +37,18 @@ export function useGateForm(initial: GateDraft): GateForm {
   const [refusal, setRefusal] = useState<unknown>()
   const found = useMemo(() => findProblems(draft), [draft])
 
-  const shown = found.filter(({ field }) => isChecked || [...touched].some((one) => isWithin(field, one)))
+  const shown = found.filter(
+    ({ field }) => isChecked || [...touched].some((one) => isWithin(field, one)),
+  )
   return {
     draft,
     set: (field, value) => {
       setDraft((before) => ({ ...before, [field]: value }))
       setTouched((before) => new Set([...before, toApiField(field)]))
       setRefusal(undefined)
-      setRefused((before) => before.filter((problem) => !isWithin(problem.field, toApiField(field))))
+      setRefused((before) =>
+        before.filter((problem) => !isWithin(problem.field, toApiField(field))),
+      )
     },
     problem: (field) => problemAt(shown, field) ?? problemAt(refused, field),
     refusal,

@@ -75,7 +75,12 @@ export function ChangeKeyDialog({
         )}
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" isBusy={save.isPending} disabled={!(isRenamed || isOtherEnd)}>
+          <Button
+            look="primary"
+            type="submit"
+            isBusy={save.isPending}
+            disabled={!(isRenamed || isOtherEnd)}
+          >
             Save
           </Button>
         </DialogActions>

@@ -32,7 +32,13 @@ function OpenDialog({ onClose }: { readonly onClose: () => void }) {
   const [created, setCreated] = useState<CreatedKey>()
   if (created !== undefined)
     return (
-      <Dialog isOpen onClose={onClose} title={`“${created.name}” is ready`} note={SHOWN_ONCE} width="wide">
+      <Dialog
+        isOpen
+        onClose={onClose}
+        title={`“${created.name}” is ready`}
+        note={SHOWN_ONCE}
+        width="wide"
+      >
         <NewKeyShown created={created} />
       </Dialog>
     )

@@ -28,7 +28,10 @@ export function ExpiryField({
         label="Expires"
         value={expiry.choice}
         onChange={(event) =>
-          onChange({ choice: event.target.value as Expiry['choice'], day: expiry.day || toLocalDay(now) })
+          onChange({
+            choice: event.target.value as Expiry['choice'],
+            day: expiry.day || toLocalDay(now),
+          })
         }
         {...(isDate ? {} : { hint, problem })}
       >

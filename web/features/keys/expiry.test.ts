@@ -45,6 +45,8 @@ test('an old key that has ended is no longer spoken of', () => {
 test('an old key ends with its key at the latest', () => {
   const previous = { maskedPrefix: 'sk-svc-ab12…', endsAt: at(NOW + DAY_MS) }
   expect(previousOf({ previous, expiresAt: at(NOW + 5) }, NOW)?.endsAt).toBe(at(NOW + 5))
-  expect(previousOf({ previous, expiresAt: at(NOW + 2 * DAY_MS) }, NOW)?.endsAt).toBe(previous.endsAt)
+  expect(previousOf({ previous, expiresAt: at(NOW + 2 * DAY_MS) }, NOW)?.endsAt).toBe(
+    previous.endsAt,
+  )
   expect(previousOf({ previous, expiresAt: at(NOW) }, NOW)).toBeUndefined()
 })

@@ -56,7 +56,10 @@ export function stateOfExpiry(expiresAt: string, now: number): 'later' | 'soon' 
   return leftMs <= SOON_MS ? 'soon' : 'later'
 }
 
-export function hasExpired({ expiresAt }: { readonly expiresAt: string | null }, now: number): boolean {
+export function hasExpired(
+  { expiresAt }: { readonly expiresAt: string | null },
+  now: number,
+): boolean {
   return expiresAt !== null && stateOfExpiry(expiresAt, now) === 'expired'
 }
 
@@ -67,11 +70,17 @@ export interface PreviousKey {
 
 /** The text that the key had before its rotation, while that is still accepted: never longer than the key itself. */
 export function previousOf(
-  { previous, expiresAt }: { readonly previous: PreviousKey | null; readonly expiresAt: string | null },
+  {
+    previous,
+    expiresAt,
+  }: { readonly previous: PreviousKey | null; readonly expiresAt: string | null },
   now: number,
 ): PreviousKey | undefined {
   if (previous === null) return undefined
   const { maskedPrefix } = previous
-  const endsMs = Math.min(Date.parse(previous.endsAt), expiresAt === null ? Infinity : Date.parse(expiresAt))
+  const endsMs = Math.min(
+    Date.parse(previous.endsAt),
+    expiresAt === null ? Infinity : Date.parse(expiresAt),
+  )
   return endsMs > now ? { maskedPrefix, endsAt: new Date(endsMs).toISOString() } : undefined
 }

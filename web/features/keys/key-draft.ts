@@ -11,5 +11,8 @@ export const EMPTY_DRAFT: KeyDraft = { name: '', expiry: NEVER }
 /** The body's part that both ways share. The form's own field refuses a day that there is not. */
 export function toLabel({ name, expiry }: KeyDraft, now: number) {
   const expiresAt = toExpiresAt(expiry, { now, kept: null })
-  return { name: name.trim(), ...(expiresAt == null ? {} : { expiresAt: new Date(expiresAt).toISOString() }) }
+  return {
+    name: name.trim(),
+    ...(expiresAt == null ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+  }
 }

@@ -40,13 +40,17 @@ export function KeyTable({
       {keys.length >= MANY_KEYS && (
         <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-b border-line px-5 py-3">
           <p role="status" className="text-[13px] text-ink-soft">
-            {found.length === keys.length ? `${keys.length} keys` : `${found.length} of ${keys.length} keys`}
+            {found.length === keys.length
+              ? `${keys.length} keys`
+              : `${found.length} of ${keys.length} keys`}
           </p>
           <SearchField label="Find a key" value={search} onChange={setSearch} />
         </div>
       )}
       {found.length === 0 ? (
-        <EmptyState title="No key matches">Names and the beginnings of keys are searched.</EmptyState>
+        <EmptyState title="No key matches">
+          Names and the beginnings of keys are searched.
+        </EmptyState>
       ) : (
         <Table
           label="API keys"
@@ -71,7 +75,9 @@ export function KeyTable({
                   <span>
                     Last used: <Moment at={key.lastUsedAt} />
                   </span>
-                  {key.expiresAt !== null && <Expiry at={key.expiresAt} now={now} verb="Expires " />}
+                  {key.expiresAt !== null && (
+                    <Expiry at={key.expiresAt} now={now} verb="Expires " />
+                  )}
                 </div>
               </td>
               <td className="max-sm:hidden">
@@ -122,7 +128,9 @@ function Calls({ apiKey, use }: { readonly apiKey: ApiKey; readonly use: RecentU
       >
         {calls}
       </PageLink>
-      {use.errors > 0 && <span className="block text-xs text-danger">{formatWhole(use.errors)} failed</span>}
+      {use.errors > 0 && (
+        <span className="block text-xs text-danger">{formatWhole(use.errors)} failed</span>
+      )}
     </>
   )
 }

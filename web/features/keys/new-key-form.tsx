@@ -55,7 +55,9 @@ export function NewKeyForm({
         onChange={(expiry) => onChange({ ...draft, expiry })}
         problem={expiryProblem}
       />
-      {nameProblem === undefined && expiryProblem === undefined && <ProblemNote error={create.error} />}
+      {nameProblem === undefined && expiryProblem === undefined && (
+        <ProblemNote error={create.error} />
+      )}
       <DialogActions>
         <Button onClick={onCancel}>Cancel</Button>
         <Button look="primary" type="submit" isBusy={create.isPending}>

@@ -20,7 +20,9 @@ export function RecentUseNote({ apiKey }: { readonly apiKey: RowOf<'GET /v1/keys
   if (calls === 0) return <p className="mt-2">No calls were made with it in the last 24 hours.</p>
   return (
     <p className="mt-3 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
-      <strong className="font-semibold">{calls === 1 ? '1 call' : `${formatWhole(calls)} calls`}</strong>{' '}
+      <strong className="font-semibold">
+        {calls === 1 ? '1 call' : `${formatWhole(calls)} calls`}
+      </strong>{' '}
       {calls === 1 ? 'was' : 'were'} made with it in the last 24 hours, the last one{' '}
       <Moment at={apiKey.lastUsedAt} />. Calls like these will fail with status 401.{' '}
       <PageLink to="/logs" search={{ key: apiKey.id }}>

@@ -36,7 +36,10 @@ export function RotateKeyDialog({
   const [endsIn, setEndsIn] = useState<number>(older === undefined ? DAY_S : 0)
   const rotate = useMutation({
     mutationFn: () =>
-      ask('POST /v1/keys/{id}/rotate', { path: { id: apiKey.id }, body: { oldEndsInSeconds: endsIn } }),
+      ask('POST /v1/keys/{id}/rotate', {
+        path: { id: apiKey.id },
+        body: { oldEndsInSeconds: endsIn },
+      }),
     // The answer holds the key: it is kept no longer than the window is open.
     gcTime: 0,
     onSuccess: (answer) => {
@@ -68,7 +71,11 @@ export function RotateKeyDialog({
       title={`Rotate “${apiKey.name}”?`}
       note="It gets a new key. Its name, budgets, limits, expiry and logs stay."
     >
-      <Form onSubmit={submit} error={rotate.error} className="flex flex-col gap-4 text-sm text-ink-soft">
+      <Form
+        onSubmit={submit}
+        error={rotate.error}
+        className="flex flex-col gap-4 text-sm text-ink-soft"
+      >
         {older !== undefined && (
           <p className="rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
             It was rotated before: <OldKey masked={older.maskedPrefix} /> is accepted until{' '}
@@ -91,15 +98,16 @@ export function RotateKeyDialog({
           {endsIn === 0 ? (
             <>
               <p>
-                Calls with <OldKey masked={apiKey.maskedPrefix} /> are refused from now on, and those under
-                way are cut within seconds. For a key that others may know.
+                Calls with <OldKey masked={apiKey.maskedPrefix} /> are refused from now on, and
+                those under way are cut within seconds. For a key that others may know.
               </p>
               <RecentUseNote apiKey={apiKey} />
             </>
           ) : (
             <p>
-              Both keys are accepted until then: put the new one where <OldKey masked={apiKey.maskedPrefix} />{' '}
-              is used, and nothing is refused. Afterwards the old one is dead for good.
+              Both keys are accepted until then: put the new one where{' '}
+              <OldKey masked={apiKey.maskedPrefix} /> is used, and nothing is refused. Afterwards
+              the old one is dead for good.
             </p>
           )}
         </div>
@@ -131,8 +139,8 @@ function WhenOldOneEnds({
       ) : (
         <>
           <OldKey masked={masked} /> is accepted until{' '}
-          <strong className="font-medium text-ink">{formatDateTime(previous.endsAt)}</strong> ({TIME_ZONE}).
-          Put the new one in its place before that.
+          <strong className="font-medium text-ink">{formatDateTime(previous.endsAt)}</strong> (
+          {TIME_ZONE}). Put the new one in its place before that.
         </>
       )}
     </p>

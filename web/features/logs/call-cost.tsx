@@ -31,14 +31,18 @@ export function CallUsage({ log }: { readonly log: Log }) {
       : [['written to cache', formatWhole(usage.cacheWriteTokens), true] as const]),
     ['Output', formatWhole(usage.outputTokens), false],
     ['reasoning', formatWhole(usage.reasoningTokens), true],
-    ...(perSecond === undefined ? [] : [['Output per second', formatWhole(perSecond), false] as const]),
+    ...(perSecond === undefined
+      ? []
+      : [['Output per second', formatWhole(perSecond), false] as const]),
   ]
   return (
     <dl className="text-[13px]">
       {rows.map(([name, value, isPart]) => (
         <div key={name} className="flex justify-between gap-4 py-0.5">
           <dt className={isPart ? 'pl-4 text-ink-faint' : 'text-ink-soft'}>{name}</dt>
-          <dd className={isPart ? 'text-ink-soft tabular-nums' : 'text-ink tabular-nums'}>{value}</dd>
+          <dd className={isPart ? 'text-ink-soft tabular-nums' : 'text-ink tabular-nums'}>
+            {value}
+          </dd>
         </div>
       ))}
     </dl>
@@ -48,7 +52,8 @@ export function CallUsage({ log }: { readonly log: Log }) {
 const CERTAINTY: Readonly<Record<Details['cost']['status'], string>> = {
   exact: 'Exact: the model’s own price times what the provider reported.',
   estimated: 'Estimated: the price of a model like it, or a report that does not tell all.',
-  unknown: 'Unknown: there is no price for this model, or the provider reported no tokens. It is in no sum.',
+  unknown:
+    'Unknown: there is no price for this model, or the provider reported no tokens. It is in no sum.',
 }
 
 /** @param parts undefined: they are on their way */
@@ -103,7 +108,9 @@ export function CallCost({
       <p className="text-xs text-ink-faint">
         {CERTAINTY[cost.status]}
         {cost.source !== null && ` Price: ${cost.source}.`}
-        {parts === null && cost.usd !== null && ' That price is no longer there, so its parts are not shown.'}
+        {parts === null &&
+          cost.usd !== null &&
+          ' That price is no longer there, so its parts are not shown.'}
       </p>
     </div>
   )

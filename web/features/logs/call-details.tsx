@@ -41,10 +41,20 @@ export function CallDetails({ callId, row, onClose, onNewer, onOlder }: CallDeta
         >
           Call {log !== undefined && <StatusBadge log={log} />}
         </h2>
-        <IconButton size="small" label="Newer call (k)" disabled={onNewer === undefined} onClick={onNewer}>
+        <IconButton
+          size="small"
+          label="Newer call (k)"
+          disabled={onNewer === undefined}
+          onClick={onNewer}
+        >
           <ChevronUp aria-hidden className="size-4" />
         </IconButton>
-        <IconButton size="small" label="Older call (j)" disabled={onOlder === undefined} onClick={onOlder}>
+        <IconButton
+          size="small"
+          label="Older call (j)"
+          disabled={onOlder === undefined}
+          onClick={onOlder}
+        >
           <ChevronDown aria-hidden className="size-4" />
         </IconButton>
         <IconButton size="small" label="Close (Esc)" onClick={onClose}>
@@ -94,8 +104,9 @@ function NotThere({
         </div>
       }
     >
-      <code className="font-mono text-xs break-all">{callId}</code> was refused before it was admitted (a
-      wrong key, an invalid body, a limit), ended within the last second, or is older than the log is kept.
+      <code className="font-mono text-xs break-all">{callId}</code> was refused before it was
+      admitted (a wrong key, an invalid body, a limit), ended within the last second, or is older
+      than the log is kept.
     </EmptyState>
   )
 }

@@ -57,7 +57,9 @@ export function CallSections({
           </Fact>
           {log.credential !== null && (
             <Fact name="Paid with">
-              {log.credential === 'own' ? 'the account’s own credential' : 'the platform’s credential'}
+              {log.credential === 'own'
+                ? 'the account’s own credential'
+                : 'the platform’s credential'}
             </Fact>
           )}
         </dl>
@@ -121,7 +123,11 @@ function Explanation({ log }: { readonly log: Log }) {
   const isFailure = log.outcome === 'failed'
   return (
     <div className={isFailure ? 'bg-danger-soft px-4 py-3.5' : 'bg-warn-soft px-4 py-3.5'}>
-      <p className={isFailure ? 'text-[13px] font-medium text-danger' : 'text-[13px] font-medium text-warn'}>
+      <p
+        className={
+          isFailure ? 'text-[13px] font-medium text-danger' : 'text-[13px] font-medium text-warn'
+        }
+      >
         {explanation.means}
       </p>
       <p className="mt-1 text-[13px] text-ink">{explanation.cure}</p>

@@ -69,7 +69,9 @@ export function CallTiming({ log }: { readonly log: Log }) {
               width={share(attempt.durationMs)}
               hasAnswered={attempt.hasAnswered}
               mark={
-                log.firstByteMs === null || index < attempts.length - 1 ? undefined : share(log.firstByteMs)
+                log.firstByteMs === null || index < attempts.length - 1
+                  ? undefined
+                  : share(log.firstByteMs)
               }
             />
             <p className="mt-1 text-xs text-ink-soft tabular-nums">
@@ -113,7 +115,10 @@ function Bar({
   return (
     <div aria-hidden className="relative mt-1.5 h-2.5 rounded bg-sunken">
       <div
-        className={classNames('absolute inset-y-0 min-w-1 rounded', hasAnswered ? 'bg-ok' : 'bg-danger')}
+        className={classNames(
+          'absolute inset-y-0 min-w-1 rounded',
+          hasAnswered ? 'bg-ok' : 'bg-danger',
+        )}
         style={{ left: `min(${left}, 100% - 0.25rem)`, width }}
       />
       {mark !== undefined && (

@@ -60,7 +60,8 @@ export const ERROR_EXPLANATIONS: Readonly<Record<LoggedErrorKind, ErrorExplanati
     cure: 'A 4xx is about the request: the provider’s words are in the answer. Otherwise try again, or add a fallback target.',
   },
   provider_auth_failed: {
-    means: 'The provider refused the credential, or has not been configured. The caller’s API key is fine.',
+    means:
+      'The provider refused the credential, or has not been configured. The caller’s API key is fine.',
     cure: 'Renew the provider key, or the owned model’s credential; the operator’s own is in the environment.',
   },
   upstream_timeout: {
@@ -88,7 +89,10 @@ const OTHER: ErrorExplanation = {
   cure: 'The attempts below and the server’s log say more.',
 }
 
-export function explainError(outcome: string, errorKind: string | null): ErrorExplanation | undefined {
+export function explainError(
+  outcome: string,
+  errorKind: string | null,
+): ErrorExplanation | undefined {
   const kind = ERROR_KINDS.find((known) => known === errorKind)
   if (kind !== undefined) return ERROR_EXPLANATIONS[kind]
   if (outcome === 'cancelled') return CANCELLED

@@ -94,7 +94,12 @@ export function TargetField({
           if (targets.includes(event.target.value)) onChoose(event.target.value)
         }}
         onBlur={() => text.trim() !== value && onChoose(text.trim())}
-        className={classNames(CONTROL_CLASS, COMPACT, 'placeholder:text-ink-soft', value !== '' && SET)}
+        className={classNames(
+          CONTROL_CLASS,
+          COMPACT,
+          'placeholder:text-ink-soft',
+          value !== '' && SET,
+        )}
       />
       <datalist id={listId}>
         {targets.map((target) => (

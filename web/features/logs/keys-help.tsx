@@ -2,7 +2,13 @@
 import { Dialog } from '../../ui/dialog.tsx'
 import { KEY_HELP } from './use-log-keys.ts'
 
-export function KeysHelp({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
+export function KeysHelp({
+  isOpen,
+  onClose,
+}: {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}) {
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title="Keys on this page">
       <dl className="grid grid-cols-[auto_1fr] items-center gap-x-6 gap-y-2.5 text-sm">

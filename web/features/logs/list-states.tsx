@@ -15,14 +15,16 @@ export function EmptyLog({
   readonly search: LogSearch
   readonly onClear: () => void
 }) {
-  const frame = (content: ReactNode) => <div className="min-h-0 flex-1 overflow-y-auto">{content}</div>
+  const frame = (content: ReactNode) => (
+    <div className="min-h-0 flex-1 overflow-y-auto">{content}</div>
+  )
   if (log.error !== null) return frame(<ErrorState error={log.error} retry={log.reload} />)
   if (log.isLoading) return frame(<RowSkeletons count={8} />)
   if (!isFiltered(search)) {
     return frame(
       <EmptyState icon={<ScrollText />} title="No calls yet">
-        Every call through a gate leaves a line here, about a second after it has ended: who called, which
-        target answered, how long it took, what it cost. Send one with any of your API keys.
+        Every call through a gate leaves a line here, about a second after it has ended: who called,
+        which target answered, how long it took, what it cost. Send one with any of your API keys.
       </EmptyState>,
     )
   }
@@ -32,7 +34,8 @@ export function EmptyLog({
       title="No call passes these filters"
       action={<Button onClick={onClear}>Clear the filters</Button>}
     >
-      Calls that were refused before they were admitted, by a wrong key or a limit, are not in the log.
+      Calls that were refused before they were admitted, by a wrong key or a limit, are not in the
+      log.
     </EmptyState>,
   )
 }

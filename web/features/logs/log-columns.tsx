@@ -29,7 +29,10 @@ const WIDE: LogLayout = {
   rowHeightPx: 38,
   template: '6.75rem 9.5rem minmax(5rem,1fr) minmax(6rem,1.5fr) 3.5rem 5.5rem 4rem 4.25rem 4.5rem',
   columns: [
-    { name: 'Time', show: (log) => <span className="tabular-nums">{formatDayTime(log.startedAt)}</span> },
+    {
+      name: 'Time',
+      show: (log) => <span className="tabular-nums">{formatDayTime(log.startedAt)}</span>,
+    },
     { name: 'Status', show: (log) => <StatusBadge log={log} /> },
     { name: 'Gate', show: (log) => <Gate log={log} /> },
     { name: 'Target', show: (log) => <Name text={log.target ?? NOT_KNOWN} isSoft /> },
@@ -84,7 +87,9 @@ const NARROW: LogLayout = {
 
 function Lines({ children }: { readonly children: ReactNode }) {
   return (
-    <span className="flex min-w-0 flex-col items-stretch gap-1 [&>*:last-child]:text-xs">{children}</span>
+    <span className="flex min-w-0 flex-col items-stretch gap-1 [&>*:last-child]:text-xs">
+      {children}
+    </span>
   )
 }
 
@@ -103,7 +108,13 @@ function Gate({ log: { gateId } }: { readonly log: Log }) {
 }
 
 /** More than one means that somebody waited for a retry or a fallback. */
-function Attempts({ count, isNamed = false }: { readonly count: number; readonly isNamed?: boolean }) {
+function Attempts({
+  count,
+  isNamed = false,
+}: {
+  readonly count: number
+  readonly isNamed?: boolean
+}) {
   if (count <= 1) return <span className="text-ink-soft">{count}</span>
   return (
     <span className="rounded-full bg-warn-soft px-2 py-0.5 text-xs font-medium text-warn">

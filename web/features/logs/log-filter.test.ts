@@ -15,7 +15,13 @@ describe('an address', () => {
   })
 
   test('with nonsense filters by what is left of it', () => {
-    const nonsense = { range: 'ever', from: 'yesterday', status: '9xx', outcome: 'bad', errorKind: 'A-B' }
+    const nonsense = {
+      range: 'ever',
+      from: 'yesterday',
+      status: '9xx',
+      outcome: 'bad',
+      errorKind: 'A-B',
+    }
     expect(
       readLogSearch({ ...nonsense, stream: 'maybe', gate: '\u0000', colour: 'red', target: 'p/m' }),
     ).toEqual({

@@ -97,7 +97,9 @@ export function isFiltered(search: LogSearch): boolean {
 
 /** The search without some filters. */
 export function without(search: LogSearch, ...names: readonly FilterName[]): LogSearch {
-  return Object.fromEntries(Object.entries(search).filter(([name]) => !names.includes(name as FilterName)))
+  return Object.fromEntries(
+    Object.entries(search).filter(([name]) => !names.includes(name as FilterName)),
+  )
 }
 
 function readTime(value: unknown): string | undefined {
@@ -112,5 +114,7 @@ function readBoolean(value: unknown): boolean | undefined {
 }
 
 function omitAbsent<Entries extends object>(entries: Entries): Entries {
-  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as Entries
+  return Object.fromEntries(
+    Object.entries(entries).filter(([, value]) => value !== undefined),
+  ) as Entries
 }

@@ -5,10 +5,30 @@ import { ERROR_KINDS } from '../../../src/contract/error-kinds.ts'
 import { wholeListQuery } from '../../api/operation-query.ts'
 import { nameError } from './explain-error.ts'
 import { Choice, Options, TargetField } from './filter-controls.tsx'
-import { type FilterName, type LogSearch, OUTCOMES, RANGES, readLogSearch, without } from './log-filter.ts'
+import {
+  type FilterName,
+  type LogSearch,
+  OUTCOMES,
+  RANGES,
+  readLogSearch,
+  without,
+} from './log-filter.ts'
 import { TimeRange } from './time-range.tsx'
 
-const STATUSES = ['2xx', '4xx', '5xx', '400', '401', '404', '429', '499', '500', '502', '503', '504']
+const STATUSES = [
+  '2xx',
+  '4xx',
+  '5xx',
+  '400',
+  '401',
+  '404',
+  '429',
+  '499',
+  '500',
+  '502',
+  '503',
+  '504',
+]
 
 export interface LogFiltersProps {
   readonly search: LogSearch
@@ -19,10 +39,14 @@ export function LogFilters({ search, onChange }: LogFiltersProps) {
   const gates = useQuery(wholeListQuery('GET /v1/gates')).data ?? []
   const keys = useQuery(wholeListQuery('GET /v1/keys')).data ?? []
   const [isCustom, setCustom] = useState(search.from !== undefined || search.to !== undefined)
-  const targets = [...new Set(gates.flatMap((gate) => gate.targets.map(({ model }) => model)))].sort()
+  const targets = [
+    ...new Set(gates.flatMap((gate) => gate.targets.map(({ model }) => model))),
+  ].sort()
 
   const set = (name: FilterName, value: string) =>
-    onChange(readLogSearch({ ...without(search, name), ...(value === '' ? {} : { [name]: value }) }))
+    onChange(
+      readLogSearch({ ...without(search, name), ...(value === '' ? {} : { [name]: value }) }),
+    )
   const chooseTime = (value: string) => {
     setCustom(value === 'custom')
     const rest = without(search, 'range', 'from', 'to')
@@ -45,7 +69,11 @@ export function LogFilters({ search, onChange }: LogFiltersProps) {
         ))}
         <option value="custom">Between…</option>
       </Choice>
-      <Choice label="Outcome" value={search.outcome ?? ''} onChoose={(value) => set('outcome', value)}>
+      <Choice
+        label="Outcome"
+        value={search.outcome ?? ''}
+        onChoose={(value) => set('outcome', value)}
+      >
         <option value="">Any outcome</option>
         <Options values={OUTCOMES} chosen={search.outcome} show={capitalise} />
       </Choice>
@@ -71,7 +99,11 @@ export function LogFilters({ search, onChange }: LogFiltersProps) {
         targets={targets}
         onChoose={(value) => set('target', value)}
       />
-      <Choice label="Error" value={search.errorKind ?? ''} onChoose={(value) => set('errorKind', value)}>
+      <Choice
+        label="Error"
+        value={search.errorKind ?? ''}
+        onChoose={(value) => set('errorKind', value)}
+      >
         <option value="">Any error</option>
         <Options
           values={ERROR_KINDS}

@@ -27,7 +27,15 @@ export interface LogListProps {
   readonly footer: ReactNode
 }
 
-export function LogList({ rows, activeId, toHref, onOpen, loadMore, isDimmed, footer }: LogListProps) {
+export function LogList({
+  rows,
+  activeId,
+  toHref,
+  onOpen,
+  loadMore,
+  isDimmed,
+  footer,
+}: LogListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const [widthPx, setWidthPx] = useState(0)
   const layout = chooseLayout(widthPx)
@@ -96,7 +104,9 @@ export function LogList({ rows, activeId, toHref, onOpen, loadMore, isDimmed, fo
           tabIndex={0}
           aria-rowcount={loadMore === undefined ? rows.length + 1 : -1}
           aria-busy={isDimmed}
-          aria-activedescendant={isActiveShown && activeId !== undefined ? toRowId(activeId) : undefined}
+          aria-activedescendant={
+            isActiveShown && activeId !== undefined ? toRowId(activeId) : undefined
+          }
           className="block focus-visible:-outline-offset-2"
         >
           <thead className="block sticky top-0 z-10 border-b border-line bg-surface">
@@ -109,7 +119,10 @@ export function LogList({ rows, activeId, toHref, onOpen, loadMore, isDimmed, fo
                 <th
                   key={name}
                   scope="col"
-                  className={classNames('truncate font-medium', isNumber ? 'text-right' : 'text-left')}
+                  className={classNames(
+                    'truncate font-medium',
+                    isNumber ? 'text-right' : 'text-left',
+                  )}
                 >
                   {name}
                 </th>

@@ -39,7 +39,9 @@ export const LogRow = memo(function LogRow({
       aria-selected={isActive}
       className={classNames(
         'absolute inset-x-0 top-0 grid items-center gap-x-3 border-b border-line px-4 text-[13px] whitespace-nowrap',
-        isActive ? 'bg-accent-soft shadow-[inset_2px_0_0_var(--accent)]' : 'bg-surface hover:bg-sunken',
+        isActive
+          ? 'bg-accent-soft shadow-[inset_2px_0_0_var(--accent)]'
+          : 'bg-surface hover:bg-sunken',
       )}
       style={{
         gridTemplateColumns: layout.template,

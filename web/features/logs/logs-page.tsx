@@ -29,7 +29,10 @@ export function LogsPage() {
   const router = useRouter()
   const search = route.useSearch()
   const { callId } = useParams({ strict: false })
-  useDocumentTitle(callId === undefined ? 'Logs' : `Call ${callId}`, callId === undefined ? 'Logs' : 'Call')
+  useDocumentTitle(
+    callId === undefined ? 'Logs' : `Call ${callId}`,
+    callId === undefined ? 'Logs' : 'Call',
+  )
   const searchText = JSON.stringify(search)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the same filter is the same query, until it is chosen again
   const query = useMemo(() => toLogQuery(search, Date.now()), [searchText])
@@ -93,7 +96,8 @@ export function LogsPage() {
   const prefix = `${router.basepath.replace(/\/$/, '')}/logs/`
   const suffix = router.state.location.searchStr
   const toHref = useCallback((id: string) => `${prefix}${id}${suffix}`, [prefix, suffix])
-  const canLoadMore = log.hasMore && !log.isLoadingMore && !log.isReplacing && log.moreError === null
+  const canLoadMore =
+    log.hasMore && !log.isLoadingMore && !log.isReplacing && log.moreError === null
 
   return (
     <div className="flex h-[calc(100dvh-3.25rem)] min-h-[30rem] flex-col gap-3 px-4 pt-6 pb-4 sm:px-8 lg:h-dvh lg:pt-8">
@@ -122,12 +126,19 @@ export function LogsPage() {
               isOn={isLive && search.to === undefined}
               isBroken={log.isLiveBroken}
               disabledBecause={
-                search.to === undefined ? undefined : 'A time range that has ended gets no new calls'
+                search.to === undefined
+                  ? undefined
+                  : 'A time range that has ended gets no new calls'
               }
               onChange={setLive}
             />
             <ExportMenu query={query} />
-            <IconButton size="small" label="Keys (?)" className="h-8" onClick={() => setHelpOpen(true)}>
+            <IconButton
+              size="small"
+              label="Keys (?)"
+              className="h-8"
+              onClick={() => setHelpOpen(true)}
+            >
               <CircleHelp aria-hidden className="size-4" />
             </IconButton>
           </div>
@@ -182,7 +193,11 @@ export function LogsPage() {
             row={activeIndex === undefined ? undefined : rows[activeIndex]}
             onClose={close}
             onNewer={activeIndex === undefined || activeIndex === 0 ? undefined : () => move(-1)}
-            onOlder={activeIndex === undefined || activeIndex >= rows.length - 1 ? undefined : () => move(1)}
+            onOlder={
+              activeIndex === undefined || activeIndex >= rows.length - 1
+                ? undefined
+                : () => move(1)
+            }
           />
         )}
       </div>

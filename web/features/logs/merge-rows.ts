@@ -6,7 +6,11 @@ import type { Log } from './log-filter.ts'
  * @param fresh newest first; may hold calls that are in `loaded` too
  * @param isWhole nothing older than the last of `loaded` is still to come
  */
-export function mergeRows(loaded: readonly Log[], fresh: readonly Log[], isWhole: boolean): readonly Log[] {
+export function mergeRows(
+  loaded: readonly Log[],
+  fresh: readonly Log[],
+  isWhole: boolean,
+): readonly Log[] {
   if (fresh.length === 0) return loaded
   const rows: Log[] = []
   let next = 0

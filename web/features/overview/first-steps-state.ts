@@ -38,7 +38,8 @@ export function useFirstSteps(isWatching: boolean): FirstStepsState {
   const gates = useQuery({ ...operationQuery('GET /v1/gates', one), ...often })
   const keys = useQuery({ ...operationQuery('GET /v1/keys', one), ...often })
   const active = own.data?.data.filter((key) => key.active).map((key) => key.provider) ?? []
-  const usable = providers.data?.data.filter(({ id, configured }) => configured || active.includes(id)) ?? []
+  const usable =
+    providers.data?.data.filter(({ id, configured }) => configured || active.includes(id)) ?? []
   const [first] = calls.data?.data ?? []
   return {
     hasCalled: calls.data === undefined ? undefined : first !== undefined,
@@ -53,7 +54,10 @@ export function useFirstSteps(isWatching: boolean): FirstStepsState {
 }
 
 /** Kept in this browser: it is the reader's wish, not the account's. */
-export function useDismissal(): readonly [isDismissed: boolean, dismiss: (isDismissed: boolean) => void] {
+export function useDismissal(): readonly [
+  isDismissed: boolean,
+  dismiss: (isDismissed: boolean) => void,
+] {
   const [isDismissed, setDismissed] = useState(() => localStorage.getItem(DISMISSED_AS) === 'yes')
   const dismiss = (next: boolean) => {
     if (next) localStorage.setItem(DISMISSED_AS, 'yes')

@@ -115,7 +115,9 @@ export function FirstSteps({
         </Step>
       </ol>
       <p role="status" className="sr-only">
-        {hasCalled === true ? 'The first call has arrived.' : `${done} of ${steps.length} steps are done.`}
+        {hasCalled === true
+          ? 'The first call has arrived.'
+          : `${done} of ${steps.length} steps are done.`}
       </p>
     </Card>
   )
@@ -147,7 +149,11 @@ function Step({
       <span
         className={classNames(
           'mt-0.5 grid size-5 shrink-0 place-items-center rounded-full border transition-colors',
-          isDone ? 'border-transparent bg-ok-soft text-ok' : isNext ? 'border-accent' : 'border-line-strong',
+          isDone
+            ? 'border-transparent bg-ok-soft text-ok'
+            : isNext
+              ? 'border-accent'
+              : 'border-line-strong',
         )}
       >
         {isDone && <Check aria-hidden className="size-3.5" strokeWidth={2.5} />}
@@ -156,13 +162,19 @@ function Step({
       <div className="min-w-0 flex-1">
         <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
           <div className="min-w-0">
-            <h3 className={classNames('text-sm font-medium', isDone ? 'text-ink-soft' : 'text-ink')}>
+            <h3
+              className={classNames('text-sm font-medium', isDone ? 'text-ink-soft' : 'text-ink')}
+            >
               {title}
             </h3>
             <p className="mt-0.5 max-w-xl text-[13px] text-ink-faint">{note}</p>
           </div>
           {action !== undefined && (
-            <LinkButton to={action.to} size="small" look={isNext ? 'primary' : isDone ? 'quiet' : 'plain'}>
+            <LinkButton
+              to={action.to}
+              size="small"
+              look={isNext ? 'primary' : isDone ? 'quiet' : 'plain'}
+            >
               {action.label}
             </LinkButton>
           )}

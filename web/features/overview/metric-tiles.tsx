@@ -67,9 +67,16 @@ export function MetricTiles({
   )
 }
 
-function Tile({ metric, compared }: { readonly metric: OverviewMetric; readonly compared: Compared }) {
+function Tile({
+  metric,
+  compared,
+}: {
+  readonly metric: OverviewMetric
+  readonly compared: Compared
+}) {
   const { now, before, isLoading } = compared
-  const read = (measure: Measure) => measure.format(now === undefined ? empty(measure) : measure.read(now))
+  const read = (measure: Measure) =>
+    measure.format(now === undefined ? empty(measure) : measure.read(now))
   return (
     <>
       <span className="text-[13px] text-ink-soft">{metric.label}</span>
@@ -86,12 +93,15 @@ function Tile({ metric, compared }: { readonly metric: OverviewMetric; readonly 
           now !== undefined &&
           metric.besides.map(([name, measure]) => (
             <span key={name} className="whitespace-nowrap">
-              {name === 'calls' ? `${read(measure)} of ${CALLS_OF(now)}` : `${name} ${read(measure)}`}
+              {name === 'calls'
+                ? `${read(measure)} of ${CALLS_OF(now)}`
+                : `${name} ${read(measure)}`}
             </span>
           ))}
         {!isLoading && metric.id === 'cost' && now !== undefined && now.cost.unknownCalls > 0 && (
           <span title="Calls whose cost is not known: their provider told no tokens, or the price is not known.">
-            without {now.cost.unknownCalls === 1 ? '1 call' : `${formatCount(now.cost.unknownCalls)} calls`}
+            without{' '}
+            {now.cost.unknownCalls === 1 ? '1 call' : `${formatCount(now.cost.unknownCalls)} calls`}
           </span>
         )}
       </span>
@@ -117,12 +127,19 @@ function Change({
   readonly before: UsageFigures | undefined
 }) {
   if (before === undefined) return null
-  const [value, earlier] = [now === undefined ? empty(measure) : measure.read(now), measure.read(before)]
+  const [value, earlier] = [
+    now === undefined ? empty(measure) : measure.read(now),
+    measure.read(before),
+  ]
   const change = formatChange(value, earlier)
   if (change === undefined || value === null || earlier === null) return null
   const isWorse = value > earlier
   const tone =
-    measure.isBetterWhenLess !== true || value === earlier ? '' : isWorse ? 'text-danger' : 'text-ok'
+    measure.isBetterWhenLess !== true || value === earlier
+      ? ''
+      : isWorse
+        ? 'text-danger'
+        : 'text-ok'
   return (
     <span
       className={classNames('whitespace-nowrap', tone)}

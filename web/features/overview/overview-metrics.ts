@@ -66,7 +66,10 @@ export function toChartData(
     const values = Object.fromEntries(
       drawn.map((measure, column) => [measure.label, columns[column]?.[index]?.value ?? null]),
     )
-    return { startMs, values: hasEarlier ? { ...values, before: earlier[index]?.value ?? null } : values }
+    return {
+      startMs,
+      values: hasEarlier ? { ...values, before: earlier[index]?.value ?? null } : values,
+    }
   })
   const series = drawn.map(
     (measure, index): ChartSeries => ({

@@ -50,7 +50,9 @@ export function OverviewPage() {
             />
             <RangePicker
               choice={choice}
-              onChoose={(search) => void navigate({ to: '.', search: { ...search }, replace: true })}
+              onChoose={(search) =>
+                void navigate({ to: '.', search: { ...search }, replace: true })
+              }
             />
           </>
         )

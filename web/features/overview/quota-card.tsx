@@ -37,12 +37,17 @@ export function QuotaCard({ everyMs }: { readonly everyMs: number | false }) {
               limit={quota.tokens.limit}
               format={formatCount}
             />
-            <QuotaBar label="Spend" used={quota.spend.used} limit={quota.spend.limit} format={formatUsd} />
+            <QuotaBar
+              label="Spend"
+              used={quota.spend.used}
+              limit={quota.spend.limit}
+              format={formatUsd}
+            />
             {quota.spend.unpricedCalls > 0 && (
               <p className="text-xs text-ink-faint sm:col-span-2">
                 {formatCount(quota.spend.unpricedCalls)}{' '}
-                {quota.spend.unpricedCalls === 1 ? 'call has' : 'calls have'} no known cost and are not in the
-                spend.
+                {quota.spend.unpricedCalls === 1 ? 'call has' : 'calls have'} no known cost and are
+                not in the spend.
               </p>
             )}
           </div>

@@ -50,7 +50,11 @@ export function TopList({
             .toSorted((left, right) => right.calls - left.calls)
             .slice(0, SHOWN)
           if (top.length === 0)
-            return <p className="px-5 py-8 text-center text-[13px] text-ink-faint">No calls in this range</p>
+            return (
+              <p className="px-5 py-8 text-center text-[13px] text-ink-faint">
+                No calls in this range
+              </p>
+            )
           return (
             <ol className="flex flex-col py-1.5">
               {top.map((sum) => (

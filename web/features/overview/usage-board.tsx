@@ -62,5 +62,7 @@ export function UsageBoard({
 
 function describeBefore({ fromMs, toMs }: Period, hasCalls: boolean): string {
   const days = `${formatDate(fromMs)} to ${formatDate(toMs - 1)}`
-  return hasCalls ? `Compared with ${days}.` : `There is nothing to compare with: no calls from ${days}.`
+  return hasCalls
+    ? `Compared with ${days}.`
+    : `There is nothing to compare with: no calls from ${days}.`
 }

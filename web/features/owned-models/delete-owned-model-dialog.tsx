@@ -62,8 +62,8 @@ export function DeleteOwnedModelDialog({
       onConfirm={() => remove.mutate()}
     >
       <p>
-        No gate uses it. Its credential goes with it and cannot be brought back; calls that were made stay in
-        the log.
+        No gate uses it. Its credential goes with it and cannot be brought back; calls that were
+        made stay in the log.
       </p>
     </ConfirmDialog>
   )

@@ -65,7 +65,9 @@ export function DialectField({
 }) {
   return (
     <fieldset>
-      <legend className="mb-1.5 text-[13px] font-medium text-ink">Format that its server speaks</legend>
+      <legend className="mb-1.5 text-[13px] font-medium text-ink">
+        Format that its server speaks
+      </legend>
       <div className="grid gap-2 sm:grid-cols-2">
         {Object.entries(DIALECTS).map(([dialect, { note }]) => (
           <label

@@ -47,7 +47,9 @@ test('a slug is refused while it is typed exactly when the gateway would refuse 
     'a b',
     'é',
   ])
-    expect(`${typed}: ${slugProblem(typed) === undefined}`).toBe(`${typed}: ${slug.safeParse(typed).success}`)
+    expect(`${typed}: ${slugProblem(typed) === undefined}`).toBe(
+      `${typed}: ${slug.safeParse(typed).success}`,
+    )
   expect(slugProblem('')).toBeUndefined()
 })
 
@@ -102,7 +104,9 @@ test('a registration leaves out what may stay empty, and can be sent without it'
   expect(isRegistrable(typed)).toBe(true)
   const free = { ...typed, pricingInput: '', pricingOutput: ' ' }
   expect(isRegistrable(free)).toBe(true)
-  expect(createOwnedModelBody.parse({ ...toRegistration(free), dialect: 'openai-chat' })).toMatchObject({
+  expect(
+    createOwnedModelBody.parse({ ...toRegistration(free), dialect: 'openai-chat' }),
+  ).toMatchObject({
     pricingInput: 0,
     pricingOutput: 0,
   })
@@ -113,6 +117,11 @@ test('a registration leaves out what may stay empty, and can be sent without it'
     pricingInput: 0,
     pricingOutput: 30,
   })
-  for (const wrong of [{ slug: '' }, { slug: 'A' }, { baseUrl: 'https' }, { pricingCachedInput: 'x' }])
+  for (const wrong of [
+    { slug: '' },
+    { slug: 'A' },
+    { baseUrl: 'https' },
+    { pricingCachedInput: 'x' },
+  ])
     expect(isRegistrable({ ...typed, ...wrong })).toBe(wrong.baseUrl === 'https')
 })

@@ -9,7 +9,12 @@ export type CredentialHeader = OwnedModel['credentialHeader']
 export type FimEndpoint = OwnedModel['fimEndpoint']
 export type FimTemplate = OwnedModel['fimTemplate']
 
-export const MAX_LENGTH = { displayName: 120, upstreamModelId: 200, credential: 500, baseUrl: 500 } as const
+export const MAX_LENGTH = {
+  displayName: 120,
+  upstreamModelId: 200,
+  credential: 500,
+  baseUrl: 500,
+} as const
 
 /** Whole US cents per million tokens (interface-spec, Owned-model registration). */
 const MAX_PRICE_CENTS = 10_000
@@ -155,7 +160,10 @@ export function isRegistrable(typed: NewDetails): boolean {
 /** What may stay empty is left out: the gateway has its own rule for it. Problems have to be ruled out before. */
 export function toRegistration(typed: NewDetails): Omit<Registration, 'dialect' | 'credential'> {
   const displayName = typed.displayName.trim()
-  const prices = { pricingInput: toCents(typed.pricingInput), pricingOutput: toCents(typed.pricingOutput) }
+  const prices = {
+    pricingInput: toCents(typed.pricingInput),
+    pricingOutput: toCents(typed.pricingOutput),
+  }
   const pricingCachedInput = toCents(typed.pricingCachedInput)
   return {
     slug: typed.slug,

@@ -10,7 +10,14 @@ import { Form } from '../../ui/form.tsx'
 import { ProblemNote } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts'
 import { CredentialHeaderField, hasCredentialHeaderField } from './credential-header-field.tsx'
-import { type Details, isComplete, MAX_LENGTH, type OwnedModel, toChanges, toDetails } from './draft.ts'
+import {
+  type Details,
+  isComplete,
+  MAX_LENGTH,
+  type OwnedModel,
+  toChanges,
+  toDetails,
+} from './draft.ts'
 import { FimFields } from './fim-fields.tsx'
 import { PriceFields } from './price-fields.tsx'
 
@@ -41,7 +48,8 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
   const changes = toChanges(before, typed)
   const canSave = isComplete(typed) && Object.keys(changes).length > 0
   const save = useMutation({
-    mutationFn: () => ask('PATCH /v1/owned-models/{slug}', { path: { slug: model.slug }, body: changes }),
+    mutationFn: () =>
+      ask('PATCH /v1/owned-models/{slug}', { path: { slug: model.slug }, body: changes }),
     onSuccess: async (saved) => {
       queryClient.setQueryData(
         operationQuery('GET /v1/owned-models/{slug}', { path: { slug: model.slug } }).queryKey,
@@ -61,7 +69,12 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
     save.mutate()
   }
   return (
-    <Form onSubmit={submit} error={save.error} autoComplete="off" className="flex flex-col gap-4 p-5">
+    <Form
+      onSubmit={submit}
+      error={save.error}
+      autoComplete="off"
+      className="flex flex-col gap-4 p-5"
+    >
       <TextField
         label="Display name"
         required
@@ -96,7 +109,9 @@ export function EditForm({ model }: { readonly model: OwnedModel }) {
         />
       )}
       <PriceFields prices={typed} onChange={change} refusedAs={refusedAs} isRegistering={false} />
-      {FIELDS.every((field) => problemWith(error, field) === undefined) && <ProblemNote error={error} />}
+      {FIELDS.every((field) => problemWith(error, field) === undefined) && (
+        <ProblemNote error={error} />
+      )}
       <div className="flex justify-end gap-2">
         {isChanged && (
           <Button

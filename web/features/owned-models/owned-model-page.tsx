@@ -101,9 +101,15 @@ function CredentialCard({ model }: { readonly model: OwnedModel }) {
         </Button>
       </CardHeader>
       <div className="p-5 text-[13px] text-ink-soft">
-        <p>Encrypted. A new one is tried at once, and kept whether or not the model answers to it.</p>
+        <p>
+          Encrypted. A new one is tried at once, and kept whether or not the model answers to it.
+        </p>
       </div>
-      <RotateCredentialDialog model={model} isOpen={isRotating} onClose={() => setRotating(false)} />
+      <RotateCredentialDialog
+        model={model}
+        isOpen={isRotating}
+        onClose={() => setRotating(false)}
+      />
     </Card>
   )
 }

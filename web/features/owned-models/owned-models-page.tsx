@@ -38,8 +38,8 @@ export function OwnedModelsPage() {
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState icon={<Server />} title="No owned models" action={registerButton}>
-                A vLLM or Ollama server, a fine-tuned model at a vendor, a proxy of your own: register where
-                it is and what it speaks, then put it into a gate.
+                A vLLM or Ollama server, a fine-tuned model at a vendor, a proxy of your own:
+                register where it is and what it speaks, then put it into a gate.
               </EmptyState>
             ) : (
               <ModelTable models={rows} gates={gates.data} />
@@ -121,5 +121,9 @@ function Users({
 }) {
   if (gates === undefined) return <span className="text-ink-faint">–</span>
   const users = gatesWithTarget(gates, `owned/${slug}`)
-  return users.length === 0 ? <span className="text-ink-faint">no gate</span> : <GateLinks gates={users} />
+  return users.length === 0 ? (
+    <span className="text-ink-faint">no gate</span>
+  ) : (
+    <GateLinks gates={users} />
+  )
 }

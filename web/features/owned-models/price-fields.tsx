@@ -25,8 +25,8 @@ export function PriceFields({
   return (
     <fieldset>
       <legend className="mb-1.5 text-[13px] text-ink-faint">
-        <span className="font-medium text-ink">Prices</span> in whole US cents per million tokens. What calls
-        cost is reckoned with them; 0 for what costs you nothing.
+        <span className="font-medium text-ink">Prices</span> in whole US cents per million tokens.
+        What calls cost is reckoned with them; 0 for what costs you nothing.
       </legend>
       <div className="grid gap-3 sm:grid-cols-3">
         {FIELDS.map(({ name, label, whenEmpty }) => {
@@ -44,7 +44,11 @@ export function PriceFields({
               onChange={(event) => onChange({ [name]: event.target.value })}
               problem={priceProblem(typed) ?? refusedAs(name)}
               hint={
-                cents !== undefined ? formatCentsPerMillion(cents) : isRegistering ? whenEmpty : 'in cents'
+                cents !== undefined
+                  ? formatCentsPerMillion(cents)
+                  : isRegistering
+                    ? whenEmpty
+                    : 'in cents'
               }
             />
           )

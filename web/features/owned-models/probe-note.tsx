@@ -73,7 +73,13 @@ export function ProbeBadge({ probe }: { readonly probe: Probe | null }) {
   )
 }
 
-export function ProbeNote({ probe, isSaved = false }: { readonly probe: Probe; readonly isSaved?: boolean }) {
+export function ProbeNote({
+  probe,
+  isSaved = false,
+}: {
+  readonly probe: Probe
+  readonly isSaved?: boolean
+}) {
   const { tone, icon: Icon, title, savedTitle } = LOOKS[probe.status]
   const has = alsoFound(probe)
   const fimEndpoint = probe.found?.fimEndpoint

@@ -104,7 +104,12 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
   }
   return (
     <Card className="max-w-3xl">
-      <Form onSubmit={submit} error={register.error} autoComplete="off" className="flex flex-col gap-5 p-5">
+      <Form
+        onSubmit={submit}
+        error={register.error}
+        autoComplete="off"
+        className="flex flex-col gap-5 p-5"
+      >
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
             label="Slug"
@@ -152,7 +157,11 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             <>
               Calls go to{' '}
               <code className="font-mono wrap-anywhere">
-                {callAddress(dialect, draft.baseUrl || DIALECTS[dialect].example, draft.fimEndpoint)}
+                {callAddress(
+                  dialect,
+                  draft.baseUrl || DIALECTS[dialect].example,
+                  draft.fimEndpoint,
+                )}
               </code>
             </>
           }
@@ -180,7 +189,9 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
             hint="Encrypted, and never shown again. Empty: its server takes none, and is sent none."
           />
         </div>
-        {dialect === 'mistral-fim' && <FimFields chosen={draft} onChange={change} refusedAs={refusedAs} />}
+        {dialect === 'mistral-fim' && (
+          <FimFields chosen={draft} onChange={change} refusedAs={refusedAs} />
+        )}
         {hasCredentialHeaderField(dialect, draft.credentialHeader) && (
           <CredentialHeaderField
             chosen={draft.credentialHeader}
@@ -204,7 +215,13 @@ function RegisterForm({ onSaved }: { readonly onSaved: (saved: Saved) => void })
   )
 }
 
-function Registered({ saved, onAnother }: { readonly saved: Saved; readonly onAnother: () => void }) {
+function Registered({
+  saved,
+  onAnother,
+}: {
+  readonly saved: Saved
+  readonly onAnother: () => void
+}) {
   return (
     <Page
       title={`${saved.displayName} is registered`}
@@ -220,8 +237,8 @@ function Registered({ saved, onAnother }: { readonly saved: Saved; readonly onAn
       {saved.probe !== null && <ProbeNote probe={saved.probe} isSaved />}
       {saved.probe?.status === 'unreachable' && (
         <p className="text-sm text-ink-soft">
-          The credential and the model id can be changed on the model’s page. For another address, delete it
-          and register it anew.
+          The credential and the model id can be changed on the model’s page. For another address,
+          delete it and register it anew.
         </p>
       )}
       <UseInGate slug={saved.slug} />

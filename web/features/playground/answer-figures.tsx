@@ -18,7 +18,10 @@ export function AnswerFigures({ answer }: { readonly answer: Answer }) {
         {figures !== undefined && <UsageFigures usage={figures.usage} />}
         {figures !== undefined && <CostFigure cost={figures.cost} />}
         {firstTokenMs !== undefined && (
-          <Figure name="Time to first token" hint="From sending until the first word arrived in this browser">
+          <Figure
+            name="Time to first token"
+            hint="From sending until the first word arrived in this browser"
+          >
             {formatDuration(firstTokenMs)} to first token
           </Figure>
         )}
@@ -38,7 +41,9 @@ export function AnswerFigures({ answer }: { readonly answer: Answer }) {
         )}
       </dl>
       {attempts.length > 1 && <Attempts attempts={attempts} />}
-      {ignored !== undefined && <p className="text-warn">Had no effect with this target: {ignored}</p>}
+      {ignored !== undefined && (
+        <p className="text-warn">Had no effect with this target: {ignored}</p>
+      )}
     </div>
   )
 }

@@ -9,7 +9,11 @@ export const AnswerText = memo(function AnswerText({ text }: { readonly text: st
       {splitFences(text).map((segment, index) =>
         segment.type === 'code' ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text only grow at its end
-          <CodeBlock key={index} code={segment.text} label={`${segment.language || 'code'} ${index + 1}`} />
+          <CodeBlock
+            key={index}
+            code={segment.text}
+            label={`${segment.language || 'code'} ${index + 1}`}
+          />
         ) : (
           <p
             // biome-ignore lint/suspicious/noArrayIndexKey: as above

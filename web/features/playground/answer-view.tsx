@@ -30,11 +30,19 @@ export const AnswerView = memo(function AnswerView({
   const isRunning = state === 'running'
   const isEmpty = content === '' && reasoning === '' && toolCalls.length === 0
   return (
-    <article aria-label={`Answer of ${answer.gateId}`} aria-busy={isRunning} className="flex flex-col gap-3">
+    <article
+      aria-label={`Answer of ${answer.gateId}`}
+      aria-busy={isRunning}
+      className="flex flex-col gap-3"
+    >
       {reasoning !== '' && (
         <details className="text-[13px]">
           <summary className="w-fit rounded text-ink-faint hover:text-ink-soft">
-            {isRunning && content === '' ? <span className="animate-pulse">Reasoning…</span> : 'Reasoning'}
+            {isRunning && content === '' ? (
+              <span className="animate-pulse">Reasoning…</span>
+            ) : (
+              'Reasoning'
+            )}
           </summary>
           <p className="mt-2 border-l-2 border-line pl-3 leading-relaxed [overflow-wrap:anywhere] whitespace-pre-wrap text-ink-soft">
             {reasoning}
@@ -45,8 +53,12 @@ export const AnswerView = memo(function AnswerView({
       {isRunning && isEmpty && (
         <p className="animate-pulse text-sm text-ink-faint">Waiting for the first token…</p>
       )}
-      {toolCalls.length > 0 && <ToolCalls calls={toolCalls} onAnswer={onAnswerTools} isLocked={isLocked} />}
-      {state === 'done' && isEmpty && <p className="text-sm text-ink-faint">The answer is empty.</p>}
+      {toolCalls.length > 0 && (
+        <ToolCalls calls={toolCalls} onAnswer={onAnswerTools} isLocked={isLocked} />
+      )}
+      {state === 'done' && isEmpty && (
+        <p className="text-sm text-ink-faint">The answer is empty.</p>
+      )}
       {figures?.finish_reason === 'length' && (
         <p>
           <Badge tone="warn">Cut at the output limit</Badge>

@@ -15,7 +15,11 @@ type Delta =
   | { readonly tool_call: ToolCallDelta }
 
 /** @param elapsedMs since the request was sent */
-export function applyEvent(answer: Answer, { name, data }: ServerSentEvent, elapsedMs: number): Answer {
+export function applyEvent(
+  answer: Answer,
+  { name, data }: ServerSentEvent,
+  elapsedMs: number,
+): Answer {
   switch (name) {
     case 'chat.started': {
       const { id, model } = JSON.parse(data) as Pick<ChatAnswer, 'id' | 'model'>
@@ -38,7 +42,8 @@ export function applyEvent(answer: Answer, { name, data }: ServerSentEvent, elap
 function applyDelta(answer: Answer, delta: Delta): Answer {
   if ('content' in delta) return { ...answer, content: answer.content + delta.content }
   if ('reasoning' in delta) return { ...answer, reasoning: answer.reasoning + delta.reasoning }
-  if ('tool_call' in delta) return { ...answer, toolCalls: addToCall(answer.toolCalls, delta.tool_call) }
+  if ('tool_call' in delta)
+    return { ...answer, toolCalls: addToCall(answer.toolCalls, delta.tool_call) }
   return answer
 }
 

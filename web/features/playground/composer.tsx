@@ -57,7 +57,10 @@ export function Composer({
           value={draft}
           onChange={(event) => onDraft(event.target.value)}
           onKeyDown={onKeyDown}
-          className={classNames(CONTROL_CLASS, 'field-sizing-content max-h-52 min-h-16 resize-none py-2.5')}
+          className={classNames(
+            CONTROL_CLASS,
+            'field-sizing-content max-h-52 min-h-16 resize-none py-2.5',
+          )}
         />
         {isRunning ? (
           <Button onClick={onStop} aria-keyshortcuts="Escape">
@@ -77,9 +80,11 @@ export function Composer({
       >
         {obstacle ?? (
           <>
-            <span className="hidden sm:inline">Enter sends, Shift+Enter makes a line, Escape stops. </span>
-            Nothing said here is stored: it is in this tab’s memory until you reload. The calls count, and are
-            in the log without their content.
+            <span className="hidden sm:inline">
+              Enter sends, Shift+Enter makes a line, Escape stops.{' '}
+            </span>
+            Nothing said here is stored: it is in this tab’s memory until you reload. The calls
+            count, and are in the log without their content.
           </>
         )}
       </p>

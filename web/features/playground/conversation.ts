@@ -69,7 +69,11 @@ function entryMessages(entry: Entry): ChatMessage[] {
     case 'user':
       return [{ role: 'user', content: entry.text }]
     case 'results':
-      return entry.results.map(({ callId, content }) => ({ role: 'tool', tool_call_id: callId, content }))
+      return entry.results.map(({ callId, content }) => ({
+        role: 'tool',
+        tool_call_id: callId,
+        content,
+      }))
     case 'answer':
       return toAssistant(entry)
   }
@@ -113,6 +117,8 @@ export function splitAtLastMessage(
 /** For a copy that comes back later: nobody listens to what was running any more. */
 export function settleEntries(entries: readonly Entry[]): readonly Entry[] {
   return entries.map((entry) =>
-    entry.type === 'answer' && entry.state === 'running' ? { ...entry, state: 'stopped' as const } : entry,
+    entry.type === 'answer' && entry.state === 'running'
+      ? { ...entry, state: 'stopped' as const }
+      : entry,
   )
 }

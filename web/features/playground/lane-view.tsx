@@ -52,9 +52,12 @@ export function LaneView({
           {entries.length === 0 && (
             <div className="py-16 text-center text-sm text-ink-faint">
               <p>
-                The answers of <span className="font-mono text-ink-soft">{gateId}</span> appear here.
+                The answers of <span className="font-mono text-ink-soft">{gateId}</span> appear
+                here.
               </p>
-              <p className="mt-1 font-mono text-xs [overflow-wrap:anywhere]">{targets.join(', ')}</p>
+              <p className="mt-1 font-mono text-xs [overflow-wrap:anywhere]">
+                {targets.join(', ')}
+              </p>
             </div>
           )}
           {entries.map((entry, index) => (
@@ -110,11 +113,24 @@ function EntryView({
     case 'results':
       return <ToolResults results={entry.results} />
     case 'answer':
-      return <AnswerView answer={entry} onRetry={onRetry} onAnswerTools={onAnswerTools} isLocked={isLocked} />
+      return (
+        <AnswerView
+          answer={entry}
+          onRetry={onRetry}
+          onAnswerTools={onAnswerTools}
+          isLocked={isLocked}
+        />
+      )
   }
 }
 
-function UserMessage({ text, onEdit }: { readonly text: string; readonly onEdit: (() => void) | undefined }) {
+function UserMessage({
+  text,
+  onEdit,
+}: {
+  readonly text: string
+  readonly onEdit: (() => void) | undefined
+}) {
   return (
     <div className="group flex items-start justify-end gap-1">
       {onEdit !== undefined && (

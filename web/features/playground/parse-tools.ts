@@ -39,7 +39,8 @@ function readTool(entry: unknown, where: string): Tool | string {
   const outer = asObject(entry)
   if (outer === undefined) return `${where} must be an object with a name.`
   const { type, function: nested, ...flat } = outer
-  if (type !== undefined && type !== 'function') return `${where}: only function tools can be tried here.`
+  if (type !== undefined && type !== 'function')
+    return `${where}: only function tools can be tried here.`
   const tool = nested === undefined ? flat : asObject(nested)
   if (tool === undefined) return `${where}.function must be an object.`
   const unknown = Object.keys(nested === undefined ? tool : { ...flat, ...tool }).find(

@@ -52,7 +52,9 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
   })
   const { gateIds, isRunning } = playground
   const { threads, settings, draft, draftBeforeEdit } = playground.playground
-  const [isSettingsOpen, setSettingsOpen] = useState(() => matchMedia('(min-width: 1280px)').matches)
+  const [isSettingsOpen, setSettingsOpen] = useState(
+    () => matchMedia('(min-width: 1280px)').matches,
+  )
   const [code, setCode] = useState<ChatRequest>()
   const textArea = useRef<HTMLTextAreaElement>(null)
   const { stop } = playground
@@ -133,7 +135,9 @@ function Conversations({ gates }: { readonly gates: readonly Gate[] }) {
                 gateId={gateId}
                 entries={threads[place] ?? []}
                 isLocked={isRunning || playground.problems !== undefined}
-                targets={gates.find(({ id }) => id === gateId)?.targets.map(({ model }) => model) ?? []}
+                targets={
+                  gates.find(({ id }) => id === gateId)?.targets.map(({ model }) => model) ?? []
+                }
                 onRetry={() => playground.retry(place)}
                 onEdit={() => {
                   playground.startEdit()

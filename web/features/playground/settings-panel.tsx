@@ -66,7 +66,11 @@ export function SettingsPanel({
           onChange={(event) => onChange({ tools: event.target.value })}
         />
         {settings.tools === '' && (
-          <Button size="small" className="self-start" onClick={() => onChange({ tools: EXAMPLE_TOOLS })}>
+          <Button
+            size="small"
+            className="self-start"
+            onClick={() => onChange({ tools: EXAMPLE_TOOLS })}
+          >
             Insert an example
           </Button>
         )}

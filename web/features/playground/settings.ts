@@ -27,7 +27,10 @@ export type ReadSettings =
   | {
       readonly problems?: never
       readonly system: readonly ChatMessage[]
-      readonly members: Pick<ChatRequest, 'temperature' | 'max_output_tokens' | 'reasoning' | 'tools'>
+      readonly members: Pick<
+        ChatRequest,
+        'temperature' | 'max_output_tokens' | 'reasoning' | 'tools'
+      >
     }
   | { readonly problems: SettingProblems }
 
@@ -37,7 +40,8 @@ export function readSettings(settings: Settings): ReadSettings {
   const tools = parseTools(settings.tools)
   const problems: SettingProblems = {
     ...(isWithin(temperature, 0, 2) ? {} : { temperature: 'From 0 to 2.' }),
-    ...(isWithin(limit, 1, Number.MAX_SAFE_INTEGER) && (limit === undefined || Number.isInteger(limit))
+    ...(isWithin(limit, 1, Number.MAX_SAFE_INTEGER) &&
+    (limit === undefined || Number.isInteger(limit))
       ? {}
       : { maxOutputTokens: 'A whole number.' }),
     ...(tools.problem === undefined ? {} : { tools: tools.problem }),

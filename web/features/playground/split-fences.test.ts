@@ -2,7 +2,11 @@ import { expect, test } from 'bun:test'
 import { splitFences } from './split-fences.ts'
 
 const text = (said: string) => ({ type: 'text' as const, text: said })
-const code = (language: string, written: string) => ({ type: 'code' as const, language, text: written })
+const code = (language: string, written: string) => ({
+  type: 'code' as const,
+  language,
+  text: written,
+})
 
 test.each([
   ['nothing', '', []],

@@ -24,7 +24,11 @@ export async function streamAnswer(
     onProgress(next)
   }
   try {
-    const response = await send('POST /v1/playground', { signal }, { body: { ...request, stream: true } })
+    const response = await send(
+      'POST /v1/playground',
+      { signal },
+      { body: { ...request, stream: true } },
+    )
     const ignored = response.headers.get('x-gatehouse-ignored')
     if (ignored !== null) tell({ ...answer, ignored })
     for await (const events of readEvents(response)) {
@@ -54,7 +58,10 @@ function fail(answer: Answer, failure: Failure, totalMs: number): Answer {
 function refuse(answer: Answer, error: ApiError, totalMs: number): Answer {
   const { code, message, status, retryAfterMs, requestId } = error
   const failure = { code, message, status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
-  return { ...fail(answer, failure, totalMs), ...(requestId === undefined ? {} : { callId: requestId }) }
+  return {
+    ...fail(answer, failure, totalMs),
+    ...(requestId === undefined ? {} : { callId: requestId }),
+  }
 }
 
 /** What each read brings, in one piece: a page that draws once for all of it keeps up with any model. */

@@ -17,7 +17,9 @@ export function ToolCalls({
   const [contents, setContents] = useState<readonly string[]>([])
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    onAnswer?.(calls.map(({ id, name }, index) => ({ callId: id, name, content: contents[index] ?? '' })))
+    onAnswer?.(
+      calls.map(({ id, name }, index) => ({ callId: id, name, content: contents[index] ?? '' })),
+    )
   }
   return (
     <form onSubmit={submit} className="flex flex-col gap-3">

@@ -57,7 +57,10 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
   const gatesKey = gateIds.join(' ')
   useEffect(() => {
     // Signing out empties this memory too.
-    client.setQueryData<Playground>(MEMORY, { ...playground, gateIds: gatesKey.split(' ').filter(Boolean) })
+    client.setQueryData<Playground>(MEMORY, {
+      ...playground,
+      gateIds: gatesKey.split(' ').filter(Boolean),
+    })
   }, [client, playground, gatesKey])
   useEffect(() => {
     const { current } = running
@@ -66,14 +69,19 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
     }
   }, [])
 
-  const change = (changed: Partial<Playground>) => setPlayground((before) => ({ ...before, ...changed }))
+  const change = (changed: Partial<Playground>) =>
+    setPlayground((before) => ({ ...before, ...changed }))
   const setThread = (place: number, entries: readonly Entry[]) =>
     setPlayground((before) => ({ ...before, threads: before.threads.with(place, entries) }))
 
   function toRequest(place: number, entries: readonly Entry[]): ChatRequest | undefined {
     const gateId = gateIds[place]
     if (settings.problems !== undefined || gateId === undefined) return undefined
-    return { gate_id: gateId, messages: [...settings.system, ...toMessages(entries)], ...settings.members }
+    return {
+      gate_id: gateId,
+      messages: [...settings.system, ...toMessages(entries)],
+      ...settings.members,
+    }
   }
 
   function ask(place: number, entries: readonly Entry[]): void {
@@ -107,12 +115,16 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
     toRequest: (place: number) =>
       toRequest(place, untilLastQuestion(threads[place] ?? []) ?? draftOf(playground)),
     setDraft: (draft: string) => change({ draft }),
-    setSettings: (changed: Partial<Settings>) => change({ settings: { ...playground.settings, ...changed } }),
+    setSettings: (changed: Partial<Settings>) =>
+      change({ settings: { ...playground.settings, ...changed } }),
     /** What was typed, to every gate. */
     send() {
       const text = playground.draft
       const { draftBeforeEdit } = playground
-      setPlayground(({ draftBeforeEdit: _, ...before }) => ({ ...before, draft: draftBeforeEdit ?? '' }))
+      setPlayground(({ draftBeforeEdit: _, ...before }) => ({
+        ...before,
+        draft: draftBeforeEdit ?? '',
+      }))
       for (const place of places) {
         const entries = threads[place] ?? []
         const before =
@@ -140,7 +152,8 @@ export function usePlayground(toGateIds: (kept: readonly string[]) => readonly s
         draft: draftBeforeEdit ?? before.draft,
       })),
     /** The second gate goes on from what the first was asked. */
-    beginCompare: () => change({ threads: [threads[0] ?? [], untilLastQuestion(threads[0] ?? []) ?? []] }),
+    beginCompare: () =>
+      change({ threads: [threads[0] ?? [], untilLastQuestion(threads[0] ?? []) ?? []] }),
     endCompare(place: number) {
       for (const { id } of threads[place] ?? []) running.current.get(id)?.abort()
       setPlayground((before) => ({ ...before, threads: [before.threads[1 - place] ?? [], []] }))

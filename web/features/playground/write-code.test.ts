@@ -95,7 +95,9 @@ test('TypeScript calls the SDK with it', async () => {
   const AsyncFunction = (async () => undefined).constructor as new (
     ...parts: string[]
   ) => (...values: unknown[]) => Promise<void>
-  await new AsyncFunction('OpenAI', 'process', 'console', body)(OpenAI, process, { log: () => undefined })
+  await new AsyncFunction('OpenAI', 'process', 'console', body)(OpenAI, process, {
+    log: () => undefined,
+  })
   expect(calls[0]).toEqual({ baseURL: 'http://gate.test/v1', apiKey: 'sk-svc-1' })
   expect(JSON.stringify(calls[1])).toBe(JSON.stringify(completion))
 })

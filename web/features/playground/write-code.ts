@@ -69,13 +69,23 @@ const TYPESCRIPT: Language = {
   indent: '  ',
   // Written plainly, this one name would set the object's prototype.
   key: (name) =>
-    name === '__proto__' ? '["__proto__"]' : /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name),
+    name === '__proto__'
+      ? '["__proto__"]'
+      : /^[A-Za-z_$][\w$]*$/.test(name)
+        ? name
+        : JSON.stringify(name),
   true: 'true',
   false: 'false',
   null: 'null',
 }
 
-const PYTHON: Language = { indent: '    ', key: JSON.stringify, true: 'True', false: 'False', null: 'None' }
+const PYTHON: Language = {
+  indent: '    ',
+  key: JSON.stringify,
+  true: 'True',
+  false: 'False',
+  null: 'None',
+}
 
 /** Strings are written as JSON: both languages read every escape of it the same. */
 function writeLiteral(value: unknown, language: Language, at = ''): string {
@@ -90,7 +100,8 @@ function writeLiteral(value: unknown, language: Language, at = ''): string {
   const members = Object.entries(value).filter(([, member]) => member !== undefined)
   if (members.length === 0) return '{}'
   const lines = members.map(
-    ([name, member]) => `${inner}${language.key(name)}: ${writeLiteral(member, language, inner)},\n`,
+    ([name, member]) =>
+      `${inner}${language.key(name)}: ${writeLiteral(member, language, inner)},\n`,
   )
   return `{\n${lines.join('')}${at}}`
 }

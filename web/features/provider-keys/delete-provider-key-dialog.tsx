@@ -40,7 +40,9 @@ export function DeleteProviderKeyDialog({
       error={remove.error}
       onConfirm={() => row && remove.mutate(row)}
     >
-      <p>It cannot be brought back: the gateway keeps no copy. To pause it, switch it off instead.</p>
+      <p>
+        It cannot be brought back: the gateway keeps no copy. To pause it, switch it off instead.
+      </p>
       {row !== undefined && <Consequences row={row} />}
     </ConfirmDialog>
   )
@@ -48,7 +50,8 @@ export function DeleteProviderKeyDialog({
 
 function Consequences({ row: { provider } }: { readonly row: ProviderRow }) {
   const gates = useQuery(wholeListQuery('GET /v1/gates'))
-  if (gates.isError) return <p className="mt-2">Which gates use this provider could not be looked up.</p>
+  if (gates.isError)
+    return <p className="mt-2">Which gates use this provider could not be looked up.</p>
   if (gates.data === undefined) return <p className="mt-2">Looking up which gates use it…</p>
   const users = gatesOfProvider(gates.data, provider.id)
   if (users.length === 0) return <p className="mt-2">No gate has a target of this provider.</p>

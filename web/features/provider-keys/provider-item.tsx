@@ -63,7 +63,13 @@ export function ProviderItem({
   )
 }
 
-function PlatformState({ provider, isUsed }: { readonly provider: Provider; readonly isUsed: boolean }) {
+function PlatformState({
+  provider,
+  isUsed,
+}: {
+  readonly provider: Provider
+  readonly isUsed: boolean
+}) {
   const Icon = provider.configured ? Check : Minus
   return (
     <p
@@ -71,7 +77,11 @@ function PlatformState({ provider, isUsed }: { readonly provider: Provider; read
         'flex items-center gap-1.5 text-[13px]',
         provider.configured && isUsed ? 'text-ok' : 'text-ink-faint',
       )}
-      title={provider.hasAddress ? undefined : 'The operator has to give its address; until then calls fail.'}
+      title={
+        provider.hasAddress
+          ? undefined
+          : 'The operator has to give its address; until then calls fail.'
+      }
     >
       <Icon aria-hidden className="size-3.5" />
       {provider.configured
@@ -83,7 +93,13 @@ function PlatformState({ provider, isUsed }: { readonly provider: Provider; read
   )
 }
 
-function OwnKey({ ownKey, provider }: { readonly ownKey: ProviderKey; readonly provider: Provider }) {
+function OwnKey({
+  ownKey,
+  provider,
+}: {
+  readonly ownKey: ProviderKey
+  readonly provider: Provider
+}) {
   const { isActive, choose } = useActive(ownKey, provider.name)
   return (
     <div className="flex items-center gap-3">

@@ -16,7 +16,10 @@ export function ProviderKeysPage() {
   const providers = useQuery(operationQuery('GET /v1/providers'))
   const keys = useQuery(wholeListQuery('GET /v1/provider-keys'))
   return (
-    <Page title="Provider keys" note="A key of your own replaces the platform’s credential for one provider.">
+    <Page
+      title="Provider keys"
+      note="A key of your own replaces the platform’s credential for one provider."
+    >
       <Explanation />
       <Card>
         <QueryBoundary query={providers}>
@@ -35,11 +38,12 @@ function Explanation() {
   return (
     <dl className="grid gap-x-8 gap-y-3 text-[13px] sm:grid-cols-3">
       <Point term="Who pays">
-        Calls with your key are charged to your account at the provider, and do not count for your plan’s
-        quota.
+        Calls with your key are charged to your account at the provider, and do not count for your
+        plan’s quota.
       </Point>
       <Point term="When it is refused">
-        The call fails. The platform’s credential never takes the place of a key that the provider refused.
+        The call fails. The platform’s credential never takes the place of a key that the provider
+        refused.
       </Point>
       <Point term="While it is inactive">
         Calls use the platform’s credential, where there is one. Without one they fail.

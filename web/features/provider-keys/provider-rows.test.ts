@@ -17,7 +17,10 @@ const key = {
   updatedAt: '2026-11-01T00:00:00Z',
   lastUsedAt: null,
 }
-const rows = toProviderRows([provider('b', false), provider('c', false), provider('a', true)], [key])
+const rows = toProviderRows(
+  [provider('b', false), provider('c', false), provider('a', true)],
+  [key],
+)
 
 test('each provider has its own key, and others have none', () => {
   expect(rows.map(({ ownKey }) => ownKey?.provider)).toEqual([undefined, 'c', undefined])
@@ -28,7 +31,9 @@ test('providers with an own key come first, then those of the platform', () => {
 })
 
 test('a provider is found by its name and by what it speaks', () => {
-  expect(rows.filter((row) => matchesSearch(row, ' B ')).map((row) => row.provider.id)).toEqual(['b'])
+  expect(rows.filter((row) => matchesSearch(row, ' B ')).map((row) => row.provider.id)).toEqual([
+    'b',
+  ])
   expect(rows.filter((row) => matchesSearch(row, 'chat compl'))).toHaveLength(3)
   expect(rows.filter((row) => matchesSearch(row, 'nobody'))).toEqual([])
 })

@@ -21,10 +21,12 @@ export function toProviderRows(
 
 /** The account's own first, then what the platform has a credential for, then the rest; by name within each. */
 export function orderProviders(rows: readonly ProviderRow[]): readonly string[] {
-  const rank = ({ provider, ownKey }: ProviderRow) => (ownKey !== undefined ? 0 : provider.configured ? 1 : 2)
+  const rank = ({ provider, ownKey }: ProviderRow) =>
+    ownKey !== undefined ? 0 : provider.configured ? 1 : 2
   return rows
     .toSorted(
-      (left, right) => rank(left) - rank(right) || left.provider.name.localeCompare(right.provider.name),
+      (left, right) =>
+        rank(left) - rank(right) || left.provider.name.localeCompare(right.provider.name),
     )
     .map(({ provider }) => provider.id)
 }

@@ -29,14 +29,16 @@ export function SetKeyDialog({
       isOpen
       onClose={onClose}
       title={
-        ownKey === undefined ? `Set your key for ${provider.name}` : `Replace your key for ${provider.name}`
+        ownKey === undefined
+          ? `Set your key for ${provider.name}`
+          : `Replace your key for ${provider.name}`
       }
       note={`Calls to ${provider.id}/… will be charged to your account there. If the provider refuses the key, they fail: the platform’s credential does not take its place.`}
     >
       {!provider.hasAddress && (
         <p className="mb-4 rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
-          This gateway does not know where your {provider.name} is: until its operator has given the address,
-          calls fail with any key.
+          This gateway does not know where your {provider.name} is: until its operator has given the
+          address, calls fail with any key.
         </p>
       )}
       <SetKeyForm row={row} onClose={onClose} />
@@ -64,11 +66,15 @@ function SetKeyForm({
     gcTime: 0,
     onSuccess: async ({ maskedKey }) => {
       await refresh(queryClient, 'GET /v1/provider-keys')
-      toast('success', `Your key for ${provider.name} is ${ownKey === undefined ? 'set' : 'replaced'}`, {
-        description: isActive
-          ? `Calls that begin now use ${maskedKey}.`
-          : 'It is inactive, as the one before was.',
-      })
+      toast(
+        'success',
+        `Your key for ${provider.name} is ${ownKey === undefined ? 'set' : 'replaced'}`,
+        {
+          description: isActive
+            ? `Calls that begin now use ${maskedKey}.`
+            : 'It is inactive, as the one before was.',
+        },
+      )
       onClose()
     },
   })

@@ -22,7 +22,10 @@ export function useActive(
     // One after the other, in the order of the presses: no press is lost, and the last one wins.
     scope: { id: mutationKey.join(' ') },
     mutationFn: (active: boolean) =>
-      ask('PATCH /v1/provider-keys/{provider}', { path: { provider: ownKey.provider }, body: { active } }),
+      ask('PATCH /v1/provider-keys/{provider}', {
+        path: { provider: ownKey.provider },
+        body: { active },
+      }),
     onError: (error, active) =>
       toast('error', `Your key for ${providerName} is still ${active ? 'inactive' : 'active'}`, {
         description: describeError(error),

@@ -89,13 +89,21 @@ function NameForm({ account }: { readonly account: Account }) {
 
 function Retention({ retention }: { readonly retention: Account['retention'] }) {
   const kept: readonly (readonly [what: string, howLong: string, note: string])[] = [
-    ['Prompts and completions', 'Never stored', 'Not in the log, not in traces, not in error reports.'],
+    [
+      'Prompts and completions',
+      'Never stored',
+      'Not in the log, not in traces, not in error reports.',
+    ],
     [
       'Single calls in the log',
       inDays(retention.callLogDays),
       'Time, gate, target, tokens, cost, status. Their sums stay for the analytics.',
     ],
-    ['Changes in the audit log', inDays(retention.auditLogDays), 'Who changed what, before and after.'],
+    [
+      'Changes in the audit log',
+      inDays(retention.auditLogDays),
+      'Who changed what, before and after.',
+    ],
   ]
   return (
     <dl className="divide-y divide-line">

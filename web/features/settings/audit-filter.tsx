@@ -5,7 +5,14 @@ import { wholeListQuery } from '../../api/operation-query.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import type { AuditSearch } from './audit-search.ts'
-import { ACTION_WORDS, ACTIONS, isAction, isResource, RESOURCE_WORDS, RESOURCES } from './audit-words.ts'
+import {
+  ACTION_WORDS,
+  ACTIONS,
+  isAction,
+  isResource,
+  RESOURCE_WORDS,
+  RESOURCES,
+} from './audit-words.ts'
 
 export function AuditFilter({
   search,
@@ -21,7 +28,9 @@ export function AuditFilter({
   const change = (changed: Partial<Record<keyof AuditSearch, string | undefined>>) => {
     const next = { ...search, ...changed }
     onChange(
-      Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined && value !== '')),
+      Object.fromEntries(
+        Object.entries(next).filter(([, value]) => value !== undefined && value !== ''),
+      ),
     )
   }
   const actions = ACTIONS.filter(
@@ -66,7 +75,9 @@ export function AuditFilter({
         label="Change"
         className="col-span-2 xl:col-span-1"
         value={search.action ?? ''}
-        onChange={({ target: { value } }) => change({ action: isAction(value) ? value : undefined })}
+        onChange={({ target: { value } }) =>
+          change({ action: isAction(value) ? value : undefined })
+        }
       >
         <option value="">Any change</option>
         {actions.map((action) => (

@@ -74,7 +74,11 @@ export function AuditLogPage() {
       )}
       {log.hasNextPage && (
         <div className="flex justify-center border-t border-line p-3">
-          <Button size="small" isBusy={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
+          <Button
+            size="small"
+            isBusy={log.isFetchingNextPage}
+            onClick={() => void log.fetchNextPage()}
+          >
             Older changes
           </Button>
         </div>

@@ -26,7 +26,10 @@ export function AuditRow({ entry }: { readonly entry: AuditEntry }) {
           >
             <ChevronRight
               aria-hidden
-              className={classNames('size-4 text-ink-faint transition-transform', isOpen && 'rotate-90')}
+              className={classNames(
+                'size-4 text-ink-faint transition-transform',
+                isOpen && 'rotate-90',
+              )}
             />
             {describeChange(entry)}
           </button>
@@ -107,8 +110,12 @@ function Changes({
           {changes.map(({ field, before, after }) => (
             <tr key={field} className="hover:!bg-transparent">
               <td className="font-mono break-words text-ink-soft">{field}</td>
-              {kind !== 'made' && <Side text={before} look={kind === 'changed' ? 'before' : 'plain'} />}
-              {kind !== 'gone' && <Side text={after} look={kind === 'changed' ? 'after' : 'plain'} />}
+              {kind !== 'made' && (
+                <Side text={before} look={kind === 'changed' ? 'before' : 'plain'} />
+              )}
+              {kind !== 'gone' && (
+                <Side text={after} look={kind === 'changed' ? 'after' : 'plain'} />
+              )}
             </tr>
           ))}
         </tbody>
@@ -123,11 +130,22 @@ const LOOKS = {
   plain: 'text-ink',
 } as const
 
-function Side({ text, look }: { readonly text: string | undefined; readonly look: keyof typeof LOOKS }) {
+function Side({
+  text,
+  look,
+}: {
+  readonly text: string | undefined
+  readonly look: keyof typeof LOOKS
+}) {
   if (text === undefined) return <td className="text-ink-faint">–</td>
   return (
     <td>
-      <span className={classNames('rounded px-1 font-mono break-words box-decoration-clone', LOOKS[look])}>
+      <span
+        className={classNames(
+          'rounded px-1 font-mono break-words box-decoration-clone',
+          LOOKS[look],
+        )}
+      >
         {text}
       </span>
     </td>

@@ -9,7 +9,10 @@ test('what an address does not say rightly is dropped', () => {
     from: 'yesterday',
     to: '2026-02-30x',
   }
-  expect(readAuditSearch({ ...said, resourceId: 7 })).toEqual({ actor: 'key_1', resourceType: 'gate' })
+  expect(readAuditSearch({ ...said, resourceId: 7 })).toEqual({
+    actor: 'key_1',
+    resourceType: 'gate',
+  })
 })
 
 test('days are the reader’s own, and the last one is included', () => {

@@ -21,7 +21,16 @@ import {
 } from './budget-figures.ts'
 import { type BudgetScope, BudgetScopeFields } from './budget-scope-fields.tsx'
 
-const FIELDS = ['name', 'keyId', 'gateId', 'limitTokens', 'limitUsd', 'period', 'unpriced', 'alertAt']
+const FIELDS = [
+  'name',
+  'keyId',
+  'gateId',
+  'limitTokens',
+  'limitUsd',
+  'period',
+  'unpriced',
+  'alertAt',
+]
 const DEFAULT_ALERTS = [0.5, 0.8, 1]
 
 export function BudgetDialog({
@@ -77,7 +86,9 @@ export function BudgetDialog({
   }
   const problem = (field: string) => problemWith(save.error, field)
   const isComplete =
-    'value' in limit && 'value' in alertAt && (budget === undefined ? scope.id !== '' : name.trim() !== '')
+    'value' in limit &&
+    'value' in alertAt &&
+    (budget === undefined ? scope.id !== '' : name.trim() !== '')
   return (
     <Dialog
       isOpen
@@ -154,14 +165,18 @@ export function BudgetDialog({
             label="Name"
             isOptional={budget === undefined}
             required={budget !== undefined}
-            placeholder={budget === undefined ? 'The key’s or gate’s id, when left empty' : undefined}
+            placeholder={
+              budget === undefined ? 'The key’s or gate’s id, when left empty' : undefined
+            }
             maxLength={120}
             autoComplete="off"
             value={name}
             onChange={(event) => setName(event.target.value)}
             problem={problem('name')}
           />
-          {FIELDS.every((field) => problem(field) === undefined) && <ProblemNote error={save.error} />}
+          {FIELDS.every((field) => problem(field) === undefined) && (
+            <ProblemNote error={save.error} />
+          )}
         </div>
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>

@@ -11,7 +11,8 @@ test('tokens are read as people write them', () => {
 test('dollars keep six decimals and no more', () => {
   expect(parseUsd('$1,250.50')).toEqual({ value: 1250.5 })
   expect(parseUsd('0.000001')).toEqual({ value: 0.000001 })
-  for (const text of ['', '0', '0.0000001', '-1', '.']) expect(parseUsd(text)).toHaveProperty('problem')
+  for (const text of ['', '0', '0.0000001', '-1', '.'])
+    expect(parseUsd(text)).toHaveProperty('problem')
 })
 
 test('alerts are percents that become shares, and the other way round', () => {

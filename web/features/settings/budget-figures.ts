@@ -35,7 +35,8 @@ type Parsed<Value> = { readonly value: Value } | { readonly problem: string }
 export function parseTokens(text: string): Parsed<number> {
   const digits = text.replaceAll(/[\s,_’']/g, '')
   const value = Number(digits)
-  if (!/^\d{1,13}$/.test(digits) || value < 1) return { problem: 'must be a whole number of at least 1' }
+  if (!/^\d{1,13}$/.test(digits) || value < 1)
+    return { problem: 'must be a whole number of at least 1' }
   return { value }
 }
 
@@ -54,7 +55,10 @@ const MAX_ALERTS = 10
 export function parseAlerts(text: string): Parsed<number[]> {
   const parts = text.split(/[\s,;%]+/).filter((part) => part !== '')
   const percents = parts.map(Number)
-  if (parts.some((part) => !/^\d{1,3}$/.test(part)) || percents.some((each) => each < 1 || each > 100))
+  if (
+    parts.some((part) => !/^\d{1,3}$/.test(part)) ||
+    percents.some((each) => each < 1 || each > 100)
+  )
     return { problem: 'must be whole percents from 1 to 100, such as 50, 80, 100' }
   if (new Set(percents).size < percents.length) return { problem: 'must not hold a percent twice' }
   if (percents.length > MAX_ALERTS) return { problem: `must be at most ${MAX_ALERTS}` }

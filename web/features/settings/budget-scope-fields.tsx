@@ -30,7 +30,9 @@ export function BudgetScopeFields({
       <SelectField
         label="Limits"
         value={scope.type}
-        onChange={(event) => onChange({ type: event.target.value === 'gate' ? 'gate' : 'key', id: '' })}
+        onChange={(event) =>
+          onChange({ type: event.target.value === 'gate' ? 'gate' : 'key', id: '' })
+        }
       >
         <option value="key">A key</option>
         <option value="gate">A gate</option>
@@ -43,7 +45,11 @@ export function BudgetScopeFields({
         problem={problem ?? (list.isError ? 'The list could not be loaded.' : undefined)}
       >
         <option value="" disabled>
-          {choices === undefined ? 'Loading…' : choices.length === 0 ? 'There is none yet' : 'Choose one'}
+          {choices === undefined
+            ? 'Loading…'
+            : choices.length === 0
+              ? 'There is none yet'
+              : 'Choose one'}
         </option>
         {choices?.map(({ id, name }) => (
           <option key={id} value={id}>

@@ -38,8 +38,8 @@ export function BudgetsPage() {
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState icon={<Wallet />} title="No budgets" action={createButton}>
-                A budget keeps one application or one gate from using more than its share of the month, and
-                tells webhooks before it does.
+                A budget keeps one application or one gate from using more than its share of the
+                month, and tells webhooks before it does.
               </EmptyState>
             ) : (
               <BudgetTable budgets={rows} onEdit={setEdited} onDelete={setDoomed} />
@@ -48,9 +48,14 @@ export function BudgetsPage() {
         </QueryBoundary>
       </Card>
       {edited !== undefined && (
-        <BudgetDialog budget={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />
+        <BudgetDialog
+          budget={edited === 'new' ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+        />
       )}
-      {doomed !== undefined && <DeleteBudgetDialog budget={doomed} onClose={() => setDoomed(undefined)} />}
+      {doomed !== undefined && (
+        <DeleteBudgetDialog budget={doomed} onClose={() => setDoomed(undefined)} />
+      )}
     </>
   )
 }
@@ -102,7 +107,11 @@ function BudgetTable({
             </td>
             <td>
               <div className="flex justify-end gap-2">
-                <Button size="small" aria-label={`Edit ${budget.name}`} onClick={() => onEdit(budget)}>
+                <Button
+                  size="small"
+                  aria-label={`Edit ${budget.name}`}
+                  onClick={() => onEdit(budget)}
+                >
                   Edit
                 </Button>
                 <Button
@@ -136,11 +145,15 @@ function UsedOf({ budget }: { readonly budget: Budget }) {
       <Meter label={`Used of ${budget.name}`} used={used} reserved={reserved} limit={limit} />
       {budget.isExhausted && <p className="text-xs text-danger">Calls are refused.</p>}
       {budget.limitUsd !== null && budget.unpriced === 'allow' && (
-        <p className="text-xs text-warn">Models without a price pass it uncounted: edit it to refuse them</p>
+        <p className="text-xs text-warn">
+          Models without a price pass it uncounted: edit it to refuse them
+        </p>
       )}
       {budget.limitUsd !== null && unpricedCalls > 0 && (
         <p className="text-xs text-warn">
-          {unpricedCalls === 1 ? '1 call without a price is' : `${unpricedCalls} calls without a price are`}{' '}
+          {unpricedCalls === 1
+            ? '1 call without a price is'
+            : `${unpricedCalls} calls without a price are`}{' '}
           not counted
         </p>
       )}

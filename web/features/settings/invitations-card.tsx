@@ -14,13 +14,19 @@ import { toast } from '../../ui/toast.ts'
 
 type Invitation = RowOf<'GET /v1/invitations'>
 
-export function InvitationsCard({ members }: { readonly members: readonly RowOf<'GET /v1/members'>[] }) {
+export function InvitationsCard({
+  members,
+}: {
+  readonly members: readonly RowOf<'GET /v1/members'>[]
+}) {
   const invitations = useQuery(wholeListQuery('GET /v1/invitations'))
   const [doomed, setDoomed] = useState<Invitation>()
   const { data: keys } = useQuery(wholeListQuery('GET /v1/keys'))
   const nameOf = (id: string) => {
     const key = keys?.find((each) => each.id === id)
-    return key === undefined ? (members.find((each) => each.id === id)?.name ?? id) : `Key “${key.name}”`
+    return key === undefined
+      ? (members.find((each) => each.id === id)?.name ?? id)
+      : `Key “${key.name}”`
   }
   return (
     <Card>
@@ -32,7 +38,9 @@ export function InvitationsCard({ members }: { readonly members: readonly RowOf<
         {(rows) => {
           const open = rows.filter(({ status }) => status !== 'accepted')
           if (open.length === 0)
-            return <p className="px-5 py-6 text-sm text-ink-faint">Nobody is invited at the moment.</p>
+            return (
+              <p className="px-5 py-6 text-sm text-ink-faint">Nobody is invited at the moment.</p>
+            )
           return (
             <Table
               label="Open invitations"
@@ -76,7 +84,9 @@ export function InvitationsCard({ members }: { readonly members: readonly RowOf<
           )
         }}
       </QueryBoundary>
-      {doomed !== undefined && <RevokeDialog invitation={doomed} onClose={() => setDoomed(undefined)} />}
+      {doomed !== undefined && (
+        <RevokeDialog invitation={doomed} onClose={() => setDoomed(undefined)} />
+      )}
     </Card>
   )
 }

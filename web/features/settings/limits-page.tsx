@@ -31,14 +31,18 @@ export function LimitsPage() {
           title="Each key"
           note="A call above one of these is refused with status 429 and told when to try again."
         />
-        <QueryBoundary query={account}>{({ limits }) => <Rates rows={ofEachKey(limits)} />}</QueryBoundary>
+        <QueryBoundary query={account}>
+          {({ limits }) => <Rates rows={ofEachKey(limits)} />}
+        </QueryBoundary>
       </Card>
       <Card>
         <CardHeader
           title="All keys together"
           note="Of the whole account, whichever keys and sessions the calls are made with."
         />
-        <QueryBoundary query={account}>{({ limits }) => <Rates rows={ofAllKeys(limits)} />}</QueryBoundary>
+        <QueryBoundary query={account}>
+          {({ limits }) => <Rates rows={ofAllKeys(limits)} />}
+        </QueryBoundary>
       </Card>
       <p className="text-[13px] text-ink-faint">
         The operator of this gateway sets the plan. Limits of your own, for a key or a gate, are{' '}
@@ -55,8 +59,10 @@ function Quota({ quota: { tokens, spend } }: { readonly quota: Account['quota'] 
       <Window title="Spend" window={spend} format={formatUsd}>
         {spend.unpricedCalls > 0 && (
           <p className="rounded-lg bg-warn-soft px-3 py-2 text-[13px] text-warn">
-            {spend.unpricedCalls === 1 ? '1 call has' : `${formatWhole(spend.unpricedCalls)} calls have`} no
-            known price and {spend.unpricedCalls === 1 ? 'is' : 'are'} not in this figure.
+            {spend.unpricedCalls === 1
+              ? '1 call has'
+              : `${formatWhole(spend.unpricedCalls)} calls have`}{' '}
+            no known price and {spend.unpricedCalls === 1 ? 'is' : 'are'} not in this figure.
           </p>
         )}
       </Window>
@@ -118,7 +124,10 @@ function Rates({ rows }: { readonly rows: NamedLimits }) {
   return (
     <dl className="grid divide-y divide-line sm:grid-cols-3 sm:divide-x sm:divide-y-0">
       {rows.map(([what, limit]) => (
-        <div key={what} className="flex items-baseline justify-between gap-4 px-5 py-4 sm:flex-col sm:gap-1">
+        <div
+          key={what}
+          className="flex items-baseline justify-between gap-4 px-5 py-4 sm:flex-col sm:gap-1"
+        >
           <dt className="text-[13px] text-ink-soft">{what}</dt>
           <dd className="text-lg font-semibold tracking-tight text-ink tabular-nums">
             {limit === null ? (

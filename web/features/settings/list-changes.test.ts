@@ -2,8 +2,18 @@ import { expect, test } from 'bun:test'
 import { listChanges } from './list-changes.ts'
 
 test('only what differs is listed, by its place', () => {
-  const before = { id: 'demo', targets: [{ model: 'a/b', weight: 1 }], timeoutMs: 1000, updatedAt: 'then' }
-  const after = { id: 'demo', targets: [{ model: 'a/c', weight: 1 }], timeoutMs: 2000, updatedAt: 'now' }
+  const before = {
+    id: 'demo',
+    targets: [{ model: 'a/b', weight: 1 }],
+    timeoutMs: 1000,
+    updatedAt: 'then',
+  }
+  const after = {
+    id: 'demo',
+    targets: [{ model: 'a/c', weight: 1 }],
+    timeoutMs: 2000,
+    updatedAt: 'now',
+  }
   expect(listChanges(before, after)).toEqual([
     { field: 'targets[0].model', before: 'a/b', after: 'a/c' },
     { field: 'timeoutMs', before: '1000', after: '2000' },

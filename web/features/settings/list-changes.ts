@@ -22,7 +22,9 @@ export function listChanges(before: Form, after: Form): readonly FieldChange[] {
   return fields
     .map((field) => ({ field, before: was.get(field), after: is.get(field) }))
     .filter((change) => change.before !== change.after && !NOISE.has(change.field))
-    .filter((change) => (before !== null && after !== null) || !isEmpty(change.before ?? change.after))
+    .filter(
+      (change) => (before !== null && after !== null) || !isEmpty(change.before ?? change.after),
+    )
 }
 
 function isEmpty(text: string | undefined): boolean {
@@ -32,7 +34,11 @@ function isEmpty(text: string | undefined): boolean {
 function flatten(form: Form): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   const visit = (place: string, value: unknown) => {
-    if (Array.isArray(value) && value.length > 0 && value.some((each) => typeof each === 'object')) {
+    if (
+      Array.isArray(value) &&
+      value.length > 0 &&
+      value.some((each) => typeof each === 'object')
+    ) {
       for (const [index, each] of value.entries()) visit(`${place}[${index}]`, each)
     } else if (
       typeof value === 'object' &&
@@ -40,7 +46,8 @@ function flatten(form: Form): ReadonlyMap<string, string> {
       Object.keys(value).length > 0 &&
       !Array.isArray(value)
     ) {
-      for (const [name, each] of Object.entries(value)) visit(place === '' ? name : `${place}.${name}`, each)
+      for (const [name, each] of Object.entries(value))
+        visit(place === '' ? name : `${place}.${name}`, each)
     } else {
       found.set(place, write(value))
     }

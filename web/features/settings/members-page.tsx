@@ -115,7 +115,11 @@ function MemberTable({
                 </>
               )}
               {!isOwner && member.id === ownId && (
-                <Button look="danger" size="small" onClick={() => onStep({ type: 'leave', member })}>
+                <Button
+                  look="danger"
+                  size="small"
+                  onClick={() => onStep({ type: 'leave', member })}
+                >
                   Leave
                 </Button>
               )}

@@ -24,7 +24,9 @@ export function PasswordForm({ email }: { readonly email: string }) {
       setCurrent('')
       setNew('')
       await refresh(queryClient, 'GET /v1/sessions', 'GET /v1/session')
-      toast('success', 'The password is changed', { description: 'Your other sessions have ended.' })
+      toast('success', 'The password is changed', {
+        description: 'Your other sessions have ended.',
+      })
     },
   })
   const submit = () => {
@@ -60,7 +62,9 @@ export function PasswordForm({ email }: { readonly email: string }) {
         onChange={(event) => setNew(event.target.value)}
         problem={newProblem}
       />
-      {currentProblem === undefined && newProblem === undefined && <ProblemNote error={change.error} />}
+      {currentProblem === undefined && newProblem === undefined && (
+        <ProblemNote error={change.error} />
+      )}
       <div>
         <Button type="submit" look="primary" isBusy={change.isPending}>
           Change the password

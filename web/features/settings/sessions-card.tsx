@@ -35,7 +35,12 @@ export function SessionsCard() {
         note="A session lasts seven days. One that you do not recognise: end it, and change the password."
       >
         {others.length > 1 && (
-          <Button look="danger" size="small" isBusy={end.isPending} onClick={() => end.mutate(others)}>
+          <Button
+            look="danger"
+            size="small"
+            isBusy={end.isPending}
+            onClick={() => end.mutate(others)}
+          >
             End all others
           </Button>
         )}
@@ -60,7 +65,9 @@ export function SessionsCard() {
                   <span className="mr-2 font-medium">{describeUserAgent(session.userAgent)}</span>
                   {session.current && <Badge tone="ok">This session</Badge>}
                 </td>
-                <td className="font-mono text-[13px] text-ink-soft">{session.address ?? 'unknown'}</td>
+                <td className="font-mono text-[13px] text-ink-soft">
+                  {session.address ?? 'unknown'}
+                </td>
                 <td className="text-ink-soft">
                   <Moment at={session.createdAt} />
                 </td>

@@ -64,7 +64,11 @@ export function WebhookDialog({
     )
   const problem = (field: string) => problemWith(save.error, field)
   return (
-    <Dialog isOpen onClose={close} title={webhook === undefined ? 'Add a webhook' : 'Change the webhook'}>
+    <Dialog
+      isOpen
+      onClose={close}
+      title={webhook === undefined ? 'Add a webhook' : 'Change the webhook'}
+    >
       <Form onSubmit={submit} error={save.error}>
         <div className="flex flex-col gap-4">
           <TextField
@@ -103,7 +107,12 @@ export function WebhookDialog({
         </div>
         <DialogActions>
           <Button onClick={close}>Cancel</Button>
-          <Button look="primary" type="submit" isBusy={save.isPending} disabled={events.length === 0}>
+          <Button
+            look="primary"
+            type="submit"
+            isBusy={save.isPending}
+            disabled={events.length === 0}
+          >
             {webhook === undefined ? 'Add' : 'Save'}
           </Button>
         </DialogActions>
@@ -131,7 +140,9 @@ function EventChoice({
             className="mt-0.5 size-4 accent-accent"
             checked={events.includes(event)}
             onChange={({ target }) =>
-              onChange(EVENTS.filter((each) => (each === event ? target.checked : events.includes(each))))
+              onChange(
+                EVENTS.filter((each) => (each === event ? target.checked : events.includes(each))),
+              )
             }
           />
           <span>
@@ -152,8 +163,9 @@ function GeneratedSecret({ secret }: { readonly secret: string }) {
     <OneTimeSecret secret={secret} name="secret">
       {() => (
         <p className="mt-4 text-[13px] text-ink-soft">
-          Each delivery carries <code className="font-mono">x-gatehouse-signature: t=SECONDS,v1=MAC</code>.
-          MAC is the HMAC-SHA-256, in hex, of <code className="font-mono">SECONDS.BODY</code> under this
+          Each delivery carries{' '}
+          <code className="font-mono">x-gatehouse-signature: t=SECONDS,v1=MAC</code>. MAC is the
+          HMAC-SHA-256, in hex, of <code className="font-mono">SECONDS.BODY</code> under this
           secret. Refuse what does not match.
         </p>
       )}

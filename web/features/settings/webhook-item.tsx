@@ -49,7 +49,11 @@ export function WebhookItem({
         <div className="flex flex-wrap items-center gap-2">
           <span className="mr-2 flex items-center gap-2 text-[13px] text-ink-soft">
             {isActive ? 'On' : 'Off'}
-            <Switch label={`Send to ${webhook.url}`} isOn={isActive} onChange={(isOn) => turn.mutate(isOn)} />
+            <Switch
+              label={`Send to ${webhook.url}`}
+              isOn={isActive}
+              onChange={(isOn) => turn.mutate(isOn)}
+            />
           </span>
           <Button
             size="small"

@@ -35,12 +35,18 @@ export function WebhooksPage() {
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState icon={<WebhookIcon />} title="No webhooks" action={createButton}>
-                A webhook tells a service of yours when a budget runs out or a provider keeps failing.
+                A webhook tells a service of yours when a budget runs out or a provider keeps
+                failing.
               </EmptyState>
             ) : (
               <ul className="divide-y divide-line">
                 {rows.map((webhook) => (
-                  <WebhookItem key={webhook.id} webhook={webhook} onEdit={setEdited} onDelete={setDoomed} />
+                  <WebhookItem
+                    key={webhook.id}
+                    webhook={webhook}
+                    onEdit={setEdited}
+                    onDelete={setDoomed}
+                  />
                 ))}
               </ul>
             )
@@ -48,9 +54,14 @@ export function WebhooksPage() {
         </QueryBoundary>
       </Card>
       {edited !== undefined && (
-        <WebhookDialog webhook={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />
+        <WebhookDialog
+          webhook={edited === 'new' ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+        />
       )}
-      {doomed !== undefined && <DeleteWebhookDialog webhook={doomed} onClose={() => setDoomed(undefined)} />}
+      {doomed !== undefined && (
+        <DeleteWebhookDialog webhook={doomed} onClose={() => setDoomed(undefined)} />
+      )}
     </>
   )
 }

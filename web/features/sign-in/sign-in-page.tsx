@@ -26,7 +26,10 @@ export function SignInPage() {
         onDone={() => enter(search.returnTo)}
       />
       {options?.oidc === true && (
-        <OidcButton label="Sign in with single sign-on" returnTo={ownPath(search.returnTo) ?? '/dashboard'} />
+        <OidcButton
+          label="Sign in with single sign-on"
+          returnTo={ownPath(search.returnTo) ?? '/dashboard'}
+        />
       )}
       {options?.signUp === 'open' && (
         <p className="mt-6 text-center text-[13px] text-ink-soft">
@@ -66,7 +69,9 @@ function Reason({
   if (reason === undefined && isStart) return null
   return (
     <p role="status" className="rounded-lg bg-sunken px-3 py-2 text-[13px] text-ink-soft">
-      {reason === undefined ? 'The page that you opened is for members: sign in to see it.' : REASONS[reason]}
+      {reason === undefined
+        ? 'The page that you opened is for members: sign in to see it.'
+        : REASONS[reason]}
     </p>
   )
 }

@@ -82,7 +82,9 @@ export function SignUpPage() {
       />
       {options?.oidc === true && (
         <OidcButton
-          label={invitation === undefined ? 'Sign up with single sign-on' : 'Join with single sign-on'}
+          label={
+            invitation === undefined ? 'Sign up with single sign-on' : 'Join with single sign-on'
+          }
           returnTo="/dashboard"
           invitation={invitation}
         />

@@ -16,7 +16,13 @@ const DRAWINGS = {
   stack: async () => ({ Chart: (await import('./stacked-chart.tsx')).StackedChart }),
 } as const
 
-export function ChartDrawing({ label, data }: { readonly label: string; readonly data: TimeChartData }) {
+export function ChartDrawing({
+  label,
+  data,
+}: {
+  readonly label: string
+  readonly data: TimeChartData
+}) {
   const place = useRef<HTMLDivElement>(null)
   const wasSeen = useWasSeen(place)
   const isPrinting = useIsPrinting()

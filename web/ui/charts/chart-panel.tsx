@@ -48,11 +48,21 @@ export function ChartPanel({
           aria-pressed={isTable}
           onClick={() => setTable(!isTable)}
         >
-          {isTable ? <ChartLine aria-hidden className="size-4" /> : <Table2 aria-hidden className="size-4" />}
+          {isTable ? (
+            <ChartLine aria-hidden className="size-4" />
+          ) : (
+            <Table2 aria-hidden className="size-4" />
+          )}
         </IconButton>
       </div>
-      {isTable ? <ChartTable label={label} data={data} /> : <ChartDrawing label={label} data={data} />}
-      {note !== undefined && <figcaption className="px-5 pb-3 text-xs text-ink-faint">{note}</figcaption>}
+      {isTable ? (
+        <ChartTable label={label} data={data} />
+      ) : (
+        <ChartDrawing label={label} data={data} />
+      )}
+      {note !== undefined && (
+        <figcaption className="px-5 pb-3 text-xs text-ink-faint">{note}</figcaption>
+      )}
     </figure>
   )
 }

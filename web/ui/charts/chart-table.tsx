@@ -3,7 +3,13 @@ import { formatStep } from '../../format/times.ts'
 import { Table, Th } from '../table.tsx'
 import type { TimeChartData } from './chart-series.ts'
 
-export function ChartTable({ label, data }: { readonly label: string; readonly data: TimeChartData }) {
+export function ChartTable({
+  label,
+  data,
+}: {
+  readonly label: string
+  readonly data: TimeChartData
+}) {
   return (
     <div className="max-h-80 overflow-y-auto print:max-h-none">
       <Table

@@ -9,10 +9,16 @@ interface TooltipState {
 }
 
 /** Recharts adds which step it is. */
-export function ChartTooltip({ active, label, data }: TooltipState & { readonly data: TimeChartData }) {
+export function ChartTooltip({
+  active,
+  label,
+  data,
+}: TooltipState & { readonly data: TimeChartData }) {
   const row = active === true ? data.rows.find(({ startMs }) => startMs === label) : undefined
   if (row === undefined) return null
-  const shown = data.series.filter(({ key, look }) => look !== 'stack' || (row.values[key] ?? 0) !== 0)
+  const shown = data.series.filter(
+    ({ key, look }) => look !== 'stack' || (row.values[key] ?? 0) !== 0,
+  )
   const stacked = shown.filter(({ look }) => look === 'stack')
   const total = stacked.reduce((sum, { key }) => sum + (row.values[key] ?? 0), 0)
   return (

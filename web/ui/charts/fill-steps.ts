@@ -22,6 +22,9 @@ export function fillSteps(
   const bySteps = new Map(sums.map((sum) => [Math.max(Date.parse(sum.start), period.fromMs), sum]))
   return listSteps(period, step).map((startMs) => {
     const sum = bySteps.get(startMs)
-    return { startMs, value: sum === undefined ? (measure.isSummable ? 0 : null) : measure.read(sum) }
+    return {
+      startMs,
+      value: sum === undefined ? (measure.isSummable ? 0 : null) : measure.read(sum),
+    }
   })
 }

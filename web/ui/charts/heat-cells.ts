@@ -34,7 +34,9 @@ export function toHeatData(
   const all = steps.flatMap(({ counts }) => counts)
   return {
     ranges:
-      lowest < 0 ? [] : ranges.map((range, index) => ({ ...range, index })).slice(lowest, uppermost + 1),
+      lowest < 0
+        ? []
+        : ranges.map((range, index) => ({ ...range, index })).slice(lowest, uppermost + 1),
     steps,
     highest: all.reduce((highest, count) => Math.max(highest, count), 0),
     total: all.reduce((sum, count) => sum + count, 0),

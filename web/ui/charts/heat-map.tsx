@@ -41,7 +41,10 @@ export function HeatMap({
     const move = MOVES[event.key]
     if (move === undefined) return
     event.preventDefault()
-    const from = cell ?? { column: steps.length - 1 - move.column, row: ranges.length - 1 - move.row }
+    const from = cell ?? {
+      column: steps.length - 1 - move.column,
+      row: ranges.length - 1 - move.row,
+    }
     setCell({
       column: clamp(from.column + move.column, steps.length),
       row: clamp(from.row + move.row, ranges.length),
@@ -170,7 +173,11 @@ function ValueAxis({
 }) {
   const every = Math.max(1, Math.ceil(ranges.length / LABELS))
   return (
-    <div aria-hidden className="relative w-12 shrink-0 text-xs text-ink-faint" style={{ height: HEIGHT_PX }}>
+    <div
+      aria-hidden
+      className="relative w-12 shrink-0 text-xs text-ink-faint"
+      style={{ height: HEIGHT_PX }}
+    >
       {ranges.map(({ from, index }, row) =>
         (ranges.length - 1 - row) % every === 0 ? (
           <span

@@ -36,7 +36,13 @@ function drawLine(
   }
   if (look === 'area')
     return (
-      <Area key={reactKey} {...line} strokeWidth={1.75} fill={`url(#${gradientId})`} activeDot={{ r: 3.5 }} />
+      <Area
+        key={reactKey}
+        {...line}
+        strokeWidth={1.75}
+        fill={`url(#${gradientId})`}
+        activeDot={{ r: 3.5 }}
+      />
     )
   return (
     <Line

@@ -36,7 +36,11 @@ export function TimeChart({
   draw,
 }: TimeChartProps & {
   /** One series. `gradientId` names a gradient of its colour. */
-  readonly draw: (series: ChartSeries, gradientId: string, rows: TimeChartData['rows']) => ReactElement
+  readonly draw: (
+    series: ChartSeries,
+    gradientId: string,
+    rows: TimeChartData['rows'],
+  ) => ReactElement
 }) {
   const gradientId = useId()
   const { rows, series, step, format, unit } = data
